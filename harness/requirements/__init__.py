@@ -1,0 +1,1 @@
+"""The catalogue of requirements: what a loader, a layer or an ICD has to do, and where that is written."""

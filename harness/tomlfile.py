@@ -1,0 +1,49 @@
+"""Reads TOML files that people edit; what is wrong in one is a UsageError: file, entry and remedy."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from harness.errors import UsageError
+
+
+def read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}; correct that line") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not valid UTF-8 at byte {error.start}; save the file as UTF-8") from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}; name a readable file") from error
+
+
+def wrong(path: Path, where: str, what: str) -> NoReturn:
+    raise UsageError(f"{path}: {where} {what}")
+
+
+def text(path: Path, where: str, table: object, key: str) -> str:
+    """The string under a key that has to be there."""
+    value = table.get(key) if isinstance(table, Mapping) else None
+    if not isinstance(value, str) or not value.strip():
+        wrong(path, where, f"needs `{key}`, a string that is not empty")
+    return value
+
+
+def optional_text(path: Path, where: str, table: Mapping[str, Any], key: str) -> str | None:
+    """The string under a key that may be missing, but may not be empty or something else."""
+    return text(path, where, table, key) if key in table else None
+
+
+def only_keys(path: Path, where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
+    """A misspelt key is an error: ignored, it would change the meaning of an entry without a word."""
+    if unknown := sorted(set(table) - set(known)):
+        wrong(path, where, f"has the unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+
+
+def one_of(path: Path, where: str, key: str, value: object, allowed: Collection[str]) -> None:
+    if value not in allowed:
+        wrong(path, where, f"has {key} {value!r}; it must be one of {', '.join(sorted(allowed))}")
