@@ -1,0 +1,206 @@
+"""What is known about a loader: accepted deviations from the requirements, its side in the grey areas.
+
+One TOML file holds what is known of one loader in one range of versions. An entry names a requirement and,
+where needed, cases by a pattern in which only `*` and `?` are special: pytest's brackets stand for
+themselves.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.errors import UsageError
+from harness.expectations.versions import matches
+from harness.requirements.catalogue import catalogue
+from harness.tomlfile import one_of, only_keys, optional_text, read, text, wrong
+
+FOLDER = Path(__file__).parent
+
+# "error" is missing on purpose: trouble of the harness is never what one expects of a loader.
+EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
+
+_HEAD_KEYS = {"loader", "versions", "deviation", "outcome"}
+_ENTRY_KEYS = {
+    "deviation": {"requirement", "case", "verdict", "reason", "link", "versions"},
+    "outcome": {"requirement", "case", "outcome", "reason", "link", "versions"},
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One [[deviation]] or one [[outcome]]."""
+
+    kind: Literal["deviation", "outcome"]
+    number: int  # position among the entries of its kind in the file, from 0
+    requirement: str
+    case: str | None  # pattern on the case's name; None stands for every case of the requirement
+    verdicts: tuple[str, ...]  # of a deviation
+    outcome: str | None  # of an outcome
+    reason: str | None
+    link: str | None
+    versions: str
+
+    @property
+    def id(self) -> str:
+        """How messages name the entry: "deviation DISC-LNX-011 *fifo*"."""
+        return " ".join(filter(None, (self.kind, self.requirement, self.case)))
+
+    def covers(self, requirements: Sequence[str], case: str) -> bool:
+        if self.requirement not in requirements:
+            return False
+        return (
+            self.case is None or self.case == case or fnmatch.fnmatchcase(case, self.case.replace("[", "[[]"))
+        )
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a case is expected to do."""
+
+    verdicts: tuple[str, ...] = ("pass",)
+    outcome: str | None = None  # None: not pinned
+    reason: str | None = None
+    deviation: Entry | None = None  # the entries that say so
+    pin: Entry | None = None
+
+    @property
+    def entry(self) -> str | None:
+        found = self.deviation or self.pin
+        return found.id if found else None
+
+
+class Expectations:
+    """The expectations that hold for one loader; `path` is None where there is no file for it."""
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        loader: str = "",
+        versions: str = "",
+        entries: Sequence[Entry] = (),
+        version: str | None = None,
+    ) -> None:
+        self.path = path
+        self.loader = loader
+        self.versions = versions
+        self.all_entries = tuple(entries)
+        self.entries = tuple(e for e in entries if matches(e.versions, version))
+
+    def expected(self, requirements: Sequence[str], case: str) -> Expected:
+        """The expectation of a case: an entry with a case pattern before one without, then the first."""
+        deviation = self._first("deviation", requirements, case)
+        pin = self._first("outcome", requirements, case)
+        return Expected(
+            verdicts=deviation.verdicts if deviation else ("pass",),
+            outcome=pin.outcome if pin else None,
+            reason=(deviation.reason if deviation else None) or (pin.reason if pin else None),
+            deviation=deviation,
+            pin=pin,
+        )
+
+    def _first(self, kind: str, requirements: Sequence[str], case: str) -> Entry | None:
+        found = [e for e in self.entries if e.kind == kind and e.covers(requirements, case)]
+        return min(found, key=lambda e: e.case is None, default=None)
+
+    def stale(self, cases_run: Iterable[tuple[Sequence[str], str]]) -> list[Entry]:
+        """The entries that decide no case. Only meaningful after a run of the whole suite.
+
+        `cases_run` gives the requirements and the name of each case.
+        """
+        used: set[Entry] = set()
+        for requirements, case in cases_run:
+            expected = self.expected(requirements, case)
+            used.update(e for e in (expected.deviation, expected.pin) if e)
+        return [e for e in self.entries if e not in used]
+
+
+def load(path: Path, version: str | None = None) -> Expectations:
+    """Reads one file; entries whose own version range does not hold `version` are left aside."""
+    data = read(path)
+    loader = text(path, "the head", data, "loader")
+    versions = _versions(path, "the head", data)
+    only_keys(path, "the head", data, _HEAD_KEYS)
+    entries: list[Entry] = []
+    for kind in ("deviation", "outcome"):
+        tables = data.get(kind, [])
+        if not isinstance(tables, list):
+            wrong(path, kind, f"is no list; write [[{kind}]] above each entry")
+        entries += [_entry(path, kind, number, table) for number, table in enumerate(tables)]
+    return Expectations(path, loader, versions, entries, version)
+
+
+def find(name: str, version: str | None, folder: Path = FOLDER) -> Expectations:
+    """The expectations for a loader, by the name and version it gives itself; empty where no file fits."""
+    fitting = [
+        path for path, loader, versions in _heads(folder) if loader == name and matches(versions, version)
+    ]
+    if len(fitting) > 1:
+        both = " and ".join(path.name for path in fitting)
+        raise UsageError(
+            f"{folder}: {both} hold for {name} {version}; make their `versions` exclude each other"
+        )
+    return load(fitting[0], version) if fitting else Expectations()
+
+
+def known(folder: Path = FOLDER) -> list[Expectations]:
+    """All expectation files. Their `all_entries` hold what applies to some versions only, too."""
+    return [load(path) for path, _, _ in _heads(folder)]
+
+
+def _heads(folder: Path) -> list[tuple[Path, str, str]]:
+    """Path, loader and versions of each file."""
+    heads = []
+    for path in sorted(folder.glob("*.toml")):
+        data = read(path)
+        heads.append((path, text(path, "the head", data, "loader"), _versions(path, "the head", data)))
+    return heads
+
+
+def _entry(path: Path, kind: str, number: int, table: Any) -> Entry:
+    where = f"[[{kind}]] number {number + 1}"
+    if not isinstance(table, dict):
+        wrong(path, where, f"is no table; write [[{kind}]] above each entry")
+    requirement = text(path, where, table, "requirement")
+    where += f" ({requirement})"
+    if requirement not in catalogue():
+        wrong(path, where, "names a requirement that the catalogue does not have; correct the ID")
+    only_keys(path, where, table, _ENTRY_KEYS[kind])
+    deviation = kind == "deviation"
+    return Entry(
+        kind="deviation" if deviation else "outcome",
+        number=number,
+        requirement=requirement,
+        case=optional_text(path, where, table, "case"),
+        verdicts=_verdicts(path, where, table) if deviation else (),
+        outcome=None if deviation else text(path, where, table, "outcome"),
+        reason=text(path, where, table, "reason")
+        if deviation
+        else optional_text(path, where, table, "reason"),
+        link=optional_text(path, where, table, "link"),
+        versions=_versions(path, where, table),
+    )
+
+
+def _verdicts(path: Path, where: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+    value = table.get("verdict")
+    verdicts = [value] if isinstance(value, str) else value
+    if not isinstance(verdicts, list) or not verdicts:
+        wrong(path, where, f"needs `verdict`, one or a list of {', '.join(EXPECTABLE)}")
+    for verdict in verdicts:
+        one_of(path, where, "verdict", verdict, EXPECTABLE)
+    if verdicts == ["pass"]:
+        wrong(path, where, "expects a pass, which is no deviation; remove the entry")
+    return tuple(verdicts)
+
+
+def _versions(path: Path, where: str, table: Mapping[str, Any]) -> str:
+    versions = optional_text(path, where, table, "versions") or ""
+    try:
+        matches(versions, None)
+    except ValueError as error:
+        wrong(path, where, f"has a malformed version range: {error}")
+    return versions
