@@ -1,0 +1,158 @@
+"""The records of a run: a header, one line per case and a footer, in memory and as JSON Lines.
+
+The JSON form is published in `schema.json` beside this file; `FORMAT` changes when a reader would break.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import os
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from harness import __version__
+
+FORMAT = 1
+
+Verdict = Literal["pass", "fail", "crash", "hang", "leak", "unsupported", "error"]
+Status = Literal["ok", "expected", "unexpected", "improved", "changed", "deviation"]
+UnsupportedKind = Literal["loader", "machine"]
+
+VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "crash", "hang", "leak", "unsupported", "error")
+STATUSES: tuple[Status, ...] = ("ok", "expected", "unexpected", "improved", "changed", "deviation")
+# The statuses that make a run end with exit code 1.
+COUNTING: frozenset[Status] = frozenset({"unexpected", "improved", "changed"})
+
+
+def now() -> str:
+    """The time in UTC, as ISO 8601 with milliseconds."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+def case_name(case: str) -> str:
+    """The name by which expectations know a case: what stands after the last `::` of its pytest ID.
+
+    >>> case_name("suites/discovery/test_x.py::TestY::test_z[a::b]")
+    'test_z[a::b]'
+    """
+    head, bracket, parameters = case.partition("[")
+    return head.rpartition("::")[2] + bracket + parameters
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """What one case did. The pytest plugin fills in the facts; `harness.report.judge` the judgement."""
+
+    # Facts.
+    case: str  # pytest ID
+    requirements: tuple[str, ...]
+    verdict: Verdict
+    outcome: str | None = None  # which of several acceptable outcomes this loader shows
+    unsupported: UnsupportedKind | None = None  # who lacks what the case needs; only with that verdict
+    reason: str | None = None  # why unsupported; `judge` puts the expectation's reason here
+    message: str = ""  # what was expected and what happened, several lines
+    log: tuple[str, ...] = ()  # the slice of the call log that shows it
+    sandbox: str | None = None  # the folder, if it was kept
+    files: tuple[str, ...] = ()  # what the sandbox held, one line per file
+    environment: Mapping[str, str] = field(default_factory=dict)  # what the case set
+    reproduce: str | None = None  # command
+    duration: float = 0.0  # seconds
+
+    # Judgement.
+    strength: str = "must"
+    expected: tuple[str, ...] = ("pass",)
+    expected_outcome: str | None = None
+    status: Status = "ok"
+
+    @property
+    def name(self) -> str:
+        return case_name(self.case)
+
+    @property
+    def counts(self) -> bool:
+        """Whether this case makes the run fail."""
+        return self.status in COUNTING
+
+    def to_json(self) -> dict[str, Any]:
+        return {"record": "case", **dataclasses.asdict(self)}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> CaseResult:
+        """The inverse of `to_json`; keys that this version does not know are dropped."""
+        known = {f.name for f in dataclasses.fields(cls)}
+        values: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in record.items() if k in known
+        }
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a run is about; the first line of the records."""
+
+    loader: Mapping[str, Any]  # LoaderFacts: path, real_path, soname, build_id, name, version, ...
+    expectations: str | None = None  # path of the expectation file
+    arguments: Sequence[str] = ()
+    machine: Mapping[str, Any] = field(default_factory=lambda: machine_facts())
+    started: str = field(default_factory=now)
+
+    def to_json(self) -> dict[str, Any]:
+        own = dataclasses.asdict(self)
+        return {"record": "header", "format": FORMAT, "clharness": __version__, **own}
+
+    @property
+    def subject(self) -> str:
+        """The loader in a few words, for headlines: its name and version, else its path."""
+        name, version = self.loader.get("name") or "unknown", self.loader.get("version") or ""
+        if name == "unknown":
+            return str(self.loader.get("path") or "unknown loader")
+        return f"{name} {version}".strip()
+
+
+@dataclass(frozen=True)
+class Footer:
+    """How a run ended; its absence shows that the records are truncated."""
+
+    counts: Mapping[str, Mapping[str, int]]  # verdict and status
+    exit: int
+    complete: bool  # false when the run was interrupted
+    finished: str = field(default_factory=now)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"record": "footer", **dataclasses.asdict(self)}
+
+
+def counts_of(results: Sequence[CaseResult]) -> dict[str, dict[str, int]]:
+    """How many cases have each verdict and each status, zeros included."""
+    counts: dict[str, dict[str, int]] = {
+        "verdict": dict.fromkeys(VERDICTS, 0),
+        "status": dict.fromkeys(STATUSES, 0),
+    }
+    for result in results:
+        counts["verdict"][result.verdict] += 1
+        counts["status"][result.status] += 1
+    return counts
+
+
+def machine_facts() -> dict[str, Any]:
+    """What of the machine may matter to a result. Its name and user are nobody's business."""
+    return {
+        "system": platform.system(),
+        "release": platform.release(),
+        "machine": platform.machine(),
+        "libc": " ".join(platform.libc_ver()).strip(),
+        "python": platform.python_version(),
+        "processors": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "root": hasattr(os, "geteuid") and os.geteuid() == 0,
+        "platform": sys.platform,
+    }
+
+
+def to_line(record: Mapping[str, Any]) -> str:
+    """One record as one line of JSON, in ASCII: bytes that are no text (surrogates) stay escaped."""
+    return json.dumps(record, ensure_ascii=True, separators=(", ", ": ")) + "\n"

@@ -1,0 +1,71 @@
+"""Does a verdict count? One pure function decides it; `judge` applies it to a case."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from harness.expectations import Expectations, Expected
+from harness.report.records import CaseResult, Status, UnsupportedKind, Verdict
+from harness.requirements.catalogue import catalogue, strongest
+
+
+def status(
+    verdict: Verdict,
+    expected: Expected,
+    strength: str,
+    has_expectation_file: bool,
+    strict: bool,
+    unsupported_kind: UnsupportedKind | None,
+    outcome: str | None,
+) -> Status:
+    """The status of a case.
+
+    With an expectation file every difference from the file counts, whatever the strength: that is how a
+    regression is noticed. Without one, strength decides; a crash or a hang counts whatever the strength.
+    """
+    if verdict == "error":
+        return "unexpected"
+    if verdict == "unsupported":
+        if unsupported_kind == "machine" or not has_expectation_file:
+            return "ok"
+        return "expected" if verdict in expected.verdicts else "unexpected"
+    if verdict == "pass":
+        if verdict not in expected.verdicts:
+            return "improved"
+        return "ok" if expected.outcome in (None, outcome) else "changed"
+    if verdict in expected.verdicts:
+        return "expected"
+    if has_expectation_file or strength == "must" or verdict in ("crash", "hang"):
+        return "unexpected"
+    if strict and strength in ("should", "de-facto"):
+        return "unexpected"
+    return "deviation"
+
+
+def judge(result: CaseResult, expectations: Expectations, strict: bool) -> CaseResult:
+    """The result with strength, expected verdicts, reason and status filled in."""
+    expected = expectations.expected(result.requirements, result.name)
+    strength = strength_of(result.requirements)
+    return dataclasses.replace(
+        result,
+        strength=strength,
+        expected=expected.verdicts,
+        expected_outcome=expected.outcome,
+        reason=result.reason or expected.reason,
+        status=status(
+            result.verdict,
+            expected,
+            strength,
+            expectations.path is not None,
+            strict,
+            result.unsupported,
+            result.outcome,
+        ),
+    )
+
+
+def strength_of(requirements: Iterable[str]) -> str:
+    """The strongest among the strengths of the requirements; a case without any is held to "must"."""
+    known = catalogue()
+    return strongest(known[identifier].strength for identifier in requirements if identifier in known)
