@@ -1,0 +1,149 @@
+# shellcheck shell=bash disable=SC2154
+# Installs what machine.sh found missing: with apt-get on Debian and its kin, Python modules else in build/venv.
+#
+# Sourced only where something is missing. Says what it installs before it does; apt-get's own words go to setup.log.
+: "${root:?}" "${build:?}"
+# `python`, `missing` and `wanted` come from machine.sh.
+
+# An old release has an old Python, and apt-get's modules are for that one.
+debian_python_is_too_old() {
+    [[ -x /usr/bin/python3 ]] && ! /usr/bin/python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+}
+
+# The Debian packages that give one of the words that look_around sets.
+packages_of() {
+    case $1 in
+    compiler) echo gcc libc6-dev ;;
+    make) echo ninja-build ;;
+    headers) echo opencl-c-headers ;;
+    loader) echo ocl-icd-libopencl1 ;;
+    python-modules)
+        if debian_python_is_too_old; then
+            echo python3.11 python3.11-venv # its modules then come from pip
+        else
+            echo python3 python3-pytest python3-pytest-xdist python3-pycparser
+        fi
+        ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# The same for a person, on any system.
+words_of() {
+    case $1 in
+    compiler) echo "a C compiler (gcc or clang) with the C library's headers" ;;
+    cmake) echo "CMake 3.16 or newer" ;;
+    make) echo "Ninja or make" ;;
+    headers) echo "the OpenCL-Headers with CL/cl_icd.h (or CLHARNESS_OPENCL_HEADERS set to their folder)" ;;
+    loader) echo "an OpenCL ICD loader, libOpenCL.so.1 (or name one: clharness loader PATH)" ;;
+    python-modules) echo "Python 3.11 or newer with pytest 7.2, pytest-xdist 3.1 and pycparser 2.21 or newer" ;;
+    *) echo "$1" ;;
+    esac
+}
+
+# Prints the way to become root without a question ("" when we are); fails where there is none.
+root_by() {
+    if ((EUID == 0)); then
+        echo ""
+    else
+        sudo -n true 2>/dev/null && echo "sudo -n"
+    fi
+}
+
+# apt_get ACTION...: as root, without questions, its output in setup.log.
+apt_get() {
+    local become
+    become=$(root_by) || return
+    # dpkg refuses to run where PATH lacks the sbin folders. $become is empty or two words.
+    # shellcheck disable=SC2086
+    $become env PATH="$PATH:/usr/sbin:/sbin" DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" </dev/null >>"$build/setup.log" 2>&1
+}
+
+has_package_lists() { compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; }
+
+# Updating may fail for a source that we do not need, so only the installation's own success counts. Lists are
+# fetched where there are none, and once more where the installation fails (a list can name what has been replaced).
+apt_install() {
+    local install=(install -y --no-install-recommends "$@")
+    if has_package_lists; then
+        apt_get "${install[@]}" && return
+    fi
+    say "updating the package lists (apt-get update)"
+    apt_get update || true
+    apt_get "${install[@]}"
+}
+
+# A system's Python without the modules: they go into a virtual environment of our own.
+make_venv() {
+    local requirements
+    find_any_python || return
+    mapfile -t requirements < <("$python" "$root/harness/setup/python_parts.py" --requirements)
+    say "installing with pip into $build/venv: ${requirements[*]}"
+    "$python" -m venv "$build/venv" >>"$build/setup.log" 2>&1 &&
+        "$build/venv/bin/python" -m pip install --quiet "${requirements[@]}" </dev/null >>"$build/setup.log" 2>&1
+}
+
+# Sets `packages` to the Debian packages of the given words.
+list_packages() {
+    local word words
+    packages=()
+    for word; do
+        read -ra words <<<"$(packages_of "$word")"
+        packages+=("${words[@]}")
+    done
+}
+
+install_by_apt() {
+    local packages needed
+    list_packages "${missing[@]}"
+    needed=("${packages[@]}")
+    list_packages "${missing[@]}" "${wanted[@]}"
+    say "installing with apt-get: ${packages[*]}"
+    apt_install "${packages[@]}" && return
+    # What is only better to have must not keep the rest away.
+    ((${#wanted[@]} == 0)) || { ((${#needed[@]})) && apt_install "${needed[@]}"; }
+}
+
+# Ends the run: names what is missing and how to get it.
+give_up() {
+    local word packages
+    for word in "${missing[@]}"; do
+        say "missing: $(words_of "$word")"
+    done
+    if is_debian; then
+        list_packages "${missing[@]}"
+        say "get it with: sudo apt-get install -y --no-install-recommends ${packages[*]}"
+    else
+        say "get it with the system's package manager (Python modules: python3 -m pip install in an environment" \
+            "that CLHARNESS_PYTHON names)"
+    fi
+    exit 3
+}
+
+show_log() { tail -n 15 "$build/setup.log" >&2 || true; }
+
+# Brings in what is in `missing`, and tries once for what is in `wanted`. Arguments as for set_up.
+provide() {
+    local needs=$1 no_install=$2 tried=$build/setup.tried
+    shift 2
+    if [[ $no_install ]]; then
+        ((${#missing[@]} == 0)) && return
+        give_up
+    fi
+    if is_debian && root_by >/dev/null; then
+        if ((${#missing[@]})) || [[ $(cat "$tried" 2>/dev/null) != "${wanted[*]}" ]]; then
+            if ! install_by_apt; then
+                show_log
+                say "apt-get could not install everything (its output is in $build/setup.log)"
+            fi
+            look_around "$needs" "$@"
+            echo "${wanted[*]}" >"$tried"
+        fi
+    fi
+    if [[ ${missing[*]} == python-modules ]] || { [[ ${missing[*]} == *python-modules* ]] && ! is_debian; }; then
+        make_venv || show_log
+        look_around "$needs" "$@"
+    fi
+    ((${#missing[@]} == 0)) || give_up
+}

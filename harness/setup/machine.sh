@@ -1,0 +1,146 @@
+# shellcheck shell=bash
+# What this machine has of what clharness needs, and the one function that brings it up to that: set_up.
+#
+# Sourced by clharness and by ci/setup, which set `root` and `build`. The path where nothing is missing starts two
+# short processes and takes a few milliseconds.
+: "${root:?}" "${build:?}"
+
+say() { printf 'clharness: %s\n' "$*" >&2; }
+
+# Ends the run: something needed is missing, or the harness itself failed.
+stop() {
+    say "$@"
+    exit 3
+}
+
+is_debian() { [[ -e /etc/debian_version ]] && command -v apt-get >/dev/null; }
+
+how_to_get_python() {
+    if is_debian; then
+        echo "apt-get install python3 (or python3.11), or set CLHARNESS_PYTHON"
+    else
+        echo "install it with the system's package manager, or set CLHARNESS_PYTHON"
+    fi
+}
+
+# The interpreters to try. Debian's own comes before what PATH has first: its modules are what apt installs.
+python_candidates() {
+    if [[ ${CLHARNESS_PYTHON-} ]]; then
+        command -v "$CLHARNESS_PYTHON"
+        return
+    fi
+    local name
+    for name in /usr/bin/python3 "$build/venv/bin/python" python3 python3.15 python3.14 python3.13 python3.12 python3.11; do
+        command -v "$name" || true
+    done
+}
+
+# Sets `python` to any interpreter that is new enough, with or without the modules.
+find_any_python() {
+    for python in $(python_candidates); do
+        "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && return 0
+    done
+    python=""
+    return 1
+}
+
+# Sets `python` to an interpreter that has the modules, and notes in the inventory where they lie, so that the next
+# run need not start it to find out.
+find_python() {
+    local inventory=$build/setup.inventory files found
+    if [[ -r $inventory ]]; then
+        mapfile -t files <"$inventory"
+        python=${files[0]-}
+        if all_exist "${files[@]}" && [[ ! ${CLHARNESS_PYTHON-} || $CLHARNESS_PYTHON == "$python" ]]; then
+            return 0
+        fi
+    fi
+    for python in $(python_candidates); do
+        if found=$("$python" "$root/harness/setup/python_parts.py" 2>/dev/null); then
+            [[ ! -w $build ]] || printf '%s\n' "$python" "$found" >"$inventory"
+            return 0
+        fi
+    done
+    python=""
+    return 1
+}
+
+all_exist() {
+    local file
+    (($#)) || return 1
+    for file; do
+        [[ -e $file ]] || return 1
+    done
+}
+
+# A compiler that can compile: on Debian gcc comes without the C library's headers.
+has_compiler() {
+    local names=(cc gcc clang)
+    [[ ! ${CC-} ]] || names=("${CC%% *}")
+    command -v "${names[@]}" >/dev/null && { ! is_debian || [[ -e /usr/include/stdio.h ]]; }
+}
+
+# A build folder that has been configured knows its headers, wherever they are.
+has_headers() {
+    [[ -e $build/clharness.json ]] || all_exist "${CLHARNESS_OPENCL_HEADERS:-/usr/include}/CL/cl_icd.h" ||
+        [[ ! ${CLHARNESS_OPENCL_HEADERS-} && -e /usr/local/include/CL/cl_icd.h ]]
+}
+
+has_system_loader() {
+    compgen -G '/usr/lib/*/libOpenCL.so.1' >/dev/null || compgen -G '/usr/lib*/libOpenCL.so.1' >/dev/null ||
+        { PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null | grep -q 'libOpenCL\.so\.1 '; }
+}
+
+# True where one of the arguments names a shared library: then the system's loader is not needed.
+names_a_loader() {
+    local argument magic
+    for argument; do
+        [[ $argument == *.so || $argument == *.so.* ]] && return 0
+        if [[ -f $argument && -r $argument ]]; then
+            IFS= read -r -n 4 -d '' magic <"$argument" 2>/dev/null || true
+            [[ $magic == $'\x7fELF' ]] && return 0
+        fi
+    done
+    return 1
+}
+
+# Sets `missing` (needed) and `wanted` (better with it) to words of the table in install.sh.
+look_around() {
+    local needs=$1
+    shift
+    missing=() wanted=()
+    if ! find_python; then
+        [[ ! ${CLHARNESS_PYTHON-} ]] ||
+            stop "CLHARNESS_PYTHON ($CLHARNESS_PYTHON) must be Python 3.11 or newer with pytest, pytest-xdist and pycparser"
+        missing+=(python-modules)
+    fi
+    has_compiler || missing+=(compiler)
+    command -v cmake >/dev/null || missing+=(cmake)
+    command -v ninja >/dev/null || command -v make >/dev/null || missing+=(make)
+    has_headers || missing+=(headers)
+    names_a_loader "$@" || has_system_loader || missing+=(loader)
+    command -v bwrap >/dev/null || wanted+=(bubblewrap)
+    [[ $needs != tests ]] || command -v gdb >/dev/null || wanted+=(gdb)
+}
+
+# Makes the folder to build in; says in one sentence why it cannot.
+make_build_folder() {
+    mkdir -p "$build" 2>/dev/null || true
+    [[ -w $build ]] || stop "cannot write to $build: set CLHARNESS_BUILD to a folder that can be written to"
+}
+
+# Installs what is missing, builds what is not built. NEEDS is "build" or "tests"; the rest are the command's arguments.
+set_up() {
+    local needs=$1 no_install=$2
+    shift 2
+    # shellcheck source=harness/setup/build.sh
+    source "$root/harness/setup/build.sh"
+    [[ -d $build ]] || make_build_folder
+    look_around "$needs" "$@"
+    if ((${#missing[@]} + ${#wanted[@]})); then
+        # shellcheck source=harness/setup/install.sh
+        source "$root/harness/setup/install.sh"
+        provide "$needs" "$no_install" "$@"
+    fi
+    build_is_current || build_all
+}

@@ -1,0 +1,18 @@
+# shellcheck shell=bash
+# Runs the project's own tests: ctest (C unit tests and the suites), then tests/ under pytest, whose summary comes last.
+: "${root:?}" "${build:?}" "${python:?}"
+
+# Arguments are pytest's, relative to the repository; with any of them ctest is left out.
+run_own_tests() {
+    local failed=0 workers=() argument paths=(tests)
+    cd "$root" || return
+    for argument; do
+        [[ -e ${argument%%::*} ]] && paths=()
+    done
+    if (($# == 0)); then
+        ctest --test-dir "$build" --output-on-failure --no-tests=error || failed=1
+        workers=(-n "$(nproc)")
+    fi
+    "$python" -m pytest "${workers[@]}" "${paths[@]}" "$@" || failed=$?
+    return "$failed"
+}
