@@ -1,0 +1,56 @@
+"""Writes records as JSON Lines, one complete line at a time, and survives a disk that runs full."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UsageError
+from harness.report.records import to_line
+
+
+class JsonLines:
+    """A file of records. After the first failed write nothing more is written, and `trouble` says why.
+
+    No buffer stands between a record and the file: what was written before a crash or a full disk is there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.trouble: str | None = None
+        self._size = 0
+        try:
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be written: {error.strerror}; name another file") from error
+        self._regular = stat.S_ISREG(os.fstat(self._fd).st_mode)
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        if self.trouble:
+            return
+        line = to_line(record).encode("ascii")
+        try:
+            done = 0
+            while done < len(line):
+                done += os.write(self._fd, line[done:])
+            self._size += len(line)
+        except OSError as error:
+            self._fail(error)
+
+    def close(self) -> None:
+        try:
+            os.close(self._fd)
+        except OSError as error:  # some file systems report a full disk only here
+            if not self.trouble:
+                self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        self.trouble = f"{self.path}: the records are incomplete: {error.strerror}"
+        if self._regular:
+            # Half a line would make the file unreadable for most tools.
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, self._size)

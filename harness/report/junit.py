@@ -1,0 +1,107 @@
+"""Writes records as JUnit XML: what counts is a failure, so that a CI system agrees with the exit code.
+
+Accepted deviations and unsupported cases are skipped, with the reason; trouble of the harness is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from harness.report.records import CaseResult, Header
+from harness.requirements.catalogue import catalogue
+
+# What XML 1.0 cannot hold, in whatever form.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(path: Path, header: Header, results: Sequence[CaseResult]) -> None:
+    """Writes the file in one step; OSError if that cannot be."""
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(root, "testsuite", name="clharness", timestamp=header.started[:19])
+    properties = ElementTree.SubElement(suite, "properties")
+    for key in ("path", "name", "version", "build_id"):
+        _property(properties, f"loader.{key}", str(header.loader.get(key) or ""))
+    tags = {"failure": 0, "error": 0, "skipped": 0}
+    for result in results:
+        tag = _case(suite, result)
+        if tag:
+            tags[tag] += 1
+    totals = {
+        "tests": str(len(results)),
+        "failures": str(tags["failure"]),
+        "errors": str(tags["error"]),
+        "skipped": str(tags["skipped"]),
+        "time": f"{sum(r.duration for r in results):.3f}",
+    }
+    suite.attrib.update(totals)
+    root.attrib.update(totals)
+    ElementTree.indent(root)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        scratch.write_bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _case(suite: ElementTree.Element, result: CaseResult) -> str | None:
+    """Adds one case; gives the tag that says that it did not simply pass."""
+    file, _, rest = result.case.partition("::")
+    case = ElementTree.SubElement(
+        suite,
+        "testcase",
+        classname=_clean(file.removesuffix(".py").replace("/", ".")),
+        name=_clean(rest or file),
+        time=f"{result.duration:.3f}",
+    )
+    properties = ElementTree.SubElement(case, "properties")
+    for identifier in result.requirements:
+        _property(properties, "requirement", identifier)
+    for key, value in (("strength", result.strength), ("verdict", result.verdict), ("status", result.status)):
+        _property(properties, key, value)
+    if result.outcome is not None:
+        _property(properties, "outcome", result.outcome)
+
+    if result.verdict == "error":
+        tag, message = "error", "the harness failed"
+    elif result.counts:
+        tag, message = "failure", _headline(result)
+    elif result.verdict == "unsupported":
+        tag, message = "skipped", f"unsupported: {result.reason or 'no reason given'}"
+    elif result.status == "expected":
+        tag, message = "skipped", f"expected {result.verdict}: {result.reason or 'no reason given'}"
+    elif result.status == "deviation":
+        tag, message = "skipped", f"{result.verdict} of a requirement of strength {result.strength}"
+    else:
+        return None
+    element = ElementTree.SubElement(case, tag, message=_clean(message))
+    if tag != "skipped":
+        element.set("type", result.verdict)
+    element.text = _clean(_details(result))
+    return tag
+
+
+def _headline(result: CaseResult) -> str:
+    first = result.message.strip().partition("\n")[0]
+    return f"{result.status} {result.verdict}: {first}" if first else f"{result.status} {result.verdict}"
+
+
+def _details(result: CaseResult) -> str:
+    known = catalogue()
+    parts = [f"{i}: {known[i].text} ({known[i].source})" for i in result.requirements if i in known]
+    parts += [result.message.strip(), *result.log]
+    if result.reproduce:
+        parts.append(f"reproduce: {result.reproduce}")
+    return "\n".join(part for part in parts if part)
+
+
+def _property(parent: ElementTree.Element, name: str, value: str) -> None:
+    ElementTree.SubElement(parent, "property", name=name, value=_clean(value))
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub(lambda match: f"\\x{ord(match.group()):02x}", text)

@@ -1,0 +1,101 @@
+"""The terminal: a line of progress that is redrawn, colours, and text that cannot do harm there.
+
+When the output is no terminal, or a CI system or TERM=dumb says that it is a poor one, progress comes as
+plain lines now and then.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from typing import Literal, TextIO
+
+Color = Literal["auto", "always", "never"]
+
+_CODES = {"bad": "31", "good": "32", "warn": "33", "dim": "2", "bold": "1"}
+# Control characters, and halves of characters that stand for bytes which were no text.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_REDRAW = 0.1  # seconds between two states of the progress line
+_PLAIN = 10.0  # seconds between two plain lines of progress
+
+
+def printable(text: str) -> str:
+    """The text with every control character but newline and tab spelt out: no vendor's string is trusted."""
+    return _UNPRINTABLE.sub(lambda m: f"\\x{ord(m.group()) & 0xFF:02x}", text)
+
+
+def color_option(option: str | None) -> Color:
+    """`--color` in the spellings of pytest (yes, no) and of other tools (always, never)."""
+    spellings: dict[str | None, Color] = {
+        "yes": "always",
+        "always": "always",
+        "no": "never",
+        "never": "never",
+    }
+    return spellings.get(option, "auto")
+
+
+class Terminal:
+    """Writes lines, and one line of progress below them. A closed or full output silences it: `trouble`."""
+
+    def __init__(
+        self,
+        stream: TextIO,
+        color: Color = "auto",
+        environ: Mapping[str, str] = os.environ,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream = stream
+        self._clock = clock
+        self.trouble: str | None = None
+        capable = stream.isatty() and environ.get("TERM") != "dumb"
+        self._redraws = capable and not environ.get("CI")
+        self._colors = color == "always" or (color == "auto" and capable and not environ.get("NO_COLOR"))
+        self._progress = ""
+        self._drawn = clock()
+        columns = shutil.get_terminal_size((100, 24)).columns if capable else 100
+        self.width = max(columns, 40)
+
+    def style(self, text: str, style: str) -> str:
+        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self._colors else text
+
+    def line(self, text: str = "") -> None:
+        """Writes one or several lines above the line of progress. Escapes in it are ours: see `printable`."""
+        erase = "\r\x1b[K" if self._progress else ""
+        self._write(f"{erase}{text}\n{self._progress}")
+
+    def progress(self, text: str) -> None:
+        """Shows how far the work is, not too often."""
+        now = self._clock()
+        if now - self._drawn < (_REDRAW if self._redraws else _PLAIN):
+            return
+        self._drawn = now
+        if not self._redraws:
+            self._write(f"{printable(text)}\n")
+            return
+        self._progress = printable(text).replace("\n", " ")[: self.width - 1]
+        self._write(f"\r\x1b[K{self._progress}")
+
+    def end_progress(self) -> None:
+        if self._progress:
+            self._progress = ""
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        if self.trouble:
+            return
+        encoding = getattr(self._stream, "encoding", None) or "utf-8"
+        try:
+            self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            self._stream.flush()
+        except BrokenPipeError:
+            self.trouble = "closed"  # whoever read it (head, a pager) has seen enough: no trouble for the run
+        except (OSError, ValueError) as error:
+            self.trouble = f"the report could not be printed: {error}"
+
+    @property
+    def failed(self) -> bool:
+        return self.trouble not in (None, "closed")
