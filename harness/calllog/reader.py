@@ -1,0 +1,167 @@
+"""Reads call logs, and gives matchers that read well in a check.
+
+    log = sandbox.log
+    assert log.calls("clGetPlatformIDs", by="application")
+    assert log.of("vendor_a").functions() == ["clIcdGetPlatformIDsKHR", ...]
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HEADER = 4096
+MAGIC = b"clharness call log 1\n"
+DEFAULT_SIZE = 8 << 20
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the log.
+
+    `kind` is "call" (entry of a function), "return", or "event" (loaded, unloaded, fault, foreign handle, …).
+    `arguments` are the raw 64-bit values; `data` holds the line as written, for what pointers pointed to ("in", "out").
+    `time` is in nanoseconds of the monotonic clock.
+    """
+
+    time: int
+    thread: int
+    who: str
+    kind: str
+    name: str
+    arguments: tuple[int, ...] = ()
+    result: int | None = None
+    data: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    def __str__(self) -> str:
+        if self.kind == "call":
+            shown = f"{self.name}({', '.join(hex(a) for a in self.arguments)})"
+        elif self.kind == "return":
+            shown = f"{self.name} = {hex(self.result) if self.result is not None else 'void'}"
+        else:
+            shown = self.name
+        known = ("t", "th", "who", self.kind, "args", "result")
+        extra = {k: v for k, v in self.data.items() if k not in known}
+        return f"{self.who:>12} | {shown}" + (f"  {json.dumps(extra)}" if extra else "")
+
+
+class CallLog(Sequence[Event]):
+    """The events of one case in order; every narrowing method gives a CallLog again."""
+
+    def __init__(self, events: Sequence[Event], dropped: int = 0, torn: int = 0) -> None:
+        self.events = list(events)
+        self.dropped = dropped
+        self.torn = torn
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.events[index]
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def _where(self, keep: Callable[[Event], bool]) -> CallLog:
+        return CallLog([e for e in self.events if keep(e)], self.dropped, self.torn)
+
+    def of(self, who: str) -> CallLog:
+        """Events of one component."""
+        return self._where(lambda e: e.who == who)
+
+    def calls(self, name: str | None = None, by: str | None = None) -> CallLog:
+        """Entries into functions: of that name, logged by that component."""
+        return self._where(lambda e: e.kind == "call" and name in (None, e.name) and by in (None, e.who))
+
+    def returns(self, name: str | None = None, by: str | None = None) -> CallLog:
+        """Returns from functions."""
+        return self._where(lambda e: e.kind == "return" and name in (None, e.name) and by in (None, e.who))
+
+    def happened(self, name: str, by: str | None = None) -> CallLog:
+        """Events that are no calls: loaded, unloaded, foreign handle, …"""
+        return self._where(lambda e: e.kind == "event" and e.name == name and by in (None, e.who))
+
+    def functions(self) -> list[str]:
+        """Names of the functions called, in order."""
+        return [e.name for e in self.events if e.kind == "call"]
+
+    def components(self) -> list[str]:
+        """Names of the components that logged, in order of their first event."""
+        return list(dict.fromkeys(e.who for e in self.events))
+
+    def threads(self) -> int:
+        """Number of different threads that logged."""
+        return len({e.thread for e in self.events})
+
+    def tail(self, count: int = 25) -> list[str]:
+        """The last events as text: the slice that a failure shows."""
+        return [str(e) for e in self.events[-count:]]
+
+    def text(self) -> str:
+        """The whole log as text, one line per event."""
+        return "\n".join(str(e) for e in self.events)
+
+    def chrome_trace(self) -> str:
+        """Trace JSON for Perfetto or chrome://tracing, one lane per component, nested per thread."""
+        lanes = {who: i for i, who in enumerate(self.components())}
+        events: list[dict[str, Any]] = [
+            {"ph": "M", "name": "process_name", "pid": lane, "tid": 0, "args": {"name": who}} for who, lane in lanes.items()
+        ]
+        threads: dict[int, int] = {}
+        for e in self.events:
+            place = {"pid": lanes[e.who], "tid": threads.setdefault(e.thread, len(threads)), "ts": e.time / 1000}
+            phase = {"call": "B", "return": "E"}.get(e.kind, "i")
+            details = {k: v for k, v in e.data.items() if k not in ("t", "th", "who", "call", "return", "event")}
+            events.append({"ph": phase, "name": e.name, **place, "args": details})
+        return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"})
+
+
+def create(path: Path, size: int = DEFAULT_SIZE) -> None:
+    """Makes an empty log file that components can map; `size` bounds the lines in bytes (the file is sparse)."""
+    with path.open("wb") as file:
+        file.write(MAGIC.ljust(32, b"\0"))
+        file.truncate(HEADER + size)
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        data = json.loads(line)
+        kind = next(k for k in ("call", "return", "event") if k in data)
+        return Event(
+            time=int(data["t"]),
+            thread=int(data["th"], 16),
+            who=str(data["who"]),
+            kind=kind,
+            name=str(data[kind]),
+            arguments=tuple(int(a, 16) for a in data.get("args", ())),
+            result=int(data["result"], 16) if "result" in data else None,
+            data=data,
+        )
+    except (ValueError, KeyError, StopIteration, TypeError, AttributeError):
+        return None
+
+
+def read(path: Path) -> CallLog:
+    """Reads a log; nothing in it is trusted: lines that a dying process left unfinished are counted as `torn`."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(48)
+            if head[: len(MAGIC)] != MAGIC:
+                return CallLog([], torn=1)
+            used, dropped = struct.unpack_from("<QQ", head, 32)
+            file.seek(HEADER)
+            body = file.read(min(used, 1 << 30))
+    except OSError:
+        return CallLog([])
+    events, torn = [], 0
+    for line in body.replace(b"\0", b"").splitlines():
+        event = _event(line)
+        if event is None:
+            torn += bool(line.strip())
+        else:
+            events.append(event)
+    return CallLog(events, dropped, torn)
