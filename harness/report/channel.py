@@ -44,9 +44,18 @@ def open_terminal() -> TextIO:
     return stream
 
 
-def tell_exit(code: int) -> None:
-    """Tells the command the exit code of the run, which pytest's own exit codes cannot express."""
+def tell_exit(code: int, trouble: str | None = None) -> None:
+    """Tells the command the exit code of the run, which pytest's own exit codes cannot express.
+
+    `trouble` is a sentence for the user where the report itself could not be printed.
+    """
     number = os.environ.get(_STATUS_FD)
     if number is not None:
         with contextlib.suppress(OSError):
-            os.write(int(number), f"{code}\n".encode())
+            os.write(int(number), f"{int(code)}\n{trouble or ''}".encode(errors="backslashreplace"))
+
+
+def read_exit(answer: bytes) -> tuple[int | None, str]:
+    """What `tell_exit` told: the code, None if it told nothing, and the sentence."""
+    code, _, trouble = answer.decode(errors="backslashreplace").partition("\n")
+    return (int(code) if code.isdecimal() else None), trouble.strip()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from harness.errors import Exit
 from harness.report.records import CaseResult, Header
 from harness.report.terminal import printable
-from harness.requirements.catalogue import Requirement, catalogue, grey_area_of, index
+from harness.requirements.catalogue import Requirement, catalogue, index
 
 Style = Callable[[str, str], str]
 
@@ -147,7 +147,7 @@ def unsupported_lines(results: Iterable[CaseResult]) -> list[str]:
 
 
 def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:
-    """Requirement or case, outcome, topic: one row for a requirement whose cases all show the same."""
+    """Requirement or case, outcome, statement: one row for a requirement whose cases all show the same."""
     by_requirement: dict[str, list[CaseResult]] = defaultdict(list)
     for result in results:
         if result.outcome is not None:
@@ -156,8 +156,7 @@ def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:
     known = catalogue()
     for identifier in sorted(by_requirement, key=lambda i: list(known).index(i) if i in known else -1):
         cases = by_requirement[identifier]
-        area = grey_area_of(identifier)
-        topic = area.topic if area else known[identifier].text if identifier in known else ""
+        topic = known[identifier].text if identifier in known else ""
         if len({r.outcome for r in cases}) == 1:
             rows.append((identifier, str(cases[0].outcome), topic))
         else:
@@ -168,12 +167,8 @@ def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:
 def grey_table(results: Iterable[CaseResult], width: int) -> list[str]:
     rows = [[printable(cell).replace("\n", " ") for cell in row] for row in grey_rows(results)]
     widths = [min(max((len(row[n]) for row in rows), default=0), 60) for n in (0, 1)]
-    lines = [f"{who:{widths[0]}}  {outcome:{widths[1]}}  {topic}" for who, outcome, topic in rows]
-    return [textwrap.shorten(line, 10_000) if len(line) <= width else _cut(line, width) for line in lines]
-
-
-def _cut(line: str, width: int) -> str:
-    return line[: width - 3] + "..."
+    lines = [f"{who:{widths[0]}}  {outcome:{widths[1]}}  {topic}".rstrip() for who, outcome, topic in rows]
+    return [line if len(line) <= width else line[: width - 3] + "..." for line in lines]
 
 
 def verdict_sentence(header: Header, results: Sequence[CaseResult], code: int) -> str:

@@ -60,7 +60,7 @@ def summary(header: Header, results: Sequence[CaseResult], code: int) -> str:
     grey = [list(row) for row in grey_rows(results)]
     if grey:
         parts += ["<details><summary>Grey areas</summary>", ""]
-        parts += [*_table(["requirement", "outcome", "topic"], grey), "</details>", ""]
+        parts += [*_table(["requirement", "outcome", "statement"], grey), "</details>", ""]
     return "\n".join(parts) + "\n"
 
 

@@ -112,9 +112,10 @@ class Reporter:
         if troubles and code != Exit.INTERRUPTED:
             code = Exit.HARNESS
         self._print_report(header, stale, changes, troubles, code)
-        if self._terminal and self._terminal.failed and code == Exit.AS_EXPECTED:
+        unprinted = self._terminal.trouble if self._terminal and self._terminal.failed else None
+        if unprinted and code == Exit.AS_EXPECTED:
             code = Exit.HARNESS
-        channel.tell_exit(code)
+        channel.tell_exit(code, unprinted)
         return code
 
     def _stale(self) -> list[Entry]:

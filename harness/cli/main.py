@@ -1,0 +1,90 @@
+"""Reads the command line, runs the subcommand, and turns errors into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+import harness.cli
+from harness import __version__
+from harness.errors import ClharnessError, Exit
+
+_EPILOG = """\
+exit codes: 0 as expected, 1 unexpected results, 2 wrong usage, 3 the harness itself failed,
+4 nothing ran, 77 not applicable here, 130 interrupted
+
+example: clharness loader build/libOpenCL.so.1 -k fifo
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        args = _parser(arguments).parse_args(arguments)
+        code = int(args.run(args))
+        sys.stdout.flush()
+        return code
+    except ClharnessError as error:
+        print(f"clharness: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        print("clharness: interrupted", file=sys.stderr)
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.AS_EXPECTED)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"clharness: {where}{error.strerror or error}", file=sys.stderr)
+        _drop_output()
+        return int(Exit.HARNESS)
+
+
+def _drop_output() -> None:
+    """Lets go of output that cannot be written, so that the flush at exit does not add a second complaint."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="clharness",
+        description="Conformance and fuzz tests for OpenCL ICD loaders, layers and ICDs.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"clharness {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, module in _commands(arguments):
+        summary = (module.__doc__ or "").strip().partition("\n")[0]
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary,
+            epilog=f"example:\n{module.EXAMPLE}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def _commands(arguments: Sequence[str]) -> list[tuple[str, ModuleType]]:
+    """The subcommands; only the one asked for, where that is clear, so that the others cost nothing."""
+    names = sorted(info.name for info in pkgutil.iter_modules(harness.cli.__path__))
+    wanted = [name for name in arguments[:1] if name in names] or names
+    modules = [(name, importlib.import_module(f"harness.cli.{name}")) for name in wanted if name not in _OWN]
+    return [(name.replace("_", "-"), module) for name, module in modules if hasattr(module, "run")]
+
+
+_OWN = ("__main__", "main")

@@ -1,0 +1,66 @@
+"""Finds which check names which requirement, by reading the suites' source without importing it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Check:
+    """A `requirement(...)` mark. `requirement` is None where an expression gives it, not a string."""
+
+    requirement: str | None
+    file: str  # relative to the folder above the suites
+    line: int
+    name: str  # the function or class that it marks; empty for a mark outside of one, as in a table
+
+    @property
+    def suite(self) -> str:
+        """The suite's folder."""
+        parts = Path(self.file).parts
+        return parts[1] if len(parts) > 2 else ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f" {self.name}" if self.name else "")
+
+
+def find_checks(suites: Path) -> list[Check]:
+    """All marks below a folder, in the order of files and lines."""
+    checks: list[Check] = []
+    for path in sorted(suites.rglob("*.py")):
+        file = str(path.relative_to(suites.parent))
+        try:
+            tree = ast.parse(path.read_text(encoding="utf-8"), file)
+        except (SyntaxError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path}: not valid Python: {error}; correct it") from error
+        checks += sorted(_marks(tree, file, ""), key=lambda check: check.line)
+    return checks
+
+
+def _marks(node: ast.AST, file: str, owner: str) -> Iterator[Check]:
+    """The marks in a node. A decorator belongs to what it decorates; a body to its own functions only."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        for decorator in node.decorator_list:
+            yield from _marks(decorator, file, node.name)
+        for statement in node.body:
+            yield from _marks(statement, file, owner)
+        return
+    if isinstance(node, ast.Call) and _name(node.func) == "requirement":
+        for argument in node.args:
+            literal = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            value = str(argument.value) if literal and isinstance(argument, ast.Constant) else None
+            yield Check(value, file, node.lineno, owner)
+    for child in ast.iter_child_nodes(node):
+        yield from _marks(child, file, owner)
+
+
+def _name(function: ast.expr) -> str:
+    """The last part of a dotted name: `requirement`, `pytest.mark.requirement`, `mark.requirement`."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

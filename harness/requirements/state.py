@@ -1,0 +1,75 @@
+"""The state of the catalogue: which requirements have a check, which a reason why not, what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from harness.requirements.catalogue import Index, Requirement
+from harness.requirements.marks import Check
+
+# What can be said of a requirement. "open": neither a check, nor a reason, nor something it waits for.
+STATES = ("check", "reason", "later", "open")
+
+
+def checks_by_requirement(checks: Iterable[Check]) -> dict[str, list[Check]]:
+    found: dict[str, list[Check]] = defaultdict(list)
+    for check in checks:
+        if check.requirement is not None:
+            found[check.requirement].append(check)
+    return dict(found)
+
+
+def state_of(requirement: Requirement, checked: Mapping[str, object]) -> str:
+    """One of STATES; a check counts more than any reason."""
+    if requirement.id in checked:
+        return "check"
+    if requirement.no_check:
+        return "reason"
+    return "later" if requirement.later else "open"
+
+
+def section_states(
+    requirements: Mapping[str, Requirement], checked: Mapping[str, object]
+) -> dict[str, Counter[str]]:
+    """How many requirements of each section are in each state, in the order of the catalogue."""
+    states: dict[str, Counter[str]] = defaultdict(Counter)
+    for requirement in requirements.values():
+        states[requirement.key][state_of(requirement, checked)] += 1
+    return dict(states)
+
+
+def problems(
+    requirements: Mapping[str, Requirement], index: Index, checks: Sequence[Check], suites: Path
+) -> list[str]:
+    """What must not be: one sentence each, with the place to look at."""
+    found: list[str] = []
+    checked = checks_by_requirement(checks)
+    for check in checks:
+        if check.requirement is None:
+            found.append(
+                f"{check}: names its requirement by an expression; write the ID, so that it can be found"
+            )
+        elif check.requirement not in requirements:
+            found.append(f"{check}: names {check.requirement}, which is not in the catalogue")
+    for name, group in index.groups.items():
+        own = [
+            c
+            for c in checks
+            if c.suite == group.suite and c.requirement and c.requirement.startswith(f"{name}-")
+        ]
+        if group.later and own:
+            found.append(f"index.toml: group {name} says it waits ({group.later}), but {own[0]} checks it")
+    for requirement in requirements.values():
+        state = state_of(requirement, checked)
+        if state == "check" and requirement.no_check:
+            first = checked[requirement.id][0]
+            found.append(f"{requirement.id}: says that no check can be had, but {first} is one")
+        suite = index.groups[requirement.group].suite
+        if state == "open" and requirement.for_loader and (suites / suite).is_dir():
+            found.append(
+                f"{requirement.id}: has neither a check in {suites.name}/{suite} nor a reason why not: "
+                f"{requirement.text}"
+            )
+    return found
