@@ -61,6 +61,7 @@ build_all() {
     if ! build_is_current; then
         local now=$build/setup.now
         build_identity >"$now"
+        : >"$build/setup.log"
         if must_configure; then
             say "configuring and building in $build (log: setup.log)"
             logged "configuring" configure

@@ -37,7 +37,8 @@ words_of() {
     headers) echo "the OpenCL-Headers with CL/cl_icd.h (or CLHARNESS_OPENCL_HEADERS set to their folder)" ;;
     loader) echo "an OpenCL ICD loader, libOpenCL.so.1 (or name one: clharness loader PATH)" ;;
     python-modules) echo "Python 3.11 or newer with pytest 7.2, pytest-xdist 3.1 and pycparser 2.21 or newer" ;;
-    *) echo "$1" ;;
+    bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;
+    gdb) echo "gdb (shows where a hung program stands)" ;;
     esac
 }
 
@@ -69,8 +70,11 @@ apt_install() {
     if has_package_lists; then
         apt_get "${install[@]}" && return
     fi
-    say "updating the package lists (apt-get update)"
-    apt_get update || true
+    if [[ ! ${lists_are_new-} ]]; then
+        say "updating the package lists (apt-get update)"
+        apt_get update || true
+        lists_are_new=1
+    fi
     apt_get "${install[@]}"
 }
 
@@ -107,13 +111,17 @@ install_by_apt() {
 
 # Ends the run: names what is missing and how to get it.
 give_up() {
-    local word packages
+    local word packages sudo="sudo "
+    ((EUID)) || sudo=""
     for word in "${missing[@]}"; do
         say "missing: $(words_of "$word")"
     done
+    for word in "${wanted[@]}"; do
+        say "missing, but not needed: $(words_of "$word")"
+    done
     if is_debian; then
-        list_packages "${missing[@]}"
-        say "get it with: sudo apt-get install -y --no-install-recommends ${packages[*]}"
+        list_packages "${missing[@]}" "${wanted[@]}"
+        say "get it with: ${sudo}apt-get install -y --no-install-recommends ${packages[*]}"
     else
         say "get it with the system's package manager (Python modules: python3 -m pip install in an environment" \
             "that CLHARNESS_PYTHON names)"
@@ -121,7 +129,11 @@ give_up() {
     exit 3
 }
 
-show_log() { tail -n 15 "$build/setup.log" >&2 || true; }
+# Shows why an installation failed, in the installer's own words.
+show_errors() {
+    grep -m 1 'Failed to fetch' "$build/setup.log" >&2 ||
+        grep -E '^(E|ERROR|Error): ' "$build/setup.log" | tail -n 2 >&2 || true
+}
 
 # Brings in what is in `missing`, and tries once for what is in `wanted`. Arguments as for set_up.
 provide() {
@@ -131,18 +143,19 @@ provide() {
         ((${#missing[@]} == 0)) && return
         give_up
     fi
+    : >"$build/setup.log"
     if is_debian && root_by >/dev/null; then
         if ((${#missing[@]})) || [[ $(cat "$tried" 2>/dev/null) != "${wanted[*]}" ]]; then
             if ! install_by_apt; then
-                show_log
-                say "apt-get could not install everything (its output is in $build/setup.log)"
+                show_errors
+                say "apt-get could not install everything: is there a network? (its output is in $build/setup.log)"
             fi
             look_around "$needs" "$@"
             echo "${wanted[*]}" >"$tried"
         fi
     fi
     if [[ ${missing[*]} == python-modules ]] || { [[ ${missing[*]} == *python-modules* ]] && ! is_debian; }; then
-        make_venv || show_log
+        make_venv || { show_errors && say "could not make $build/venv (the output is in $build/setup.log)"; }
         look_around "$needs" "$@"
     fi
     ((${#missing[@]} == 0)) || give_up
