@@ -196,7 +196,7 @@ def _run_pytest(command: Sequence[str], output: IO[bytes]) -> tuple[int, int | N
 
 @contextlib.contextmanager
 def _signals_passed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Hands interrupts to the run, which then reports what it has; a second one, or silence, ends it for good."""
+    """Hands interrupts to the run, which then reports what it has; a second one, or silence, ends it."""
     first: float | None = None
 
     def pass_on(_number: int, _frame: object) -> None:

@@ -1,0 +1,234 @@
+"""Which check names which requirement, and what the state of the catalogue is made of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli import explain as explain_command
+from harness.cli import requirements as requirements_command
+from harness.cli.main import main
+from harness.errors import UsageError
+from harness.requirements.catalogue import Group, Index, Requirement, catalogue
+from harness.requirements.marks import Check, find_checks
+from harness.requirements.state import checks_by_requirement, problems, section_states, state_of
+
+SUITE = '''\
+"""A suite."""
+import pytest
+from somewhere import requirement
+
+CASES = [pytest.param(1, marks=requirement("DISC-LNX-005"))]
+NAMED = ("DISC-LNX-006",)
+
+
+@requirement("DISC-LNX-001", "DISC-LNX-002")
+@pytest.mark.parametrize("x", [pytest.param(1, marks=pytest.mark.requirement("DISC-LNX-003"))])
+def test_function(x) -> None:
+    requirements("DISC-LNX-007")
+
+
+@pytest.mark.requirement("DISC-LNX-004")
+class TestClass:
+    @requirement(*NAMED)
+    def test_method(self):
+        pass
+'''
+
+
+@pytest.fixture
+def suites(tmp_path: Path) -> Path:
+    folder = tmp_path / "suites" / "discovery"
+    folder.mkdir(parents=True)
+    (folder / "test_a.py").write_text(SUITE)
+    return tmp_path / "suites"
+
+
+def test_marks_are_found_wherever_they_stand(suites: Path) -> None:
+    assert [(c.requirement, c.line, c.name) for c in find_checks(suites)] == [
+        ("DISC-LNX-005", 5, ""),
+        ("DISC-LNX-001", 9, "test_function"),
+        ("DISC-LNX-002", 9, "test_function"),
+        ("DISC-LNX-003", 10, "test_function"),
+        ("DISC-LNX-004", 15, "TestClass"),
+        (None, 17, "test_method"),
+    ]
+
+
+def test_a_check_says_where_it_is(suites: Path) -> None:
+    check = find_checks(suites)[1]
+    assert check.suite == "discovery"
+    assert str(check) == "suites/discovery/test_a.py:9 test_function"
+
+
+def test_broken_python_is_said_clearly(suites: Path) -> None:
+    (suites / "discovery" / "test_b.py").write_text("def (:\n")
+    with pytest.raises(UsageError, match=r"test_b\.py: not valid Python"):
+        find_checks(suites)
+
+
+def requirement(identifier: str, **changes: str | None) -> Requirement:
+    group, section, _ = identifier.split("-")
+    facts = {"subject": "loader", "strength": "must", "text": "T.", "source": "", "check": "", "fault": ""}
+    return Requirement(id=identifier, group=group, section=section, **(facts | changes))  # type: ignore[arg-type]
+
+
+INDEX = Index(
+    groups={"D": Group("Discovery", "discovery", ("A",)), "L": Group("Layers", "layers", ("A",), "waits")},
+    later_by_subject={},
+    documents={},
+    titles={},
+)
+
+
+def test_states() -> None:
+    checked = {"D-A-001": 1}
+    assert state_of(requirement("D-A-001", no_check="n", later="l"), checked) == "check"
+    assert state_of(requirement("D-A-002", no_check="n", later="l"), checked) == "reason"
+    assert state_of(requirement("D-A-003", later="l"), checked) == "later"
+    assert state_of(requirement("D-A-004"), checked) == "open"
+    entries = {f"D-A-00{n}": requirement(f"D-A-00{n}") for n in (1, 2, 3)}
+    assert section_states(entries, checked) == {"D-A": {"check": 1, "open": 2}}
+
+
+def found(suites: Path, checks: list[Check], *requirements: Requirement) -> list[str]:
+    return problems({r.id: r for r in requirements}, INDEX, checks, suites)
+
+
+def test_a_gap_in_the_field_of_a_suite_is_a_problem(suites: Path) -> None:
+    (said,) = found(suites, [], requirement("D-A-001"))
+    assert said.startswith("D-A-001: has neither a check in suites/discovery nor a reason")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        requirement("L-A-001"),  # there is no layers suite yet
+        requirement("D-A-001", later="waits"),
+        requirement("D-A-001", no_check="cannot be had"),
+        requirement("D-A-001", subject="ICD"),
+    ],
+    ids=["no suite", "later", "no check", "not for loaders"],
+)
+def test_no_gap(suites: Path, entry: Requirement) -> None:
+    assert found(suites, [], entry) == []
+
+
+def test_a_requirement_of_loader_and_icd_is_the_loaders_too(suites: Path) -> None:
+    assert len(found(suites, [], requirement("D-A-001", subject="loader+ICD"))) == 1
+
+
+def test_an_unknown_requirement_is_a_problem(suites: Path) -> None:
+    check = Check("D-A-009", "suites/discovery/test_a.py", 3, "test_x")
+    assert found(suites, [check]) == [
+        "suites/discovery/test_a.py:3 test_x: names D-A-009, which is not in the catalogue"
+    ]
+
+
+def test_a_requirement_given_by_an_expression_is_a_problem(suites: Path) -> None:
+    (said,) = found(suites, [Check(None, "suites/discovery/test_a.py", 3, "test_x")])
+    assert "by an expression" in said
+
+
+def test_a_check_of_what_cannot_be_checked_is_a_problem(suites: Path) -> None:
+    check = Check("D-A-001", "suites/discovery/test_a.py", 3, "test_x")
+    (said,) = found(suites, [check], requirement("D-A-001", no_check="cannot be had"))
+    assert "says that no check can be had" in said
+
+
+def test_a_group_cannot_wait_when_its_suite_checks_it(suites: Path) -> None:
+    check = Check("L-A-001", "suites/layers/test_a.py", 3, "test_x")
+    (said,) = found(suites, [check], requirement("L-A-001", later="waits"))
+    assert "group L says it waits" in said
+    elsewhere = Check("L-A-001", "suites/discovery/test_a.py", 3, "test_x")
+    assert found(suites, [elsewhere], requirement("L-A-001", later="waits")) == []
+
+
+@pytest.fixture
+def commands(suites: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(requirements_command, "_SUITES", suites)
+    monkeypatch.setattr(explain_command, "_SUITES", suites)
+
+
+def test_requirements_table(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["requirements"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["section", "entries", "check", "reason", "later", "open"]
+    (row,) = [line for line in lines if line.startswith("DISC-LNX ")]
+    assert row.split()[-4:] == ["36", "5", "2", "29"]
+    assert lines[-1].split()[:2] == ["total", "573"]
+
+
+def test_requirements_markdown(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["requirements", "--markdown"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "| --- | --: | --: | --: | --: | --: |"
+    assert {line.count("|") for line in lines} == {7}
+
+
+def test_requirements_json(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["requirements", "--json"]) == 0
+    entries = {entry["id"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert len(entries) == len(catalogue())
+    assert entries["DISC-LNX-001"]["state"] == "check"
+    assert entries["DISC-LNX-001"]["checks"] == [
+        {"file": "suites/discovery/test_a.py", "line": 9, "name": "test_function"}
+    ]
+    assert entries["DISC-LNX-008"]["state"] == "open"
+
+
+def test_requirements_check_finds_gaps(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["requirements", "--check"]) == 1
+    said = capsys.readouterr().err
+    assert "clharness: DISC-LNX-008: has neither a check" in said
+    assert "DISC-LNX-001:" not in said
+    assert "DISC-WIN-001" not in said
+
+
+def test_explain_a_requirement(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "disc-lnx-001"]) == 0
+    said = capsys.readouterr().out
+    assert "Without overrides the loader scans the directory /etc/OpenCL/vendors." in said
+    assert "S0 = cl_khr_icd, text of its versions 1.x" in said
+    assert "suites/discovery/test_a.py:9 test_function" in said
+
+
+def test_explain_says_why_there_is_no_check(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "DISC-WIN-014", "DISC-WIN-001"]) == 0
+    said = capsys.readouterr().out
+    assert "A duty of installers" in said
+    assert "needs the Windows registry part" in said
+
+
+def test_explain_shows_grey_area_and_expectations(
+    commands: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "some.toml").write_text(
+        'loader = "Some"\nversions = ">=1"\n[[outcome]]\nrequirement = "DISC-LNX-022"\noutcome = "lost"\n'
+    )
+    monkeypatch.setattr("harness.expectations.known.__defaults__", (tmp_path,))
+    assert main(["explain", "DISC-LNX-022"]) == 0
+    said = capsys.readouterr().out
+    assert "grey area    File content details" in said
+    assert "Some >=1: outcome lost" in said
+
+
+def test_explain_a_section(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "DISC-AND"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "DISC-AND  Android"
+    assert len(lines) == 4
+
+
+def test_explain_an_unknown_requirement(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "DISC-LNX-1O1"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("clharness: DISC-LNX-1O1: no such requirement; did you mean DISC-LNX-")
+    assert said.count("\n") == 1
+
+
+def test_checks_by_requirement_leaves_out_expressions(suites: Path) -> None:
+    assert None not in checks_by_requirement(find_checks(suites))
