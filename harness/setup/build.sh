@@ -30,7 +30,7 @@ belongs_to_another_checkout() {
 }
 
 configure() {
-    local options=(-S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DPython3_EXECUTABLE=$python")
+    local options=(-S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCLHARNESS_PYTHON=$python")
     [[ ! ${CLHARNESS_OPENCL_HEADERS-} ]] || options+=("-DCLHARNESS_OPENCL_HEADERS=$CLHARNESS_OPENCL_HEADERS")
     if belongs_to_another_checkout; then
         rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"

@@ -1,7 +1,7 @@
 """Prints where the modules that clharness needs lie, one file a line; exits 1 and names what is missing.
 
-With --requirements: prints what pip is to install instead. The list itself is pyproject.toml's. The set-up runs
-this with every interpreter that it tries, old ones too: up to the version check keep it to what they understand.
+With --requirements: prints what pip is to install instead. The list itself is pyproject.toml's. The set-up
+runs this with every interpreter that it tries, old ones too: up to the version check use what they know.
 """
 
 from __future__ import annotations
