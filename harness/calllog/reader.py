@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -158,7 +159,7 @@ def read(path: Path) -> CallLog:
     except OSError:
         return CallLog([])
     events, torn = [], 0
-    for line in body.replace(b"\0", b"").splitlines():
+    for line in re.split(rb"[\0\n]+", body):  # NULs: reserved by a process that died before it wrote
         event = _event(line)
         if event is None:
             torn += bool(line.strip())

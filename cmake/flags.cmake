@@ -1,0 +1,11 @@
+# clharness_flags: how all our C is compiled.
+add_library(clharness_flags INTERFACE)
+target_compile_features(clharness_flags INTERFACE c_std_11)
+target_compile_options(clharness_flags INTERFACE -Wall -Wextra -Wpedantic -Wno-deprecated-declarations -fno-omit-frame-pointer)
+if(CLHARNESS_WERROR)
+  target_compile_options(clharness_flags INTERFACE -Werror)
+endif()
+if(CLHARNESS_SANITIZE)
+  target_compile_options(clharness_flags INTERFACE -fsanitize=${CLHARNESS_SANITIZE})
+  target_link_options(clharness_flags INTERFACE -fsanitize=${CLHARNESS_SANITIZE})
+endif()

@@ -1,0 +1,137 @@
+/* The probe: the application under our control. Loads an OpenCL loader and executes commands (see commands.c).
+ *
+ *   probe --loader PATH (--socket FD | --script FILE) [--log FILE] [--global] [--now] [--late]
+ *
+ * --socket answers commands from a socket; --script executes a recorded exchange and prints it. --late leaves the
+ * loader unopened until the command `open`. Exit codes: 0 done, 2 wrong usage, 3 the loader could not be opened.
+ */
+#define _GNU_SOURCE
+#include "probe.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct calllog probe_log;
+
+static const char *script;
+static const char *log_path;
+static int socket_fd = -1;
+static bool late;
+
+static bool read_options(int count, char **arguments)
+{
+    static const struct option options[] = {
+        {"loader", required_argument, NULL, 'l'}, {"socket", required_argument, NULL, 's'},
+        {"script", required_argument, NULL, 'f'}, {"log", required_argument, NULL, 'o'},
+        {"global", no_argument, NULL, 'g'},       {"now", no_argument, NULL, 'n'},
+        {"late", no_argument, NULL, 't'},         {NULL, 0, NULL, 0}};
+    for (int c = getopt_long(count, arguments, "", options, NULL); c != -1;
+         c = getopt_long(count, arguments, "", options, NULL)) {
+        switch (c) {
+        case 'l':
+            loader_options.path = optarg;
+            break;
+        case 's':
+            socket_fd = atoi(optarg);
+            break;
+        case 'f':
+            script = optarg;
+            break;
+        case 'o':
+            log_path = optarg;
+            break;
+        case 'g':
+            loader_options.global = true;
+            break;
+        case 'n':
+            loader_options.now = true;
+            break;
+        case 't':
+            late = true;
+            break;
+        default:
+            return false;
+        }
+    }
+    return optind == count && (script != NULL) != (socket_fd >= 0);
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* Executes lines until `quit` or the end; replies go to `out`, after the command itself when `echo` is set. */
+static void converse(FILE *in, int out, bool echo)
+{
+    size_t room = 4096;
+    size_t line_room = 0;
+    char *reply = malloc(room);
+    char *line = NULL;
+    ssize_t length;
+    while (reply && (length = getline(&line, &line_room, in)) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        if (*line == '\0' || *line == '#') {
+            continue;
+        }
+        if (echo) {
+            printf("%.200s\n", line);
+            fflush(stdout);
+        }
+        if (strcmp(line, "quit") == 0) {
+            write_all(out, "ok\n", 3);
+            break;
+        }
+        command_execute(line, &reply, &room);
+        size_t end = strlen(reply);
+        reply[end] = '\n';
+        if (!write_all(out, reply, end + 1)) {
+            break;
+        }
+    }
+    free(line);
+    free(reply);
+}
+
+int main(int count, char **arguments)
+{
+    if (!read_options(count, arguments)) {
+        fprintf(stderr, "usage: %s --loader PATH (--socket FD | --script FILE) [--log FILE] [--global] [--now] [--late]\n",
+                arguments[0]);
+        return 2;
+    }
+    stacks_install();
+    if (log_path && calllog_open(&probe_log, log_path) != 0) {
+        fprintf(stderr, "probe: cannot open the call log %s: %s\n", log_path, strerror(errno));
+        return 2;
+    }
+    FILE *in = script ? fopen(script, "r") : fdopen(socket_fd, "r");
+    if (!in) {
+        fprintf(stderr, "probe: cannot read %s: %s\n", script ? script : "the socket", strerror(errno));
+        return 2;
+    }
+    if (!late) {
+        const char *problem = loader_open();
+        if (problem) {
+            fprintf(stderr, "probe: cannot open the loader: %s\n", problem);
+            return 3;
+        }
+    }
+    converse(in, script ? STDOUT_FILENO : socket_fd, script != NULL);
+    return 0;
+}

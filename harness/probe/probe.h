@@ -1,0 +1,61 @@
+/* What the parts of the probe share. */
+#ifndef CLHARNESS_PROBE_H
+#define CLHARNESS_PROBE_H
+
+#include "calllog.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+extern struct calllog probe_log;
+
+/* --- values.c: buffers, results and the tokens that name values --- */
+
+/* Makes buffer `index` of `size` bytes filled with `fill`; it ends where an unreadable page begins. False: no room. */
+bool buffer_make(unsigned index, size_t size, int fill);
+void buffer_free(unsigned index);
+/* Address of `length` bytes at `offset` in a buffer, or NULL when they are not inside it. */
+unsigned char *buffer_bytes(unsigned index, size_t offset, size_t length);
+
+void result_set(unsigned index, uint64_t value);
+
+/* Value of a token:
+ *   123, -1, 0x7f     a number                b3, b3+16    address in buffer 3
+ *   *b3, *b3+16       64-bit word in it       r5           result of call 5
+ *   ^clX.pfn_notify   a callback's address    @clX         address of a loader's symbol
+ * False when the token means nothing. */
+bool token_value(const char *token, uint64_t *value);
+
+/* Reads hexadecimal bytes; gives their number, or -1. `to` may be NULL to count. */
+long hex_bytes(const char *hex, unsigned char *to);
+
+/* --- loader.c: the library under test --- */
+
+struct loader_options {
+    const char *path;
+    bool global;
+    bool now;
+};
+
+extern struct loader_options loader_options;
+
+/* Opens the loader (in the linked probe: notes what the dynamic linker loaded). NULL, or the reason of the failure. */
+const char *loader_open(void);
+/* Closes it. NULL, or the reason. */
+const char *loader_close(void);
+/* Address of a symbol of the loader, or NULL. */
+void *loader_symbol(const char *name);
+
+/* --- stacks.c --- */
+
+/* Crashing signals write the stack of the thread to standard error and go on as they would have; the signal
+ * SIGRTMIN+6, sent to a thread, writes that thread's stack. Lines read: "clharness stack TID SIGNAL: 0x… 0x…". */
+void stacks_install(void);
+
+/* --- commands.c --- */
+
+/* Executes one command line in place and writes the reply, without a newline, to `reply` of `room` bytes. */
+void command_execute(char *line, char **reply, size_t *room);
+
+#endif

@@ -1,0 +1,113 @@
+/* Everything that the mock ICD can be told to do wrong. Absent means correct.
+ *
+ * One entry a fault: its name, and the sentence that says what it makes the ICD do. A configuration line reads
+ * `fault = name`, `fault = name=VALUE` where the sentence speaks of VALUE, and `fault = name@PLATFORM` (a number from
+ * 0) to have only that platform affected where the sentence speaks of a platform. `clharness mock --faults` prints
+ * this list. FAULT is defined by whoever includes it.
+ */
+
+/* --- What clGetExtensionFunctionAddress answers --- */
+
+/* Answers NULL to every name asked of clGetExtensionFunctionAddress. */
+FAULT(address_query_returns_null)
+/* Answers NULL when clGetExtensionFunctionAddress is asked for clIcdGetPlatformIDsKHR. */
+FAULT(get_platform_ids_not_returned)
+/* Answers NULL when clGetExtensionFunctionAddress is asked for clGetPlatformInfo. */
+FAULT(get_platform_info_not_returned)
+
+/* --- clIcdGetPlatformIDsKHR --- */
+
+/* Fails the count call with error VALUE (default CL_OUT_OF_HOST_MEMORY), leaving the count as it was. */
+FAULT(count_call_fails)
+/* Fails the count call with error VALUE (default CL_OUT_OF_HOST_MEMORY) after it wrote the right count. */
+FAULT(count_call_fails_after_writing)
+/* Answers VALUE to the count call, whatever the number of platforms is. */
+FAULT(count_call_says)
+/* Answers CL_SUCCESS to the count call and does not write the count. */
+FAULT(count_call_leaves_count)
+/* Answers CL_SUCCESS to the platform count, and error VALUE (default CL_OUT_OF_HOST_MEMORY) to the list. */
+FAULT(list_call_fails)
+/* Writes the whole platform list and then answers error VALUE (default CL_OUT_OF_HOST_MEMORY). */
+FAULT(list_call_fails_after_writing)
+/* Writes only the first VALUE handles of the list and answers CL_SUCCESS. */
+FAULT(list_call_writes)
+/* Answers VALUE as the number of platforms in the list call, where the count is asked for. */
+FAULT(list_call_says)
+/* Answers CL_PLATFORM_NOT_FOUND_KHR and a count of 0 to both calls. */
+FAULT(platform_not_found)
+/* Gives NULL in the list in place of the platform. */
+FAULT(platform_is_null)
+/* Gives a platform whose dispatch pointer is NULL. */
+FAULT(platform_without_dispatch)
+
+/* --- Queries of the platform's extensions and suffix --- */
+
+/* Fails the size query of CL_PLATFORM_EXTENSIONS with error VALUE (default CL_OUT_OF_HOST_MEMORY). */
+FAULT(extensions_size_fails)
+/* Fails the data query of CL_PLATFORM_EXTENSIONS with error VALUE (default CL_OUT_OF_HOST_MEMORY). */
+FAULT(extensions_data_fails)
+/* Answers VALUE as the size of CL_PLATFORM_EXTENSIONS of the platform, and fills as many bytes as it is then given. */
+FAULT(extensions_size_is)
+/* Answers the extension string of the platform without its terminator and a size to match. */
+FAULT(extensions_unterminated)
+/* Answers CL_SUCCESS to the size query of CL_PLATFORM_EXTENSIONS and does not write the size. */
+FAULT(extensions_size_unset)
+/* Fails the size query of CL_PLATFORM_ICD_SUFFIX_KHR with error VALUE (default CL_OUT_OF_HOST_MEMORY). */
+FAULT(suffix_size_fails)
+/* Fails the data query of CL_PLATFORM_ICD_SUFFIX_KHR with error VALUE (default CL_OUT_OF_HOST_MEMORY). */
+FAULT(suffix_data_fails)
+/* Answers VALUE as the size of CL_PLATFORM_ICD_SUFFIX_KHR of the platform, and fills as many bytes as it is given. */
+FAULT(suffix_size_is)
+/* Answers the suffix of the platform without its terminator and a size to match. */
+FAULT(suffix_unterminated)
+/* Answers CL_SUCCESS to the size query of CL_PLATFORM_ICD_SUFFIX_KHR and does not write the size. */
+FAULT(suffix_size_unset)
+/* Fails the query of CL_PLATFORM_UNLOADABLE_KHR with error VALUE (default CL_INVALID_VALUE). */
+FAULT(unloadable_fails)
+/* Writes CL_TRUE to the query of CL_PLATFORM_UNLOADABLE_KHR and fails it with error VALUE (CL_INVALID_VALUE). */
+FAULT(unloadable_fails_after_writing)
+/* Fails every query of clGetPlatformInfo about the platform with error VALUE (default CL_INVALID_PLATFORM). */
+FAULT(platform_info_fails)
+/* Answers the exported clGetPlatformInfo as another vendor would (name and suffix end in "X"), the table's as usual. */
+FAULT(exported_info_differs)
+
+/* --- Devices --- */
+
+/* Fails clGetDeviceIDs of the platform with error VALUE (default CL_OUT_OF_HOST_MEMORY). */
+FAULT(device_list_fails)
+
+/* --- While it is loaded, asked and unloaded --- */
+
+/* Calls clGetPlatformIDs of the loader from its constructor, in the loading thread. */
+FAULT(constructor_calls_opencl)
+/* Starts a thread in its constructor that calls clGetPlatformIDs of the loader. */
+FAULT(constructor_calls_opencl_in_thread)
+/* Sleeps VALUE milliseconds in its constructor. */
+FAULT(constructor_sleeps)
+/* Calls abort() in its constructor. */
+FAULT(constructor_aborts)
+/* Calls exit(VALUE) in its constructor. */
+FAULT(constructor_exits)
+/* Starts a thread in its constructor that runs until the library is unloaded. */
+FAULT(constructor_starts_thread)
+/* Calls clGetPlatformIDs of the loader from its destructor. */
+FAULT(destructor_calls_opencl)
+/* Calls clGetPlatformIDs of the loader from clIcdGetPlatformIDsKHR. */
+FAULT(enumeration_calls_opencl)
+/* Calls clGetPlatformIDs of the loader from clGetPlatformInfo. */
+FAULT(info_calls_opencl)
+/* Sleeps VALUE milliseconds in the count call of clIcdGetPlatformIDsKHR. */
+FAULT(enumeration_sleeps)
+
+/* --- cl_khr_icd 2.0: loader-managed dispatch --- */
+
+/* Has no clIcdGetFunctionAddressForPlatformKHR. */
+FAULT(icd2_without_get_function_address)
+/* Has no clIcdSetPlatformDispatchDataKHR. */
+FAULT(icd2_without_set_dispatch_data)
+/* Fails clIcdSetPlatformDispatchDataKHR with error VALUE (default CL_INVALID_PLATFORM). */
+FAULT(icd2_set_dispatch_data_fails)
+/* Carries the ICD 2 tag in the slot of clGetPlatformIDs only. */
+FAULT(icd2_tag_in_first_slot_only)
+/* Carries the ICD 2 tag in the slot of clUnloadCompiler only. */
+FAULT(icd2_tag_in_second_slot_only)

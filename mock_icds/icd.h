@@ -1,0 +1,24 @@
+/* What the parts of the mock ICD share. */
+#ifndef CLHARNESS_MOCK_ICD_H
+#define CLHARNESS_MOCK_ICD_H
+
+#include "clharness_cl.h"
+#include "config.h"
+#include "objects.h"
+
+/* The three functions that a loader looks for, and the two of cl_khr_icd 2.0. */
+void *address_query(const char *name);
+cl_int get_platform_ids(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms);
+
+/* Answers an info query with `size` bytes at `data`, by the size rules that all of them share:
+ * CL_INVALID_VALUE where the given memory is too small. Arguments are those of clGet…Info, the object left out. */
+cl_int answer_info(const uint64_t *arguments, const void *data, size_t size);
+cl_int get_platform_info(const uint64_t *arguments, bool exported);
+cl_int get_device_ids(const uint64_t *arguments);
+/* All other clGet…Info functions; the object is the first argument that is a handle. */
+cl_int get_info(enum function function, const uint64_t *arguments);
+
+/* Calls clGetPlatformIDs of the loader under test, for the faults that call back. */
+void call_back_into_loader(const char *where);
+
+#endif

@@ -1,0 +1,258 @@
+/* Queries of the mock ICD: platforms, devices, and what every object can tell about its relatives. */
+#define _GNU_SOURCE
+#include "icd.h"
+
+#include <stdio.h>
+#include <string.h>
+
+cl_int answer_info(const uint64_t *arguments, const void *data, size_t size)
+{
+    size_t room = (size_t)arguments[0];
+    void *to = (void *)(uintptr_t)arguments[1];
+    size_t *size_ret = (size_t *)(uintptr_t)arguments[2];
+    if (to && room < size) {
+        return CL_INVALID_VALUE;
+    }
+    if (to) {
+        memcpy(to, data, size);
+    }
+    if (size_ret) {
+        *size_ret = size;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int answer_text(const uint64_t *arguments, const char *text)
+{
+    return answer_info(arguments, text, strlen(text) + 1);
+}
+
+/* The faults of one of the two strings that a loader reads from a platform. */
+struct string_faults {
+    enum fault size_fails;
+    enum fault data_fails;
+    enum fault size_is;
+    enum fault unterminated;
+    enum fault size_unset;
+};
+
+static const struct string_faults extension_faults = {FAULT_extensions_size_fails, FAULT_extensions_data_fails,
+                                                      FAULT_extensions_size_is, FAULT_extensions_unterminated,
+                                                      FAULT_extensions_size_unset};
+static const struct string_faults suffix_faults = {FAULT_suffix_size_fails, FAULT_suffix_data_fails,
+                                                   FAULT_suffix_size_is, FAULT_suffix_unterminated,
+                                                   FAULT_suffix_size_unset};
+
+static cl_int answer_string(const uint64_t *arguments, const char *text, const struct string_faults *faults,
+                            int platform)
+{
+    bool asks_size = arguments[1] == 0;
+    if (asks_size && fault(faults->size_fails, platform)) {
+        return (cl_int)fault_value(faults->size_fails, platform, CL_OUT_OF_HOST_MEMORY);
+    }
+    if (!asks_size && fault(faults->data_fails, platform)) {
+        return (cl_int)fault_value(faults->data_fails, platform, CL_OUT_OF_HOST_MEMORY);
+    }
+    if (asks_size && fault(faults->size_unset, platform)) {
+        return CL_SUCCESS;
+    }
+    if (fault(faults->size_is, platform)) {
+        size_t size = (size_t)fault_value(faults->size_is, platform, 0);
+        size_t *size_ret = (size_t *)(uintptr_t)arguments[2];
+        size_t room = (size_t)arguments[0];
+        if (!asks_size && room > 0) {
+            strncpy((char *)(uintptr_t)arguments[1], text, room);
+        }
+        if (size_ret) {
+            *size_ret = size;
+        }
+        return CL_SUCCESS;
+    }
+    if (fault(faults->unterminated, platform)) {
+        return answer_info(arguments, text, strlen(text));
+    }
+    return answer_text(arguments, text);
+}
+
+static cl_int answer_unloadable(const uint64_t *arguments, const struct platform_config *about, int platform)
+{
+    cl_bool unloadable = about->unloadable ? CL_TRUE : CL_FALSE;
+    if (fault(FAULT_unloadable_fails_after_writing, platform)) {
+        unloadable = CL_TRUE;
+        answer_info(arguments, &unloadable, sizeof unloadable);
+        return (cl_int)fault_value(FAULT_unloadable_fails_after_writing, platform, CL_INVALID_VALUE);
+    }
+    if (fault(FAULT_unloadable_fails, platform)) {
+        return (cl_int)fault_value(FAULT_unloadable_fails, platform, CL_INVALID_VALUE);
+    }
+    if (!strstr(about->extensions, "cl_khr_icd_unloadable")) {
+        return CL_INVALID_VALUE;
+    }
+    return answer_info(arguments, &unloadable, sizeof unloadable);
+}
+
+cl_int get_platform_info(const uint64_t *arguments, bool exported)
+{
+    char text[256];
+    struct object *object = (struct object *)(uintptr_t)arguments[0];
+    if (!object_is_ours(arguments[0]) || object->kind != HANDLE_cl_platform_id) {
+        return CL_INVALID_PLATFORM;
+    }
+    int platform = object->platform;
+    const struct platform_config *about = &config.platform[platform];
+    const char *mark = exported && fault(FAULT_exported_info_differs, platform) ? "X" : "";
+    if (fault(FAULT_info_calls_opencl, platform)) {
+        call_back_into_loader("clGetPlatformInfo");
+    }
+    if (fault(FAULT_platform_info_fails, platform)) {
+        return (cl_int)fault_value(FAULT_platform_info_fails, platform, CL_INVALID_PLATFORM);
+    }
+    switch ((cl_platform_info)arguments[1]) {
+    case CL_PLATFORM_PROFILE:
+        return answer_text(arguments + 2, about->profile);
+    case CL_PLATFORM_VERSION:
+        return answer_text(arguments + 2, about->version);
+    case CL_PLATFORM_NAME:
+        snprintf(text, sizeof text, "%s%s", about->name, mark);
+        return answer_text(arguments + 2, text);
+    case CL_PLATFORM_VENDOR:
+        return answer_text(arguments + 2, "clharness");
+    case CL_PLATFORM_EXTENSIONS:
+        return answer_string(arguments + 2, about->extensions, &extension_faults, platform);
+    case CL_PLATFORM_ICD_SUFFIX_KHR:
+        snprintf(text, sizeof text, "%s%s", about->suffix, mark);
+        return answer_string(arguments + 2, text, &suffix_faults, platform);
+    case CL_PLATFORM_UNLOADABLE_KHR:
+        return answer_unloadable(arguments + 2, about, platform);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int get_device_ids(const uint64_t *arguments)
+{
+    cl_device_type type = (cl_device_type)arguments[1];
+    cl_uint room = (cl_uint)arguments[2];
+    cl_device_id *to = (cl_device_id *)(uintptr_t)arguments[3];
+    cl_uint *count_ret = (cl_uint *)(uintptr_t)arguments[4];
+    cl_uint count = 0;
+    struct object *device;
+    if (!object_is_ours(arguments[0])) {
+        return CL_INVALID_PLATFORM;
+    }
+    int platform = ((struct object *)(uintptr_t)arguments[0])->platform;
+    if (fault(FAULT_device_list_fails, platform)) {
+        return (cl_int)fault_value(FAULT_device_list_fails, platform, CL_OUT_OF_HOST_MEMORY);
+    }
+    if ((room == 0 && to) || (!to && !count_ret)) {
+        return CL_INVALID_VALUE;
+    }
+    for (int i = 0; (device = device_object(platform, i)) != NULL; i++) {
+        bool matches = type == CL_DEVICE_TYPE_ALL || (type & device->device_type) != 0 ||
+                       ((type & CL_DEVICE_TYPE_DEFAULT) && i == 0);
+        if (!matches) {
+            continue;
+        }
+        if (to && count < room) {
+            to[count] = (cl_device_id)(void *)device;
+        }
+        count++;
+    }
+    if (count_ret) {
+        *count_ret = count;
+    }
+    return count ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}
+
+static cl_int get_device_info(struct object *device, cl_uint query, const uint64_t *arguments)
+{
+    char text[256];
+    const struct platform_config *about = &config.platform[device->platform];
+    struct object *platform = platform_object(device->platform);
+    switch (query) {
+    case CL_DEVICE_TYPE:
+        return answer_info(arguments, &device->device_type, sizeof(cl_device_type));
+    case CL_DEVICE_PLATFORM:
+        return answer_info(arguments, &platform, sizeof platform);
+    case CL_DEVICE_NAME:
+        snprintf(text, sizeof text, "%s device", about->name);
+        return answer_text(arguments, text);
+    case CL_DEVICE_VENDOR:
+        return answer_text(arguments, "clharness");
+    case CL_DEVICE_VERSION:
+        return answer_text(arguments, about->version);
+    case CL_DRIVER_VERSION:
+        return answer_text(arguments, "1.0");
+    case CL_DEVICE_PROFILE:
+        return answer_text(arguments, about->profile);
+    case CL_DEVICE_EXTENSIONS:
+        return answer_text(arguments, "");
+    case CL_DEVICE_OPENCL_C_VERSION:
+        return answer_text(arguments, "OpenCL C 1.2");
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+static struct object *relative(struct object *object, enum handle_kind kind)
+{
+    for (struct object *at = object->parent; at; at = at->parent) {
+        if (at->kind == kind) {
+            return at;
+        }
+    }
+    return kind == HANDLE_cl_device_id ? device_object(object->platform, 0) : NULL;
+}
+
+/* Queries that answer with another object, or with the reference count. */
+static const struct {
+    cl_uint query;
+    enum handle_kind answer; /* HANDLE_none: the reference count */
+} relations[] = {
+    {CL_CONTEXT_DEVICES, HANDLE_cl_device_id},
+    {CL_CONTEXT_REFERENCE_COUNT, HANDLE_none},
+    {CL_QUEUE_CONTEXT, HANDLE_cl_context},
+    {CL_QUEUE_DEVICE, HANDLE_cl_device_id},
+    {CL_QUEUE_REFERENCE_COUNT, HANDLE_none},
+    {CL_MEM_CONTEXT, HANDLE_cl_context},
+    {CL_MEM_ASSOCIATED_MEMOBJECT, HANDLE_cl_mem},
+    {CL_MEM_REFERENCE_COUNT, HANDLE_none},
+    {CL_PROGRAM_CONTEXT, HANDLE_cl_context},
+    {CL_PROGRAM_DEVICES, HANDLE_cl_device_id},
+    {CL_PROGRAM_REFERENCE_COUNT, HANDLE_none},
+    {CL_KERNEL_CONTEXT, HANDLE_cl_context},
+    {CL_KERNEL_PROGRAM, HANDLE_cl_program},
+    {CL_KERNEL_REFERENCE_COUNT, HANDLE_none},
+    {CL_EVENT_CONTEXT, HANDLE_cl_context},
+    {CL_EVENT_COMMAND_QUEUE, HANDLE_cl_command_queue},
+    {CL_EVENT_REFERENCE_COUNT, HANDLE_none},
+    {CL_SAMPLER_CONTEXT, HANDLE_cl_context},
+    {CL_SAMPLER_REFERENCE_COUNT, HANDLE_none},
+};
+
+cl_int get_info(enum function function, const uint64_t *arguments)
+{
+    const struct function_info *about = &function_info[function];
+    const uint64_t *rest = arguments + about->parameter_count - 3;
+    cl_uint query = (cl_uint)rest[-1];
+    uint64_t zero = 0;
+    if (!object_is_ours(arguments[0])) {
+        return CL_INVALID_VALUE;
+    }
+    struct object *object = (struct object *)(uintptr_t)arguments[0];
+    if (object->kind == HANDLE_cl_device_id) {
+        return get_device_info(object, query, rest);
+    }
+    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
+        if (relations[i].query != query) {
+            continue;
+        }
+        if (relations[i].answer == HANDLE_none) {
+            cl_uint references = (cl_uint)object->references;
+            return answer_info(rest, &references, sizeof references);
+        }
+        struct object *found = relative(object, relations[i].answer);
+        return answer_info(rest, &found, sizeof found);
+    }
+    return answer_info(rest, &zero, sizeof zero);
+}
