@@ -76,7 +76,7 @@ def path_without_cmake(tmp_path: Path) -> str:
     """A PATH that has what the launcher uses itself, a compiler and make, but no CMake."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    tools = ["bash", "dirname", "readlink", "mkdir", "cat", "cc", "gcc", "make", "env", "grep", "stat", "find"]
+    tools = ["bash", "dirname", "readlink", "mkdir", "cat", "cc", "gcc", "make", "env", "grep", "find"]
     for name in tools:
         if found := shutil.which(name):
             (folder / name).symlink_to(found)
