@@ -92,7 +92,8 @@ def _split(text: str) -> tuple[str, dict[tuple[str, int], str]]:
             starts.append((start, match.group(1)))
     blocks: dict[tuple[str, int], str] = {}
     counts = dict.fromkeys(_KINDS, 0)
-    for (start, kind), (end, _) in zip(starts, [*starts[1:], (len(lines), "")], strict=True):
+    ends = [start for start, _ in starts[1:]] + [len(lines)] * bool(starts)
+    for (start, kind), end in zip(starts, ends, strict=True):
         blocks[kind, counts[kind]] = "".join(lines[start:end])
         counts[kind] += 1
     return "".join(lines[: starts[0][0] if starts else len(lines)]), blocks

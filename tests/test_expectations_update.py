@@ -1,0 +1,279 @@
+"""--update-expectations: the file then says what the run showed, and keeps what people wrote into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import expectations as expectations_module
+from harness.errors import UsageError
+from harness.expectations import Expectations, load
+from harness.expectations import update as update_module
+from harness.expectations.document import Document
+from harness.expectations.update import update
+from harness.report.records import CaseResult, UnsupportedKind, Verdict
+
+LOADER = {"name": "Some loader", "version": "2.3.1"}
+FIFO = "DISC-LNX-011"
+NEWLINES = "DISC-LNX-017"
+
+FILE = """\
+# About this loader.
+loader = "Some loader"
+versions = ">=2, <3"
+
+# Upstream knows.
+[[deviation]]
+requirement = "DISC-LNX-011"
+verdict = "hang"  # forever
+reason = "opens every file"
+
+# Seen in the wild.
+[[outcome]]
+requirement = "DISC-LNX-017"
+outcome = "accepted"
+"""
+
+
+def case(
+    name: str,
+    requirement: str = FIFO,
+    verdict: Verdict = "pass",
+    outcome: str | None = None,
+    unsupported: UnsupportedKind | None = None,
+    message: str = "",
+) -> CaseResult:
+    return CaseResult(
+        case=f"suites/discovery/test_x.py::{name}",
+        requirements=(requirement,),
+        verdict=verdict,
+        outcome=outcome,
+        unsupported=unsupported,
+        message=message,
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "some-loader.toml"
+    file.write_text(FILE)
+    return file
+
+
+def updated(path: Path, *results: CaseResult, whole_suite: bool = True) -> tuple[str, list[str]]:
+    target, sayings = update(load(path, "2.3.1"), results, LOADER, whole_suite)
+    assert target == path
+    return path.read_text(), sayings
+
+
+ACCEPTED = case("test_newlines", NEWLINES, outcome="accepted")
+HANGS = case("test_fifo", verdict="hang")
+
+
+def test_nothing_changes_when_all_is_as_expected(path: Path) -> None:
+    before = path.stat().st_mtime_ns
+    assert updated(path, HANGS, ACCEPTED) == (FILE, [])
+    assert path.stat().st_mtime_ns == before
+
+
+def test_a_deviation_that_is_gone_goes_with_its_comment(path: Path) -> None:
+    text, sayings = updated(path, case("test_fifo"), ACCEPTED)
+    assert text == FILE[: FILE.index("# Upstream")] + FILE[FILE.index("# Seen") :]
+    assert sayings == ["removed deviation DISC-LNX-011: its cases pass"]
+
+
+def test_another_verdict_is_changed_on_its_line(path: Path) -> None:
+    text, sayings = updated(path, case("test_fifo", verdict="crash"), ACCEPTED)
+    assert text == FILE.replace('verdict = "hang"', 'verdict = "crash"')
+    assert sayings == ["changed deviation DISC-LNX-011: the verdict is now crash"]
+
+
+def test_another_outcome_is_changed_on_its_line(path: Path) -> None:
+    text, sayings = updated(path, HANGS, case("test_newlines", NEWLINES, outcome='"refused"'))
+    assert text == FILE.replace('outcome = "accepted"', 'outcome = "\\"refused\\""')
+    assert sayings == ['changed outcome DISC-LNX-017: the outcome is now "refused"']
+
+
+def test_an_entry_for_several_cases_is_narrowed_to_those_that_deviate(path: Path) -> None:
+    text, sayings = updated(path, case("test_f[a]"), case("test_f[b]", verdict="hang"), ACCEPTED)
+    assert sayings == ["narrowed deviation DISC-LNX-011 to 1 of its 2 cases"]
+    assert "# Upstream knows.\n[[deviation]]\n" in text
+    after = load(path, "2.3.1")
+    assert after.expected([FIFO], "test_f[a]").verdicts == ("pass",)
+    deviating = after.expected([FIFO], "test_f[b]")
+    assert (deviating.verdicts, deviating.reason) == (("hang",), "opens every file")
+
+
+def test_cases_that_now_differ_get_an_entry_each(path: Path) -> None:
+    updated(path, case("test_f[a]", verdict="fail"), case("test_f[b]", verdict="hang"), ACCEPTED)
+    after = load(path, "2.3.1")
+    assert after.expected([FIFO], "test_f[a]").verdicts == ("fail",)
+    assert after.expected([FIFO], "test_f[b]").verdicts == ("hang",)
+
+
+def test_a_verdict_of_a_list_stays_a_list(path: Path) -> None:
+    path.write_text(FILE.replace('"hang"', '["hang", "crash"]'))
+    assert updated(path, case("test_f[a]", verdict="crash"), ACCEPTED)[1] == []
+    updated(path, case("test_f[a]"), case("test_f[b]", verdict="crash"), ACCEPTED)
+    assert load(path, "2.3.1").expected([FIFO], "test_f[b]").verdicts == ("hang", "crash")
+
+
+def test_a_new_deviation_is_appended_with_its_message(path: Path) -> None:
+    new = case("test_crlf", "DISC-LNX-013", "fail", message="expected {a}\nhappened {}")
+    text, sayings = updated(path, HANGS, ACCEPTED, new)
+    assert text.startswith(FILE)
+    assert text.endswith(
+        '\n[[deviation]]\nrequirement = "DISC-LNX-013"\nverdict = "fail"\n'
+        'reason = "to be explained: expected {a}"\n'
+    )
+    assert sayings == ["added fail for DISC-LNX-013"]
+
+
+def test_a_new_outcome_is_pinned(path: Path) -> None:
+    _, sayings = updated(path, HANGS, ACCEPTED, case("test_bom", "DISC-LNX-022", outcome="lost"))
+    assert sayings == ["pinned 'lost' for DISC-LNX-022"]
+    assert load(path, "2.3.1").expected(["DISC-LNX-022"], "test_bom").outcome == "lost"
+
+
+@pytest.mark.parametrize(
+    ("cases", "patterns"),
+    [
+        ({"test_a": "fail", "test_b": "fail"}, [None]),
+        ({"test_a[1]": "fail", "test_a[2]": "fail", "test_b": "pass"}, ["test_a[*]"]),
+        ({"test_a[1]": "fail", "test_a[2]": "crash", "test_b": "pass"}, ["test_a[1]", "test_a[2]"]),
+        ({"test_a[1]": "fail", "test_a[2]": "pass"}, ["test_a[1]"]),
+        ({"test_a": "fail", "test_b": "crash"}, ["test_a", "test_b"]),
+    ],
+)
+def test_new_entries_are_as_few_as_say_the_same(
+    path: Path, cases: dict[str, Verdict], patterns: list[str | None]
+) -> None:
+    results = [case(name, "DISC-LNX-013", verdict) for name, verdict in cases.items()]
+    updated(path, HANGS, ACCEPTED, *results)
+    after = load(path, "2.3.1")
+    assert [e.case for e in after.entries if e.requirement == "DISC-LNX-013"] == patterns
+    for name, verdict in cases.items():
+        assert after.expected(["DISC-LNX-013"], name).verdicts == (verdict,)
+
+
+def test_a_part_of_the_suite_gets_exact_entries(path: Path) -> None:
+    new = case("test_a[1]", "DISC-LNX-013", "fail")
+    updated(path, new, whole_suite=False)
+    assert [e.case for e in load(path).entries if e.requirement == "DISC-LNX-013"] == ["test_a[1]"]
+
+
+def test_a_part_of_the_suite_leaves_entries_for_other_cases_alone(path: Path) -> None:
+    text, sayings = updated(path, case("test_fifo"), whole_suite=False)
+    assert text == FILE
+    assert sayings == [
+        "left deviation DISC-LNX-011 alone, though it no longer holds: not all its cases were judged"
+    ]
+
+
+def test_a_part_of_the_suite_can_remove_an_entry_for_one_case(path: Path) -> None:
+    path.write_text(FILE.replace('verdict = "hang"', 'case = "test_fifo"\nverdict = "hang"'))
+    _, sayings = updated(path, case("test_fifo"), whole_suite=False)
+    assert sayings == ["removed deviation DISC-LNX-011 test_fifo: its cases pass"]
+
+
+def test_trouble_of_machine_and_harness_is_no_evidence(path: Path) -> None:
+    trouble = [
+        case("test_fifo", verdict="error"),
+        case("test_socket", verdict="unsupported", unsupported="machine"),
+        case("test_other", "DISC-LNX-013", "error"),
+        case("test_else", "DISC-LNX-013", "unsupported", unsupported="machine"),
+    ]
+    assert updated(path, *trouble, ACCEPTED) == (FILE, [])
+
+
+def test_what_could_not_be_judged_keeps_its_entry(path: Path) -> None:
+    machine = case("test_f[b]", verdict="unsupported", unsupported="machine")
+    text, sayings = updated(path, case("test_f[a]"), machine, ACCEPTED)
+    assert text == FILE
+    assert sayings[0].startswith("left deviation DISC-LNX-011 alone")
+
+
+def test_a_capability_that_the_loader_lacks_is_recorded(path: Path) -> None:
+    lacking = case("test_x", "DISC-LNX-013", "unsupported", unsupported="loader")
+    updated(path, HANGS, ACCEPTED, lacking)
+    assert load(path).expected(["DISC-LNX-013"], "test_x").verdicts == ("unsupported",)
+
+
+def test_stale_entries_go_after_a_run_of_the_whole_suite(path: Path) -> None:
+    text, sayings = updated(path, ACCEPTED)
+    assert "deviation" not in text
+    assert sayings == ["removed deviation DISC-LNX-011: no case has it"]
+
+
+def test_an_unusual_layout_loses_its_comments_and_nothing_else(path: Path) -> None:
+    path.write_text(
+        'loader = "Some loader"\ndeviation = [{requirement = "DISC-LNX-011", verdict = "hang", reason = "r"},'
+        ' {requirement = "DISC-LNX-012", verdict = "fail", reason = "s"}]\n'
+    )
+    text, _ = updated(path, case("test_fifo", verdict="crash"), case("test_x", "DISC-LNX-012", "fail"))
+    after = load(path)
+    assert [(e.requirement, e.verdicts, e.reason) for e in after.entries] == [
+        (FIFO, ("crash",), "r"),
+        ("DISC-LNX-012", ("fail",), "s"),
+    ]
+    assert text.startswith('loader = "Some loader"\n')
+
+
+def test_a_header_inside_a_string_does_not_confuse(path: Path) -> None:
+    tricky = 'reason = """opens\n[[deviation]]\nverdict = "fail"\n"""\n'
+    path.write_text(FILE.replace('reason = "opens every file"\n', tricky))
+    updated(path, case("test_fifo", verdict="crash"), ACCEPTED)
+    after = load(path).expected([FIFO], "test_fifo")
+    assert after.verdicts == ("crash",)
+    assert after.reason == 'opens\n[[deviation]]\nverdict = "fail"\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(update_module, "FOLDER", tmp_path)
+    return tmp_path
+
+
+def test_a_new_file_is_named_after_the_loader(folder: Path) -> None:
+    hard = 'quote " backslash \\ tab\t bell \a byte \udc80'
+    path, sayings = update(Expectations(), [case("t", verdict="fail", message=hard)], LOADER, True)
+    assert path == folder / "some-loader.toml"
+    assert sayings[0] == "new file for Some loader 2.3.1"
+    found = expectations_module.find("Some loader", "2.3.1", folder)
+    assert found.expected([FIFO], "t").verdicts == ("fail",)
+    assert found.expected([FIFO], "t").reason == f"to be explained: {hard[:-1]}?"
+    assert expectations_module.find("Some loader", "2.3.2", folder).path is None
+
+
+def test_a_new_file_beside_that_of_another_version(folder: Path) -> None:
+    (folder / "some-loader.toml").write_text('loader = "Some loader"\nversions = ">=3"\n')
+    path, _ = update(Expectations(), [HANGS], LOADER, True)
+    assert path == folder / "some-loader-2.3.1.toml"
+
+
+def test_a_new_file_can_be_named(tmp_path: Path) -> None:
+    unnamed = {"name": "unknown", "version": ""}
+    path, _ = update(Expectations(), [HANGS], unnamed, True, tmp_path / "mine.toml")
+    assert load(path).expected([FIFO], "test_fifo").verdicts == ("hang",)
+
+
+def test_a_loader_without_a_name_needs_a_named_file() -> None:
+    with pytest.raises(UsageError, match="name the file to write with --expect"):
+        update(Expectations(), [HANGS], {"name": "unknown"}, True)
+
+
+def test_a_folder_that_cannot_be_written_is_said_clearly(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none/x\.toml: cannot be written: No such file or directory"):
+        update(Expectations(), [HANGS], LOADER, True, tmp_path / "none" / "x.toml")
+
+
+def test_nothing_is_left_beside_the_file(path: Path) -> None:
+    updated(path, case("test_fifo"))
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_document_set_changes_the_value_only() -> None:
+    document = Document('[[deviation]]\n  verdict  =  ["hang",\n   "crash"] # why\nreason = "verdict = x"\n')
+    document.set("deviation", 0, "verdict", "fail")
+    assert document.render() == '[[deviation]]\n  verdict  =  "fail" # why\nreason = "verdict = x"\n'
