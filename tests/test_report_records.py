@@ -1,0 +1,245 @@
+"""Records: what stands in the files of a run, and that they survive a full disk."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import resource
+import signal
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.errors import UsageError
+from harness.report import records
+from harness.report.jsonl import JsonLines
+from harness.report.junit import write_junit
+from harness.report.records import CaseResult, Footer, Header, case_name, counts_of, to_line
+
+SCHEMA = json.loads((Path(records.__file__).parent / "schema.json").read_text())
+HEADER = Header(loader={"path": "/lib/libOpenCL.so.1", "name": "Some", "version": "2.3"}, expectations=None)
+CASE = CaseResult(
+    case="suites/discovery/test_x.py::TestY::test_z[a::b]",
+    requirements=("DISC-LNX-011", "DISC-LNX-012"),
+    verdict="crash",
+    message="expected a\nhappened \x1b[31m\udc80",
+    log=("app clFlush(0x0)",),
+    files=("vendors/a.icd",),
+    environment={"OCL_ICD_VENDORS": "/tmp/v"},
+    duration=0.25,
+    status="unexpected",
+)
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ("suites/a/test_x.py::test_y", "test_y"),
+        ("suites/a/test_x.py::TestZ::test_y[p-q]", "test_y[p-q]"),
+        ("suites/a/test_x.py::test_y[a::b]", "test_y[a::b]"),
+    ],
+)
+def test_case_name(case: str, name: str) -> None:
+    assert case_name(case) == name
+
+
+def test_a_case_survives_json() -> None:
+    line = to_line(CASE.to_json())
+    assert line.isascii()
+    assert line.count("\n") == 1
+    assert CaseResult.from_json(json.loads(line)) == CASE
+
+
+def test_a_reader_ignores_keys_of_later_versions() -> None:
+    assert CaseResult.from_json(CASE.to_json() | {"later": [1]}) == CASE
+
+
+def test_counts_have_zeros() -> None:
+    counts = counts_of([CASE, CASE])
+    assert counts["verdict"]["crash"] == 2
+    assert counts["verdict"]["pass"] == 0
+    assert sum(counts["status"].values()) == 2
+
+
+def test_subject_names_the_loader_or_its_path() -> None:
+    assert HEADER.subject == "Some 2.3"
+    assert Header(loader={"path": "/x.so", "name": "unknown"}).subject == "/x.so"
+
+
+def test_the_machine_is_described_without_its_name() -> None:
+    assert os.uname().nodename not in json.dumps(records.machine_facts()).split('"')
+
+
+def validate(value: Any, schema: dict[str, Any], where: str = "record") -> None:
+    """As much of JSON Schema as schema.json uses; without knowing a keyword it fails."""
+    if "$ref" in schema:
+        validate(value, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], where)
+    for keyword, rule in schema.items():
+        if keyword == "type":
+            names = [rule] if isinstance(rule, str) else rule
+            assert any(is_type(value, name) for name in names), (where, value, rule)
+        elif keyword == "const":
+            assert value == rule, where
+        elif keyword == "enum":
+            assert value in rule, (where, value)
+        elif keyword == "required":
+            assert set(rule) <= set(value), (where, set(rule) - set(value))
+        elif keyword == "properties":
+            for key in set(rule) & set(value):
+                validate(value[key], rule[key], f"{where}.{key}")
+        elif keyword == "additionalProperties":
+            for key, item in value.items():
+                validate(item, rule, f"{where}.{key}")
+        elif keyword == "items":
+            for item in value:
+                validate(item, rule, f"{where}[]")
+        elif keyword == "minItems":
+            assert len(value) >= rule, where
+        elif keyword == "minimum":
+            assert value >= rule, where
+        else:
+            assert keyword in ("$ref", "description", "pattern", "format"), keyword
+
+
+def is_type(value: Any, name: str) -> bool:
+    types: dict[str, type | tuple[type, ...]] = {
+        "string": str,
+        "null": type(None),
+        "object": dict,
+        "array": list,
+        "integer": int,
+        "number": (int, float),
+        "boolean": bool,
+    }
+    return isinstance(value, types[name])
+
+
+@pytest.mark.parametrize(
+    ("kind", "record"),
+    [
+        ("header", HEADER.to_json()),
+        ("case", CASE.to_json()),
+        ("footer", Footer(counts_of([CASE]), 1, complete=True).to_json()),
+    ],
+)
+def test_records_follow_the_schema(kind: str, record: dict[str, Any]) -> None:
+    schema = SCHEMA["$defs"][kind]
+    validate(json.loads(to_line(record)), schema)
+    assert set(record) == set(schema["properties"])
+    assert set(record) == set(schema["required"])
+
+
+def test_the_schema_has_the_verdicts_and_statuses_of_the_code() -> None:
+    assert SCHEMA["$defs"]["verdict"]["enum"] == list(records.VERDICTS)
+    assert SCHEMA["$defs"]["status"]["enum"] == list(records.STATUSES)
+    assert SCHEMA["$defs"]["header"]["properties"]["format"]["const"] == records.FORMAT
+
+
+def test_the_validator_refuses_a_wrong_record() -> None:
+    with pytest.raises(AssertionError):
+        validate(CASE.to_json() | {"verdict": "slow"}, SCHEMA["$defs"]["case"])
+
+
+def test_json_lines_are_there_before_the_file_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    lines = JsonLines(path)
+    lines.write(HEADER.to_json())
+    assert json.loads(path.read_text())["record"] == "header"
+    lines.close()
+
+
+def test_a_full_device_is_trouble_and_no_exception() -> None:
+    lines = JsonLines(Path("/dev/full"))
+    lines.write(HEADER.to_json())
+    lines.write(CASE.to_json())
+    lines.close()
+    assert lines.trouble == "/dev/full: the records are incomplete: No space left on device"
+
+
+def test_a_file_that_fills_up_ends_with_a_whole_line(tmp_path: Path) -> None:
+    """The limit on the size of files stands in for the disk: a write that only half fits comes back short."""
+    path = tmp_path / "run.jsonl"
+    record = CASE.to_json()
+    room = len(to_line(record)) * 5 // 2
+    old_limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    old_handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, old_limit[1]))
+        lines = JsonLines(path)
+        for _ in range(4):
+            lines.write(record)
+        lines.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old_limit)
+        signal.signal(signal.SIGXFSZ, old_handler)
+    assert lines.trouble == f"{path}: the records are incomplete: File too large"
+    text = path.read_text()
+    assert text == to_line(record) * 2
+
+
+def test_a_folder_that_is_missing_is_a_wrong_use(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none/run\.jsonl: cannot be written: No such file or directory"):
+        JsonLines(tmp_path / "none" / "run.jsonl")
+
+
+def result(name: str, **changes: Any) -> CaseResult:
+    return dataclasses.replace(CASE, case=f"suites/discovery/test_x.py::{name}", **changes)
+
+
+def test_junit_agrees_with_the_exit_code(tmp_path: Path) -> None:
+    path = tmp_path / "run.xml"
+    results = [
+        result("ok", verdict="pass", status="ok"),
+        result("bad", status="unexpected"),
+        result("better", verdict="pass", status="improved"),
+        result("other", verdict="pass", status="changed", outcome="b"),
+        result("known", status="expected", reason="upstream knows"),
+        result("weak", verdict="fail", status="deviation", strength="should"),
+        result("not", verdict="unsupported", status="ok", reason="needs root"),
+        result("gone", verdict="unsupported", status="unexpected"),
+        result("broken", verdict="error", status="unexpected"),
+    ]
+    write_junit(path, HEADER, results)
+    root = ElementTree.parse(path).getroot()
+    suite = root[0]
+    tags = {
+        case.get("name"): next((child.tag for child in case if child.tag != "properties"), None)
+        for case in suite.iter("testcase")
+    }
+    assert tags == {
+        "ok": None,
+        "bad": "failure",
+        "better": "failure",
+        "other": "failure",
+        "known": "skipped",
+        "weak": "skipped",
+        "not": "skipped",
+        "gone": "failure",
+        "broken": "error",
+    }
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "9",
+        "failures": "4",
+        "errors": "1",
+        "skipped": "3",
+    }
+    messages = [element.get("message") for element in suite.iter("skipped")]
+    assert "expected crash: upstream knows" in messages
+
+
+def test_junit_names_cases_and_requirements_and_stays_valid(tmp_path: Path) -> None:
+    path = tmp_path / "run.xml"
+    write_junit(path, HEADER, [CASE])
+    (case,) = ElementTree.parse(path).getroot().iter("testcase")
+    assert case.get("classname") == "suites.discovery.test_x"
+    assert case.get("name") == "TestY::test_z[a::b]"
+    properties = [(p.get("name"), p.get("value")) for p in case.iter("property")]
+    assert ("requirement", "DISC-LNX-011") in properties
+    assert ("requirement", "DISC-LNX-012") in properties
+    failure = case.find("failure")
+    assert failure is not None
+    assert "happened \\x1b[31m\\xdc80" in (failure.text or "")
+    assert [p.name for p in tmp_path.iterdir()] == ["run.xml"]

@@ -1,0 +1,128 @@
+"""Which verdicts count: the table of all that decides it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.expectations import Expectations, Expected, load
+from harness.report import CaseResult, judge, status
+from harness.report.records import STATUSES, UnsupportedKind, Verdict
+from harness.report.status import strength_of
+
+PASS = Expected()
+HANG = Expected(("hang",), reason="known")
+FLAKY = Expected(("pass", "hang"))
+LACKS = Expected(("unsupported",))
+PINNED = Expected(outcome="a")
+
+NO_FILE, FILE = False, True
+LAX, STRICT = False, True
+
+TABLE = [
+    # verdict, expected, strength, file, strict, unsupported, outcome, status
+    ("pass", PASS, "must", NO_FILE, LAX, None, None, "ok"),
+    ("pass", PASS, "undefined", FILE, LAX, None, None, "ok"),
+    # Without a file, strength decides.
+    ("fail", PASS, "must", NO_FILE, LAX, None, None, "unexpected"),
+    ("fail", PASS, "should", NO_FILE, LAX, None, None, "deviation"),
+    ("fail", PASS, "de-facto", NO_FILE, LAX, None, None, "deviation"),
+    ("fail", PASS, "undefined", NO_FILE, LAX, None, None, "deviation"),
+    ("leak", PASS, "must", NO_FILE, LAX, None, None, "unexpected"),
+    ("leak", PASS, "should", NO_FILE, LAX, None, None, "deviation"),
+    # A crash or a hang counts whatever the strength.
+    ("crash", PASS, "must", NO_FILE, LAX, None, None, "unexpected"),
+    ("crash", PASS, "should", NO_FILE, LAX, None, None, "unexpected"),
+    ("hang", PASS, "de-facto", NO_FILE, LAX, None, None, "unexpected"),
+    ("hang", PASS, "undefined", NO_FILE, LAX, None, None, "unexpected"),
+    ("crash", PASS, "undefined", NO_FILE, LAX, None, None, "unexpected"),
+    # --strict makes should and de-facto count; of undefined there is nothing to be strict about.
+    ("fail", PASS, "should", NO_FILE, STRICT, None, None, "unexpected"),
+    ("fail", PASS, "de-facto", NO_FILE, STRICT, None, None, "unexpected"),
+    ("fail", PASS, "undefined", NO_FILE, STRICT, None, None, "deviation"),
+    # With a file, every difference from it counts.
+    ("fail", PASS, "should", FILE, LAX, None, None, "unexpected"),
+    ("fail", PASS, "undefined", FILE, LAX, None, None, "unexpected"),
+    ("leak", PASS, "de-facto", FILE, LAX, None, None, "unexpected"),
+    ("hang", HANG, "must", FILE, LAX, None, None, "expected"),
+    ("hang", HANG, "must", FILE, STRICT, None, None, "expected"),
+    ("crash", HANG, "must", FILE, LAX, None, None, "unexpected"),
+    ("pass", HANG, "must", FILE, LAX, None, None, "improved"),
+    ("pass", HANG, "undefined", FILE, LAX, None, "a", "improved"),
+    ("pass", FLAKY, "must", FILE, LAX, None, None, "ok"),
+    ("hang", FLAKY, "must", FILE, LAX, None, None, "expected"),
+    # Outcomes.
+    ("pass", PASS, "undefined", FILE, LAX, None, "a", "ok"),
+    ("pass", PINNED, "undefined", FILE, LAX, None, "a", "ok"),
+    ("pass", PINNED, "undefined", FILE, LAX, None, "b", "changed"),
+    ("pass", PINNED, "undefined", FILE, LAX, None, None, "changed"),
+    ("fail", PINNED, "undefined", FILE, LAX, None, "a", "unexpected"),
+    # Unsupported.
+    ("unsupported", PASS, "must", NO_FILE, LAX, "machine", None, "ok"),
+    ("unsupported", PASS, "must", NO_FILE, STRICT, "loader", None, "ok"),
+    ("unsupported", PASS, "must", FILE, LAX, "machine", None, "ok"),
+    ("unsupported", HANG, "must", FILE, LAX, "machine", None, "ok"),
+    ("unsupported", PASS, "must", FILE, LAX, "loader", None, "unexpected"),
+    ("unsupported", HANG, "must", FILE, LAX, "loader", None, "unexpected"),
+    ("unsupported", LACKS, "must", FILE, LAX, "loader", None, "expected"),
+    ("pass", LACKS, "must", FILE, LAX, None, None, "improved"),
+    # The harness's own trouble always counts.
+    ("error", PASS, "undefined", NO_FILE, LAX, None, None, "unexpected"),
+    ("error", Expected(("error",)), "must", FILE, LAX, None, None, "unexpected"),
+]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "strength", "file", "strict", "unsupported", "outcome", "result"), TABLE
+)
+def test_status(
+    verdict: Verdict,
+    expected: Expected,
+    strength: str,
+    file: bool,
+    strict: bool,
+    unsupported: UnsupportedKind | None,
+    outcome: str | None,
+    result: str,
+) -> None:
+    assert status(verdict, expected, strength, file, strict, unsupported, outcome) == result
+
+
+def test_the_table_shows_every_status() -> None:
+    assert {row[-1] for row in TABLE} == set(STATUSES)
+
+
+@pytest.mark.parametrize("verdict", ["fail", "crash", "hang", "leak"])
+@pytest.mark.parametrize("strength", ["must", "should", "de-facto", "undefined"])
+def test_a_file_is_never_laxer_than_no_file(verdict: Verdict, strength: str) -> None:
+    counts = {"unexpected", "improved", "changed"}
+    without = status(verdict, PASS, strength, NO_FILE, STRICT, None, None) in counts
+    assert not without or status(verdict, PASS, strength, FILE, LAX, None, None) in counts
+
+
+def test_the_strongest_requirement_of_a_case_decides() -> None:
+    assert strength_of(["DISC-LNX-022", "DISC-LNX-011"]) == "should"
+    assert strength_of(["DISC-LNX-022"]) == "undefined"
+    assert strength_of([]) == "must"
+
+
+def test_judge_fills_in_the_judgement(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'loader = "x"\n[[deviation]]\nrequirement = "DISC-LNX-011"\ncase = "test_f[a]"\n'
+        'verdict = "hang"\nreason = "known"\n'
+    )
+    raw = CaseResult("suites/discovery/test_x.py::test_f[a]", ("DISC-LNX-011",), "hang")
+    judged = judge(raw, load(path), strict=False)
+    assert (judged.status, judged.expected, judged.reason) == ("expected", ("hang",), "known")
+    assert (judged.strength, judged.counts) == ("should", False)
+    other = CaseResult("suites/discovery/test_x.py::test_f[b]", ("DISC-LNX-011",), "hang")
+    assert judge(other, load(path), strict=False).status == "unexpected"
+    assert judge(other, load(path), strict=False).counts
+
+
+def test_judge_keeps_the_reason_of_the_machine() -> None:
+    raw = CaseResult("t", ("DISC-ENV-013",), "unsupported", unsupported="machine", reason="needs root")
+    judged = judge(raw, Expectations(), strict=True)
+    assert (judged.status, judged.reason) == ("ok", "needs root")

@@ -1,0 +1,451 @@
+"""The report on a terminal, in a log, in a CI system's summary; and the exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.expectations import Expectations, load
+from harness.report import CaseResult, Header, Reporter, channel, judge
+from harness.report.layout import COLUMNS, column, section_counts
+from harness.report.markdown import summary
+from harness.report.terminal import Color, Terminal, color_option, printable
+
+HEADER = Header(loader={"path": "/lib/libOpenCL.so.1", "name": "Some", "version": "2.3"})
+
+
+class Screen(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Full(io.StringIO):
+    """A stream on a full disk."""
+
+    def write(self, _text: str) -> int:
+        raise OSError(28, "No space left on device")
+
+
+class Closed(io.StringIO):
+    def write(self, _text: str) -> int:
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def case(name: str, verdict: str = "pass", requirement: str = "DISC-LNX-013", **changes: Any) -> CaseResult:
+    return CaseResult(f"suites/discovery/test_x.py::{name}", (requirement,), verdict, **changes)  # type: ignore[arg-type]
+
+
+def report(
+    *results: CaseResult,
+    expectations: Expectations | None = None,
+    stream: io.StringIO | None = None,
+    strict: bool = False,
+    interrupted: bool = False,
+    whole_suite: bool = False,
+    **options: Any,
+) -> tuple[int, str]:
+    stream = stream or io.StringIO()
+    expectations = expectations or Expectations()
+    reporter = Reporter(stream, expectations=expectations, strict=strict, environ={}, **options)
+    reporter.start(HEADER, total=len(results))
+    for result in results:
+        reporter.case(judge(result, expectations, strict))
+    return reporter.finish(interrupted, whole_suite), stream.getvalue()
+
+
+def expectation_file(folder: Path, entries: str) -> Expectations:
+    path = folder / "some.toml"
+    path.write_text('loader = "Some"\n' + entries)
+    return load(path, "2.3")
+
+
+HANG = '[[deviation]]\nrequirement = "DISC-LNX-011"\nverdict = "hang"\nreason = "opens it"\n'
+FIFO = case("test_fifo", "hang", "DISC-LNX-011")
+
+BAD = case(
+    "test_newline[a]",
+    "fail",
+    message="expected {a}\nhappened {}",
+    log=("app clGetPlatformIDs(0)", "icd:a clIcdGetPlatformIDsKHR"),
+    files=("vendors/a.icd",),
+    environment={"OCL_ICD_VENDORS": "/tmp/v"},
+    sandbox="/tmp/kept",
+    reproduce="clharness replay /tmp/kept",
+)
+
+
+def test_all_as_expected() -> None:
+    code, text = report(case("test_a"), case("test_b"))
+    assert code == 0
+    assert text.splitlines()[-1] == "Some 2.3: as expected, 2 cases."
+    assert "UNEXPECTED" not in text
+
+
+def test_a_deviation_is_told_with_all_that_is_known() -> None:
+    code, text = report(case("test_a"), BAD)
+    assert code == 1
+    block = text[text.index("UNEXPECTED") :]
+    for part in (
+        "UNEXPECTED fail  suites/discovery/test_x.py::test_newline[a]",
+        "requirement  DISC-LNX-013 (must): A file without a trailing newline is accepted.",
+        "source       ICD Linux",
+        "expected     pass",
+        "happened     fail",
+        "    expected {a}\n    happened {}\n",
+        "  call log\n    app clGetPlatformIDs(0)\n    icd:a clIcdGetPlatformIDsKHR\n",
+        "  files\n    vendors/a.icd\n",
+        "  environment\n    OCL_ICD_VENDORS=/tmp/v\n",
+        "  sandbox      /tmp/kept\n",
+        "  reproduce    clharness replay /tmp/kept\n",
+    ):
+        assert part in block, part
+    assert text.splitlines()[-1] == "Some 2.3: not as expected, 1 of 2 cases unexpected."
+
+
+def test_the_table_counts_each_case_once() -> None:
+    results = [
+        judge(result, Expectations(), strict=False)
+        for result in (
+            case("a"),
+            case("b", "fail"),
+            case("c", "fail", "DISC-LNX-011"),
+            case("d", "fail", "DISC-LNX-005"),
+            case("e", "fail", "DISC-LNX-022"),
+            case("f", "unsupported", unsupported="machine"),
+            case("g", "pass", "DISC-GEN-001"),
+        )
+    ]
+    counts = section_counts(results)
+    assert list(counts) == ["DISC-GEN", "DISC-LNX"]  # the order of the catalogue
+    assert counts["DISC-LNX"] == {
+        "cases": 6,
+        "ok": 1,
+        "unexpected": 1,
+        "should": 1,
+        "de-facto": 1,
+        "undefined": 1,
+        "unsupported": 1,
+    }
+    assert {column(r) for r in results} < set(COLUMNS)
+
+
+def test_the_table_is_printed() -> None:
+    _, text = report(case("a"), case("b", "fail"))
+    lines = text.splitlines()
+    (row,) = [line for line in lines if line.startswith("DISC-LNX ")]
+    assert row.split()[-3:] == ["2", "1", "1"]
+    (total,) = [line for line in lines if line.startswith("total")]
+    assert total.split() == ["total", "2", "1", "1"]
+
+
+def test_expected_deviations_are_one_line_with_the_reason(tmp_path: Path) -> None:
+    code, text = report(FIFO, case("test_a"), expectations=expectation_file(tmp_path, HANG))
+    assert code == 0
+    assert "Expected deviations:\n  hang  DISC-LNX-011  test_fifo: opens it\n" in text
+    assert text.splitlines()[-1] == "Some 2.3: as expected, 2 cases, 1 known deviations."
+
+
+def test_a_deviation_that_is_gone_fails_the_run(tmp_path: Path) -> None:
+    better = case("test_fifo", "pass", "DISC-LNX-011")
+    code, text = report(better, expectations=expectation_file(tmp_path, HANG))
+    assert code == 1
+    assert "IMPROVED pass" in text
+    assert "--update-expectations takes it off the list" in text
+
+
+def test_a_changed_outcome_fails_the_run(tmp_path: Path) -> None:
+    pin = '[[outcome]]\nrequirement = "DISC-LNX-022"\noutcome = "lost"\n'
+    expectations = expectation_file(tmp_path, pin)
+    code, text = report(case("test_bom", "pass", "DISC-LNX-022", outcome="found"), expectations=expectations)
+    assert code == 1
+    assert "CHANGED pass" in text
+    assert "expected     pass, outcome 'lost'" in text
+    assert "happened     pass, outcome 'found'" in text
+
+
+def test_weak_deviations_are_told_and_do_not_count() -> None:
+    weak = case("test_suffix", "fail", "DISC-LNX-005")
+    code, text = report(weak, case("test_a"))
+    assert code == 0
+    assert "fail  DISC-LNX-005  test_suffix\n" in text
+    assert report(weak, strict=True)[0] == 1
+
+
+def test_grey_areas_show_the_outcome() -> None:
+    bom = case("test_bom", "pass", "DISC-LNX-022", outcome="vendor lost")
+    crlf = [case(f"test_crlf[{n}]", "pass", "DISC-LNX-015", outcome=n) for n in "ab"]
+    _, text = report(bom, *crlf)
+    grey = text[text.index("Grey areas") :].splitlines()[1:4]
+    assert grey[0].split()[:3] == ["DISC-LNX-015", "test_crlf[a]", "a"]
+    assert grey[1].split()[:3] == ["DISC-LNX-015", "test_crlf[b]", "b"]
+    assert grey[2].startswith("  DISC-LNX-022               vendor lost  A UTF-8 byte-order mark")
+
+
+def test_unsupported_cases_are_told_by_reason() -> None:
+    root = [case(n, "unsupported", unsupported="machine", reason="needs root") for n in "abc"]
+    code, text = report(*root, case("d"))
+    assert code == 0
+    assert "     3 needs root (machine)\n" in text
+
+
+def test_stale_entries_fail_a_run_of_the_whole_suite(tmp_path: Path) -> None:
+    expectations = expectation_file(tmp_path, HANG)
+    code, text = report(case("a"), expectations=expectations, whole_suite=True)
+    assert code == 1
+    assert "deviation DISC-LNX-011: no case has it" in text
+    assert text.splitlines()[-1] == "Some 2.3: not as expected, 1 stale expectation(s)."
+    assert report(case("a"), expectations=expectations)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("results", "interrupted", "code", "says"),
+    [
+        ([], False, 4, "nothing ran"),
+        ([case("a"), case("b", "fail")], True, 130, "interrupted after 2 cases, 1 unexpected so far"),
+        ([], True, 130, "interrupted after 0 cases"),
+        ([case("a", "error"), case("b")], False, 3, "the harness failed, 1 could not be judged (2 cases)."),
+        ([case("a", "error"), case("b", "fail")], False, 1, "2 of 2 cases unexpected"),
+        ([case("a", "unsupported", unsupported="machine")], False, 77, "all of 1 case unsupported"),
+        ([case("a", "unsupported", unsupported="machine"), case("b")], False, 0, "2 cases, 1 unsupported."),
+        ([case("a", "crash", "DISC-LNX-022")], False, 1, "1 of 1 case unexpected"),
+    ],
+)
+def test_exit_codes(results: list[CaseResult], interrupted: bool, code: int, says: str) -> None:
+    got, text = report(*results, interrupted=interrupted)
+    assert got == code
+    assert says in text.splitlines()[-1]
+
+
+def test_the_records_are_written_as_cases_end(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    reporter = Reporter(None, path, environ={})
+    reporter.start(HEADER)
+    reporter.case(judge(BAD, Expectations(), strict=False))
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["record"] for line in lines] == ["header", "case"]
+    assert reporter.finish() == 1
+    footer = json.loads(path.read_text().splitlines()[-1])
+    assert (footer["record"], footer["exit"], footer["complete"]) == ("footer", 1, True)
+    assert footer["counts"]["verdict"]["fail"] == 1
+
+
+def test_an_interrupted_run_says_so_in_the_records(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    report(case("a"), interrupted=True, jsonl=path)
+    footer = json.loads(path.read_text().splitlines()[-1])
+    assert (footer["exit"], footer["complete"]) == (130, False)
+
+
+def test_a_full_disk_is_one_sentence_and_exit_3() -> None:
+    code, text = report(case("a"), jsonl=Path("/dev/full"))
+    assert code == 3
+    assert "clharness: /dev/full: the records are incomplete: No space left on device\n" in text
+    assert text.splitlines()[-1] == "Some 2.3: the harness failed, the results are incomplete (1 case)."
+
+
+def test_junit_is_written_and_its_trouble_told(tmp_path: Path) -> None:
+    path = tmp_path / "run.xml"
+    assert report(case("a"), junit=path)[0] == 0
+    assert ElementTree.parse(path).getroot().get("tests") == "1"
+    code, text = report(case("a"), junit=tmp_path / "none" / "run.xml")
+    assert code == 3
+    assert "run.xml: cannot be written: No such file or directory" in text
+
+
+def test_update_makes_the_run_end_as_expected(tmp_path: Path) -> None:
+    expectations = expectation_file(tmp_path, HANG)
+    code, text = report(
+        BAD,
+        case("test_fifo", "pass", "DISC-LNX-011"),
+        expectations=expectations,
+        update=True,
+        whole_suite=True,
+    )
+    assert code == 0
+    assert "removed deviation DISC-LNX-011: its cases pass" in text
+    after = load(tmp_path / "some.toml")
+    assert after.expected(["DISC-LNX-013"], "test_newline[a]").verdicts == ("fail",)
+
+
+def test_an_update_that_fails_is_told(tmp_path: Path) -> None:
+    code, text = report(BAD, update=True, update_path=tmp_path / "none" / "x.toml")
+    assert code == 3
+    assert "x.toml: cannot be written: No such file or directory; make it writable" in text
+
+
+def test_an_interrupted_run_updates_nothing(tmp_path: Path) -> None:
+    expectations = expectation_file(tmp_path, HANG)
+    before = (tmp_path / "some.toml").read_text()
+    report(BAD, expectations=expectations, update=True, interrupted=True)
+    assert (tmp_path / "some.toml").read_text() == before
+
+
+def test_an_avalanche_of_deviations_does_not_bury_the_reader() -> None:
+    _, text = report(*(case(f"test_{n}", "fail") for n in range(25)))
+    assert text.count("UNEXPECTED fail") == 20
+    assert "5 more unexpected" in text
+    assert "unexpected fail  DISC-LNX-013  test_24" in text
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    evil = case("test_a", "fail", message="\x1b]0;title\x07 \udc9b x\ty", reproduce="\x1b[2J")
+    _, text = report(evil)
+    assert "\x1b" not in text
+    assert "\\x1b]0;title\\x07 \\x9b x\ty" in text
+    assert printable("a\nb\tc") == "a\nb\tc"
+
+
+@pytest.mark.parametrize(
+    ("environ", "color", "colored"),
+    [
+        ({}, "auto", True),
+        ({"NO_COLOR": "1"}, "auto", False),
+        ({"NO_COLOR": ""}, "auto", True),
+        ({"TERM": "dumb"}, "auto", False),
+        ({}, "never", False),
+        ({"NO_COLOR": "1"}, "always", True),
+    ],
+)
+def test_colors(environ: dict[str, str], color: Color, colored: bool) -> None:
+    assert Terminal(Screen(), color, environ).style("x", "bad") == ("\x1b[31mx\x1b[0m" if colored else "x")
+
+
+def test_no_colors_in_a_file() -> None:
+    assert Terminal(io.StringIO(), "auto", {}).style("x", "bad") == "x"
+    assert Terminal(io.StringIO(), "always", {}).style("x", "bad") == "\x1b[31mx\x1b[0m"
+
+
+def test_color_option() -> None:
+    spellings = ["yes", "always", "no", "never", "auto", None]
+    assert [color_option(o) for o in spellings] == ["always", "always", "never", "never", "auto", "auto"]
+
+
+def test_progress_is_redrawn_on_a_terminal() -> None:
+    screen, clock = Screen(), Clock()
+    terminal = Terminal(screen, "never", {}, clock)
+    clock.now = 1.0
+    terminal.progress("[1/9] x" + "y" * 500)
+    clock.now = 1.05
+    terminal.progress("too soon")
+    terminal.line("a line above")
+    terminal.end_progress()
+    shown = screen.getvalue()
+    assert "too soon" not in shown
+    first, above, last = shown.split("\r\x1b[K")[1:]
+    assert first.startswith("[1/9] x")
+    assert len(first) < terminal.width
+    assert above == f"a line above\n{first}"
+    assert last == ""
+
+
+@pytest.mark.parametrize("environ", [{"CI": "true"}, {"TERM": "dumb"}])
+def test_progress_is_plain_on_a_poor_terminal(environ: dict[str, str]) -> None:
+    screen, clock = Screen(), Clock()
+    terminal = Terminal(screen, "never", environ, clock)
+    clock.now = 1.0
+    terminal.progress("early")
+    clock.now = 11.0
+    terminal.progress("[5/9] x")
+    assert screen.getvalue() == "[5/9] x\n"
+
+
+def test_deviations_are_told_as_they_happen() -> None:
+    stream = io.StringIO()
+    reporter = Reporter(stream, environ={})
+    reporter.start(HEADER)
+    reporter.case(judge(BAD, Expectations(), strict=False))
+    assert "unexpected fail  suites/discovery/test_x.py::test_newline[a]\n" in stream.getvalue()
+
+
+def test_nothing_is_told_early_when_not_live() -> None:
+    stream = io.StringIO()
+    reporter = Reporter(stream, live=False, environ={})
+    reporter.start(HEADER)
+    before = stream.getvalue()
+    reporter.case(judge(BAD, Expectations(), strict=False))
+    assert stream.getvalue() == before
+
+
+def test_a_reader_that_has_seen_enough_is_no_trouble() -> None:
+    assert report(case("a"), stream=Closed())[0] == 0
+    assert report(BAD, stream=Closed())[0] == 1
+
+
+def test_a_report_that_cannot_be_printed_is_trouble() -> None:
+    assert report(case("a"), stream=Full())[0] == 3
+    assert report(BAD, stream=Full())[0] == 1
+
+
+def test_an_output_that_knows_no_unicode_is_no_trouble() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    Terminal(stream, "auto", {}).line("caf\u00e9")
+    assert raw.getvalue() == b"caf\\xe9\n"
+
+
+def test_the_step_summary_is_appended(tmp_path: Path) -> None:
+    path = tmp_path / "summary.md"
+    path.write_text("before\n")
+    reporter = Reporter(None, environ={"GITHUB_STEP_SUMMARY": str(path)})
+    reporter.start(HEADER)
+    reporter.case(judge(BAD, Expectations(), strict=False))
+    reporter.finish()
+    text = path.read_text()
+    assert text.startswith("before\n### clharness: Some 2.3: not as expected, 1 of 1 case unexpected.")
+    assert "| DISC-LNX-013 | unexpected fail | suites/discovery/test\\_x.py::test\\_newline\\[a\\] |" in text
+
+
+def test_a_step_summary_that_cannot_be_written_does_not_fail_the_run(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    reporter = Reporter(stream, environ={"GITHUB_STEP_SUMMARY": str(tmp_path / "none" / "x")})
+    reporter.start(HEADER)
+    reporter.case(judge(case("a"), Expectations(), strict=False))
+    assert reporter.finish() == 0
+    assert "the step summary could not be written: No such file" in stream.getvalue()
+
+
+def test_the_step_summary_cannot_be_broken_by_a_loader() -> None:
+    evil = case("t", "pass", "DISC-LNX-022", outcome="a|b <img> `x`\n# y")
+    text = summary(HEADER, [judge(evil, Expectations(), strict=False)], 0)
+    assert "| DISC-LNX-022 | a\\|b &lt;img&gt; \\`x\\` # y |" in text
+
+
+def test_the_channel_carries_report_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    report_read, report_write = os.pipe()
+    status_read, status_write = os.pipe()
+    environment = channel.environment(report_write, status_write, ["clharness", "loader", "a b"])
+    assert channel.under_command(environment)
+    assert channel.command_line(environment) == ["clharness", "loader", "a b"]
+    for key, value in environment.items():
+        monkeypatch.setenv(key, value)
+    with channel.open_terminal() as terminal:
+        assert not os.get_inheritable(terminal.fileno())
+        terminal.write("caf\u00e9 \udc80\n")
+    assert os.read(report_read, 100) == "caf\u00e9 \\udc80\n".encode()
+    channel.tell_exit(1, "why")
+    assert channel.read_exit(os.read(status_read, 100)) == (1, "why")
+    for fd in (report_read, status_read, status_write):
+        os.close(fd)
+
+
+def test_without_the_command_there_is_no_channel(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key in channel.environment(1, 2, []):
+        monkeypatch.delenv(key, raising=False)
+    assert not channel.under_command()
+    channel.tell_exit(1)
+    assert channel.read_exit(b"") == (None, "")
