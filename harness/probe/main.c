@@ -10,9 +10,11 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 struct calllog probe_log;
@@ -115,6 +117,7 @@ int main(int count, char **arguments)
                 arguments[0]);
         return 2;
     }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* whoever started us is gone: nobody wants an answer */
     stacks_install();
     if (log_path && calllog_open(&probe_log, log_path) != 0) {
         fprintf(stderr, "probe: cannot open the call log %s: %s\n", log_path, strerror(errno));

@@ -1,0 +1,64 @@
+"""The API of the headers that the harness was built with, for Python code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from harness.build import build
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter; see `harness.api.headers.Parameter` for the kinds."""
+
+    name: str
+    type: str
+    kind: str
+    handle: str
+    pointee: int
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function. `slot` is its position in the dispatch table, or None."""
+
+    name: str
+    result_kind: str
+    parameters: tuple[Parameter, ...]
+    slot: int | None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Api:
+    functions: dict[str, Function]
+    slots: tuple[str, ...]
+    constants: dict[str, int]
+
+    def dispatched(self) -> list[Function]:
+        """Functions that have a slot and a signature, in slot order."""
+        return [f for f in self.functions.values() if f.slot is not None]
+
+    def constant(self, name: str) -> int:
+        """Value of a `CL_…` constant."""
+        return self.constants[name]
+
+
+def _function(data: dict[str, Any]) -> Function:
+    parameters = tuple(
+        Parameter(p["name"], p["type"], p["kind"], p["handle"], p["pointee"]) for p in data["parameters"]
+    )
+    return Function(data["name"], data["result_kind"], parameters, data["slot"])
+
+
+@cache
+def api() -> Api:
+    """Reads `api.json` of the build."""
+    data = json.loads(build().api.read_text())
+    functions = {f["name"]: _function(f) for f in data["functions"]}
+    return Api(functions, tuple(data["slots"]), data["constants"])

@@ -1,0 +1,58 @@
+"""Where the built parts of the harness are: read from `clharness.json`, which CMake writes into the build folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from harness.errors import UsageError
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Build:
+    """Paths of the built programs and libraries; the mocks by variant name."""
+
+    folder: Path
+    api: Path
+    probe: Path
+    linked_probe: Path
+    at_secure: Path
+    calllog_bench: Path
+    compiler: str
+    sanitize: str
+    mock_icds: dict[str, Path]
+    mock_layers: dict[str, Path]
+
+
+@cache
+def build() -> Build:
+    """The build in $CLHARNESS_BUILD, else in `build` below the project's root."""
+    folder = Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
+    try:
+        found = json.loads((folder / "clharness.json").read_text())
+    except FileNotFoundError:
+        raise UsageError(
+            f"nothing is built in {folder}: run ./clharness loader, or cmake -B build && cmake --build build"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{folder / 'clharness.json'} cannot be read ({error}): build again") from None
+    missing = [p for p in (found["probe"], found["api"], *found["mock_icds"].values()) if not Path(p).exists()]
+    if missing:
+        raise UsageError(f"the build in {folder} is not complete ({missing[0]} is missing): cmake --build {folder}")
+    return Build(
+        folder=folder,
+        api=Path(found["api"]),
+        probe=Path(found["probe"]),
+        linked_probe=Path(found["linked_probe"]),
+        at_secure=Path(found["at_secure"]),
+        calllog_bench=Path(found["calllog_bench"]),
+        compiler=found["compiler"],
+        sanitize=found["sanitize"],
+        mock_icds={k: Path(v) for k, v in found["mock_icds"].items()},
+        mock_layers={k: Path(v) for k, v in found["mock_layers"].items()},
+    )

@@ -1,0 +1,148 @@
+"""Calls of a probe in the form that a check reads best; each is made of the plain calls."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from harness.api.model import api
+from harness.probe.values import Buffer, Names, Value
+
+PLATFORM_NOT_FOUND = -1001
+
+
+class CallFailed(AssertionError):
+    """A call that a check relies on answered an error."""
+
+
+class Convenience:
+    """Mixed into Session."""
+
+    if TYPE_CHECKING:
+        pid: int
+
+        def command(self, text: str) -> str: ...
+        def buffer(self, size: int, fill: int = 0xA5) -> Buffer: ...
+        def words(self, values: list[Any]) -> Buffer: ...
+        def call(self, function: str, *arguments: Any) -> int: ...
+
+    # --- OpenCL ---
+
+    def platform_count(self) -> int:
+        """The count that clGetPlatformIDs reports; 0 when there is no platform."""
+        count = self.buffer(4)
+        result = self.call("clGetPlatformIDs", 0, None, count)
+        if result == PLATFORM_NOT_FOUND:
+            return 0
+        if result:
+            raise CallFailed(f"clGetPlatformIDs(0, NULL, &count) answered {result}, expected CL_SUCCESS")
+        return count.u32()
+
+    def GetPlatformIDs(self) -> list[Value]:
+        """All platforms in the loader's order; an empty list when there is none."""
+        count = self.platform_count()
+        if count == 0:
+            return []
+        platforms = self.buffer(8 * count, 0)
+        result = self.call("clGetPlatformIDs", count, platforms, None)
+        if result:
+            raise CallFailed(f"clGetPlatformIDs({count}, platforms, NULL) answered {result} after a count of {count}")
+        return platforms.handles()
+
+    def GetPlatformInfo(self, platform: Value, query: str = "CL_PLATFORM_NAME") -> str:
+        """A string of a platform."""
+        size = self.buffer(8, 0)
+        constant = api().constant(query)
+        result = self.call("clGetPlatformInfo", platform, constant, 0, None, size)
+        if result:
+            raise CallFailed(f"clGetPlatformInfo({query}) answered {result} to the size query")
+        text = self.buffer(size.u64())
+        result = self.call("clGetPlatformInfo", platform, constant, size.u64(), text, None)
+        if result:
+            raise CallFailed(f"clGetPlatformInfo({query}) answered {result}")
+        return text.text()
+
+    def platform_names(self) -> Names:
+        """Names of all platforms, asked through the loader: each name comes from the mock that it belongs to."""
+        return Names(self.GetPlatformInfo(platform) for platform in self.GetPlatformIDs())
+
+    def GetDeviceIDs(self, platform: Value, kind: str = "CL_DEVICE_TYPE_ALL") -> list[Value]:
+        """Devices of a platform; an empty list when there is none."""
+        count = self.buffer(4, 0)
+        constant = api().constant(kind)
+        if self.call("clGetDeviceIDs", platform, constant, 0, None, count) or not count.u32():
+            return []
+        devices = self.buffer(8 * count.u32(), 0)
+        result = self.call("clGetDeviceIDs", platform, constant, count.u32(), devices, None)
+        if result:
+            raise CallFailed(f"clGetDeviceIDs answered {result} after a count")
+        return devices.handles()
+
+    def CreateContext(self, properties: list[Any] | None, devices: list[Value]) -> tuple[int, Value]:
+        """The error code and the context."""
+        error = self.buffer(4)
+        context = self.call("clCreateContext", properties, len(devices), list(devices) or None, None, None, error)
+        assert isinstance(context, Value)
+        return error.i32(), context
+
+    def GetExtensionFunctionAddress(self, name: str) -> Value:
+        """The address that the loader gives for a function's name; 0 for none."""
+        address = self.call("clGetExtensionFunctionAddress", name)
+        assert isinstance(address, Value)
+        return address
+
+    # --- the process ---
+
+    def open(self) -> None:
+        """Opens the loader, in a session started with late=True or after `close`."""
+        self.command("open")
+
+    def close(self) -> None:
+        """Closes the loader (dlclose)."""
+        self.command("close")
+
+    def getenv(self, name: str) -> bytes | None:
+        """A variable as getenv sees it in the process, or None."""
+        reply = self.command(f"getenv {name.encode().hex()}")
+        return None if reply == "unset" else bytes.fromhex(reply)
+
+    def setenv(self, name: str, value: str) -> None:
+        self.command(f"setenv {name.encode().hex()} {os.fsencode(value).hex()}")
+
+    def unsetenv(self, name: str) -> None:
+        self.command(f"unsetenv {name.encode().hex()}")
+
+    def process_environment(self) -> dict[bytes, bytes]:
+        """The whole environment of the process, as it stands now."""
+        entries = bytes.fromhex(self.command("environment")).split(b"\0")
+        return dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
+
+    def chdir(self, folder: object) -> None:
+        self.command(f"chdir {os.fsencode(str(folder)).hex()}")
+
+    def fork(self) -> None:
+        """Forks; the child goes on with this conversation."""
+        reply = self.command("fork")
+        self.pid = int(reply.removeprefix("pid="))
+
+    def heap(self) -> int:
+        """Bytes of the C heap in use. Start the session with `counted_heap=True` for exact numbers."""
+        return int(self.command("heap"))
+
+    def open_files(self) -> list[str]:
+        """What the process's file descriptors point to, without the standard three and the probe's socket."""
+        folder = f"/proc/{self.pid}/fd"
+        found = []
+        for number in os.listdir(folder):
+            try:
+                target = os.readlink(f"{folder}/{number}")
+            except OSError:
+                continue
+            if int(number) > 2 and not target.startswith("socket:"):
+                found.append(target)
+        return sorted(found)
+
+    def maps(self, path: object) -> bool:
+        """Whether a file is mapped into the process: a library that is loaded."""
+        with open(f"/proc/{self.pid}/maps") as file:
+            return any(line.rstrip("\n").endswith(f" {path}") for line in file)

@@ -1,0 +1,275 @@
+"""One probe process: starts it, sends commands, and notices how it ends.
+
+    with loader.start(sandbox) as cl:
+        platforms = cl.GetPlatformIDs()                 # convenient forms, named without `cl`
+        rc = cl.clGetPlatformIDs(0, None, count)        # any function of the API, as in C
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from harness.api.model import api
+from harness.errors import HarnessError
+from harness.probe import stacks
+from harness.probe.convenience import Convenience
+from harness.probe.values import Buffer, Callback, Value, is_sequence, pack
+from harness.probe.verdicts import AbnormalExit, Crashed, Hung
+
+CANARY = 0xA5
+
+
+class CommandError(HarnessError):
+    """The probe refused a command: a mistake in the check, or a function that the loader does not have."""
+
+
+class Session(Convenience):
+    """A running probe. Use it as a context manager: leaving it ends the process and raises if that goes wrong.
+
+    After the end, `exit_code`, `signal` and `stderr` tell how it ended.
+    """
+
+    def __init__(
+        self, command: list[str], environment: dict[str, str], folder: Path, time_limit: float, **popen: Any
+    ) -> None:
+        self.argv = command
+        self.environment = environment
+        self.time_limit = time_limit
+        self.stderr_path = folder / "stderr"
+        self.stdout_path = folder / "stdout"
+        self.exchange: list[str] = []
+        self.exit_code: int | None = None
+        self.signal: int | None = None
+        self.pid = 0
+        self._last = ""
+        self._values = 0
+        self._received = b""
+        self._pending: list[bytes] = []
+        self._arguments = popen
+
+    # --- life ---
+
+    def __enter__(self) -> Self:
+        ours, theirs = socket.socketpair()
+        command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
+        with self.stderr_path.open("ab") as stderr, self.stdout_path.open("ab") as stdout:
+            self.stderr_start = stderr.tell()
+            self.process = subprocess.Popen(
+                command,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                **self._arguments,
+            )
+        theirs.close()
+        self._socket = ours
+        self._socket.setblocking(False)
+        self.deadline = time.monotonic() + self.time_limit
+        try:
+            hello = dict(part.split("=") for part in self.command("hello").split())
+        except BaseException:
+            self._kill()
+            raise
+        self.pid = int(hello["pid"])
+        self.secure = hello["secure"] == "1"
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if kind is None and self.exit_code is None:
+                self.quit()
+        finally:
+            self._kill()
+
+    def quit(self) -> int:
+        """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
+        self._send("quit")
+        self._last = "the end of the process"
+        self._wait()
+        if self.exit_code or self.signal:
+            self._died()
+        return 0
+
+    def _wait(self) -> None:
+        """Waits for the end of the process within the time limit."""
+        try:
+            status = self.process.wait(timeout=max(self.deadline - time.monotonic(), 0.01))
+        except subprocess.TimeoutExpired:
+            self._hung()
+        # bubblewrap and the tracer hand a signal on as 128 + its number
+        self.signal = -status if status < 0 else status - 128 if status > 128 else None
+        self.exit_code = status if self.signal is None else None
+
+    def _kill(self) -> None:
+        """Leaves nothing behind, whatever state the process is in."""
+        if self.process.poll() is None:
+            for target in {self.pid or self.process.pid, self.process.pid}:
+                try:
+                    os.kill(target, signal.SIGKILL)
+                except OSError:
+                    pass
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except OSError:
+            pass
+        self.process.wait()
+        self._socket.close()
+
+    # --- how it went wrong ---
+
+    @property
+    def stderr(self) -> str:
+        """What the process wrote to standard error so far, without the probe's own stacks."""
+        return stacks.without_stacks(self._raw_stderr())
+
+    @property
+    def stdout(self) -> str:
+        """What the process wrote to standard output so far."""
+        return self.stdout_path.read_text(errors="replace")
+
+    def _raw_stderr(self) -> str:
+        with self.stderr_path.open("rb") as file:
+            file.seek(self.stderr_start)
+            return file.read(1 << 20).decode(errors="replace")
+
+    def _hung(self) -> None:
+        maps = stacks.maps_of(self.pid)
+        asked = stacks.ask(self.pid) if self.pid else 0
+        until = time.monotonic() + 0.5
+        while stacks.LINE.findall(self._raw_stderr()).__len__() < asked and time.monotonic() < until:
+            select.select([], [], [], 0.01)  # the threads are writing
+        shown = stacks.readable(self._raw_stderr(), maps)
+        self._kill()
+        raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
+
+    def _died(self) -> None:
+        raw = self._raw_stderr()
+        shown = "\n".join(part for part in (stacks.readable(raw), stacks.without_stacks(raw)[-2000:]) if part)
+        if self.signal:
+            raise Crashed(f"{signal.Signals(self.signal).name} in: {self._last}", shown)
+        raise AbnormalExit(f"the process ended with exit code {self.exit_code} in: {self._last}", shown)
+
+    # --- conversation ---
+
+    def _send(self, text: str) -> None:
+        self.exchange.append(text)
+        data = (text + "\n").encode()
+        while data:
+            _, writable, _ = select.select([], [self._socket], [], max(self.deadline - time.monotonic(), 0))
+            if not writable:
+                self._hung()
+            try:
+                data = data[self._socket.send(data) :]
+            except (BrokenPipeError, ConnectionResetError):
+                self._wait()
+                self._died()
+
+    def _receive(self) -> bytes:
+        while b"\n" not in self._received:
+            readable, _, _ = select.select([self._socket], [], [], max(self.deadline - time.monotonic(), 0))
+            if not readable:
+                self._hung()
+            try:
+                part = self._socket.recv(1 << 16)
+            except ConnectionResetError:
+                part = b""
+            if not part:
+                self._wait()
+                self._died()
+            self._received += part
+        line, _, self._received = self._received.partition(b"\n")
+        return line
+
+    def command(self, text: str) -> str:
+        """Sends one command (see harness/probe/commands.c) and gives what follows "ok". Raises CommandError."""
+        self._last = text
+        self._send(text)
+        reply = self._receive().decode()
+        if not reply.startswith("ok"):
+            raise CommandError(f"probe: {text[:200]}: {reply.removeprefix('error ')}")
+        return reply[3:]
+
+    # --- calls ---
+
+    def buffer(self, size: int, fill: int = CANARY) -> Buffer:
+        """New memory in the probe, every byte `fill`."""
+        self._values += 1
+        self.command(f"buffer {self._values} {size} {fill}")
+        return Buffer(self, self._values, size)
+
+    def data(self, content: bytes) -> Buffer:
+        """New memory with this content."""
+        made = self.buffer(len(content), 0)
+        if content:
+            self.command(f"put {made.index} 0 {content.hex()}")
+        return made
+
+    def words(self, values: list[Any]) -> Buffer:
+        """New memory that holds 64-bit words: numbers, handles, buffers' addresses."""
+        made = self.data(pack([v if isinstance(v, int) else 0 for v in values]))
+        for index, value in enumerate(values):
+            if isinstance(value, (Value, Buffer)):
+                self.command(f"word {made.index} {8 * index} {value.token}")
+        return made
+
+    def token(self, value: Any) -> str:
+        """The token for an argument: None, numbers, Value, Buffer, Callback, str, bytes, or a list of words."""
+        if value is None:
+            return "0"
+        if isinstance(value, (Value, Buffer, Callback)):
+            return value.token
+        if isinstance(value, int):
+            return str(int(value))
+        if isinstance(value, (str, bytes)):
+            return self.data((value.encode() if isinstance(value, str) else value) + b"\0").token
+        if is_sequence(value):
+            return self.words(list(value)).token
+        raise TypeError(f"no OpenCL argument: {value!r}")
+
+    def _result(self, function: str, command: str, variable: int) -> int:
+        value = int(self.command(command), 16)
+        kind = api().functions[function].result_kind
+        if kind == "signed":
+            return (value & 0xFFFFFFFF) - ((value & 0x80000000) << 1)
+        return Value(value, f"r{variable}") if kind in ("handle", "pointer") else value
+
+    def _call_line(self, function: str, arguments: tuple[Any, ...]) -> str:
+        tokens = " ".join(self.token(a) for a in arguments)
+        self._values += 1
+        return f"call {self._values} {function} {tokens}".rstrip()
+
+    def call(self, function: str, *arguments: Any) -> int:
+        """Calls a function of the loader. Gives its result: cl_int as signed number, handles and pointers as Value."""
+        line = self._call_line(function, arguments)
+        return self._result(function, line, self._values)
+
+    def call_at(self, address: Value, like: str, *arguments: Any) -> int:
+        """Calls the function at an address, with the signature of a function of the API."""
+        tokens = " ".join(self.token(a) for a in arguments)
+        self._values += 1
+        return self._result(like, f"address {self._values} {address.token} {like} {tokens}".rstrip(), self._values)
+
+    def in_thread(self, thread: int, function: str, *arguments: Any) -> None:
+        """Keeps a call for a thread; `go` runs all threads from one starting gun."""
+        self.command(f"thread {thread} {self._call_line(function, arguments)}")
+
+    def go(self) -> int:
+        """Runs the threads and waits for them; gives their number."""
+        return int(self.command("go"))
+
+    def __getattr__(self, name: str) -> Callable[..., int]:
+        if name.startswith("cl") and name in api().functions:
+            return lambda *arguments: self.call(name, *arguments)
+        raise AttributeError(name)

@@ -1,0 +1,90 @@
+"""Turns the stacks that the probe writes into names of functions."""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import os
+import re
+import signal
+from functools import lru_cache
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
+from elftools.elf.sections import SymbolTableSection  # type: ignore[import-untyped]
+
+SIGNAL = signal.SIGRTMIN + 6
+TGKILL = {"x86_64": 234, "aarch64": 131}.get(os.uname().machine, 0)
+LINE = re.compile(r"^clharness stack (\d+) (\d+):(.*)$", re.M)
+MAPS = re.compile(r"clharness maps\n(.*?)clharness end", re.S)
+
+
+def ask(pid: int) -> int:
+    """Asks each thread of a process to write its stack; gives the number of threads asked."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    asked = 0
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return 0
+    for thread in threads:
+        asked += TGKILL != 0 and libc.syscall(TGKILL, pid, int(thread), SIGNAL) == 0
+    return asked
+
+
+def maps_of(pid: int) -> str:
+    """The memory map of a process, or nothing when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return ""
+
+
+@lru_cache(maxsize=64)
+def _symbols(path: str) -> tuple[list[int], list[str]]:
+    """Addresses and names of a library's functions, sorted."""
+    found: dict[int, str] = {}
+    try:
+        with open(path, "rb") as file:
+            for section in ELFFile(file).iter_sections():
+                if isinstance(section, SymbolTableSection):
+                    for symbol in section.iter_symbols():
+                        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
+                            found[symbol["st_value"]] = symbol.name
+    except Exception:  # noqa: BLE001 - a damaged file only costs its names
+        return [], []
+    addresses = sorted(found)
+    return addresses, [found[a] for a in addresses]
+
+
+def _name(address: int, maps: list[tuple[int, int, int, str]]) -> str:
+    for start, end, offset, path in maps:
+        if start <= address < end:
+            inside = address - start + offset
+            addresses, names = _symbols(path)
+            at = bisect.bisect_right(addresses, inside) - 1
+            name = f"{names[at]}+{inside - addresses[at]:#x}" if at >= 0 else f"{inside:#x}"
+            return f"{name} ({os.path.basename(path)})"
+    return f"{address:#x}"
+
+
+def readable(stderr: str, maps: str = "") -> str:
+    """The stacks in what the probe wrote to standard error, one paragraph a thread; innermost function first."""
+    written = MAPS.search(stderr)
+    parsed = []
+    for line in (maps or (written[1] if written else "")).splitlines():
+        fields = line.split(maxsplit=5)
+        if len(fields) == 6 and fields[5].startswith("/"):
+            start, _, end = fields[0].partition("-")
+            parsed.append((int(start, 16), int(end, 16), int(fields[2], 16), fields[5]))
+    paragraphs = []
+    for thread, _, frames in LINE.findall(stderr):
+        names = [_name(int(frame, 16), parsed) for frame in frames.split()]
+        inner = [n for n in names if not n.startswith(("write_stack", "frame+"))][:12]
+        paragraphs.append(f"thread {thread}: " + "\n    ".join(inner))
+    return "\n".join(paragraphs)
+
+
+def without_stacks(stderr: str) -> str:
+    """What the subject itself wrote to standard error."""
+    return LINE.sub("", MAPS.sub("", stderr)).strip()

@@ -1,0 +1,101 @@
+"""Values that live in the probe: buffers and results, named so that a recorded exchange can be replayed."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.probe.session import Session
+
+
+class Value(int):
+    """A number that came from the subject (a handle, an address); knows where it lies in the probe."""
+
+    token: str
+
+    def __new__(cls, number: int, token: str) -> Value:
+        value = super().__new__(cls, number)
+        value.token = token
+        return value
+
+
+class Buffer:
+    """Memory in the probe. Its end is followed by an unreadable page: reading or writing past it is a crash.
+
+    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)` and `handle(n)` the n-th element, `text()` a C string.
+    """
+
+    def __init__(self, session: Session, index: int, size: int) -> None:
+        self.session = session
+        self.index = index
+        self.size = size
+        self.token = f"b{index}"
+
+    def __getitem__(self, part: slice) -> bytes:
+        start, stop, _ = part.indices(self.size)
+        reply = self.session.command(f"get {self.index} {start} {max(stop - start, 0)}")
+        return bytes.fromhex(reply)
+
+    def bytes(self) -> bytes:
+        return self[:]
+
+    def u32(self, index: int = 0) -> int:
+        return int(struct.unpack("<I", self[4 * index : 4 * index + 4])[0])
+
+    def i32(self, index: int = 0) -> int:
+        return int(struct.unpack("<i", self[4 * index : 4 * index + 4])[0])
+
+    def u64(self, index: int = 0) -> int:
+        return int(struct.unpack("<Q", self[8 * index : 8 * index + 8])[0])
+
+    def handle(self, index: int = 0) -> Value:
+        return Value(self.u64(index), f"*b{self.index}+{8 * index}")
+
+    def handles(self) -> list[Value]:
+        words = struct.unpack(f"<{self.size // 8}Q", self[: self.size // 8 * 8])
+        return [Value(word, f"*b{self.index}+{8 * i}") for i, word in enumerate(words)]
+
+    def text(self) -> str:
+        return self.bytes().split(b"\0")[0].decode(errors="replace")
+
+    def at(self, offset: int) -> Value:
+        """The address of a byte of the buffer, as an argument."""
+        return Value(0, f"b{self.index}+{offset}")
+
+    def __repr__(self) -> str:
+        return f"<buffer {self.index}, {self.size} bytes>"
+
+
+class Names(list[str]):
+    """Platform names in the order in which the loader lists them.
+
+    Equal to a set when they are the same names without a repetition, equal to a list when the order is the same too.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (set, frozenset)):
+            return len(self) == len(other) and set(self) == other
+        return list(self) == other
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Callback:
+    """One of the probe's callback functions, named after the parameter it is for: Callback("clBuildProgram.pfn_notify")."""
+
+    def __init__(self, name: str) -> None:
+        self.token = f"^{name}"
+
+
+def pack(values: Iterable[int], width: int = 8) -> bytes:
+    """Little-endian bytes of integers of `width` bytes each, negative ones as two's complement."""
+    return b"".join((v & ((1 << 8 * width) - 1)).to_bytes(width, "little") for v in values)
+
+
+def is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

@@ -1,0 +1,90 @@
+"""What this machine can do for a case: scratch space, private mounts, elevated processes, other users."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from harness.build import build
+
+NOBODY = 65534
+
+
+class Unsupported(Exception):
+    """A case cannot be run. `kind` is "machine" or "loader"; the message says what is missing and why."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+
+
+def _usable(folder: Path) -> bool:
+    """A folder for libraries and set-uid copies: large enough, and neither noexec nor nosuid."""
+    try:
+        state = os.statvfs(folder)
+    except OSError:
+        return False
+    room = state.f_bavail * state.f_frsize
+    return not state.f_flag & (os.ST_NOEXEC | os.ST_NOSUID) and room > 128 << 20 and os.access(folder, os.W_OK | os.X_OK)
+
+
+@cache
+def scratch_root() -> Path:
+    """Where sandboxes are made: memory where possible, because the call log is twice as fast there."""
+    wanted = os.environ.get("CLHARNESS_SCRATCH")
+    for folder in [Path(wanted)] if wanted else [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]:
+        if _usable(folder):
+            return folder
+    return Path(tempfile.gettempdir())
+
+
+def is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def bubblewrap(binds: dict[str, Path], keep: list[Path]) -> list[str]:
+    """A command prefix that runs a program in a minimal root where each path of `binds` shows a folder of ours.
+
+    The folders in `keep` stay visible under their own names. Nothing of the host is changed.
+    """
+    program = shutil.which("bwrap")
+    assert program is not None
+    command = [program, "--die-with-parent", "--ro-bind", "/usr", "/usr", "--ro-bind", "/proc", "/proc", "--dev", "/dev"]
+    for name in ("lib", "lib64", "lib32", "bin", "sbin"):
+        path = Path("/") / name
+        if path.is_symlink():
+            command += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            command += ["--ro-bind", str(path), str(path)]
+    if Path("/etc/ld.so.cache").exists():
+        command += ["--ro-bind", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    for folder in dict.fromkeys(keep):
+        if not folder.is_relative_to("/usr"):
+            command += ["--bind", str(folder), str(folder)]
+    for place, folder in binds.items():
+        command += ["--bind", str(folder), place]
+    return [*command, "--"]
+
+
+@cache
+def require_private_mounts() -> None:
+    """Raises Unsupported where a case cannot have its own /etc/OpenCL."""
+    if shutil.which("bwrap") is None:
+        raise Unsupported("machine", "bubblewrap (bwrap) is not installed: no private /etc/OpenCL")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*bubblewrap({"/etc/OpenCL/vendors": Path(folder)}, []), "/usr/bin/true"]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise Unsupported("machine", f"bubblewrap cannot make a private root here: {done.stderr.strip()}")
+
+
+@cache
+def at_secure_by_tracer() -> bool:
+    """Whether a tracer may set AT_SECURE in a program's auxiliary vector."""
+    done = subprocess.run([build().at_secure, "/usr/bin/true"], capture_output=True)
+    return done.returncode == 0

@@ -1,0 +1,233 @@
+"""One sandbox: a folder of its own that holds everything that a case makes, and that disappears with it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.build import build
+from harness.calllog import reader
+from harness.calllog.reader import CallLog
+from harness.sandbox.machine import Unsupported, scratch_root
+
+# Variables that choose vendors, layers or behaviour of any loader: none of them reaches a case by accident.
+LOADER_VARIABLES = (
+    "OCL_ICD_VENDORS OCL_ICD_FILENAMES OPENCL_VENDOR_PATH OPENCL_LAYERS OPENCL_LAYER_PATH OCL_ICD_ENABLE_TRACE "
+    "OCL_ICD_DEBUG OCL_ICD_DEFAULT_PLATFORM OCL_ICD_PLATFORM_SORT OCL_ICD_ASSUME_ICD_EXTENSION "
+    "OCL_ICD_FORCE_LEGACY_TERMINATION OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING"
+).split()
+
+# What a case may see of the harness's own environment: options of instrumented builds, and nothing else.
+PASSED_ON = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX")
+
+
+@dataclass(frozen=True)
+class MockIcd:
+    """A copy of the mock ICD. `name` is its component in the call log and the name of its (first) platform."""
+
+    name: str
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+@dataclass(frozen=True)
+class MockLayer:
+    """A copy of the mock layer. `name` is its component in the call log."""
+
+    name: str
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+def _escaped(text: str) -> str:
+    """The configuration's form of a value: a line of printable ASCII."""
+    return "".join(c if " " <= c <= "~" and c != "\\" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in text)
+
+
+class Sandbox:
+    """The machine of one case.
+
+    `vendors` is its vendor directory, which the loader under test is shown as `OCL_ICD_VENDORS` (or, with
+    `loader.start(sandbox, system=True)`, as the compiled-in /etc/OpenCL/vendors). `env` holds what else the
+    application's environment has. Everything lies below `root` and is removed by `close`.
+    """
+
+    def __init__(self, loader_path: Path | None = None) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="clharness-", dir=scratch_root()))
+        self.root.chmod(0o755)
+        self.vendors = self.folder("vendors")
+        self.libraries = self.folder("libraries")
+        self.log_path = self.root / "calllog"
+        reader.create(self.log_path)
+        self.log_path.chmod(0o666)
+        self.loader_path = loader_path
+        self.env: dict[str, str] = {}
+        self.runs: list[object] = []  # sessions started here, newest last (harness.probe.session.Session)
+
+    # --- files ---
+
+    def folder(self, name: str) -> Path:
+        """A new folder in the sandbox."""
+        path = self.root / name
+        path.mkdir(parents=True)
+        return path
+
+    def file(self, name: str, content: str | bytes = b"", mode: int = 0o644) -> Path:
+        """A file in the sandbox (`name` may contain folders that exist)."""
+        path = self.root / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.chmod(mode)
+        return path
+
+    def vendor_file(self, name: str, content: str | bytes, folder: Path | None = None) -> Path:
+        """A configuration file in the vendor directory, with exactly these bytes."""
+        path = (folder or self.vendors) / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    # --- mocks ---
+
+    def icd(
+        self,
+        name: str,
+        *,
+        platforms: int = 1,
+        faults: Iterable[str] = (),
+        variant: str = "icd",
+        file: str | None = None,
+        folder: Path | None = None,
+        icd2: bool = False,
+        table: int | None = None,
+        per_platform: Sequence[dict[str, str | int]] = (),
+        **settings: str | int,
+    ) -> MockIcd:
+        """A copy of the mock ICD, a vendor of its own.
+
+        `settings` (suffix, extensions, version, profile, gpus, cpus, accelerators, unloadable) hold for all its
+        platforms, `per_platform` for the n-th. With several platforms their names are "NAME.0", "NAME.1", …
+        `faults` are entries of mock_icds/faults.h: "name", "name=VALUE", "name@PLATFORM".
+        `variant` is a build of the mock (which symbols it exports), `file` the copy's file name.
+        """
+        path = (folder or self.libraries) / (file or f"lib{name}.so")
+        self.copy_mock(build().mock_icds[variant], path)
+        lines = [f"name = {name}", f"log = {self.log_path}", f"platforms = {platforms}"]
+        lines += [f"loader = {self.loader_path}"] if self.loader_path else []
+        lines += ["icd2 = 1"] if icd2 else []
+        lines += [f"table = {table}"] if table is not None else []
+        for index in range(platforms):
+            about: dict[str, str | int] = {"name": name if platforms == 1 else f"{name}.{index}", **settings}
+            about.update(per_platform[index] if index < len(per_platform) else {})
+            lines += [f"platform.{index}.{key} = {_escaped(str(int(v) if v is True else v))}" for key, v in about.items()]
+        lines += [f"fault = {fault}" for fault in faults]
+        Path(f"{path}.conf").write_text("\n".join(lines) + "\n")
+        return MockIcd(name, path)
+
+    def vendor(self, name: str, **settings: object) -> MockIcd:
+        """A mock ICD with its configuration file `NAME.icd` in the vendor directory; settings are those of `icd`."""
+        mock = self.icd(name, **settings)  # type: ignore[arg-type]
+        self.vendor_file(f"{name}.icd", f"{mock.path}\n")
+        return mock
+
+    def layer(
+        self, name: str, *, faults: Iterable[str] = (), variant: str = "layer", file: str | None = None
+    ) -> MockLayer:
+        """A copy of the mock layer; `faults` are entries of mock_layers/faults.h."""
+        path = self.libraries / (file or f"lib{name}.so")
+        self.copy_mock(build().mock_layers[variant], path)
+        lines = [f"name = {name}", f"log = {self.log_path}", *(f"fault = {fault}" for fault in faults)]
+        Path(f"{path}.conf").write_text("\n".join(lines) + "\n")
+        return MockLayer(name, path)
+
+    def copy_mock(self, built: Path, to: Path) -> None:
+        """Copies a library: a copy is a file of its own, so that `dlopen` gives it a handle of its own."""
+        shutil.copyfile(built, to)
+        to.chmod(0o755)
+
+    # --- directory order ---
+
+    def vendors_in_order(self, contents: Sequence[str | bytes]) -> list[Path]:
+        """Files in the vendor directory that `readdir` lists in this order, whatever the file system's own order is.
+
+        Returns the files in that order. All files of the directory should be made by this call.
+        """
+        wanted = len(contents)
+        source = random.Random(wanted)
+        for _ in range(20):
+            for path in self.vendors.iterdir():
+                path.unlink()
+            for _ in range(wanted):
+                (self.vendors / f"{source.randrange(10**6):06}.icd").touch()
+            listed = [entry.name for entry in os.scandir(self.vendors)]
+            if len(listed) == wanted:
+                break
+        paths = [self.vendors / name for name in listed]
+        for path, content in zip(paths, contents, strict=True):
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        if [entry.name for entry in os.scandir(self.vendors)] != listed:
+            raise Unsupported("machine", "the order of directory entries cannot be controlled on this file system")
+        return paths
+
+    # --- what happened ---
+
+    @property
+    def log(self) -> CallLog:
+        """The call log so far, of all processes that ran in this sandbox."""
+        return reader.read(self.log_path)
+
+    def forget_log(self) -> None:
+        """Empties the call log, between two runs in one sandbox."""
+        self.log_path.unlink()
+        reader.create(self.log_path)
+        self.log_path.chmod(0o666)
+
+    def listing(self) -> list[str]:
+        """What lies in the sandbox, for a report: kind, size and the start of each file, in a bounded number of lines."""
+        lines = []
+        for path in itertools.islice(sorted(self.root.rglob("*")), 60):
+            try:
+                state = path.lstat()
+                kind = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket"}
+                shown = kind.get(stat.S_IFMT(state.st_mode), f"{state.st_size} bytes")
+                if path.is_symlink():
+                    shown += f" to {os.readlink(path)}"
+                elif path.suffix in (".icd", ".lay", ".conf") and stat.S_ISREG(state.st_mode):
+                    with path.open("rb") as file:
+                        shown += f": {file.read(200)!r}"
+                lines.append(f"{path.relative_to(self.root)}  ({shown})")
+            except OSError as error:
+                lines.append(f"{path.relative_to(self.root)}  ({error.strerror})")
+        return lines
+
+    def keep(self, where: Path) -> Path:
+        """Copies the sandbox (what can be copied of it) to `where`, for a person or a replay."""
+        shutil.rmtree(where, ignore_errors=True)
+
+        def special(folder: str, names: list[str]) -> set[str]:
+            return {n for n in names if not (p := Path(folder) / n).is_dir() and not p.is_file() and not p.is_symlink()}
+
+        shutil.copytree(self.root, where, symlinks=True, ignore=special, ignore_dangling_symlinks=True)
+        return where
+
+    def close(self) -> None:
+        """Removes the sandbox, also what a case made unreadable."""
+
+        def make_writable(function: object, path: str, _: object) -> None:
+            os.chmod(os.path.dirname(path), 0o700)
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.chmod(path, 0o700)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                Path(path).unlink(missing_ok=True)
+
+        shutil.rmtree(self.root, onerror=make_writable)
