@@ -214,3 +214,43 @@ def test_a_python_that_will_not_do_is_refused(checkout: Path, tmp_path: Path, li
 
 def test_the_launcher_can_be_executed() -> None:
     assert os.access(ROOT / "clharness", os.X_OK)
+
+
+@pytest.fixture
+def checkout_with_tests(checkout: Path) -> Path:
+    """A checkout whose own tests are one program for ctest and one file for pytest; both pass."""
+    with (checkout / "CMakeLists.txt").open("a") as file:
+        file.write("enable_testing()\nadd_test(NAME program COMMAND stub)\n")
+    (checkout / "tests").mkdir()
+    (checkout / "tests" / "test_one.py").write_text("def test_one(): pass\n\n\ndef test_two(): pass\n")
+    return checkout
+
+
+def test_own_tests_end_with_pytests_summary(checkout_with_tests: Path) -> None:
+    run = launch(checkout_with_tests, "test", "--no-install")
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "1/1 Test #1: program" in run.stdout
+    assert "2 passed" in run.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("stub.c", "int main(void) { return 1; }\n"), ("tests/test_one.py", "def test_one(): assert False\n")],
+    ids=["ctest", "pytest"],
+)
+def test_own_tests_fail_where_either_runner_does(checkout_with_tests: Path, file: str, text: str) -> None:
+    (checkout_with_tests / file).write_text(text)
+
+    run = launch(checkout_with_tests, "test", "--no-install")
+
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert "tests passed" in run.stdout and "====" in run.stdout.splitlines()[-1], "both runners ran"
+
+
+def test_arguments_choose_among_the_python_tests(checkout_with_tests: Path) -> None:
+    run = launch(checkout_with_tests, "test", "--no-install", "-k", "two", "-q")
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stdout.splitlines()[-1].startswith("1 passed, 1 deselected")
+    assert "program" not in run.stdout
