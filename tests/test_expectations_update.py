@@ -157,6 +157,13 @@ def test_new_entries_are_as_few_as_say_the_same(
         assert after.expected(["DISC-LNX-013"], name).verdicts == (verdict,)
 
 
+def test_new_entries_come_in_the_order_of_the_catalogue(path: Path) -> None:
+    names = [("test_b", "DISC-LNX-014"), ("test_c[2]", "DISC-LNX-013"), ("test_c[1]", "DISC-LNX-013")]
+    results = [case(name, requirement, "fail") for name, requirement in names]
+    updated(path, *results, whole_suite=False)
+    assert [e.case for e in load(path).entries if e.case] == ["test_c[1]", "test_c[2]", "test_b"]
+
+
 def test_a_part_of_the_suite_gets_exact_entries(path: Path) -> None:
     new = case("test_a[1]", "DISC-LNX-013", "fail")
     updated(path, new, whole_suite=False)

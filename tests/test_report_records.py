@@ -29,6 +29,7 @@ CASE = CaseResult(
     log=("app clFlush(0x0)",),
     files=("vendors/a.icd",),
     environment={"OCL_ICD_VENDORS": "/tmp/v"},
+    reproduce="clharness replay x",
     duration=0.25,
     status="unexpected",
 )
@@ -241,5 +242,10 @@ def test_junit_names_cases_and_requirements_and_stays_valid(tmp_path: Path) -> N
     assert ("requirement", "DISC-LNX-012") in properties
     failure = case.find("failure")
     assert failure is not None
-    assert "happened \\x1b[31m\\xdc80" in (failure.text or "")
+    assert failure.get("type") == "crash"
+    assert failure.get("message") == "unexpected crash: expected a"
+    text = failure.text or ""
+    assert text.startswith("DISC-LNX-011: Special files (FIFO, socket, device)")
+    assert "happened \\x1b[31m\\xdc80\napp clFlush(0x0)" in text
+    assert text.endswith("reproduce: clharness replay x")
     assert [p.name for p in tmp_path.iterdir()] == ["run.xml"]

@@ -122,6 +122,14 @@ def test_judge_fills_in_the_judgement(tmp_path: Path) -> None:
     assert judge(other, load(path), strict=False).counts
 
 
+def test_judge_is_strict_about_a_loader_with_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text('loader = "x"\n')
+    weak = CaseResult("t", ("DISC-LNX-005",), "fail")
+    assert judge(weak, load(path), strict=False).status == "unexpected"
+    assert judge(weak, Expectations(), strict=False).status == "deviation"
+
+
 def test_judge_keeps_the_reason_of_the_machine() -> None:
     raw = CaseResult("t", ("DISC-ENV-013",), "unsupported", unsupported="machine", reason="needs root")
     judged = judge(raw, Expectations(), strict=True)

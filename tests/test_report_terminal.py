@@ -117,6 +117,37 @@ def test_a_deviation_is_told_with_all_that_is_known() -> None:
     assert text.splitlines()[-1] == "Some 2.3: not as expected, 1 of 2 cases unexpected."
 
 
+def test_the_head_says_what_is_tested_against_what() -> None:
+    reporter = Reporter(stream := io.StringIO(), environ={})
+    reporter.start(Header(loader=HEADER.loader, expectations="some.toml"))
+    assert ": Some 2.3, /lib/libOpenCL.so.1; expectations: some.toml\n" in stream.getvalue()
+    assert "; expectations: none\n" in report()[1]
+
+
+def test_a_long_log_is_cut() -> None:
+    _, text = report(case("a", "fail", log=tuple(f"call {n}." for n in range(50))))
+    assert "    call 39.\n    ... 10 more lines in the JSON records\n" in text
+    _, text = report(case("a", "fail", log=tuple(f"call {n}." for n in range(40))))
+    assert "    call 39.\n" in text
+    assert "more lines" not in text
+
+
+def test_a_capability_that_vanished_is_told_once_with_the_reason(tmp_path: Path) -> None:
+    gone = case("a", "unsupported", unsupported="loader", reason="no layers")
+    code, text = report(gone, expectations=expectation_file(tmp_path, ""))
+    assert code == 1
+    assert "  happened     unsupported (no layers)\n" in text
+    assert "Unsupported:" not in text
+
+
+def test_what_is_bad_stands_out() -> None:
+    _, text = report(case("a"), BAD, case("b", "pass", "DISC-GEN-001"), color="always")
+    assert "\x1b[31mDISC-LNX Linux" in text
+    assert "\nDISC-GEN " in text
+    assert text.splitlines()[-1].startswith("\x1b[31mSome 2.3")
+    assert report(case("a"), color="always")[1].splitlines()[-1].startswith("\x1b[32mSome 2.3")
+
+
 def test_the_table_counts_each_case_once() -> None:
     results = [
         judge(result, Expectations(), strict=False)
@@ -141,6 +172,7 @@ def test_the_table_counts_each_case_once() -> None:
         "undefined": 1,
         "unsupported": 1,
     }
+    assert counts["DISC-GEN"] == {"cases": 1, "ok": 1}
     assert {column(r) for r in results} < set(COLUMNS)
 
 
@@ -175,7 +207,7 @@ def test_a_changed_outcome_fails_the_run(tmp_path: Path) -> None:
     assert code == 1
     assert "CHANGED pass" in text
     assert "expected     pass, outcome 'lost'" in text
-    assert "happened     pass, outcome 'found'" in text
+    assert "happened     pass, outcome 'found': not the outcome on record" in text
 
 
 def test_weak_deviations_are_told_and_do_not_count() -> None:
@@ -196,6 +228,16 @@ def test_grey_areas_show_the_outcome() -> None:
     assert grey[2].startswith("  DISC-LNX-022               vendor lost  A UTF-8 byte-order mark")
 
 
+def test_a_long_line_of_the_grey_areas_is_cut() -> None:
+    _, text = report(
+        case("a", "pass", "DISC-LNX-017", outcome="x"), case("b", "pass", "DISC-LNX-023", outcome="y")
+    )
+    long, short = text[text.index("Grey areas") :].splitlines()[1:3]
+    assert len(long) == 100
+    assert long.endswith("...")
+    assert short.endswith("a leading '#' line makes the file unusable.")
+
+
 def test_unsupported_cases_are_told_by_reason() -> None:
     root = [case(n, "unsupported", unsupported="machine", reason="needs root") for n in "abc"]
     code, text = report(*root, case("d"))
@@ -210,6 +252,8 @@ def test_stale_entries_fail_a_run_of_the_whole_suite(tmp_path: Path) -> None:
     assert "deviation DISC-LNX-011: no case has it" in text
     assert text.splitlines()[-1] == "Some 2.3: not as expected, 1 stale expectation(s)."
     assert report(case("a"), expectations=expectations)[0] == 0
+    stopped = report(case("a"), expectations=expectations, whole_suite=True, interrupted=True)
+    assert "no case has it" not in stopped[1]
 
 
 @pytest.mark.parametrize(
@@ -364,6 +408,15 @@ def test_progress_is_plain_on_a_poor_terminal(environ: dict[str, str]) -> None:
     assert screen.getvalue() == "[5/9] x\n"
 
 
+def test_progress_counts_and_makes_room_for_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.report.terminal._REDRAW", 0.0)
+    screen = Screen()
+    code, text = report(BAD, case("test_b"), stream=screen)
+    assert code == 1
+    assert "\r\x1b[K[2/2] 1 unexpected  suites/discovery/test_x.py::test_b" in text
+    assert text.rpartition("test_b")[2].startswith("\r\x1b[K\n")
+
+
 def test_deviations_are_told_as_they_happen() -> None:
     stream = io.StringIO()
     reporter = Reporter(stream, environ={})
@@ -410,6 +463,25 @@ def test_the_step_summary_is_appended(tmp_path: Path) -> None:
     assert "| DISC-LNX-013 | unexpected fail | suites/discovery/test\\_x.py::test\\_newline\\[a\\] |" in text
 
 
+def test_the_step_summary_has_table_deviations_and_grey_areas(tmp_path: Path) -> None:
+    expectations = expectation_file(tmp_path, HANG)
+    results = [FIFO, case("a"), case("b", "pass", "DISC-LNX-022", outcome="lost")]
+    text = summary(HEADER, [judge(r, expectations, strict=False) for r in results], 0)
+    assert "| DISC-LNX Linux: directory and file format | 3 | 2 | 1 |  |" in text
+    assert "| DISC-LNX-011 | hang | test\\_fifo | opens it |" in text
+    assert text.count("<details>") == text.count("</details>") == 2
+    assert "Unexpected" not in text
+
+
+def test_the_step_summary_is_bounded() -> None:
+    results = [judge(case(f"t{n}", "fail"), Expectations(), strict=False) for n in range(203)]
+    text = summary(HEADER, results, 1)
+    assert "test\\_x.py::t199 " in text
+    assert "t200 " not in text
+    assert "\n... and 3 more.\n" in text
+    assert "more." not in summary(HEADER, results[:200], 1)
+
+
 def test_a_step_summary_that_cannot_be_written_does_not_fail_the_run(tmp_path: Path) -> None:
     stream = io.StringIO()
     reporter = Reporter(stream, environ={"GITHUB_STEP_SUMMARY": str(tmp_path / "none" / "x")})
@@ -441,6 +513,19 @@ def test_the_channel_carries_report_and_exit_code(monkeypatch: pytest.MonkeyPatc
     assert channel.read_exit(os.read(status_read, 100)) == (1, "why")
     for fd in (report_read, status_read, status_write):
         os.close(fd)
+
+
+def test_the_reporter_tells_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, write = os.pipe()
+    for key, value in channel.environment(1, write, []).items():
+        monkeypatch.setenv(key, value)
+    report(BAD)
+    assert channel.read_exit(os.read(read, 100)) == (1, "")
+    report(case("a"), stream=Full())
+    told = channel.read_exit(os.read(read, 100))
+    assert told == (3, "the report could not be printed: [Errno 28] No space left on device")
+    os.close(read)
+    os.close(write)
 
 
 def test_without_the_command_there_is_no_channel(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,6 +192,8 @@ def test_explain_a_requirement(commands: None, capsys: pytest.CaptureFixture[str
     assert main(["explain", "disc-lnx-001"]) == 0
     said = capsys.readouterr().out
     assert "Without overrides the loader scans the directory /etc/OpenCL/vendors." in said
+    for label in ("source", "checked by", "fault", "checks"):
+        assert f"\n  {label:13}" in said
     assert "S0 = cl_khr_icd, text of its versions 1.x" in said
     assert "suites/discovery/test_a.py:9 test_function" in said
 
@@ -208,12 +210,15 @@ def test_explain_shows_grey_area_and_expectations(
 ) -> None:
     (tmp_path / "some.toml").write_text(
         'loader = "Some"\nversions = ">=1"\n[[outcome]]\nrequirement = "DISC-LNX-022"\noutcome = "lost"\n'
+        '[[deviation]]\nrequirement = "DISC-LNX-022"\ncase = "*x"\nverdict = ["fail", "hang"]\n'
+        'reason = "why"\nlink = "somewhere"\nversions = ">=2"\n'
     )
     monkeypatch.setattr("harness.expectations.known.__defaults__", (tmp_path,))
     assert main(["explain", "DISC-LNX-022"]) == 0
     said = capsys.readouterr().out
     assert "grey area    File content details" in said
-    assert "Some >=1: outcome lost" in said
+    assert "  known        Some >=2: deviation fail or hang in *x: why <somewhere>\n" in said
+    assert "               Some >=1: outcome lost\n" in said
 
 
 def test_explain_a_section(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
