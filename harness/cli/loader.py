@@ -100,11 +100,15 @@ def _pytest_arguments(args: argparse.Namespace) -> list[str]:
         arguments.append(f"--expect={_expectation_path(args.expect, args.update_expectations)}")
     if args.time_limit is not None:
         arguments.append(f"--time-limit={args.time_limit:g}")
-    arguments += [f"--{flag}" for flag in _FLAGS if getattr(args, flag.replace("-", "_"))]
+    arguments += [option for name, option in _FLAGS.items() if getattr(args, name)]
     return [*arguments, str(suites)]
 
 
-_FLAGS = ("update-expectations", "strict", "keep")
+_FLAGS = {
+    "update_expectations": "--update-expectations",
+    "strict": "--clharness-strict",  # --strict is pytest's own
+    "keep": "--keep",
+}
 _PYTEST_COLOR = {"auto": "auto", "always": "yes", "never": "no"}
 
 

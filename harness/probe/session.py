@@ -55,6 +55,7 @@ class Session(Convenience):
         self._received = b""
         self._pending: list[bytes] = []
         self._arguments = popen
+        self.ordinary_user = "user" in popen
 
     # --- life ---
 

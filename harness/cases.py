@@ -1,0 +1,121 @@
+"""From what happened to a case to its record: the verdict, the message, and what is kept for a replay."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.build import build
+from harness.expectations import Expectations
+from harness.loader import Loader
+from harness.probe import Session, SubjectFailure
+from harness.report import CaseResult, judge
+from harness.report.records import UnsupportedKind, Verdict, case_name
+from harness.sandbox import Sandbox, Unsupported
+
+LOG_LINES = 40
+
+
+@dataclass
+class Case:
+    """One case while it runs. `sandbox` is set once it has one, `outcome` when the check records it."""
+
+    id: str
+    requirements: tuple[str, ...]
+    suite: str
+    sandbox: Sandbox | None = None
+    outcome: str | None = None
+    reported: bool = False
+    teardown_trouble: bool = False
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return case_name(self.id)
+
+
+def _verdict(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | None, str | None]:
+    """Verdict, who lacks what (if unsupported), and the reason."""
+    if error is None:
+        return "pass", None, None
+    if isinstance(error, Unsupported):
+        return "unsupported", "loader" if error.kind == "loader" else "machine", error.reason
+    if isinstance(error, SubjectFailure):
+        return ("hang" if error.verdict == "hang" else "leak" if error.verdict == "leak" else "crash"), None, None
+    if isinstance(error, pytest.skip.Exception):
+        return "unsupported", "machine", str(error)
+    if isinstance(error, AssertionError):
+        return "fail", None, None
+    return "error", None, None
+
+
+def result_of(
+    case: Case,
+    call: pytest.CallInfo[None],
+    expected: Expectations,
+    strict: bool,
+    loader: Loader,
+    keep: bool,
+) -> CaseResult:
+    """The judged record of a case; keeps its sandbox where that helps."""
+    error = call.excinfo.value if call.excinfo else None
+    verdict, who, reason = _verdict(error)
+    message = "" if error is None else f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
+    if verdict == "error" and call.excinfo is not None:
+        message += f"\n{call.excinfo.getrepr(style='short')}"
+    sandbox = case.sandbox
+    result = judge(
+        CaseResult(
+            case=case.id,
+            requirements=case.requirements,
+            verdict=verdict,
+            outcome=case.outcome,
+            unsupported=who,
+            reason=reason,
+            message=message,
+            duration=round(call.duration, 4),
+        ),
+        expected,
+        strict,
+    )
+    if sandbox is None or not sandbox.root.exists() or (verdict == "pass" and not result.counts and not keep):
+        return result
+    values: dict[str, Any] = {
+        "log": tuple(sandbox.log.tail(LOG_LINES)),
+        "files": tuple(sandbox.listing()),
+        "environment": dict(sandbox.env),
+        "reproduce": f"pytest {shlex.quote(case.id)} --loader {shlex.quote(str(loader.path))}",
+    }
+    if result.counts or keep:
+        kept = _keep(case, sandbox)
+        values |= {"sandbox": str(kept), "reproduce": f"./clharness replay {shlex.quote(str(kept))}"}
+    return CaseResult.from_json(result.to_json() | values)
+
+
+def _keep(case: Case, sandbox: Sandbox) -> Path:
+    """Copies the sandbox into the build folder with what a replay needs."""
+    name = re.sub(r"[^\w.,=@+-]+", "_", case.id.removeprefix("suites/"))[:150]
+    folder = build().folder / "failures" / name
+    try:
+        folder.parent.mkdir(exist_ok=True)
+        sandbox.keep(folder)
+        sessions = [s for s in sandbox.runs if isinstance(s, Session)]
+        for number, session in enumerate(sessions):
+            (folder / f"exchange-{number}").write_text("\n".join(session.exchange) + "\n")
+        described = {
+            "case": case.id,
+            "root": str(sandbox.root),
+            "sessions": [
+                {"command": s.argv, "environment": s.environment, "ordinary_user": s.ordinary_user} for s in sessions
+            ],
+        }
+        (folder / "replay.json").write_text(json.dumps(described, indent=1))
+    except OSError as error:
+        case.problems.append(f"the sandbox could not be kept: {error}")
+    return folder

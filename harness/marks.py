@@ -1,0 +1,19 @@
+"""Marks for checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
+
+Check = TypeVar("Check", bound=Callable[..., Any])
+
+
+def requirement(*identifiers: str) -> Callable[[Check], Check]:
+    """Names the requirements that a check proves, by their IDs in the catalogue."""
+
+    def mark(check: Check) -> Check:
+        return pytest.mark.requirement(*identifiers)(check)  # type: ignore[no-any-return]
+
+    return mark

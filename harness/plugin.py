@@ -1,0 +1,234 @@
+"""The pytest plugin: options, fixtures, the lint at collection, and one record for each case.
+
+A check takes `loader` and `sandbox`, and `record` where several outcomes are acceptable:
+
+    @requirement("DISC-LNX-013")
+    def test_library_path_without_final_newline(loader, sandbox): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import capabilities, expectations, subject
+from harness.cases import Case, result_of
+from harness.errors import ClharnessError, UsageError
+from harness.lint import lint
+from harness.loader import DEFAULT_TIME_LIMIT, Loader
+from harness.report import CaseResult, Header, Reporter, channel, judge
+from harness.sandbox import Sandbox
+
+# How long a case that is expected to hang is waited for: it would cost the whole limit each time it behaves as ever.
+EXPECTED_HANG_LIMIT = 1.0
+
+LOADER = pytest.StashKey[Loader]()
+EXPECTATIONS = pytest.StashKey[expectations.Expectations]()
+CASE = pytest.StashKey[Case]()
+REPORT = pytest.StashKey[object]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("clharness")
+    group.addoption("--loader", metavar="PATH", help="OpenCL loader to test (default: the system's libOpenCL.so.1)")
+    group.addoption("--expect", metavar="FILE", help="expectation file (default: found by the loader's name and version)")
+    group.addoption("--clharness-strict", action="store_true", help="should and de-facto requirements count, too")
+    group.addoption("--time-limit", type=float, metavar="S", help="seconds until a case counts as hung (default 5)")
+    group.addoption("--update-expectations", action="store_true", help="rewrite the expectation file to what happened")
+    group.addoption("--keep", action="store_true", help="keep the sandbox of every case, not only of those that count")
+    group.addoption("--clharness-json", type=Path, metavar="FILE", help="write records as JSON Lines")
+    group.addoption("--clharness-junit", type=Path, metavar="FILE", help="write JUnit XML with requirements")
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--loader") or channel.under_command():
+        try:
+            _loader(config)  # a wrong path is said at once, not once for each case
+        except ClharnessError as error:
+            raise pytest.UsageError(str(error)) from None
+
+
+def _loader(config: pytest.Config) -> Loader:
+    """The loader of this process, asked for its capabilities once."""
+    if LOADER not in config.stash:
+        path = subject.loader_path(config.getoption("--loader"))
+        loader = Loader(path, config.getoption("--time-limit") or DEFAULT_TIME_LIMIT)
+        capabilities.detect(loader)
+        config.stash[LOADER] = loader
+        asked = config.getoption("--expect")
+        version = loader.facts.version or None
+        if asked and Path(asked).exists():
+            config.stash[EXPECTATIONS] = expectations.load(Path(asked), version)
+        elif asked:
+            config.stash[EXPECTATIONS] = expectations.Expectations()
+        else:
+            config.stash[EXPECTATIONS] = expectations.find(loader.facts.name, version)
+    return config.stash[LOADER]
+
+
+# --- fixtures ---
+
+
+@pytest.fixture
+def loader(request: pytest.FixtureRequest) -> Loader:
+    """The loader under test."""
+    found = _loader(request.config)
+    case: Case = request.node.stash[CASE]
+    expected = request.config.stash[EXPECTATIONS].expected(case.requirements, case.name)
+    limit = request.config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
+    found.time_limit = min(limit, EXPECTED_HANG_LIMIT) if "hang" in expected.verdicts else limit
+    return found
+
+
+@pytest.fixture
+def sandbox(request: pytest.FixtureRequest, loader: Loader) -> Iterator[Sandbox]:
+    """A machine of its own for this case."""
+    made = Sandbox(loader.path)
+    request.node.stash[CASE].sandbox = made
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def record(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Records which of several acceptable outcomes the loader shows: record("ignored")."""
+    case: Case = request.node.stash[CASE]
+
+    def set_outcome(outcome: str) -> None:
+        case.outcome = outcome
+
+    return set_outcome
+
+
+# --- collection ---
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    parts = item.path.relative_to(item.config.rootpath).parts if item.path.is_relative_to(item.config.rootpath) else ()
+    if len(parts) > 2 and parts[0] == "suites":
+        item.add_marker(getattr(pytest.mark, parts[1]))
+        ids = tuple(str(i) for mark in item.iter_markers("requirement") for i in mark.args)
+        item.stash[CASE] = Case(item.nodeid, ids, parts[1])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    problems = lint([item.stash[CASE] for item in items if CASE in item.stash])
+    if problems:
+        raise pytest.UsageError("the suites are not in order:\n" + "\n".join(problems))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    suites = [item for item in session.items if CASE in item.stash]
+    if suites and not session.config.option.collectonly:
+        try:
+            _loader(session.config)
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
+
+
+# --- results ---
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    outcome = yield
+    report: pytest.TestReport = outcome.get_result()
+    case = item.stash.get(CASE, None)
+    if case is None or (call.when != "call" and call.excinfo is None):
+        return
+    if call.when == "teardown" and case.reported:
+        case.teardown_trouble = True
+    found = _loader(item.config)
+    keep = bool(item.config.getoption("--keep"))
+    result = result_of(case, call, item.config.stash[EXPECTATIONS], bool(item.config.getoption("--clharness-strict")), found, keep)
+    case.reported = True
+    report.user_properties.append(("clharness", result.to_json()))
+    _shown(report, result)
+
+
+def _shown(report: pytest.TestReport, result: CaseResult) -> None:
+    """Makes pytest's own view of the case agree with the verdict's status."""
+    if hasattr(report, "wasxfail"):
+        del report.wasxfail
+    if result.counts:
+        report.outcome = "failed"
+        if not report.longrepr or isinstance(report.longrepr, tuple):
+            report.longrepr = f"{result.status}: {result.verdict} {result.outcome or ''} {result.message}"
+    elif result.verdict == "pass":
+        report.outcome, report.longrepr = "passed", None
+    elif result.verdict == "unsupported":
+        report.outcome = "skipped"
+        report.longrepr = (str(report.location[0]), report.location[1] or 0, f"Skipped: {result.reason}")
+    else:
+        report.outcome = "skipped"
+        report.wasxfail = f"{result.status} {result.verdict}: {result.reason or result.strength}"
+
+
+class RunReport:
+    """Drives the Reporter in the controlling process."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.reporter: Reporter | None = None
+        self.interrupted = False
+
+    def start(self) -> Reporter:
+        if self.reporter is None:
+            config = self.config
+            found = _loader(config)
+            expected = config.stash[EXPECTATIONS]
+            asked = config.getoption("--expect")
+            self.reporter = Reporter(
+                channel.open_terminal() if channel.under_command() else None,
+                config.getoption("--clharness-json"),
+                config.getoption("--clharness-junit"),
+                expectations=expected,
+                strict=bool(config.getoption("--clharness-strict")),
+                update=bool(config.getoption("--update-expectations")),
+                update_path=Path(asked) if asked else None,
+                color={"yes": "always", "no": "never"}.get(config.option.color, "auto"),  # type: ignore[arg-type]
+            )
+            path = str(expected.path) if expected.path else None
+            self.reporter.start(Header(found.facts.as_dict(), path, channel.command_line()))
+        return self.reporter
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        for name, value in report.user_properties:
+            if name == "clharness" and isinstance(value, dict):
+                result = CaseResult.from_json(value)
+                reporter = self.start()
+                reporter.case(judge(result, self.config.stash[EXPECTATIONS], bool(self.config.getoption("--clharness-strict"))))
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self.interrupted = True
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self.reporter is None:
+            return
+        config = self.config
+        narrowed = bool(config.option.keyword or config.option.markexpr or getattr(config.option, "lf", False))
+        whole = not narrowed and not any("::" in argument or argument.endswith(".py") for argument in config.args)
+        code = self.reporter.finish(self.interrupted or exitstatus == pytest.ExitCode.INTERRUPTED, whole)
+        if session.exitstatus == pytest.ExitCode.OK and code:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not _is_worker(session.config) and REPORT not in session.config.stash:
+        report = RunReport(session.config)
+        session.config.stash[REPORT] = report
+        session.config.pluginmanager.register(report, "clharness-report")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    found = config.stash.get(LOADER, None)
+    return [f"loader: {found} {found.path}"] if found else []

@@ -1,0 +1,42 @@
+"""Which loader is tested: the one that was asked for, else the system's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from harness.errors import UsageError
+
+SONAME = "libOpenCL.so.1"
+FOLDERS = ("/usr/local/lib", "/usr/lib", "/lib", "/usr/lib64", "/lib64")
+
+
+def system_loader() -> Path | None:
+    """The file that `dlopen("libOpenCL.so.1")` would find, or None."""
+    for ldconfig in ("/sbin/ldconfig", "/usr/sbin/ldconfig"):
+        if os.access(ldconfig, os.X_OK):
+            listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True).stdout
+            for line in listed.splitlines():
+                name, _, path = line.strip().partition(" => ")
+                if name.startswith(f"{SONAME} ") and "x32" not in name and ("64" in name or "(" not in name):
+                    return Path(path)
+    for folder in FOLDERS:
+        if (path := Path(folder) / SONAME).exists():
+            return path
+    return None
+
+
+def loader_path(asked: str | None) -> Path:
+    """The path to test. Raises UsageError where none was given and the system has none."""
+    if asked:
+        return Path(asked)
+    found = system_loader()
+    if found is None:
+        raise UsageError(
+            f"there is no {SONAME} on this machine: install a loader (Debian: ocl-icd-libopencl1), "
+            "or give the path of one (./clharness loader PATH, pytest --loader PATH)"
+        )
+    return found
+
+
