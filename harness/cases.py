@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness import replay
 from harness.build import build
 from harness.expectations import Expectations
 from harness.loader import Loader
@@ -29,6 +29,7 @@ class Case:
     id: str
     requirements: tuple[str, ...]
     suite: str
+    sentence: str = ""  # the check's docstring: what must hold
     sandbox: Sandbox | None = None
     outcome: str | None = None
     reported: bool = False
@@ -69,6 +70,8 @@ def result_of(
     message = "" if error is None else f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
     if verdict == "error" and call.excinfo is not None:
         message += f"\n{call.excinfo.getrepr(style='short')}"
+    if message and case.sentence:
+        message = f"{case.sentence}\n{message}"
     sandbox = case.sandbox
     result = judge(
         CaseResult(
@@ -108,14 +111,7 @@ def _keep(case: Case, sandbox: Sandbox) -> Path:
         sessions = [s for s in sandbox.runs if isinstance(s, Session)]
         for number, session in enumerate(sessions):
             (folder / f"exchange-{number}").write_text("\n".join(session.exchange) + "\n")
-        described = {
-            "case": case.id,
-            "root": str(sandbox.root),
-            "sessions": [
-                {"command": s.argv, "environment": s.environment, "ordinary_user": s.ordinary_user} for s in sessions
-            ],
-        }
-        (folder / "replay.json").write_text(json.dumps(described, indent=1))
+        (folder / "replay.sh").write_text(replay.script(case.id, sandbox, sessions))
     except OSError as error:
         case.problems.append(f"the sandbox could not be kept: {error}")
     return folder

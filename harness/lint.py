@@ -27,6 +27,8 @@ def lint(cases: Sequence[Case]) -> list[str]:
             continue
         if not case.requirements:
             problems.append(f"{where}: names no requirement; write @requirement(\"ID\") above it")
+        if not case.sentence:
+            problems.append(f"{where}: has no docstring; say in one sentence what must hold")
         for identifier in case.requirements:
             if identifier not in known:
                 problems.append(f"{where}: there is no requirement {identifier}")

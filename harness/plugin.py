@@ -115,7 +115,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if len(parts) > 2 and parts[0] == "suites":
         item.add_marker(getattr(pytest.mark, parts[1]))
         ids = tuple(str(i) for mark in item.iter_markers("requirement") for i in mark.args)
-        item.stash[CASE] = Case(item.nodeid, ids, parts[1])
+        sentence = getattr(getattr(item, "function", None), "__doc__", None) or ""
+        item.stash[CASE] = Case(item.nodeid, ids, parts[1], " ".join(sentence.split()))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -41,16 +41,17 @@ def maps_of(pid: int) -> str:
 
 
 @lru_cache(maxsize=64)
-def _symbols(path: str) -> tuple[list[int], list[str]]:
-    """Addresses and names of a library's functions, sorted."""
-    found: dict[int, str] = {}
+def _symbols(path: str) -> tuple[list[int], list[tuple[int, str]]]:
+    """Addresses of a library's functions, sorted, and where each ends with its name."""
+    found: dict[int, tuple[int, str]] = {}
     try:
         with open(path, "rb") as file:
             for section in ELFFile(file).iter_sections():
                 if isinstance(section, SymbolTableSection):
                     for symbol in section.iter_symbols():
                         if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
-                            found[symbol["st_value"]] = symbol.name
+                            start = symbol["st_value"]
+                            found[start] = (start + symbol["st_size"], symbol.name)
     except Exception:  # noqa: BLE001 - a damaged file only costs its names
         return [], []
     addresses = sorted(found)
@@ -63,7 +64,9 @@ def _name(address: int, maps: list[tuple[int, int, int, str]]) -> str:
             inside = address - start + offset
             addresses, names = _symbols(path)
             at = bisect.bisect_right(addresses, inside) - 1
-            name = f"{names[at]}+{inside - addresses[at]:#x}" if at >= 0 else f"{inside:#x}"
+            name = f"{inside:#x}"
+            if at >= 0 and inside < names[at][0]:
+                name = f"{names[at][1]}+{inside - addresses[at]:#x}"
             return f"{name} ({os.path.basename(path)})"
     return f"{address:#x}"
 
@@ -80,7 +83,7 @@ def readable(stderr: str, maps: str = "") -> str:
     paragraphs = []
     for thread, _, frames in LINE.findall(stderr):
         names = [_name(int(frame, 16), parsed) for frame in frames.split()]
-        inner = [n for n in names if not n.startswith(("write_stack", "frame+"))][:12]
+        inner = [n for n in names if not n.startswith(("write_stack", "crashed+"))][:12]
         paragraphs.append(f"thread {thread}: " + "\n    ".join(inner))
     return "\n".join(paragraphs)
 

@@ -1,0 +1,99 @@
+"""Writes `replay.sh`: a failed case as a shell script that needs the built probe and no Python.
+
+    sh build/failures/CASE/replay.sh                 replays the exchange and prints it
+    sh build/failures/CASE/replay.sh gdb --args      the same under a debugger (any command prefix)
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.calllog.reader import DEFAULT_SIZE, HEADER, MAGIC
+from harness.probe import Session
+from harness.sandbox import Sandbox
+from harness.sandbox.machine import NOBODY
+
+MAX_ORDERED = 500  # larger directories are replayed in whatever order they are copied
+
+HEAD = """\
+#!/bin/sh
+# Replays {case} without Python. Arguments become a prefix of the probe, for example: gdb --args, or valgrind.
+# Files stand where they stood in the case, because configuration files name them by path: {root}
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root={root}
+if [ -e "$root" ]; then echo "replay: $root is in the way: remove it first" >&2; exit 2; fi
+trap 'chmod -R u+rwX "$root" 2>/dev/null; rm -rf "$root"' EXIT INT TERM
+cp -a "$here" "$root"
+cd "$root"
+"""
+
+ORDER = """\
+# The order in which readdir lists {folder} decides what some loaders do.
+fill() {{ rm -rf {folder}; mkdir -p {folder}; for name in "$@"; do cp -a "$here/"{folder}"/$name" {folder}/; done; }}
+same() {{ [ "$(ls -U {folder})" = "$(printf '%s\\n' {names})" ]; }}
+fill {names}
+same || fill {reversed}
+same || echo 'replay: this file system lists {folder} in another order than in the case' >&2
+"""
+
+
+def _order(sandbox: Sandbox, folder: Path) -> str:
+    names = [entry.name for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)]
+    if not 1 < len(names) <= MAX_ORDERED or len(names) != len(os.listdir(folder)):
+        return ""
+    return ORDER.format(
+        folder=shlex.quote(str(folder.relative_to(sandbox.root))),
+        names=shlex.join(names),
+        reversed=shlex.join(reversed(names)),
+    )
+
+
+def _special_files(sandbox: Sandbox) -> list[str]:
+    """Commands that make what a copy cannot hold."""
+    lines = []
+    for path in sorted(sandbox.root.rglob("*")):
+        state = path.lstat()
+        name = shlex.quote(str(path.relative_to(sandbox.root)))
+        if stat.S_ISFIFO(state.st_mode):
+            lines.append(f"mkfifo {name}")
+        elif stat.S_ISSOCK(state.st_mode):
+            lines.append(f"echo 'replay: the socket' {name} 'is not made again' >&2")
+        elif stat.S_ISCHR(state.st_mode) or stat.S_ISBLK(state.st_mode):
+            kind = "c" if stat.S_ISCHR(state.st_mode) else "b"
+            lines.append(f"mknod {name} {kind} {os.major(state.st_rdev)} {os.minor(state.st_rdev)}")
+        elif state.st_mode & stat.S_ISUID:
+            lines.append(f"chown {state.st_uid}:{state.st_gid} {name} && chmod {stat.S_IMODE(state.st_mode):o} {name}")
+    return lines
+
+
+def _session(session: Session, number: int, root: Path) -> list[str]:
+    """Runs one recorded exchange; the prefix stands directly before the probe, inside of any private root."""
+    command = [part for part in session.argv if part not in ("--socket", "{socket}")]
+    program = next(i for i, part in enumerate(command) if "probe" in Path(part).name)
+    environment = shlex.join(f"{name}={value}" for name, value in session.environment.items())
+    user = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups " if session.ordinary_user else ""
+    before, after = shlex.join(command[:program]), shlex.join([*command[program:], "--script", f"{root}/exchange-{number}"])
+    return [
+        f"echo '--- session {number}'",
+        "status=0",
+        f'env -i {environment} {user}{before} "$@" {after} || status=$?'.replace("  ", " "),
+        'echo "--- ended with status $status"',
+    ]
+
+
+def script(case: str, sandbox: Sandbox, sessions: Sequence[Session]) -> str:
+    """The text of replay.sh for a sandbox that is about to be copied."""
+    lines = [HEAD.format(case=case, root=shlex.quote(str(sandbox.root)))]
+    lines += [_order(sandbox, sandbox.vendors)]
+    lines += _special_files(sandbox)
+    magic = MAGIC.decode().replace("\n", "\\n")
+    lines += [f"printf '{magic}' > calllog; truncate -s {HEADER + DEFAULT_SIZE} calllog; chmod 666 calllog"]
+    for number, session in enumerate(sessions):
+        lines += _session(session, number, sandbox.root)
+    lines += ['cp calllog "$here/calllog.replayed"', "exit $status"]
+    return "\n".join(line for line in lines if line) + "\n"
