@@ -4,86 +4,13 @@
 
 #include <string.h>
 
-/* What pointers point to, where that matters: strings, property lists, handle arrays. */
-static void log_pointees(struct calllog_line *line, const struct function_info *about, const uint64_t *arguments)
+static void log_foreign_handles(const struct function_info *about, const uint64_t *arguments)
 {
-    enum { MAX_WORDS = 64 };
-    calllog_open_object(line, "in");
-    for (unsigned i = 0; i < about->parameter_count; i++) {
-        const struct parameter_info *parameter = &about->parameters[i];
-        const void *pointer = (const void *)(uintptr_t)arguments[i];
-        if (!pointer) {
-            continue;
-        }
-        if (parameter->kind == PARAMETER_STRING) {
-            calllog_string(line, parameter->name, pointer, strnlen(pointer, 1 << 16));
-        } else if (parameter->kind == PARAMETER_PROPERTIES && parameter->pointee == sizeof(uint64_t)) {
-            const uint64_t *words = pointer;
-            size_t count = 0;
-            while (count < MAX_WORDS && words[count] != 0) {
-                count += 2;
-            }
-            calllog_words(line, parameter->name, words, count < MAX_WORDS ? count + 1 : MAX_WORDS);
-        } else if (parameter->kind == PARAMETER_HANDLES && i > 0) {
-            uint64_t count = (cl_uint)arguments[i - 1];
-            calllog_words(line, parameter->name, pointer, count < MAX_WORDS ? count : MAX_WORDS);
-        }
-    }
-    calllog_close_object(line);
-}
-
-static bool has_pointees(const struct function_info *about)
-{
-    for (unsigned i = 0; i < about->parameter_count; i++) {
-        enum parameter_kind kind = about->parameters[i].kind;
-        if (kind == PARAMETER_STRING || kind == PARAMETER_PROPERTIES || kind == PARAMETER_HANDLES) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void log_entry(const struct function_info *about, const char *name, const uint64_t *arguments)
-{
-    struct calllog_line line;
-    calllog_begin(&line, config.name, "call", name);
-    calllog_words(&line, "args", arguments, about->parameter_count);
-    if (has_pointees(about)) {
-        log_pointees(&line, about, arguments);
-    }
-    calllog_commit(&mock_log, &line);
     for (unsigned i = 0; i < about->parameter_count; i++) {
         if (about->parameters[i].kind == PARAMETER_HANDLE && arguments[i] && !object_is_ours(arguments[i])) {
             log_event("foreign handle", about->parameters[i].name);
         }
     }
-}
-
-static uint64_t first_word(const void *pointer, unsigned size)
-{
-    uint64_t word = 0;
-    memcpy(&word, pointer, size < sizeof word ? size : sizeof word);
-    return word;
-}
-
-static void log_result(const struct function_info *about, const char *name, const uint64_t *arguments, uint64_t result)
-{
-    struct calllog_line line;
-    calllog_begin(&line, config.name, "return", name);
-    if (about->result != RESULT_VOID) {
-        calllog_hex(&line, "result", result);
-    }
-    calllog_open_object(&line, "out");
-    for (unsigned i = 0; i < about->parameter_count; i++) {
-        const struct parameter_info *parameter = &about->parameters[i];
-        bool out = parameter->kind == PARAMETER_HANDLE_OUT || parameter->kind == PARAMETER_SCALAR_OUT ||
-                   parameter->kind == PARAMETER_ERRCODE;
-        if (out && arguments[i]) {
-            calllog_hex(&line, parameter->name, first_word((const void *)(uintptr_t)arguments[i], parameter->pointee));
-        }
-    }
-    calllog_close_object(&line);
-    calllog_commit(&mock_log, &line);
 }
 
 /* The object that a created one belongs to: the first of our handles among the arguments, else the first platform. */
@@ -212,12 +139,13 @@ static uint64_t behave(enum function function, const uint64_t *a)
     }
 }
 
-/* Calls through the table and through returned addresses; see exports.c for those through exported symbols. */
+/* Calls through the table, through returned addresses and through exported symbols. */
 uint64_t component_call(enum function function, const uint64_t *arguments)
 {
     const struct function_info *about = &function_info[function];
-    log_entry(about, about->name, arguments);
+    log_call(about, arguments);
+    log_foreign_handles(about, arguments);
     uint64_t result = behave(function, arguments);
-    log_result(about, about->name, arguments, result);
+    log_return(about, arguments, result);
     return result;
 }

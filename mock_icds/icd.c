@@ -30,7 +30,7 @@ static void sleep_ms(long milliseconds)
 
 void call_back_into_loader(const char *where)
 {
-    void *loader = config.loader ? dlopen(config.loader, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *loader = mock_loader ? dlopen(mock_loader, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *found = loader ? dlsym(loader, "clGetPlatformIDs") : NULL;
     clGetPlatformIDs_function *symbol = (clGetPlatformIDs_function *)(uintptr_t)found;
     if (!symbol) {
@@ -48,7 +48,7 @@ void call_back_into_loader(const char *where)
 static const char *CL_API_CALL vendor_function(void)
 {
     log_event("vendor function", NULL);
-    return config.name;
+    return mock_name;
 }
 
 static bool ends_with_a_suffix(const char *name)
@@ -198,7 +198,7 @@ __attribute__((destructor)) static void unloaded(void)
     }
     log_event("unloaded", NULL);
     objects_unmake();
-    config_unload();
+    sidefile_unload();
 }
 
 #ifndef MOCK_EXPORTS_ALL /* there the generated exports have all of them */

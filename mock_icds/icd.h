@@ -2,7 +2,7 @@
 #ifndef CLHARNESS_MOCK_ICD_H
 #define CLHARNESS_MOCK_ICD_H
 
-#include "clharness_cl.h"
+#include "calls.h"
 #include "config.h"
 #include "objects.h"
 
@@ -10,9 +10,6 @@
 void *address_query(const char *name);
 cl_int get_platform_ids(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms);
 
-/* Answers an info query with `size` bytes at `data`, by the size rules that all of them share:
- * CL_INVALID_VALUE where the given memory is too small. Arguments are those of clGet…Info, the object left out. */
-cl_int answer_info(const uint64_t *arguments, const void *data, size_t size);
 cl_int get_platform_info(const uint64_t *arguments, bool exported);
 cl_int get_device_ids(const uint64_t *arguments);
 /* All other clGet…Info functions; the object is the first argument that is a handle. */

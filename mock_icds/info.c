@@ -5,23 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-cl_int answer_info(const uint64_t *arguments, const void *data, size_t size)
-{
-    size_t room = (size_t)arguments[0];
-    void *to = (void *)(uintptr_t)arguments[1];
-    size_t *size_ret = (size_t *)(uintptr_t)arguments[2];
-    if (to && room < size) {
-        return CL_INVALID_VALUE;
-    }
-    if (to) {
-        memcpy(to, data, size);
-    }
-    if (size_ret) {
-        *size_ret = size;
-    }
-    return CL_SUCCESS;
-}
-
 static cl_int answer_text(const uint64_t *arguments, const char *text)
 {
     return answer_info(arguments, text, strlen(text) + 1);

@@ -1,0 +1,99 @@
+/* Call lines of the mocks, written from the generated description of each function. */
+#define _GNU_SOURCE
+#include "calls.h"
+
+#include <string.h>
+
+/* What pointers point to, where that matters: strings, property lists, handle arrays. */
+static void log_pointees(struct calllog_line *line, const struct function_info *about, const uint64_t *arguments)
+{
+    enum { MAX_WORDS = 64 };
+    calllog_open_object(line, "in");
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        const struct parameter_info *parameter = &about->parameters[i];
+        const void *pointer = (const void *)(uintptr_t)arguments[i];
+        if (!pointer) {
+            continue;
+        }
+        if (parameter->kind == PARAMETER_STRING) {
+            calllog_string(line, parameter->name, pointer, strnlen(pointer, 1 << 16));
+        } else if (parameter->kind == PARAMETER_PROPERTIES && parameter->pointee == sizeof(uint64_t)) {
+            const uint64_t *words = pointer;
+            size_t count = 0;
+            while (count < MAX_WORDS && words[count] != 0) {
+                count += 2;
+            }
+            calllog_words(line, parameter->name, words, count < MAX_WORDS ? count + 1 : MAX_WORDS);
+        } else if (parameter->kind == PARAMETER_HANDLES && i > 0) {
+            uint64_t count = (cl_uint)arguments[i - 1];
+            calllog_words(line, parameter->name, pointer, count < MAX_WORDS ? count : MAX_WORDS);
+        }
+    }
+    calllog_close_object(line);
+}
+
+static bool has_pointees(const struct function_info *about)
+{
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        enum parameter_kind kind = about->parameters[i].kind;
+        if (kind == PARAMETER_STRING || kind == PARAMETER_PROPERTIES || kind == PARAMETER_HANDLES) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void log_call(const struct function_info *about, const uint64_t *arguments)
+{
+    struct calllog_line line;
+    calllog_begin(&line, mock_name, "call", about->name);
+    calllog_words(&line, "args", arguments, about->parameter_count);
+    if (has_pointees(about)) {
+        log_pointees(&line, about, arguments);
+    }
+    calllog_commit(&mock_log, &line);
+}
+
+uint64_t first_word(const void *pointer, unsigned size)
+{
+    uint64_t word = 0;
+    memcpy(&word, pointer, size < sizeof word ? size : sizeof word);
+    return word;
+}
+
+void log_return(const struct function_info *about, const uint64_t *arguments, uint64_t result)
+{
+    struct calllog_line line;
+    calllog_begin(&line, mock_name, "return", about->name);
+    if (about->result != RESULT_VOID) {
+        calllog_hex(&line, "result", result);
+    }
+    calllog_open_object(&line, "out");
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        const struct parameter_info *parameter = &about->parameters[i];
+        bool out = parameter->kind == PARAMETER_HANDLE_OUT || parameter->kind == PARAMETER_SCALAR_OUT ||
+                   parameter->kind == PARAMETER_ERRCODE;
+        if (out && arguments[i]) {
+            calllog_hex(&line, parameter->name, first_word((const void *)(uintptr_t)arguments[i], parameter->pointee));
+        }
+    }
+    calllog_close_object(&line);
+    calllog_commit(&mock_log, &line);
+}
+
+cl_int answer_info(const uint64_t *arguments, const void *data, size_t size)
+{
+    size_t room = (size_t)arguments[0];
+    void *to = (void *)(uintptr_t)arguments[1];
+    size_t *size_ret = (size_t *)(uintptr_t)arguments[2];
+    if (to && room < size) {
+        return CL_INVALID_VALUE;
+    }
+    if (to) {
+        memcpy(to, data, size);
+    }
+    if (size_ret) {
+        *size_ret = size;
+    }
+    return CL_SUCCESS;
+}

@@ -1,0 +1,21 @@
+/* How every mock logs a call of the API, and the rules that all its info queries share. */
+#ifndef CLHARNESS_CALLS_H
+#define CLHARNESS_CALLS_H
+
+#include "clharness_cl.h"
+#include "sidefile.h"
+
+/* Logs the entry into a function: raw arguments, and what they point to where that matters (strings, property lists,
+ * handle arrays). */
+void log_call(const struct function_info *about, const uint64_t *arguments);
+/* Logs the return from it: the result, and the values written through the arguments. */
+void log_return(const struct function_info *about, const uint64_t *arguments, uint64_t result);
+
+/* The first word behind a pointer to a type of `size` bytes. */
+uint64_t first_word(const void *pointer, unsigned size);
+
+/* Answers an info query with `size` bytes at `data`, by the size rules that all of them share: CL_INVALID_VALUE where
+ * the given memory is too small. Arguments are the last three of clGet…Info: size, memory, size output. */
+cl_int answer_info(const uint64_t *arguments, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,40 @@
+/* What every mock is told by the file `<library>.conf` beside its copy: name, call log, faults, and keys of its own.
+ *
+ * Lines read `key = value`; `#` starts a comment line. `fault = name[@N][=VALUE]` switches a fault on: for the N-th
+ * platform only where @N is given. The file is found from the library's own path and not from the environment, so
+ * that it works in set-uid processes and in several copies at once. No heap is used, so that a harness that counts
+ * the heap sees the subject's blocks only.
+ */
+#ifndef CLHARNESS_SIDEFILE_H
+#define CLHARNESS_SIDEFILE_H
+
+#include "calllog.h"
+
+#include <stdbool.h>
+
+enum { ANY_PLATFORM = -1 };
+
+extern const char *mock_name;   /* of the component in the call log; the library's file name unless told otherwise */
+extern const char *mock_loader; /* path of the loader under test, for faults that call back; or NULL */
+extern struct calllog mock_log;
+
+/* Reads the side file of the library that this is linked into; without a file nothing but the name is set.
+ * `fault_names` lists the mock's faults. `own_key` takes the other keys, with values that stay until sidefile_unload
+ * and may be changed in place, and answers whether it knows the key. */
+void sidefile_load(const char *const *fault_names, int fault_count, bool (*own_key)(const char *key, char *value));
+void sidefile_unload(void);
+
+/* A configuration that is wrong is the harness's fault, not the subject's: says so and ends the process with 99. */
+void sidefile_refuse(const char *what, const char *value);
+/* Turns \xhh into bytes, in place; gives its argument. */
+char *sidefile_unescape(char *text);
+
+/* Whether a fault (by its place in `fault_names`) is on for a platform (ANY_PLATFORM: for the library). */
+bool fault(int which, int platform);
+/* VALUE of a fault that is on, or `otherwise`. */
+long fault_value(int which, int platform, long otherwise);
+
+/* Appends an event with one optional detail to the call log. */
+void log_event(const char *event, const char *detail);
+
+#endif
