@@ -192,24 +192,15 @@ static const struct {
     cl_uint query;
     enum handle_kind answer; /* HANDLE_none: the reference count */
 } relations[] = {
-    {CL_CONTEXT_DEVICES, HANDLE_cl_device_id},
-    {CL_CONTEXT_REFERENCE_COUNT, HANDLE_none},
-    {CL_QUEUE_CONTEXT, HANDLE_cl_context},
-    {CL_QUEUE_DEVICE, HANDLE_cl_device_id},
-    {CL_QUEUE_REFERENCE_COUNT, HANDLE_none},
-    {CL_MEM_CONTEXT, HANDLE_cl_context},
-    {CL_MEM_ASSOCIATED_MEMOBJECT, HANDLE_cl_mem},
-    {CL_MEM_REFERENCE_COUNT, HANDLE_none},
-    {CL_PROGRAM_CONTEXT, HANDLE_cl_context},
-    {CL_PROGRAM_DEVICES, HANDLE_cl_device_id},
-    {CL_PROGRAM_REFERENCE_COUNT, HANDLE_none},
-    {CL_KERNEL_CONTEXT, HANDLE_cl_context},
-    {CL_KERNEL_PROGRAM, HANDLE_cl_program},
-    {CL_KERNEL_REFERENCE_COUNT, HANDLE_none},
-    {CL_EVENT_CONTEXT, HANDLE_cl_context},
-    {CL_EVENT_COMMAND_QUEUE, HANDLE_cl_command_queue},
-    {CL_EVENT_REFERENCE_COUNT, HANDLE_none},
-    {CL_SAMPLER_CONTEXT, HANDLE_cl_context},
+    {CL_CONTEXT_DEVICES, HANDLE_cl_device_id},    {CL_CONTEXT_REFERENCE_COUNT, HANDLE_none},
+    {CL_QUEUE_CONTEXT, HANDLE_cl_context},        {CL_QUEUE_DEVICE, HANDLE_cl_device_id},
+    {CL_QUEUE_REFERENCE_COUNT, HANDLE_none},      {CL_MEM_CONTEXT, HANDLE_cl_context},
+    {CL_MEM_ASSOCIATED_MEMOBJECT, HANDLE_cl_mem}, {CL_MEM_REFERENCE_COUNT, HANDLE_none},
+    {CL_PROGRAM_CONTEXT, HANDLE_cl_context},      {CL_PROGRAM_DEVICES, HANDLE_cl_device_id},
+    {CL_PROGRAM_REFERENCE_COUNT, HANDLE_none},    {CL_KERNEL_CONTEXT, HANDLE_cl_context},
+    {CL_KERNEL_PROGRAM, HANDLE_cl_program},       {CL_KERNEL_REFERENCE_COUNT, HANDLE_none},
+    {CL_EVENT_CONTEXT, HANDLE_cl_context},        {CL_EVENT_COMMAND_QUEUE, HANDLE_cl_command_queue},
+    {CL_EVENT_REFERENCE_COUNT, HANDLE_none},      {CL_SAMPLER_CONTEXT, HANDLE_cl_context},
     {CL_SAMPLER_REFERENCE_COUNT, HANDLE_none},
 };
 
