@@ -7,7 +7,7 @@ if(NOT CLHARNESS_PYTHON)
   foreach(candidate ${PROJECT_BINARY_DIR}/venv/bin/python ${CLHARNESS_PYTHON_ON_PATH} /usr/bin/python3 /usr/local/bin/python3)
     if(EXISTS ${candidate})
       execute_process(
-        COMMAND ${candidate} -c "import sys, pycparser, pytest; sys.exit(sys.version_info < (3, 11))"
+        COMMAND ${candidate} -c "import sys, elftools, pycparser, pytest; sys.exit(sys.version_info < (3, 11))"
         RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE message)
       if(result EQUAL 0)
         set(CLHARNESS_PYTHON ${candidate} CACHE FILEPATH "" FORCE)
@@ -19,7 +19,7 @@ if(NOT CLHARNESS_PYTHON)
   endforeach()
 endif()
 if(NOT CLHARNESS_PYTHON)
-  message(FATAL_ERROR "clharness needs Python 3.11 or newer with pytest and pycparser. Tried:${why}\n"
+  message(FATAL_ERROR "clharness needs Python 3.11 or newer with pytest, pycparser and pyelftools. Tried:${why}\n"
     "Install them (Debian: python3-pytest python3-pytest-xdist python3-pycparser python3-pyelftools), "
     "or set CLHARNESS_PYTHON.")
 endif()

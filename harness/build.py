@@ -41,7 +41,8 @@ def build() -> Build:
         ) from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{folder / 'clharness.json'} cannot be read ({error}): build again") from None
-    missing = [p for p in (found["probe"], found["api"], *found["mock_icds"].values()) if not Path(p).exists()]
+    parts = (found["probe"], found["api"], *found["mock_icds"].values(), *found["mock_layers"].values())
+    missing = [p for p in parts if not Path(p).exists()]
     if missing:
         raise UsageError(f"the build in {folder} is not complete ({missing[0]} is missing): cmake --build {folder}")
     return Build(

@@ -48,7 +48,11 @@ def _verdict(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | No
     if isinstance(error, Unsupported):
         return "unsupported", "loader" if error.kind == "loader" else "machine", error.reason
     if isinstance(error, SubjectFailure):
-        return ("hang" if error.verdict == "hang" else "leak" if error.verdict == "leak" else "crash"), None, None
+        return (
+            ("hang" if error.verdict == "hang" else "leak" if error.verdict == "leak" else "crash"),
+            None,
+            None,
+        )
     if isinstance(error, pytest.skip.Exception):
         return "unsupported", "machine", str(error)
     if isinstance(error, AssertionError):

@@ -26,7 +26,7 @@ def lint(cases: Sequence[Case]) -> list[str]:
             problems.append(f"{where}: there is no suite '{case.suite}'")
             continue
         if not case.requirements:
-            problems.append(f"{where}: names no requirement; write @requirement(\"ID\") above it")
+            problems.append(f'{where}: names no requirement; write @requirement("ID") above it')
         if not case.sentence:
             problems.append(f"{where}: has no docstring; say in one sentence what must hold")
         for identifier in case.requirements:

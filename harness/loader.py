@@ -168,7 +168,16 @@ class Loader:
             binds = {SYSTEM_VENDORS: sandbox.vendors} if system_binds is None else system_binds
             require_private_mounts()
             prefix = bubblewrap(binds, [sandbox.root, self.path.parent, probe.parent]) + prefix
-        command = [*prefix, str(probe), "--loader", str(self.path), "--socket", "{socket}", "--log", str(sandbox.log_path)]
+        command = [
+            *prefix,
+            str(probe),
+            "--loader",
+            str(self.path),
+            "--socket",
+            "{socket}",
+            "--log",
+            str(sandbox.log_path),
+        ]
         command += ["--late"] * late + ["--global"] * bind_global + ["--now"] * bind_now
         session = Session(command, environment, sandbox.root, time_limit or self.time_limit, **popen)
         sandbox.runs.append(session)

@@ -34,7 +34,9 @@ REPORT = pytest.StashKey[object]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("clharness")
     group.addoption("--loader", metavar="PATH", help="OpenCL loader to test (default: the system's libOpenCL.so.1)")
-    group.addoption("--expect", metavar="FILE", help="expectation file (default: found by the loader's name and version)")
+    group.addoption(
+        "--expect", metavar="FILE", help="expectation file (default: found by the loader's name and version)"
+    )
     group.addoption("--clharness-strict", action="store_true", help="should and de-facto requirements count, too")
     group.addoption("--time-limit", type=float, metavar="S", help="seconds until a case counts as hung (default 5)")
     group.addoption("--update-expectations", action="store_true", help="rewrite the expectation file to what happened")
@@ -149,7 +151,14 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         case.teardown_trouble = True
     found = _loader(item.config)
     keep = bool(item.config.getoption("--keep"))
-    result = result_of(case, call, item.config.stash[EXPECTATIONS], bool(item.config.getoption("--clharness-strict")), found, keep)
+    result = result_of(
+        case,
+        call,
+        item.config.stash[EXPECTATIONS],
+        bool(item.config.getoption("--clharness-strict")),
+        found,
+        keep,
+    )
     case.reported = True
     report.user_properties.append(("clharness", result.to_json()))
     _shown(report, result)
@@ -157,8 +166,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 def _shown(report: pytest.TestReport, result: CaseResult) -> None:
     """Makes pytest's own view of the case agree with the verdict's status."""
-    if hasattr(report, "wasxfail"):
-        del report.wasxfail
+    vars(report).pop("wasxfail", None)
     if result.counts:
         report.outcome = "failed"
         if not report.longrepr or isinstance(report.longrepr, tuple):
@@ -170,7 +178,7 @@ def _shown(report: pytest.TestReport, result: CaseResult) -> None:
         report.longrepr = (str(report.location[0]), report.location[1] or 0, f"Skipped: {result.reason}")
     else:
         report.outcome = "skipped"
-        report.wasxfail = f"{result.status} {result.verdict}: {result.reason or result.strength}"
+        vars(report)["wasxfail"] = f"{result.status} {result.verdict}: {result.reason or result.strength}"
 
 
 class RunReport:
@@ -206,7 +214,13 @@ class RunReport:
             if name == "clharness" and isinstance(value, dict):
                 result = CaseResult.from_json(value)
                 reporter = self.start()
-                reporter.case(judge(result, self.config.stash[EXPECTATIONS], bool(self.config.getoption("--clharness-strict"))))
+                reporter.case(
+                    judge(
+                        result,
+                        self.config.stash[EXPECTATIONS],
+                        bool(self.config.getoption("--clharness-strict")),
+                    )
+                )
 
     def pytest_keyboard_interrupt(self) -> None:
         self.interrupted = True

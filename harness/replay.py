@@ -1,7 +1,7 @@
 """Writes `replay.sh`: a failed case as a shell script that needs the built probe and no Python.
 
-    sh build/failures/CASE/replay.sh                 replays the exchange and prints it
-    sh build/failures/CASE/replay.sh gdb --args      the same under a debugger (any command prefix)
+sh build/failures/CASE/replay.sh                 replays the exchange and prints it
+sh build/failures/CASE/replay.sh gdb --args      the same under a debugger (any command prefix)
 """
 
 from __future__ import annotations
@@ -77,7 +77,10 @@ def _session(session: Session, number: int, root: Path) -> list[str]:
     program = next(i for i, part in enumerate(command) if "probe" in Path(part).name)
     environment = shlex.join(f"{name}={value}" for name, value in session.environment.items())
     user = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups " if session.ordinary_user else ""
-    before, after = shlex.join(command[:program]), shlex.join([*command[program:], "--script", f"{root}/exchange-{number}"])
+    before, after = (
+        shlex.join(command[:program]),
+        shlex.join([*command[program:], "--script", f"{root}/exchange-{number}"]),
+    )
     return [
         f"echo '--- session {number}'",
         "status=0",

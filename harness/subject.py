@@ -21,10 +21,8 @@ def system_loader() -> Path | None:
                 name, _, path = line.strip().partition(" => ")
                 if name.startswith(f"{SONAME} ") and "x32" not in name and ("64" in name or "(" not in name):
                     return Path(path)
-    for folder in FOLDERS:
-        if (path := Path(folder) / SONAME).exists():
-            return path
-    return None
+    candidates = (Path(folder) / SONAME for folder in FOLDERS)
+    return next((path for path in candidates if path.exists()), None)
 
 
 def loader_path(asked: str | None) -> Path:
@@ -38,5 +36,3 @@ def loader_path(asked: str | None) -> Path:
             "or give the path of one (./clharness loader PATH, pytest --loader PATH)"
         )
     return found
-
-

@@ -1,6 +1,6 @@
 """Writes the C tables and `api.json` from the installed OpenCL-Headers; run by CMake at build time.
 
-    python -m harness.api.generate --out DIR [--headers INCLUDE_DIR] [--compiler CC]
+python -m harness.api.generate --out DIR [--headers INCLUDE_DIR] [--compiler CC]
 """
 
 from __future__ import annotations
@@ -121,9 +121,13 @@ def functions_c(api: Api) -> str:
     """The description of each function, and its typed call."""
     rows = []
     for f in api.functions:
-        parameters = "".join(
-            f'{{"{p.name}", PARAMETER_{p.kind.upper()}, HANDLE_{p.handle or "none"}, {p.pointee}}}, ' for p in f.parameters
-        ) or '{"", PARAMETER_INTEGER, HANDLE_none, 0}'
+        parameters = (
+            "".join(
+                f'{{"{p.name}", PARAMETER_{p.kind.upper()}, HANDLE_{p.handle or "none"}, {p.pointee}}}, '
+                for p in f.parameters
+            )
+            or '{"", PARAMETER_INTEGER, HANDLE_none, 0}'
+        )
         rows.append(
             f'[FUNCTION_{f.name}] = {{"{f.name}", RESULT_{f.result_kind.upper()}, HANDLE_{f.result_handle or "none"}, '
             f"{-1 if f.slot is None else f.slot}, {len(f.parameters)}, {{{parameters}}}}}"
@@ -174,8 +178,7 @@ def invoke_c(api: Api) -> str:
             body = f"return (uint64_t){call};"
         cases.append(f"    case FUNCTION_{f.name}:\n        {body}\n")
     asserts = "".join(
-        f"_Static_assert(offsetof(struct _cl_icd_dispatch, {name}) == {i} * sizeof(void *), "
-        f'"slot of {name}");\n'
+        f'_Static_assert(offsetof(struct _cl_icd_dispatch, {name}) == {i} * sizeof(void *), "slot of {name}");\n'
         for i, name in enumerate(api.slots[: api.header_slots])
     )
     return f"""{NOTICE}
@@ -184,7 +187,8 @@ def invoke_c(api: Api) -> str:
 
 #include <stddef.h>
 
-{asserts}_Static_assert(sizeof(struct _cl_icd_dispatch) == HEADER_TABLE_LENGTH * sizeof(void *), "length of cl_icd_dispatch");
+{asserts}_Static_assert(sizeof(struct _cl_icd_dispatch) == HEADER_TABLE_LENGTH * sizeof(void *),
+               "length of cl_icd_dispatch");
 
 uint64_t invoke(enum function function, void (*address)(void), const uint64_t *a)
 {{
@@ -222,7 +226,7 @@ def entries_c(api: Api) -> str:
 
 def exports_c(api: Api) -> str:
     """The same under their public names: for a mock that exports everything, and for the loader stub to link with."""
-    bodies = "".join(_entry(f, f.name, 'EXPORTED ') for f in api.functions if f.slot is not None)
+    bodies = "".join(_entry(f, f.name, "EXPORTED ") for f in api.functions if f.slot is not None)
     return f"""{NOTICE}
 #include "clharness_cl.h"
 #include "clharness_functions.h"

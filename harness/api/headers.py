@@ -89,7 +89,17 @@ def _preprocess(include: Path | None, compiler: str, *flags: str) -> str:
             (Path(folder) / name).write_text(text)
         unit = Path(folder) / "unit.c"
         unit.write_text(UNIT)
-        command = [compiler, "-E", "-P", "-nostdinc", "-U__SSE__", "-U__SSE2__", "-U__MMX__", "-U__AVX__", "-U__GNUC__"]
+        command = [
+            compiler,
+            "-E",
+            "-P",
+            "-nostdinc",
+            "-U__SSE__",
+            "-U__SSE2__",
+            "-U__MMX__",
+            "-U__AVX__",
+            "-U__GNUC__",
+        ]
         command += ["-D__attribute__(x)=", "-D__extension__=", "-D_Pragma(x)=", "-isystem", folder, *flags]
         for path in [include] if include else [Path("/usr/include"), Path("/usr/local/include")]:
             # Only the CL folder: the rest of the system's headers must not be seen.
@@ -263,7 +273,7 @@ def _constants(text: str) -> dict[str, int]:
             value = re.sub(r"\((cl_\w+|size_t|intptr_t)\)", "", value)
             if not token.sub("", value):
                 try:
-                    found[name] = int(eval(value, {"__builtins__": {}}))  # noqa: S307 - digits and operators only
+                    found[name] = int(eval(value, {"__builtins__": {}}))
                 except (SyntaxError, TypeError):
                     continue
                 del pending[name]
@@ -294,7 +304,9 @@ def read(include: Path | None = None, compiler: str = "cc") -> Api:
             target = types.resolve(target.type) if isinstance(target, c_ast.PtrDecl) else target
             if isinstance(target, c_ast.FuncDecl):
                 functions[name] = _function(types, name, target, slots[name])
-    handles = sorted({n for n in types.typedefs if types.is_handle(c_ast.TypeDecl(n, [], None, c_ast.IdentifierType([n])))})
+    handles = sorted(
+        {n for n in types.typedefs if types.is_handle(c_ast.TypeDecl(n, [], None, c_ast.IdentifierType([n])))}
+    )
     ordered = sorted(functions.values(), key=lambda f: (f.slot is None, f.slot or 0, f.name))
     constants = _constants(_preprocess(include, compiler, "-dM"))
     return Api(str(include or "system"), tuple(ordered), tuple(slots), header_slots, tuple(handles), constants)

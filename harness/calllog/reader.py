@@ -1,8 +1,8 @@
 """Reads call logs, and gives matchers that read well in a check.
 
-    log = sandbox.log
-    assert log.calls("clGetPlatformIDs", by="application")
-    assert log.of("vendor_a").functions() == ["clIcdGetPlatformIDsKHR", ...]
+log = sandbox.log
+assert log.calls("clGetPlatformIDs", by="application")
+assert log.of("vendor_a").functions() == ["clIcdGetPlatformIDsKHR", ...]
 """
 
 from __future__ import annotations
@@ -110,11 +110,16 @@ class CallLog(Sequence[Event]):
         """Trace JSON for Perfetto or chrome://tracing, one lane per component, nested per thread."""
         lanes = {who: i for i, who in enumerate(self.components())}
         events: list[dict[str, Any]] = [
-            {"ph": "M", "name": "process_name", "pid": lane, "tid": 0, "args": {"name": who}} for who, lane in lanes.items()
+            {"ph": "M", "name": "process_name", "pid": lane, "tid": 0, "args": {"name": who}}
+            for who, lane in lanes.items()
         ]
         threads: dict[int, int] = {}
         for e in self.events:
-            place = {"pid": lanes[e.who], "tid": threads.setdefault(e.thread, len(threads)), "ts": e.time / 1000}
+            place = {
+                "pid": lanes[e.who],
+                "tid": threads.setdefault(e.thread, len(threads)),
+                "ts": e.time / 1000,
+            }
             phase = {"call": "B", "return": "E"}.get(e.kind, "i")
             details = {k: v for k, v in e.data.items() if k not in ("t", "th", "who", "call", "return", "event")}
             events.append({"ph": phase, "name": e.name, **place, "args": details})

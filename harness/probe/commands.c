@@ -32,8 +32,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { MAX_WORDS = 48, MAX_THREADS = 256, MAX_THREAD_LINES = 64 };
 
 struct reply {
@@ -72,7 +70,8 @@ static void answer_hex(struct reply *reply, const unsigned char *bytes, size_t l
     *to = '\0';
 }
 
-static void log_call(const char *event, const char *name, const uint64_t *arguments, unsigned count, const uint64_t *result)
+static void log_call(const char *event, const char *name, const uint64_t *arguments, unsigned count,
+                     const uint64_t *result)
 {
     struct calllog_line line;
     calllog_begin(&line, "application", event, name);
@@ -224,9 +223,9 @@ static void run_threads(struct reply *reply)
 static void do_put(struct reply *reply, char **words)
 {
     long length = hex_bytes(words[3], NULL);
-    unsigned char *to = length < 0 ? NULL
-                                   : buffer_bytes((unsigned)strtoul(words[1], NULL, 10), strtoul(words[2], NULL, 10),
-                                                  (size_t)length);
+    unsigned char *to =
+        length < 0 ? NULL
+                   : buffer_bytes((unsigned)strtoul(words[1], NULL, 10), strtoul(words[2], NULL, 10), (size_t)length);
     if (!to) {
         answer(reply, "error these bytes do not fit into the buffer");
         return;
@@ -238,8 +237,7 @@ static void do_put(struct reply *reply, char **words)
 static void do_word(struct reply *reply, char **words)
 {
     uint64_t value;
-    unsigned char *to =
-        buffer_bytes((unsigned)strtoul(words[1], NULL, 10), strtoul(words[2], NULL, 10), sizeof value);
+    unsigned char *to = buffer_bytes((unsigned)strtoul(words[1], NULL, 10), strtoul(words[2], NULL, 10), sizeof value);
     if (!to || !token_value(words[3], &value)) {
         answer(reply, "error '%s' means nothing, or does not fit into the buffer", words[3]);
         return;
@@ -297,8 +295,12 @@ static void do_environment(struct reply *reply)
         length += strlen(*entry) + 1;
     }
     char *all = malloc(length + 1);
+    if (!all) {
+        answer(reply, "error out of memory");
+        return;
+    }
     char *to = all;
-    for (char **entry = environ; all && *entry; entry++) {
+    for (char **entry = environ; *entry; entry++) {
         to = stpcpy(to, *entry) + 1;
     }
     answer_hex(reply, (unsigned char *)all, length);
@@ -413,7 +415,8 @@ void command_execute(char *line, char **text, size_t *room)
     } else if (strcmp(command, "address") == 0 && count >= 4) {
         do_address(&reply, words, count);
     } else if (strcmp(command, "buffer") == 0 && count == 4) {
-        bool made = buffer_make((unsigned)strtoul(words[1], NULL, 10), strtoul(words[2], NULL, 10), atoi(words[3]));
+        bool made = buffer_make((unsigned)strtoul(words[1], NULL, 10), strtoul(words[2], NULL, 10),
+                                (int)strtol(words[3], NULL, 10));
         answer(&reply, made ? "ok" : "error no room for the buffer");
     } else if (strcmp(command, "free") == 0 && count == 2) {
         buffer_free((unsigned)strtoul(words[1], NULL, 10));

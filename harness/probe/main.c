@@ -38,7 +38,7 @@ static bool read_options(int count, char **arguments)
             loader_options.path = optarg;
             break;
         case 's':
-            socket_fd = atoi(optarg);
+            socket_fd = (int)strtol(optarg, NULL, 10);
             break;
         case 'f':
             script = optarg;
@@ -113,7 +113,8 @@ static void converse(FILE *in, int out, bool echo)
 int main(int count, char **arguments)
 {
     if (!read_options(count, arguments)) {
-        fprintf(stderr, "usage: %s --loader PATH (--socket FD | --script FILE) [--log FILE] [--global] [--now] [--late]\n",
+        fprintf(stderr,
+                "usage: %s --loader PATH (--socket FD | --script FILE) [--log FILE] [--global] [--now] [--late]\n",
                 arguments[0]);
         return 2;
     }

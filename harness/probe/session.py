@@ -1,12 +1,13 @@
 """One probe process: starts it, sends commands, and notices how it ends.
 
-    with loader.start(sandbox) as cl:
-        platforms = cl.GetPlatformIDs()                 # convenient forms, named without `cl`
-        rc = cl.clGetPlatformIDs(0, None, count)        # any function of the API, as in C
+with loader.start(sandbox) as cl:
+    platforms = cl.GetPlatformIDs()                 # convenient forms, named without `cl`
+    rc = cl.clGetPlatformIDs(0, None, count)        # any function of the API, as in C
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -87,7 +88,9 @@ class Session(Convenience):
         self.secure = hello["secure"] == "1"
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
             if kind is None and self.exit_code is None:
                 self.quit()
@@ -117,14 +120,10 @@ class Session(Convenience):
         """Leaves nothing behind, whatever state the process is in."""
         if self.process.poll() is None:
             for target in {self.pid or self.process.pid, self.process.pid}:
-                try:
+                with contextlib.suppress(OSError):
                     os.kill(target, signal.SIGKILL)
-                except OSError:
-                    pass
-        try:
+        with contextlib.suppress(OSError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except OSError:
-            pass
         self.process.wait()
         self._socket.close()
 
@@ -149,7 +148,7 @@ class Session(Convenience):
         maps = stacks.maps_of(self.pid)
         asked = stacks.ask(self.pid) if self.pid else 0
         until = time.monotonic() + 0.5
-        while stacks.LINE.findall(self._raw_stderr()).__len__() < asked and time.monotonic() < until:
+        while len(stacks.LINE.findall(self._raw_stderr())) < asked and time.monotonic() < until:
             select.select([], [], [], 0.01)  # the threads are writing
         shown = stacks.readable(self._raw_stderr(), maps)
         self._kill()

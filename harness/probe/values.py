@@ -82,11 +82,11 @@ class Names(list[str]):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 class Callback:
-    """One of the probe's callback functions, named after the parameter it is for: Callback("clBuildProgram.pfn_notify")."""
+    """A callback function of the probe, by the parameter it is for: Callback("clBuildProgram.pfn_notify")."""
 
     def __init__(self, name: str) -> None:
         self.token = f"^{name}"

@@ -30,7 +30,9 @@ def _usable(folder: Path) -> bool:
     except OSError:
         return False
     room = state.f_bavail * state.f_frsize
-    return not state.f_flag & (os.ST_NOEXEC | os.ST_NOSUID) and room > 128 << 20 and os.access(folder, os.W_OK | os.X_OK)
+    return (
+        not state.f_flag & (os.ST_NOEXEC | os.ST_NOSUID) and room > 128 << 20 and os.access(folder, os.W_OK | os.X_OK)
+    )
 
 
 @cache
@@ -54,7 +56,18 @@ def bubblewrap(binds: dict[str, Path], keep: list[Path]) -> list[str]:
     """
     program = shutil.which("bwrap")
     assert program is not None
-    command = [program, "--die-with-parent", "--ro-bind", "/usr", "/usr", "--ro-bind", "/proc", "/proc", "--dev", "/dev"]
+    command = [
+        program,
+        "--die-with-parent",
+        "--ro-bind",
+        "/usr",
+        "/usr",
+        "--ro-bind",
+        "/proc",
+        "/proc",
+        "--dev",
+        "/dev",
+    ]
     for name in ("lib", "lib64", "lib32", "bin", "sbin"):
         path = Path("/") / name
         if path.is_symlink():

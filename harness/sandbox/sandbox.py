@@ -15,17 +15,39 @@ from pathlib import Path
 from harness.build import build
 from harness.calllog import reader
 from harness.calllog.reader import CallLog
+from harness.errors import UsageError
+from harness.sandbox.faults import NAMES, Kind, check_faults, nearest
 from harness.sandbox.machine import Unsupported, scratch_root
 
 # Variables that choose vendors, layers or behaviour of any loader: none of them reaches a case by accident.
-LOADER_VARIABLES = (
-    "OCL_ICD_VENDORS OCL_ICD_FILENAMES OPENCL_VENDOR_PATH OPENCL_LAYERS OPENCL_LAYER_PATH OCL_ICD_ENABLE_TRACE "
-    "OCL_ICD_DEBUG OCL_ICD_DEFAULT_PLATFORM OCL_ICD_PLATFORM_SORT OCL_ICD_ASSUME_ICD_EXTENSION "
-    "OCL_ICD_FORCE_LEGACY_TERMINATION OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING"
-).split()
+LOADER_VARIABLES = [
+    "OCL_ICD_VENDORS",
+    "OCL_ICD_FILENAMES",
+    "OPENCL_VENDOR_PATH",
+    "OPENCL_LAYERS",
+    "OPENCL_LAYER_PATH",
+    "OCL_ICD_ENABLE_TRACE",
+    "OCL_ICD_DEBUG",
+    "OCL_ICD_DEFAULT_PLATFORM",
+    "OCL_ICD_PLATFORM_SORT",
+    "OCL_ICD_ASSUME_ICD_EXTENSION",
+    "OCL_ICD_FORCE_LEGACY_TERMINATION",
+    "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING",
+]
 
 # What a case may see of the harness's own environment: options of instrumented builds, and nothing else.
-PASSED_ON = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE", "GCOV_PREFIX")
+PASSED_ON = (
+    "ASAN_OPTIONS",
+    "UBSAN_OPTIONS",
+    "TSAN_OPTIONS",
+    "LSAN_OPTIONS",
+    "LLVM_PROFILE_FILE",
+    "GCOV_PREFIX",
+)
+
+
+# What a platform of the mock ICD can be told, besides its name (mock_icds/config.h).
+PLATFORM_SETTINGS = ("suffix", "extensions", "version", "profile", "gpus", "cpus", "accelerators", "unloadable")
 
 
 @dataclass(frozen=True)
@@ -53,6 +75,14 @@ class MockLayer:
 def _escaped(text: str) -> str:
     """The configuration's form of a value: a line of printable ASCII."""
     return "".join(c if " " <= c <= "~" and c != "\\" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in text)
+
+
+def _mock(kind: Kind, variant: str) -> Path:
+    """The built library of a variant."""
+    built = build().mock_icds if kind == "icd" else build().mock_layers
+    if variant not in built:
+        raise UsageError(f"there is no variant {variant!r} of the {NAMES[kind]}; {nearest(variant, built)}")
+    return built[variant]
 
 
 class Sandbox:
@@ -119,8 +149,11 @@ class Sandbox:
         `faults` are entries of mock_icds/faults.h: "name", "name=VALUE", "name@PLATFORM".
         `variant` is a build of the mock (which symbols it exports), `file` the copy's file name.
         """
+        for key in (*settings, *itertools.chain.from_iterable(per_platform)):
+            if key not in PLATFORM_SETTINGS and (key != "name" or key in settings):
+                raise UsageError(f"the mock ICD has no setting {key!r}; {nearest(key, PLATFORM_SETTINGS)}")
         path = (folder or self.libraries) / (file or f"lib{name}.so")
-        self.copy_mock(build().mock_icds[variant], path)
+        self.copy_mock(_mock("icd", variant), path)
         lines = [f"name = {name}", f"log = {self.log_path}", f"platforms = {platforms}"]
         lines += [f"loader = {self.loader_path}"] if self.loader_path else []
         lines += ["icd2 = 1"] if icd2 else []
@@ -128,8 +161,10 @@ class Sandbox:
         for index in range(platforms):
             about: dict[str, str | int] = {"name": name if platforms == 1 else f"{name}.{index}", **settings}
             about.update(per_platform[index] if index < len(per_platform) else {})
-            lines += [f"platform.{index}.{key} = {_escaped(str(int(v) if v is True else v))}" for key, v in about.items()]
-        lines += [f"fault = {fault}" for fault in faults]
+            lines += [
+                f"platform.{index}.{key} = {_escaped(str(int(v) if v is True else v))}" for key, v in about.items()
+            ]
+        lines += [f"fault = {fault}" for fault in check_faults("icd", faults)]
         Path(f"{path}.conf").write_text("\n".join(lines) + "\n")
         return MockIcd(name, path)
 
@@ -144,8 +179,10 @@ class Sandbox:
     ) -> MockLayer:
         """A copy of the mock layer; `faults` are entries of mock_layers/faults.h."""
         path = self.libraries / (file or f"lib{name}.so")
-        self.copy_mock(build().mock_layers[variant], path)
-        lines = [f"name = {name}", f"log = {self.log_path}", *(f"fault = {fault}" for fault in faults)]
+        self.copy_mock(_mock("layer", variant), path)
+        lines = [f"name = {name}", f"log = {self.log_path}"]
+        lines += [f"loader = {self.loader_path}"] if self.loader_path else []
+        lines += [f"fault = {fault}" for fault in check_faults("layer", faults)]
         Path(f"{path}.conf").write_text("\n".join(lines) + "\n")
         return MockLayer(name, path)
 
@@ -192,12 +229,17 @@ class Sandbox:
         self.log_path.chmod(0o666)
 
     def listing(self) -> list[str]:
-        """What lies in the sandbox, for a report: kind, size and the start of each file, in a bounded number of lines."""
+        """What lies in the sandbox, for a report: kind, size and start of each file; at most 60 files."""
         lines = []
         for path in itertools.islice(sorted(self.root.rglob("*")), 60):
             try:
                 state = path.lstat()
-                kind = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket"}
+                kind = {
+                    stat.S_IFDIR: "folder",
+                    stat.S_IFLNK: "link",
+                    stat.S_IFIFO: "FIFO",
+                    stat.S_IFSOCK: "socket",
+                }
                 shown = kind.get(stat.S_IFMT(state.st_mode), f"{state.st_size} bytes")
                 if path.is_symlink():
                     shown += f" to {os.readlink(path)}"

@@ -21,7 +21,7 @@ packages_of() {
         if debian_python_is_too_old; then
             echo python3.11 python3.11-venv # its modules then come from pip
         else
-            echo python3 python3-pytest python3-pytest-xdist python3-pycparser
+            echo python3 python3-pytest python3-pytest-xdist python3-pycparser python3-pyelftools
         fi
         ;;
     *) echo "$1" ;;
@@ -36,7 +36,7 @@ words_of() {
     make) echo "Ninja or make" ;;
     headers) echo "the OpenCL-Headers with CL/cl_icd.h (or CLHARNESS_OPENCL_HEADERS set to their folder)" ;;
     loader) echo "an OpenCL ICD loader, libOpenCL.so.1 (or name one: clharness loader PATH)" ;;
-    python-modules) echo "Python 3.11 or newer with pytest 7.2, pytest-xdist 3.1 and pycparser 2.21 or newer" ;;
+    python-modules) echo "Python 3.11 or newer with pytest 7.2, pytest-xdist 3.1, pycparser 2.21 and pyelftools 0.29 or newer" ;;
     bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;
     gdb) echo "gdb (shows where a hung program stands)" ;;
     esac

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-MODULES = {"pytest-xdist": "xdist"}  # where the module is not named like its distribution
+MODULES = {"pytest-xdist": "xdist", "pyelftools": "elftools"}  # where the module is not named like its distribution
 
 
 def requirements() -> list[str]:
