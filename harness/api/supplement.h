@@ -14,6 +14,6 @@ struct clharness_table_tail {
                                                 size_t *suggested_local_work_size);
 };
 
-/* What ocl-icd and the Khronos loader answer about themselves, by address query (no specification; ocl-icd's man page). */
+/* What ocl-icd and the Khronos loader answer about themselves, by address query (ocl-icd's man page). */
 cl_int clGetICDLoaderInfoOCLICD(cl_uint param_name, size_t param_value_size, void *param_value,
                                 size_t *param_value_size_ret);

@@ -31,25 +31,20 @@ _GRACE = 20.0  # seconds for an interrupted run to tell what it has
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "path", nargs="?", metavar="PATH", help="library to test; default: the system's loader"
-    )
+    parser.add_argument("path", nargs="?", metavar="PATH", help="library to test; default: the system's loader")
     parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (as pytest's -k)")
+    parser.add_argument("--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop")
     parser.add_argument("-j", metavar="N", type=_positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
-    parser.add_argument(
-        "--expect", metavar="FILE", help="expectation file; default: found by the loader's name"
-    )
+    parser.add_argument("--expect", metavar="FILE", help="expectation file; default: found by the loader's name")
     parser.add_argument(
         "--update-expectations",
         action="store_true",
         help="rewrite the expectation file to what the run shows",
     )
     parser.add_argument("--strict", action="store_true", help="count deviations of should and de-facto, too")
-    parser.add_argument(
-        "--time-limit", metavar="S", type=_seconds, help="seconds until a call counts as hung"
-    )
+    parser.add_argument("--time-limit", metavar="S", type=_seconds, help="seconds until a call counts as hung")
     parser.add_argument("--keep", action="store_true", help="keep the sandbox of every case")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
@@ -101,7 +96,16 @@ def _pytest_arguments(args: argparse.Namespace) -> list[str]:
     if args.time_limit is not None:
         arguments.append(f"--time-limit={args.time_limit:g}")
     arguments += [option for name, option in _FLAGS.items() if getattr(args, name)]
-    return [*arguments, str(suites)]
+    return [*arguments, str(_suite_folder(suites, args.suite))]
+
+
+def _suite_folder(suites: Path, name: str | None) -> Path:
+    if name is None:
+        return suites
+    present = sorted(folder.name for folder in suites.iterdir() if any(folder.glob("test_*.py")))
+    if name not in present:
+        raise UsageError(f"--suite {name}: there is no such suite; there is {', '.join(present)}")
+    return suites / name
 
 
 _FLAGS = {
@@ -127,13 +131,9 @@ def _loader_path(text: str) -> Path:
             magic = file.read(4)
     except OSError as error:
         reason = "is a folder" if path.is_dir() else (error.strerror or str(error)).lower()
-        raise UsageError(
-            f"{text}: {reason}; give the path of a loader, such as build/libOpenCL.so.1"
-        ) from error
+        raise UsageError(f"{text}: {reason}; give the path of a loader, such as build/libOpenCL.so.1") from error
     if magic != b"\x7fELF" and magic[:2] != b"MZ":
-        raise UsageError(
-            f"{text}: not a shared library; give the path of a loader, such as build/libOpenCL.so.1"
-        )
+        raise UsageError(f"{text}: not a shared library; give the path of a loader, such as build/libOpenCL.so.1")
     return path.absolute()
 
 
@@ -231,8 +231,9 @@ def _explain_failure(status: int, output: IO[bytes]) -> int:
         print("clharness: nothing ran: no check matches the selection", file=sys.stderr)
         return Exit.NOTHING_RAN
     if status == _PYTEST_USAGE:
-        errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
-        raise UsageError(printable("; ".join(errors) or "\n".join(lines)) or "pytest refused the options")
+        start = next((n for n, line in enumerate(lines) if line.startswith("ERROR:")), 0)
+        said = "\n".join(lines[start:]).removeprefix("ERROR:").strip()
+        raise UsageError(printable(said) or "pytest refused the options")
     if status in (-signal.SIGINT, -signal.SIGKILL):
         print("clharness: interrupted before the report was written", file=sys.stderr)
         return Exit.INTERRUPTED

@@ -111,7 +111,7 @@ look_around() {
     missing=() wanted=()
     if ! find_python; then
         [[ ! ${CLHARNESS_PYTHON-} ]] ||
-            stop "CLHARNESS_PYTHON ($CLHARNESS_PYTHON) must be Python 3.11 or newer with pytest, pytest-xdist and pycparser"
+            stop "CLHARNESS_PYTHON ($CLHARNESS_PYTHON) must be Python 3.11 or newer with pytest, pytest-xdist, pycparser and pyelftools"
         missing+=(python-modules)
     fi
     has_compiler || missing+=(compiler)
