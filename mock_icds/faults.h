@@ -64,7 +64,8 @@ FAULT(suffix_unterminated)
 FAULT(suffix_size_unset)
 /* Fails the query of CL_PLATFORM_UNLOADABLE_KHR with error VALUE (default CL_INVALID_VALUE). */
 FAULT(unloadable_fails)
-/* Writes CL_TRUE to the query of CL_PLATFORM_UNLOADABLE_KHR and fails it with error VALUE (CL_INVALID_VALUE). */
+/* Writes CL_TRUE to the query of CL_PLATFORM_UNLOADABLE_KHR and fails it with error VALUE (default
+ * CL_INVALID_VALUE). */
 FAULT(unloadable_fails_after_writing)
 /* Fails every query of clGetPlatformInfo about the platform with error VALUE (default CL_INVALID_PLATFORM). */
 FAULT(platform_info_fails)
