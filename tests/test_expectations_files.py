@@ -117,10 +117,7 @@ def test_stale_entries_decide_no_case(tmp_path: Path) -> None:
     expectations = load(
         written(
             tmp_path,
-            HEAD
-            + deviation.format("DISC-LNX-011", "*fifo")
-            + deviation.format("DISC-LNX-011", "*gone")
-            + outcome,
+            HEAD + deviation.format("DISC-LNX-011", "*fifo") + deviation.format("DISC-LNX-011", "*gone") + outcome,
         ),
         "2.3",
     )

@@ -124,8 +124,7 @@ def test_a_new_deviation_is_appended_with_its_message(path: Path) -> None:
     text, sayings = updated(path, HANGS, ACCEPTED, new)
     assert text.startswith(FILE)
     assert text.endswith(
-        '\n[[deviation]]\nrequirement = "DISC-LNX-013"\nverdict = "fail"\n'
-        'reason = "to be explained: expected {a}"\n'
+        '\n[[deviation]]\nrequirement = "DISC-LNX-013"\nverdict = "fail"\nreason = "to be explained: expected {a}"\n'
     )
     assert sayings == ["added fail for DISC-LNX-013"]
 
@@ -173,9 +172,7 @@ def test_a_part_of_the_suite_gets_exact_entries(path: Path) -> None:
 def test_a_part_of_the_suite_leaves_entries_for_other_cases_alone(path: Path) -> None:
     text, sayings = updated(path, case("test_fifo"), whole_suite=False)
     assert text == FILE
-    assert sayings == [
-        "left deviation DISC-LNX-011 alone, though it no longer holds: not all its cases were judged"
-    ]
+    assert sayings == ["left deviation DISC-LNX-011 alone, though it no longer holds: not all its cases were judged"]
 
 
 def test_a_part_of_the_suite_can_remove_an_entry_for_one_case(path: Path) -> None:

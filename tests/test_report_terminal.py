@@ -229,9 +229,7 @@ def test_grey_areas_show_the_outcome() -> None:
 
 
 def test_a_long_line_of_the_grey_areas_is_cut() -> None:
-    _, text = report(
-        case("a", "pass", "DISC-LNX-017", outcome="x"), case("b", "pass", "DISC-LNX-023", outcome="y")
-    )
+    _, text = report(case("a", "pass", "DISC-LNX-017", outcome="x"), case("b", "pass", "DISC-LNX-023", outcome="y"))
     long, short = text[text.index("Grey areas") :].splitlines()[1:3]
     assert len(long) == 100
     assert long.endswith("...")

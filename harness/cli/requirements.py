@@ -57,9 +57,7 @@ def _entries(checks: list[Check]) -> list[dict[str, object]]:
         vars(requirement)
         | {
             "state": state_of(requirement, checked),
-            "checks": [
-                {"file": c.file, "line": c.line, "name": c.name} for c in checked.get(requirement.id, [])
-            ],
+            "checks": [{"file": c.file, "line": c.line, "name": c.name} for c in checked.get(requirement.id, [])],
         }
         for requirement in catalogue().values()
     ]

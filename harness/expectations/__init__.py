@@ -52,9 +52,7 @@ class Entry:
     def covers(self, requirements: Sequence[str], case: str) -> bool:
         if self.requirement not in requirements:
             return False
-        return (
-            self.case is None or self.case == case or fnmatch.fnmatchcase(case, self.case.replace("[", "[[]"))
-        )
+        return self.case is None or self.case == case or fnmatch.fnmatchcase(case, self.case.replace("[", "[[]"))
 
 
 @dataclass(frozen=True)
@@ -135,14 +133,10 @@ def load(path: Path, version: str | None = None) -> Expectations:
 
 def find(name: str, version: str | None, folder: Path = FOLDER) -> Expectations:
     """The expectations for a loader, by the name and version it gives itself; empty where no file fits."""
-    fitting = [
-        path for path, loader, versions in _heads(folder) if loader == name and matches(versions, version)
-    ]
+    fitting = [path for path, loader, versions in _heads(folder) if loader == name and matches(versions, version)]
     if len(fitting) > 1:
         both = " and ".join(path.name for path in fitting)
-        raise UsageError(
-            f"{folder}: {both} hold for {name} {version}; make their `versions` exclude each other"
-        )
+        raise UsageError(f"{folder}: {both} hold for {name} {version}; make their `versions` exclude each other")
     return load(fitting[0], version) if fitting else Expectations()
 
 
@@ -177,9 +171,7 @@ def _entry(path: Path, kind: str, number: int, table: Any) -> Entry:
         case=optional_text(path, where, table, "case"),
         verdicts=_verdicts(path, where, table) if deviation else (),
         outcome=None if deviation else text(path, where, table, "outcome"),
-        reason=text(path, where, table, "reason")
-        if deviation
-        else optional_text(path, where, table, "reason"),
+        reason=text(path, where, table, "reason") if deviation else optional_text(path, where, table, "reason"),
         link=optional_text(path, where, table, "link"),
         versions=_versions(path, where, table),
     )

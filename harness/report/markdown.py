@@ -50,9 +50,7 @@ def summary(header: Header, results: Sequence[CaseResult], code: int) -> str:
         parts += ["#### Unexpected", ""]
         parts += _table(["requirement", "result", "case", "statement"], unexpected)
     accepted = [
-        [" ".join(r.requirements), r.verdict, r.name, r.reason or ""]
-        for r in results
-        if r.status == "expected"
+        [" ".join(r.requirements), r.verdict, r.name, r.reason or ""] for r in results if r.status == "expected"
     ]
     if accepted:
         parts += ["<details><summary>Expected deviations</summary>", ""]

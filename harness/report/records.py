@@ -85,9 +85,7 @@ class CaseResult:
     def from_json(cls, record: Mapping[str, Any]) -> CaseResult:
         """The inverse of `to_json`; keys that this version does not know are dropped."""
         known = {f.name for f in dataclasses.fields(cls)}
-        values: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in record.items() if k in known
-        }
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items() if k in known}
         return cls(**values)
 
 

@@ -132,9 +132,7 @@ class Reporter:
         judged = [judge(r, expectations, self._strict) for r in self.results]
         return [f"{path}: {change}" for change in changes], judged
 
-    def _code(
-        self, results: Sequence[CaseResult], stale: Sequence[Entry], interrupted: bool, trouble: bool
-    ) -> Exit:
+    def _code(self, results: Sequence[CaseResult], stale: Sequence[Entry], interrupted: bool, trouble: bool) -> Exit:
         if interrupted:
             return Exit.INTERRUPTED
         if not results:

@@ -18,9 +18,7 @@ FOLDER = Path(__file__).parent
 
 # Strongest first.
 STRENGTHS = ("must", "should", "de-facto", "undefined")
-SUBJECTS = frozenset(
-    {"loader", "ICD", "layer", "driver", "application", "installer", "tool", "harness", "loader+ICD"}
-)
+SUBJECTS = frozenset({"loader", "ICD", "layer", "driver", "application", "installer", "tool", "harness", "loader+ICD"})
 
 _PROSE = ("text", "source", "check", "fault")
 _KEYS = frozenset({"subject", "strength", "no_check", "later", *_PROSE})
@@ -164,12 +162,7 @@ def _load_section(
         strength = text(path, where, table, "strength")
         one_of(path, where, "subject", subject, SUBJECTS)
         one_of(path, where, "strength", strength, STRENGTHS)
-        later = (
-            optional_text(path, where, table, "later")
-            or section_later
-            or group_later
-            or by_subject.get(subject)
-        )
+        later = optional_text(path, where, table, "later") or section_later or group_later or by_subject.get(subject)
         no_check = optional_text(path, where, table, "no_check")
         prose = {key: _paragraph(text(path, where, table, key)) for key in _PROSE}
         entries[identifier] = Requirement(

@@ -30,9 +30,7 @@ def state_of(requirement: Requirement, checked: Mapping[str, object]) -> str:
     return "later" if requirement.later else "open"
 
 
-def section_states(
-    requirements: Mapping[str, Requirement], checked: Mapping[str, object]
-) -> dict[str, Counter[str]]:
+def section_states(requirements: Mapping[str, Requirement], checked: Mapping[str, object]) -> dict[str, Counter[str]]:
     """How many requirements of each section are in each state, in the order of the catalogue."""
     states: dict[str, Counter[str]] = defaultdict(Counter)
     for requirement in requirements.values():
@@ -40,25 +38,17 @@ def section_states(
     return dict(states)
 
 
-def problems(
-    requirements: Mapping[str, Requirement], index: Index, checks: Sequence[Check], suites: Path
-) -> list[str]:
+def problems(requirements: Mapping[str, Requirement], index: Index, checks: Sequence[Check], suites: Path) -> list[str]:
     """What must not be: one sentence each, with the place to look at."""
     found: list[str] = []
     checked = checks_by_requirement(checks)
     for check in checks:
         if check.requirement is None:
-            found.append(
-                f"{check}: names its requirement by an expression; write the ID, so that it can be found"
-            )
+            found.append(f"{check}: names its requirement by an expression; write the ID, so that it can be found")
         elif check.requirement not in requirements:
             found.append(f"{check}: names {check.requirement}, which is not in the catalogue")
     for name, group in index.groups.items():
-        own = [
-            c
-            for c in checks
-            if c.suite == group.suite and c.requirement and c.requirement.startswith(f"{name}-")
-        ]
+        own = [c for c in checks if c.suite == group.suite and c.requirement and c.requirement.startswith(f"{name}-")]
         if group.later and own:
             found.append(f"index.toml: group {name} says it waits ({group.later}), but {own[0]} checks it")
     for requirement in requirements.values():
