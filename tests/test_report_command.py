@@ -33,14 +33,14 @@ REPORTER = None
 def pytest_addoption(parser):
     for name in ("--loader", "--expect", "--time-limit", "--clharness-json", "--clharness-junit"):
         parser.addoption(name)
-    for name in ("--strict-stub", "--update-expectations", "--keep"):
+    for name in ("--clharness-strict", "--update-expectations", "--keep"):
         parser.addoption(name, action="store_true")
 
 def pytest_sessionstart(session):
     global REPORTER
     option = session.config.option
     if option.loader and "unusable" in option.loader:
-        raise pytest.UsageError("unusable loader\\x1b: build it first")
+        raise pytest.UsageError("unusable loader\\x1b:\\nbuild it first")
     if hasattr(session.config, "workerinput"):
         return
     json = Path(option.clharness_json) if option.clharness_json else None
@@ -86,9 +86,7 @@ def library(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_run_reports_and_gives_the_exit_code(
-    root: Path, library: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_reports_and_gives_the_exit_code(root: Path, library: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["loader", library.name, "-j", "1", "--json", "run.jsonl", "--junit", "run.xml"]) == 1
     said = capfd.readouterr()
     assert said.out.splitlines()[-1] == "Stub 1: not as expected, 1 of 2 cases unexpected."
@@ -112,9 +110,7 @@ def test_several_processes(root: Path, library: Path, capfd: pytest.CaptureFixtu
     assert "1 of 2 cases unexpected" in capfd.readouterr().out
 
 
-def test_a_selection_that_matches_nothing(
-    root: Path, library: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_selection_that_matches_nothing(root: Path, library: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["loader", str(library), "-j", "1", "-k", "nothing"]) == 4
     assert capfd.readouterr().out.splitlines()[-1].startswith("Stub 1: nothing ran.")
 
@@ -138,13 +134,11 @@ def test_a_run_that_breaks_shows_why(
     assert "No module named 'nowhere'" in said
 
 
-def test_what_pytest_refuses_is_wrong_usage(
-    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_pytest_refuses_is_wrong_usage(root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "unusable.so"
     path.write_bytes(b"\x7fELF")
     assert main(["loader", str(path), "-j", "1"]) == 2
-    assert capfd.readouterr().err == "clharness: unusable loader\\x1b: build it first\n"
+    assert capfd.readouterr().err == "clharness: unusable loader\\x1b:\nbuild it first\n"
 
 
 def test_the_options_reach_the_plugin(root: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,13 +153,13 @@ def test_the_options_reach_the_plugin(root: Path, library: Path, monkeypatch: py
     options = ["--strict", "--keep", "--update-expectations", "--time-limit", "2.5", "--expect", "x.toml"]
     assert main(["loader", str(library), "-k", "a or b", "-j", "3", "--color", "always", *options]) == 0
     (command,) = seen
-    for option in ("--strict", "--keep", "--update-expectations", "--time-limit=2.5", "--color=yes"):
+    for option in ("--clharness-strict", "--keep", "--update-expectations", "--time-limit=2.5", "--color=yes"):
         assert option in command
     assert f"--expect={Path('x.toml').absolute()}" in command
     assert command[command.index("-k") + 1] == "a or b"
     assert command[command.index("-n") + 1] == "3"
     assert main(["loader"]) == 0
-    assert not any(argument.startswith(("--loader", "--strict", "--expect")) for argument in seen[1])
+    assert not any(argument.startswith(("--loader", "--clharness", "--expect")) for argument in seen[1])
 
 
 @pytest.mark.parametrize(
@@ -192,9 +186,7 @@ def test_wrong_paths_are_one_sentence(
     assert said.out == ""
 
 
-@pytest.mark.parametrize(
-    "arguments", [["-j", "0"], ["-j", "x"], ["--time-limit", "0"], ["--time-limit", "nan"]]
-)
+@pytest.mark.parametrize("arguments", [["-j", "0"], ["-j", "x"], ["--time-limit", "0"], ["--time-limit", "nan"]])
 def test_wrong_numbers(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["loader", *arguments])
@@ -223,9 +215,7 @@ def test_slow():
 """
 
 
-@pytest.mark.parametrize(
-    ("number", "jobs"), [(signal.SIGINT, "1"), (signal.SIGINT, "2"), (signal.SIGTERM, "1")]
-)
+@pytest.mark.parametrize(("number", "jobs"), [(signal.SIGINT, "1"), (signal.SIGINT, "2"), (signal.SIGTERM, "1")])
 def test_an_interrupt_keeps_the_results_so_far(
     root: Path, library: Path, tmp_path: Path, number: signal.Signals, jobs: str
 ) -> None:
