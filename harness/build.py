@@ -22,6 +22,7 @@ class Build:
     probe: Path
     linked_probe: Path
     at_secure: Path
+    guarded_heap: Path
     calllog_bench: Path
     compiler: str
     sanitize: str
@@ -51,6 +52,7 @@ def build() -> Build:
         probe=Path(found["probe"]),
         linked_probe=Path(found["linked_probe"]),
         at_secure=Path(found["at_secure"]),
+        guarded_heap=Path(found["guarded_heap"]),
         calllog_bench=Path(found["calllog_bench"]),
         compiler=found["compiler"],
         sanitize=found["sanitize"],

@@ -137,6 +137,8 @@ class Loader:
         ordinary_user: bool = False,
         elevated: bool = False,
         counted_heap: bool = False,
+        guarded_heap: bool = False,
+        failing_allocation: int = 0,
         unset: tuple[str, ...] = (),
         time_limit: float | None = None,
         wrapper: tuple[str, ...] = (),
@@ -146,7 +148,9 @@ class Loader:
         linked: the program is linked to the loader; else it opens it with dlopen (bind_global: RTLD_GLOBAL, bind_now:
         RTLD_NOW; late: only at `cl.open()`). system: the vendor directory stands at the compiled-in path, in a private
         root, and no variable names it; system_binds: more such places. ordinary_user: not root. elevated: AT_SECURE.
-        counted_heap: `cl.heap()` counts exactly. unset: variables to leave out, also OCL_ICD_VENDORS.
+        counted_heap: `cl.heap()` counts exactly. guarded_heap: the same, and misuse of the heap is a crash;
+        failing_allocation: the n-th allocation of the loader fails, from 1.
+        unset: variables to leave out, also OCL_ICD_VENDORS.
         wrapper: a command in front of the probe (valgrind, strace, …).
         """
         system = system or system_binds is not None or not self.by_variable
@@ -155,6 +159,10 @@ class Loader:
             environment.pop(name, None)
         if counted_heap:
             environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0"
+        if guarded_heap or failing_allocation:
+            environment["LD_PRELOAD"] = str(build().guarded_heap)
+        if failing_allocation:
+            environment |= {"CLHARNESS_FAIL_ALLOCATION": str(failing_allocation), "CLHARNESS_FAIL_IN": str(self.path)}
         probe = build().linked_probe if linked else build().probe
         popen: dict[str, Any] = {"cwd": sandbox.root}
         if ordinary_user and is_root():

@@ -25,6 +25,7 @@ class Convenience:
         def buffer(self, size: int, fill: int = 0xA5) -> Buffer: ...
         def words(self, values: list[Any]) -> Buffer: ...
         def call(self, function: str, *arguments: Any) -> int: ...
+        def call_at(self, address: Value, like: str, *arguments: Any) -> int: ...
 
     # --- OpenCL ---
 
@@ -65,6 +66,29 @@ class Convenience:
     def platform_names(self) -> Names:
         """Names of all platforms, asked through the loader: each name comes from the mock that it belongs to."""
         return Names(self.GetPlatformInfo(platform) for platform in self.GetPlatformIDs())
+
+    def used_platforms(self) -> Names:
+        """Names of all platforms, each of them used as an application does: information, devices, and back."""
+        names = Names()
+        for platform in self.GetPlatformIDs():
+            names.append(self.GetPlatformInfo(platform))
+            for query in ("PROFILE", "VERSION", "VENDOR", "EXTENSIONS"):
+                self.GetPlatformInfo(platform, f"CL_PLATFORM_{query}")
+            for device in self.GetDeviceIDs(platform):
+                owner = self.buffer(8, 0)
+                result = self.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_PLATFORM"), 8, owner, None)
+                if result or owner.u64() != platform:
+                    raise CallFailed(f"a device of platform {names[-1]} names another platform ({result})")
+        return names
+
+    def vendor_function(self, name: str) -> str | None:
+        """Asks the loader for a vendor's function and calls it; gives the mock that answered, None without address."""
+        address = self.GetExtensionFunctionAddress(name)
+        if not address:
+            return None
+        answer = self.call_at(address, "clGetExtensionFunctionAddress", None)
+        assert isinstance(answer, Value)
+        return bytes.fromhex(self.command(f"read {answer.token} 64")).split(b"\0")[0].decode()
 
     def GetDeviceIDs(self, platform: Value, kind: str = "CL_DEVICE_TYPE_ALL") -> list[Value]:
         """Devices of a platform; an empty list when there is none."""

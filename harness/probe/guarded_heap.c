@@ -1,0 +1,196 @@
+/* A heap that makes its misuse visible, to be preloaded into a probe (LD_PRELOAD).
+ *
+ * Every block ends at an unreadable page, is filled with 0xA5, is never given out twice, and is unreadable once it is
+ * freed: a read or write past its end, a use after free and a second free are crashes. The few bytes between a block's
+ * end and that page, which alignment may leave, are not zero (a string without terminator does not end there) and
+ * must be unchanged when the block is freed. `mallinfo2` counts the bytes in use exactly.
+ *
+ * CLHARNESS_FAIL_ALLOCATION=N makes the N-th allocation (from 1) fail that the library CLHARNESS_FAIL_IN asks for.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { FILL = 0xA5, ALIGNMENT = 16 };
+
+static const uint64_t MAGIC = 0x636c6861726e6573;
+
+/* In front of every block. */
+struct block {
+    uint64_t magic;
+    size_t size;
+    char *mapping;
+    size_t mapped;
+};
+
+static size_t bytes_in_use;
+static size_t blocks_in_use;
+static long failing;     /* allocations of the library until one fails; 0: none fails */
+static const char *fail_in;
+
+__attribute__((constructor)) static void configure(void)
+{
+    const char *number = getenv("CLHARNESS_FAIL_ALLOCATION");
+    fail_in = getenv("CLHARNESS_FAIL_IN");
+    failing = number && fail_in ? strtol(number, NULL, 10) : 0;
+}
+
+static void stop(const char *what)
+{
+    static const char head[] = "clharness heap: ";
+    ssize_t ignored = write(STDERR_FILENO, head, sizeof head - 1);
+    ignored = write(STDERR_FILENO, what, strlen(what));
+    (void)ignored;
+    abort();
+}
+
+static size_t rounded(size_t size, size_t to)
+{
+    return (size + to - 1) / to * to;
+}
+
+static void *allocate(size_t size, size_t alignment)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (alignment < ALIGNMENT) {
+        alignment = ALIGNMENT;
+    }
+    if (size > SIZE_MAX / 4) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    size_t readable = rounded(rounded(size, alignment) + alignment + sizeof(struct block), page);
+    char *mapping = mmap(NULL, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping == MAP_FAILED) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    mprotect(mapping + readable, page, PROT_NONE);
+    char *memory = mapping + readable - rounded(size, alignment);
+    memory -= (uintptr_t)memory % alignment;
+    struct block *block = (struct block *)(void *)memory - 1;
+    *block = (struct block){.magic = MAGIC, .size = size, .mapping = mapping, .mapped = readable + page};
+    /* Fresh pages are zero: a large block's middle is not worth the time. */
+    memset(memory, FILL, size < 1 << 20 ? size : 1 << 20);
+    memset(memory + size, FILL, rounded(size, ALIGNMENT) - size);
+    __atomic_fetch_add(&bytes_in_use, size, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&blocks_in_use, 1, __ATOMIC_RELAXED);
+    return memory;
+}
+
+static struct block *block_of(void *memory)
+{
+    struct block *block = (struct block *)memory - 1;
+    if (block->magic != MAGIC) {
+        stop("a pointer that was never allocated, or the memory before a block was overwritten\n");
+    }
+    const unsigned char *end = (const unsigned char *)memory + block->size;
+    for (size_t i = 0; i < rounded(block->size, ALIGNMENT) - block->size; i++) {
+        if (end[i] != FILL) {
+            stop("the memory behind a block was overwritten\n");
+        }
+    }
+    return block;
+}
+
+/* Whether this allocation, asked for from the code at `caller`, is the one to fail. */
+static bool fails(const void *caller)
+{
+    Dl_info about;
+    if (failing <= 0 || !dladdr(caller, &about) || !about.dli_fname || strcmp(about.dli_fname, fail_in) != 0) {
+        return false;
+    }
+    return __atomic_sub_fetch(&failing, 1, __ATOMIC_RELAXED) == 0;
+}
+
+static bool refused(const void *caller)
+{
+    if (!fails(caller)) {
+        return false;
+    }
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t size)
+{
+    return refused(__builtin_return_address(0)) ? NULL : allocate(size, ALIGNMENT);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    size_t all;
+    if (refused(__builtin_return_address(0)) || __builtin_mul_overflow(count, size, &all)) {
+        return NULL;
+    }
+    void *memory = allocate(all, ALIGNMENT);
+    if (memory) {
+        memset(memory, 0, all);
+    }
+    return memory;
+}
+
+void free(void *memory)
+{
+    if (!memory) {
+        return;
+    }
+    int error = errno;
+    struct block *block = block_of(memory);
+    __atomic_fetch_sub(&bytes_in_use, block->size, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&blocks_in_use, 1, __ATOMIC_RELAXED);
+    mmap(block->mapping, block->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    errno = error;
+}
+
+void *realloc(void *memory, size_t size)
+{
+    if (refused(__builtin_return_address(0))) {
+        return NULL;
+    }
+    if (memory && size == 0) {
+        free(memory);
+        return NULL;
+    }
+    void *bigger = allocate(size, ALIGNMENT);
+    if (memory && bigger) {
+        size_t before = block_of(memory)->size;
+        memcpy(bigger, memory, before < size ? before : size);
+        free(memory);
+    }
+    return bigger;
+}
+
+void *memalign(size_t alignment, size_t size)
+{
+    return allocate(size, alignment);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return allocate(size, alignment);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    *memory = allocate(size, alignment);
+    return *memory ? 0 : ENOMEM;
+}
+
+size_t malloc_usable_size(void *memory)
+{
+    return memory ? block_of(memory)->size : 0;
+}
+
+struct mallinfo2 mallinfo2(void)
+{
+    return (struct mallinfo2){.uordblks = __atomic_load_n(&bytes_in_use, __ATOMIC_RELAXED),
+                              .ordblks = __atomic_load_n(&blocks_in_use, __ATOMIC_RELAXED)};
+}
