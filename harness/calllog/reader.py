@@ -151,23 +151,33 @@ def _event(line: bytes) -> Event | None:
         return None
 
 
+def dropped(path: Path) -> int:
+    """Number of lines that did not fit into a log, without reading the others."""
+    with path.open("rb") as file:
+        return int(struct.unpack_from("<QQ", file.read(48), 32)[1])
+
+
 def read(path: Path) -> CallLog:
     """Reads a log; nothing in it is trusted: lines that a dying process left unfinished are counted as `torn`."""
     try:
         with path.open("rb") as file:
             head = file.read(48)
-            if head[: len(MAGIC)] != MAGIC:
+            if head[: len(MAGIC)] != MAGIC or len(head) < 48:
                 return CallLog([], torn=1)
-            used, dropped = struct.unpack_from("<QQ", head, 32)
+            used, lost = struct.unpack_from("<QQ", head, 32)
             file.seek(HEADER)
             body = file.read(min(used, 1 << 30))
     except OSError:
         return CallLog([])
+    if lost:
+        body = body.rstrip(b"\0")  # what a line reserved that did not fit
     events, torn = [], 0
-    for line in re.split(rb"[\0\n]+", body):  # NULs: reserved by a process that died before it wrote
-        event = _event(line)
-        if event is None:
-            torn += bool(line.strip())
-        else:
-            events.append(event)
-    return CallLog(events, dropped, torn)
+    for line in body.split(b"\n"):
+        # NULs: reserved by a process that died before it wrote, or while it did
+        for number, part in enumerate(re.split(rb"\0+", line)):
+            event = _event(part)
+            if event is not None:
+                events.append(event)
+            elif part or (number == 0 and line):
+                torn += 1
+    return CallLog(events, lost, torn)

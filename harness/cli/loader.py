@@ -90,7 +90,7 @@ def _pytest_arguments(args: argparse.Namespace) -> list[str]:
         arguments += ["-n", str(jobs)]
     for option, file in (("--clharness-json", args.json), ("--clharness-junit", args.junit)):
         if file is not None:
-            arguments.append(f"{option}={_output_path(option.replace('clharness-', ''), file)}")
+            arguments.append(f"{option}={output_path(option.replace('clharness-', ''), file)}")
     if args.expect is not None:
         arguments.append(f"--expect={_expectation_path(args.expect, args.update_expectations)}")
     if args.time_limit is not None:
@@ -137,7 +137,7 @@ def _loader_path(text: str) -> Path:
     return path.absolute()
 
 
-def _output_path(option: str, text: str) -> Path:
+def output_path(option: str, text: str) -> Path:
     path = Path(text)
     if text in ("-", "/dev/stdout"):
         raise UsageError(f"{option} {text}: the report is printed there; name a file")

@@ -1,0 +1,196 @@
+"""Measure the harness itself: what an event of the call log costs, and what a whole case costs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from harness.build import build
+from harness.calllog import reader
+from harness.cli.loader import output_path
+from harness.errors import Exit, HarnessError
+from harness.loader import Loader
+from harness.sandbox import Sandbox, Unsupported
+from harness.sandbox.machine import scratch_root
+from harness.subject import loader_path
+
+EXAMPLE = """\
+  clharness bench                       everything
+  clharness bench calllog               nanoseconds of an event, beside write(2)
+  clharness bench case -n 300 --json build/bench.json
+"""
+
+CALLLOG_TARGET = 150.0  # nanoseconds of CPU time an event
+CASE_TARGET = 5.0  # milliseconds, median of a default case
+_EVENTS = 100_000
+_ROUNDS = 5
+_LINE_ROOM = 256  # bytes of one of the benchmark's lines, at most
+
+# The ways to run a case, by the name that the report gives them: arguments of Loader.start.
+_CASES: dict[str, dict[str, bool]] = {
+    "default": {},
+    "linked": {"linked": True},
+    "system": {"system": True},
+    "ordinary user": {"ordinary_user": True},
+    "elevated": {"elevated": True},
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what", nargs="?", choices=("calllog", "case"), help="measure only this; default: everything"
+    )
+    parser.add_argument("--loader", metavar="PATH", help="loader that the cases run; default: the system's")
+    parser.add_argument("-n", metavar="N", type=_count, default=100, help="repetitions of each case (default: 100)")
+    parser.add_argument("--json", metavar="FILE", help="write the numbers there")
+
+
+def run(args: argparse.Namespace) -> int:
+    output = None if args.json is None else output_path("--json", args.json)
+    found: dict[str, Any] = {}
+    if args.what in (None, "calllog"):
+        found["calllog"] = measure_calllog()
+        print("\n".join(_calllog_lines(found["calllog"])), flush=True)
+    if args.what in (None, "case"):
+        found["case"] = measure_cases(Loader(loader_path(args.loader)), args.n)
+        print("\n".join(_case_lines(found["case"])))
+    if output is not None:
+        output.write_text(json.dumps(found, indent=1) + "\n")
+    return Exit.AS_EXPECTED
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of repetitions; give 2 or more")
+    return int(text)
+
+
+# --- the call log ---
+
+
+def measure_calllog(events: int = _EVENTS, rounds: int = _ROUNDS) -> dict[str, Any]:
+    """CPU time of an event, medians over rounds: into the log, and by write(2) to an O_APPEND descriptor."""
+    measured: dict[str, list[float]] = {"calllog": [], "write": []}
+    with tempfile.TemporaryDirectory(prefix="clharness-", dir=scratch_root()) as folder:
+        for _ in range(rounds):
+            log = Path(folder) / "calllog"
+            reader.create(log, events * _LINE_ROOM)
+            done = subprocess.run([build().calllog_bench, log, str(events)], capture_output=True, text=True)
+            if done.returncode:
+                raise HarnessError(f"{build().calllog_bench}: {done.stderr.strip() or f'exit code {done.returncode}'}")
+            if reader.dropped(log):
+                raise HarnessError(f"{log}: too small for {events} events; what was measured is their loss")
+            for name, value in (line.split() for line in done.stdout.splitlines()):
+                measured[name].append(float(value))
+    event, write = (statistics.median(measured[name]) for name in ("calllog", "write"))
+    return {
+        "events": events,
+        "rounds": rounds,
+        "folder": str(scratch_root()),
+        "event_ns": round(event, 1),
+        "write_ns": round(write, 1),
+        "ratio_to_write": round(event / write, 3),
+        "target_ns": CALLLOG_TARGET,
+        "met": event <= CALLLOG_TARGET,
+    }
+
+
+def _calllog_lines(found: dict[str, Any]) -> list[str]:
+    return [
+        f"call log: {found['event_ns']:.0f} ns an event, {found['ratio_to_write']:.2f} of a write(2) of the same line "
+        f"to an O_APPEND descriptor ({found['write_ns']:.0f} ns)",
+        f"  target: at most {found['target_ns']:.0f} ns: {_met(found['met'])}",
+        f"  {found['rounds']} rounds of {found['events']} events in {found['folder']}, CPU time, medians",
+    ]
+
+
+def _met(met: bool) -> str:
+    return "met" if met else "MISSED"
+
+
+# --- whole cases ---
+
+
+def measure_cases(loader: Loader, repetitions: int) -> dict[str, Any]:
+    """Wall-clock time of the smallest whole case, for each way to run it, and of starting /bin/true in between."""
+    ways: dict[str, dict[str, Any]] = {}
+    spawns: list[float] = []
+    for name, options in _CASES.items():
+        try:
+            _case(loader, options)  # what is found out once a process is found out here
+        except Unsupported as reason:
+            ways[name] = {"unsupported": reason.reason}
+            continue
+        times = []
+        for _ in range(repetitions):
+            times.append(_milliseconds(lambda options=options: _case(loader, options)))  # type: ignore[misc]
+            spawns.append(_milliseconds(_spawn))
+        ways[name] = _spread(times)
+    spawn = _spread(spawns)
+    for way in ways.values():
+        if "median_ms" in way:
+            way["ratio_to_spawn"] = round(way["median_ms"] / spawn["median_ms"], 2)
+    median = ways["default"]["median_ms"]
+    return {
+        "loader": loader.facts.real_path,
+        "repetitions": repetitions,
+        "folder": str(scratch_root()),
+        "spawn": spawn,
+        "cases": ways,
+        "target_ms": CASE_TARGET,
+        "met": median <= CASE_TARGET,
+    }
+
+
+def _case(loader: Loader, options: dict[str, bool]) -> None:
+    """A sandbox, a vendor, the loader that lists its platform, and the end of it all."""
+    sandbox = Sandbox(loader.path)
+    try:
+        sandbox.vendor("a")
+        with loader.start(sandbox, **options) as cl:  # type: ignore[arg-type]
+            if (names := cl.platform_names()) != ["a"]:
+                raise HarnessError(f"the case does not work: {loader.path} lists the platforms {names}, not ['a']")
+    finally:
+        sandbox.close()
+
+
+def _spawn() -> None:
+    subprocess.run(["/bin/true"], check=True)
+
+
+def _milliseconds(work: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1e3
+
+
+def _spread(times: list[float]) -> dict[str, float]:
+    return {
+        "median_ms": round(statistics.median(times), 3),
+        "p95_ms": round(statistics.quantiles(times, n=20)[-1], 3),
+    }
+
+
+def _case_lines(found: dict[str, Any]) -> list[str]:
+    lines = [f"{'case':16}{'median ms':>10}{'95 % ms':>10}{'of a spawn':>12}"]
+    for name, way in found["cases"].items():
+        if "unsupported" in way:
+            lines.append(f"{name:16}unsupported: {way['unsupported']}")
+        else:
+            lines.append(f"{name:16}{way['median_ms']:10.2f}{way['p95_ms']:10.2f}{way['ratio_to_spawn']:12.1f}")
+    spawn = found["spawn"]
+    lines.append(f"{'/bin/true':16}{spawn['median_ms']:10.2f}{spawn['p95_ms']:10.2f}{1:12.1f}")
+    lines.append(f"  target: median of a default case at most {found['target_ms']:g} ms: {_met(found['met'])}")
+    lines.append(
+        f"  {found['repetitions']} repetitions with {found['loader']} in {found['folder']}, "
+        f"{os.cpu_count()} processors"
+    )
+    return lines

@@ -1,0 +1,131 @@
+"""Run a program with mock ICDs and layers in place of real ones, and log every call that reaches them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.build import build
+from harness.calllog import reader
+from harness.calllog.reader import CallLog
+from harness.cli.loader import output_path
+from harness.errors import Exit, UsageError
+from harness.report.terminal import printable
+from harness.sandbox import Sandbox
+from harness.sandbox.faults import NAMES, faults
+from harness.sandbox.mock_config import MockConfig, read
+from harness.subject import SONAME
+
+EXAMPLE = """\
+  clharness mock --config mock_icds/two-vendors.toml -- clinfo -l
+  clharness mock --config mine.toml --trace build/trace.json -- ./application    for ui.perfetto.dev
+  clharness mock --faults
+"""
+
+_LOG_SIZE = 256 << 20  # bytes of the call log; memory is used only as it fills
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="FILE", type=Path, help="TOML file that describes the mocks")
+    parser.add_argument("--faults", action="store_true", help="list everything that the mocks can do wrong")
+    parser.add_argument("--log", action="store_true", help="print the call log when the program has ended")
+    parser.add_argument("--trace", metavar="FILE", help="write the calls as Chrome/Perfetto trace JSON")
+    parser.add_argument("--keep", action="store_true", help="keep the folder that the mocks lie in")
+    parser.add_argument("command", metavar="COMMAND", nargs="*", help="program to run, with its arguments, after --")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.faults:
+        print("\n".join(_fault_list()))
+        return Exit.AS_EXPECTED
+    if args.config is None:
+        raise UsageError("--config is missing: name a file such as mock_icds/two-vendors.toml")
+    config = read(args.config)
+    if not args.command:
+        raise UsageError(f"no command to run: clharness mock --config {args.config} -- COMMAND")
+    if args.trace is not None:  # finds out before the program runs that a result cannot be written
+        args.trace = output_path("--trace", args.trace)
+    # The loader's name is enough for mocks that call back: it is loaded when they look for it.
+    sandbox = Sandbox(Path(SONAME))
+    try:
+        status = _run_with(config, sandbox, args.command)
+        _tell(sandbox, args)
+    finally:
+        if args.keep:
+            _say(f"the mocks are kept in {sandbox.root}")
+        else:
+            sandbox.close()
+    return status
+
+
+def _say(text: str) -> None:
+    print(f"clharness: {text}", file=sys.stderr)
+
+
+def _fault_list() -> list[str]:
+    width = max(shutil.get_terminal_size((100, 24)).columns, 60)
+    lines: list[str] = []
+    for kind, name in NAMES.items():
+        lines += ["", f"{name}:"] if lines else [f"{name}:"]
+        for fault, sentence in faults(kind).items():
+            lines.append(f"  {fault}")
+            lines += textwrap.wrap(sentence, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return lines
+
+
+def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> int:
+    """Runs the command with the user's environment and the mocks'; gives its exit code as a shell would."""
+    reader.create(sandbox.log_path, _LOG_SIZE)
+    environment = os.environ | config.fill(sandbox)
+    sys.stdout.flush()
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise UsageError(f"{command[0]}: cannot be run: {error.strerror}") from None
+
+    def pass_on(number: int, _frame: object) -> None:
+        if number != signal.SIGINT:  # which a terminal sends to both of us
+            process.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        status = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if status < 0:
+        _say(f"{command[0]} was ended by {signal.Signals(-status).name}")
+        return 128 - status
+    return status
+
+
+def _tell(sandbox: Sandbox, args: argparse.Namespace) -> None:
+    """What the mocks saw: a summary, and the log in the forms that were asked for."""
+    log = sandbox.log
+    text = "\n".join(printable(line) for line in log.text().splitlines())
+    path = build().folder / "mock.log"
+    where = f"log: {path}"
+    try:
+        path.write_text(text + "\n")
+    except OSError as error:
+        where = f"the log cannot be written to {path} ({error.strerror}); --log prints it"
+    if args.log and text:
+        print(text)
+    if args.trace is not None:
+        args.trace.write_text(log.chrome_trace())
+    _say(f"{_summary(log)}; {where}")
+
+
+def _summary(log: CallLog) -> str:
+    if not log.events:
+        return "no mock was loaded: does the program use an OpenCL loader?"
+    calls = ", ".join(f"{who} {len(log.of(who).calls())}" for who in log.components())
+    lost = f" ({log.dropped} more did not fit into the log)" if log.dropped else ""
+    return f"calls: {calls}{lost}"

@@ -1,0 +1,139 @@
+"""Mocks described by a person: a TOML file with [[icd]], [[layer]] and [environment].
+
+The example is mock_icds/two-vendors.toml. What is wrong in a file is a UsageError: file, entry, what, and what was
+probably meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness import tomlfile
+from harness.errors import UsageError
+from harness.sandbox.faults import Kind, check_faults, nearest
+from harness.sandbox.sandbox import Sandbox
+
+_PLATFORM: dict[str, type] = {
+    "name": str,
+    "suffix": str,
+    "extensions": str,
+    "version": str,
+    "profile": str,
+    "gpus": int,
+    "cpus": int,
+    "accelerators": int,
+    "unloadable": bool,
+}
+_BOTH: dict[str, type] = {"name": str, "variant": str, "faults": list}
+_KEYS: dict[Kind, dict[str, type]] = {
+    "icd": _PLATFORM | _BOTH | {"platforms": int, "icd2": bool, "table": int, "platform": list},
+    "layer": _BOTH,
+}
+_WANTED = {str: "a string", int: "a whole number from 0", bool: "true or false", list: "a list"}
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # part of a file name, and a word in the log
+_MAX_PLATFORMS = 64
+
+
+@dataclass
+class MockConfig:
+    """The mocks of a file, as keyword arguments of `Sandbox.icd` and `Sandbox.layer`, and variables to set."""
+
+    path: Path
+    icds: list[dict[str, Any]] = field(default_factory=list)
+    layers: list[dict[str, Any]] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def fill(self, sandbox: Sandbox) -> dict[str, str]:
+        """Makes the mocks; gives the variables that show them to a loader.
+
+        Without an [[icd]] the machine's own vendors stay: layers can be put in front of real drivers.
+        """
+        shown: dict[str, str] = {}
+        try:
+            for settings in self.icds:
+                sandbox.vendor(**settings)
+                shown["OCL_ICD_VENDORS"] = str(sandbox.vendors)
+            layers = [sandbox.layer(**settings) for settings in self.layers]
+        except UsageError as error:  # a variant that is not built
+            raise UsageError(f"{self.path}: {error}") from None
+        if layers:
+            shown["OPENCL_LAYERS"] = ":".join(str(layer) for layer in layers)
+        return shown | self.environment
+
+
+def read(path: Path) -> MockConfig:
+    table = tomlfile.read(path)
+    _only_keys(path, "the file", table, ("icd", "layer", "environment"))
+    config = MockConfig(path)
+    seen: set[str] = set()
+    for kind, to in (("icd", config.icds), ("layer", config.layers)):
+        for number, entry in _tables(path, table, kind):
+            where = f"[[{kind}]] {entry.get('name', number)}:"
+            to.append(_mock(path, where, "icd" if kind == "icd" else "layer", entry))
+            if entry["name"] in seen:
+                tomlfile.wrong(path, where, "has the name of another mock; names tell them apart in the call log")
+            seen.add(entry["name"])
+    config.environment = _environment(path, table.get("environment", {}))
+    if not seen:
+        tomlfile.wrong(path, "the file", 'describes no mock; a vendor is written [[icd]] and name = "one"')
+    return config
+
+
+def _tables(path: Path, table: dict[str, Any], key: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    entries = table.get(key, [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        tomlfile.wrong(path, f"`{key}`", f"must be a table in double brackets: [[{key}]]")
+    yield from enumerate(entries, start=1)
+
+
+def _only_keys(path: Path, where: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            tomlfile.wrong(path, where, f"has the unknown key {key!r}; {nearest(key, known)}")
+
+
+def _typed(path: Path, where: str, table: dict[str, Any], types: dict[str, type]) -> None:
+    _only_keys(path, where, table, tuple(types))
+    for key, value in table.items():
+        # bool is a kind of int in Python, and not in TOML
+        if type(value) is not types[key] or (isinstance(value, int) and value < 0):
+            tomlfile.wrong(path, where, f"needs {_WANTED[types[key]]} as `{key}`, not {value!r}")
+
+
+def _mock(path: Path, where: str, kind: Kind, entry: dict[str, Any]) -> dict[str, Any]:
+    """One mock's keyword arguments."""
+    _typed(path, where, entry, _KEYS[kind])
+    if not _NAME.fullmatch(tomlfile.text(path, where, entry, "name")):
+        tomlfile.wrong(path, where, "needs a `name` of letters, digits, '.', '-' and '_'")
+    settings = dict(entry)
+    faults = settings.get("faults", [])
+    if not all(isinstance(fault, str) for fault in faults):
+        tomlfile.wrong(path, where, 'needs strings in `faults`, such as "list_call_writes=1"')
+    try:
+        check_faults(kind, faults)
+    except UsageError as error:
+        tomlfile.wrong(path, where, str(error))
+    if kind == "icd":
+        settings["per_platform"] = settings.pop("platform", [])
+        described = len(settings["per_platform"])
+        for number, (_, platform) in enumerate(_tables(path, entry, "platform")):
+            _typed(path, f"{where} platform {number}:", platform, _PLATFORM)
+        count = settings.setdefault("platforms", max(1, described))
+        if not described <= count <= _MAX_PLATFORMS:
+            tomlfile.wrong(path, where, f"needs {described} to {_MAX_PLATFORMS} as `platforms`, not {count}")
+    return settings
+
+
+def _environment(path: Path, table: Any) -> dict[str, str]:
+    if not isinstance(table, dict):
+        tomlfile.wrong(path, "`environment`", "must be a table: [environment]")
+    for name, value in table.items():
+        if not name or "=" in name or "\0" in name:
+            tomlfile.wrong(path, "[environment]", f"has {name!r}, which is no name of a variable")
+        if not isinstance(value, str) or "\0" in value:
+            tomlfile.wrong(path, "[environment]", f"needs a string as {name}, not {value!r}")
+    return dict(table)
