@@ -21,6 +21,7 @@ class Build:
     api: Path
     probe: Path
     linked_probe: Path
+    reference_loader: Path
     at_secure: Path
     guarded_heap: Path
     calllog_bench: Path
@@ -51,6 +52,7 @@ def build() -> Build:
         api=Path(found["api"]),
         probe=Path(found["probe"]),
         linked_probe=Path(found["linked_probe"]),
+        reference_loader=Path(found["reference_loader"]),
         at_secure=Path(found["at_secure"]),
         guarded_heap=Path(found["guarded_heap"]),
         calllog_bench=Path(found["calllog_bench"]),

@@ -1,0 +1,1 @@
+"""The specification as code."""

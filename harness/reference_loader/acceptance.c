@@ -1,0 +1,227 @@
+/* Which platforms are offered: the steps of ICD "Adding a Vendor Library", one function each.
+ *
+ * Whatever fails a step is ignored and costs only itself: a platform its place in the list, a library without any
+ * platform left its place in memory.
+ */
+#include "dispatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct platform *first_platform;
+static struct platform **last_platform = &first_platform;
+
+typedef void *CL_API_CALL extension_address_function(const char *name);
+typedef cl_int CL_API_CALL platform_ids_function(cl_uint, cl_platform_id *, cl_uint *);
+typedef cl_int CL_API_CALL platform_info_function(cl_platform_id, cl_platform_info, size_t, void *, size_t *);
+typedef void *CL_API_CALL function_address_function(cl_platform_id, const char *);
+typedef cl_int CL_API_CALL set_dispatch_data_function(cl_platform_id, void *);
+
+/* What a vendor library must have. */
+struct vendor {
+    void *library;
+    extension_address_function *extension_address;
+    platform_ids_function *platform_ids;
+    platform_info_function *platform_info;
+    function_address_function *function_address;   /* ICD 2 */
+    set_dispatch_data_function *set_dispatch_data; /* ICD 2 */
+};
+
+/* Functions are exported, or come from clGetExtensionFunctionAddress: the text leaves the way open, vendors use both.
+ */
+static entry vendor_function(const struct vendor *vendor, const char *name)
+{
+    entry found = (entry)(uintptr_t)vendor->extension_address(name);
+    return found ? found : library_symbol(vendor->library, name);
+}
+
+static bool find_functions(struct vendor *vendor)
+{
+    vendor->extension_address =
+        (extension_address_function *)library_symbol(vendor->library, "clGetExtensionFunctionAddress");
+    if (!vendor->extension_address) {
+        return false;
+    }
+    vendor->platform_ids = (platform_ids_function *)vendor_function(vendor, "clIcdGetPlatformIDsKHR");
+    vendor->platform_info = (platform_info_function *)library_symbol(vendor->library, "clGetPlatformInfo");
+    if (!vendor->platform_info) {
+        vendor->platform_info = (platform_info_function *)vendor_function(vendor, "clGetPlatformInfo");
+    }
+    vendor->function_address =
+        (function_address_function *)vendor_function(vendor, "clIcdGetFunctionAddressForPlatformKHR");
+    vendor->set_dispatch_data =
+        (set_dispatch_data_function *)vendor_function(vendor, "clIcdSetPlatformDispatchDataKHR");
+    return vendor->platform_ids && vendor->platform_info;
+}
+
+/* The platforms of a library, to be given to free(); NULL where it fails or has none. */
+static cl_platform_id *list_platforms(const struct vendor *vendor, cl_uint *count)
+{
+    enum { MOST = 1 << 16 }; /* more is an uninitialised count */
+    *count = 0;
+    if (vendor->platform_ids(0, NULL, count) != CL_SUCCESS || *count == 0 || *count > MOST) {
+        return NULL;
+    }
+    cl_platform_id *ids = calloc(*count, sizeof *ids); /* zeroed: a shorter list leaves NULL, which is skipped */
+    if (ids && vendor->platform_ids(*count, ids, NULL) != CL_SUCCESS) {
+        free(ids);
+        return NULL;
+    }
+    return ids;
+}
+
+/* A string of a platform, to be given to free(); NULL where it cannot be read. A terminator of our own is added. */
+static char *platform_string(platform_info_function *info, cl_platform_id id, cl_platform_info query)
+{
+    enum { MOST = 1 << 20 };
+    size_t size = 0;
+    if (info(id, query, 0, NULL, &size) != CL_SUCCESS || size == 0 || size > MOST) {
+        return NULL;
+    }
+    char *text = calloc(1, size + 1);
+    if (text && info(id, query, size, text, NULL) != CL_SUCCESS) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Whether a name is among names separated by spaces. */
+static bool lists(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    while (*names) {
+        names += strspn(names, " ");
+        size_t word = strcspn(names, " ");
+        if (word == length && memcmp(names, name, length) == 0) {
+            return true;
+        }
+        names += word;
+    }
+    return false;
+}
+
+/* ICD "Loader-Managed Dispatch": asks for every function by name, and hands the table over. */
+static struct dispatch_data *manage_dispatch(const struct vendor *vendor, cl_platform_id id)
+{
+    const entry *table = ((const struct dispatchable *)(const void *)id)->table;
+    if ((intptr_t)table[function_info[FUNCTION_clUnloadCompiler].slot] != CL_ICD2_TAG_KHR ||
+        !vendor->function_address || !vendor->set_dispatch_data) {
+        return NULL;
+    }
+    struct dispatch_data *data = calloc(1, sizeof *data);
+    if (!data) {
+        return NULL;
+    }
+    for (int slot = 0; slot < TABLE_LENGTH; slot++) {
+        if (function_of_slot[slot] >= 0) {
+            data->table.slot[slot] =
+                (entry)(uintptr_t)vendor->function_address(id, function_info[function_of_slot[slot]].name);
+        }
+    }
+    if (vendor->set_dispatch_data(id, data) != CL_SUCCESS) {
+        free(data);
+        return NULL;
+    }
+    return data;
+}
+
+static bool queries_pass(struct platform *platform, platform_info_function *info)
+{
+    char *extensions = platform_string(info, platform->id, CL_PLATFORM_EXTENSIONS);
+    bool icd = extensions && lists(extensions, "cl_khr_icd");
+    if (icd && lists(extensions, "cl_khr_icd_unloadable")) {
+        cl_bool unloadable = CL_FALSE;
+        cl_int result = info(platform->id, CL_PLATFORM_UNLOADABLE_KHR, sizeof unloadable, &unloadable, NULL);
+        platform->unloadable = result == CL_SUCCESS && unloadable == CL_TRUE; /* not known: stays loaded */
+    }
+    free(extensions);
+    platform->suffix = icd ? platform_string(info, platform->id, CL_PLATFORM_ICD_SUFFIX_KHR) : NULL;
+    return platform->suffix != NULL;
+}
+
+static void platform_free(struct platform *platform)
+{
+    free(platform->suffix);
+    free(platform->dispatch_data);
+    free(platform);
+}
+
+/* Offers one platform if it passes. */
+static void platform_add(const struct vendor *vendor, cl_platform_id id, const char *library)
+{
+    platform_info_function *info = vendor->platform_info;
+    if (!id || !((const struct dispatchable *)(const void *)id)->table) {
+        return;
+    }
+    struct platform *platform = calloc(1, sizeof *platform);
+    if (!platform) {
+        return;
+    }
+    platform->id = id;
+    platform->extension_address = vendor->extension_address;
+    bool passes = true;
+    if (is_icd2(id)) {
+        platform->dispatch_data = manage_dispatch(vendor, id);
+        passes = platform->dispatch_data != NULL;
+    }
+    passes = passes && queries_pass(platform, info);
+    platform->library = passes ? library_open(library) : NULL; /* a reference of the platform's own */
+    if (!platform->library) {
+        platform_free(platform);
+        return;
+    }
+    *last_platform = platform;
+    last_platform = &platform->next;
+}
+
+static bool is_known(void *library)
+{
+    for (struct platform *platform = first_platform; platform; platform = platform->next) {
+        if (platform->library == library) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void vendor_add(const char *library)
+{
+    struct vendor vendor = {.library = library_open(library)};
+    cl_uint count;
+    if (!vendor.library) {
+        return;
+    }
+    if (!library_is_self(vendor.library) && !is_known(vendor.library) && find_functions(&vendor)) {
+        cl_platform_id *ids = list_platforms(&vendor, &count);
+        for (cl_uint i = 0; ids && i < count; i++) {
+            platform_add(&vendor, ids[i], library);
+        }
+        free(ids);
+    }
+    library_close(vendor.library); /* platforms that were offered hold it by their own references */
+}
+
+/* Only what says that it can be unloaded is unloaded (cl_khr_icd_unloadable). Objects of other vendors may be called
+ * yet, by late destructors: tables that they point to stay. */
+void vendors_remove(void)
+{
+    static struct platform *retired;
+    bool unload = !variable_is_true("OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING");
+    struct platform *platform = first_platform;
+    first_platform = NULL;
+    last_platform = &first_platform;
+    while (platform) {
+        struct platform *next = platform->next;
+        if (platform->unloadable && unload) {
+            library_close(platform->library);
+            platform_free(platform);
+        } else if (platform->dispatch_data) {
+            platform->next = retired;
+            retired = platform;
+        } else {
+            platform_free(platform);
+        }
+        platform = next;
+    }
+}

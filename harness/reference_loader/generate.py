@@ -1,0 +1,126 @@
+"""Writes the reference loader's exported functions from the API model and the classes of vendor inference.
+
+    python -m harness.reference_loader.generate --out FILE --api api.json
+
+Each exported function calls the first layer's table where there is a layer, else the loader's own function, which
+finds the vendor by its object (or stands in entry_points.c).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.requirements.catalogue import Slot, slots
+
+OWN = ("loader", "properties", "devices", "events", "none")
+OWN_FUNCTIONS = ("clSVMAlloc", "clSVMFree")
+# Functions that may be the first of a process: they start discovery.
+FIRST = ("loader", "properties", "platform", "none")
+
+
+def _declaration(function: dict[str, Any], name: str) -> str:
+    parameters = ", ".join(
+        p["type"].replace("(*", "(CL_CALLBACK *", 1) if p["kind"] == "callback" else p["type"]
+        for p in function["parameters"]
+    )
+    return f"{function['result']} CL_API_CALL {name}({parameters or 'void'})"
+
+
+def _arguments(function: dict[str, Any]) -> str:
+    return ", ".join(p["name"] for p in function["parameters"])
+
+
+def _loader_function(function: dict[str, Any], slot: Slot) -> str:
+    """The loader's own end of the chain, for a function whose vendor is that of one object."""
+    name, handle = function["name"], next(p for p in function["parameters"] if p["kind"] == "handle")["name"]
+    errors = any(p["name"] == "errcode_ret" for p in function["parameters"])
+
+    def fail(error: int | str) -> str:
+        if not errors:
+            return f"        return {error};"
+        return f"        if (errcode_ret) {{\n            *errcode_ret = {error};\n        }}\n        return NULL;"
+
+    return f"""static {_declaration(function, "loader_" + name)}
+{{
+    if (!{handle}) {{
+{fail(slot.null or 0)}
+    }}
+    type_of_{name} *found = (type_of_{name} *)vendor_entry({handle}, {slot.number});
+    if (!found) {{
+{fail("CL_INVALID_OPERATION")}
+    }}
+    return found({_arguments(function)});
+}}
+"""
+
+
+def _export(function: dict[str, Any], slot: Slot) -> str:
+    name, arguments = function["name"], _arguments(function)
+    back = "" if function["result_kind"] == "void" else "return "
+    start = "    loader_initialize();\n" if slot.class_ in FIRST else ""
+    call = f"((type_of_{name} *)first_layer_table->slot[{slot.number}])({arguments})"
+    linkage = "EXPORTED CL_API_ENTRY" if slot.reached == "export" else "static"
+    exported = name if slot.reached == "export" else f"queried_{name}"
+    return f"""{linkage} {_declaration(function, exported)}
+{{
+{start}    if (first_layer_table) {{
+        {back}{call};{"" if back else chr(10) + "        return;"}
+    }}
+    {back}loader_{name}({arguments});
+}}
+"""
+
+
+def source(api: dict[str, Any]) -> str:
+    """The C text."""
+    functions = {f["name"]: f for f in api["functions"]}
+    parts, own, exported = [], [], []
+    for name in api["slots"]:
+        slot = slots()[name]
+        function = functions.get(name)
+        if function is None or slot.reached == "windows-query":
+            continue
+        parts.append(f"typedef {_declaration(function, 'type_of_' + name)};\n")
+        if slot.class_ not in OWN and name not in OWN_FUNCTIONS:
+            parts.append(_loader_function(function, slot))
+        parts.append(_export(function, slot))
+        public = name if slot.reached == "export" else f"queried_{name}"
+        own.append(f"        [{slot.number}] = (entry)loader_{name},\n")
+        exported.append(f"    [{slot.number}] = (entry){public},\n")
+    return f"""/* Generated from the installed OpenCL-Headers and harness/requirements/slots.toml. Do not edit. */
+#include "dispatch.h"
+#include "entry_points.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+{"".join(parts)}
+const struct table loader_table = {{
+    .slot = {{
+{"".join(own)}    }}}};
+
+static const entry exported[TABLE_LENGTH] = {{
+{"".join(exported)}}};
+
+entry exported_function(int slot)
+{{
+    return exported[slot];
+}}
+"""
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m harness.reference_loader.generate", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--api", type=Path, required=True, help="api.json of harness.api.generate")
+    options = parser.parse_args(arguments)
+    options.out.write_text(source(json.loads(options.api.read_text())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,104 @@
+/* The chain of layers (LAY): each gets the table of what is behind it, and gives the table that stands before it. */
+#include "loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct table *first_layer_table;
+
+typedef cl_int CL_API_CALL layer_info_function(cl_uint, size_t, void *, size_t *);
+typedef cl_int CL_API_CALL init_function(cl_uint, const void *, cl_uint *, const void **);
+typedef cl_int CL_API_CALL init_with_properties_function(cl_uint, const void *, cl_uint *, const void **, const void *);
+typedef cl_int CL_API_CALL deinit_function(void);
+
+struct layer {
+    struct table table; /* complete: what the layer left out is filled in from its target */
+    void *library;
+    deinit_function *deinit;
+    struct layer *next; /* the one behind it */
+};
+
+static struct layer *first_layer;
+
+/* The first version of the layer interface, the only one there is. */
+static bool version_is_known(void *library)
+{
+    cl_uint version = 0;
+    layer_info_function *info = (layer_info_function *)library_symbol(library, "clGetLayerInfo");
+    return info && info(CL_LAYER_API_VERSION, sizeof version, &version, NULL) == CL_SUCCESS &&
+           version == CL_LAYER_API_VERSION_100;
+}
+
+/* Calls one of the two functions that a layer may have; the newer one first. Old layers rely on exit handlers, not on
+ * clDeinitLayer: OCL_ICD_FORCE_LEGACY_TERMINATION asks for their way (ICD "Issues"). */
+static cl_int initialize(struct layer *layer, const struct table *target, cl_uint *count, const void **entries)
+{
+    bool legacy = variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION");
+    init_with_properties_function *with_properties =
+        (init_with_properties_function *)library_symbol(layer->library, "clInitLayerWithProperties");
+    init_function *plain = (init_function *)library_symbol(layer->library, "clInitLayer");
+    if (with_properties && !legacy) {
+        layer->deinit = (deinit_function *)library_symbol(layer->library, "clDeinitLayer");
+        return with_properties(TABLE_LENGTH, target, count, entries, NULL);
+    }
+    return plain ? plain(TABLE_LENGTH, target, count, entries) : CL_INVALID_VALUE;
+}
+
+static bool is_known(void *library)
+{
+    for (struct layer *layer = first_layer; layer; layer = layer->next) {
+        if (layer->library == library) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void layer_add(const char *name)
+{
+    cl_uint count = 0;
+    const void *entries = NULL;
+    struct layer *layer = calloc(1, sizeof *layer);
+    void *library = layer ? library_open(name) : NULL;
+    if (!library) {
+        free(layer);
+        return;
+    }
+    layer->library = library;
+    const struct table *target = first_layer ? &first_layer->table : &loader_table;
+    if (library_is_self(library) || is_known(library) || !version_is_known(library) ||
+        initialize(layer, target, &count, &entries) != CL_SUCCESS || !entries) {
+        library_close(library);
+        free(layer);
+        return;
+    }
+    layer->table = *target;
+    for (cl_uint slot = 0; slot < count && slot < TABLE_LENGTH; slot++) {
+        entry own = ((const entry *)entries)[slot];
+        layer->table.slot[slot] = own ? own : target->slot[slot];
+    }
+    layer->next = first_layer;
+    first_layer = layer;
+    first_layer_table = &layer->table;
+}
+
+/* Front to back: a layer may still call what is behind it. Calls that come now skip all layers. */
+void layers_remove(void)
+{
+    bool unload = !variable_is_true("OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING");
+    first_layer_table = NULL;
+    if (variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION")) {
+        return;
+    }
+    while (first_layer) {
+        struct layer *layer = first_layer;
+        if (layer->deinit) {
+            layer->deinit();
+        }
+        if (unload) {
+            library_close(layer->library);
+        }
+        first_layer = layer->next;
+        free(layer);
+    }
+}
