@@ -85,8 +85,7 @@ static void converse(FILE *in, int out, bool echo)
     size_t line_room = 0;
     char *reply = malloc(room);
     char *line = NULL;
-    ssize_t length;
-    while (reply && (length = getline(&line, &line_room, in)) > 0) {
+    while (reply && getline(&line, &line_room, in) > 0) {
         line[strcspn(line, "\n")] = '\0';
         if (*line == '\0' || *line == '#') {
             continue;
