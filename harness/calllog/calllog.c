@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -56,23 +57,42 @@ void calllog_close(struct calllog *log)
     }
 }
 
-/* Room that every line keeps for its end: closing braces and the mark of a cut. */
-enum { TAIL = 32 };
+/* TAIL is the room that every line keeps for its end: closing braces and the mark of a cut. The limits of strings are
+ * bytes before escaping, which makes six of one; the start of a line has to fit whatever its names are. */
+enum { TAIL = 32, MAX_DEPTH = 16, NAME_LIMIT = 128, STRING_LIMIT = 512 };
 
-static void put(struct calllog_line *line, const char *text, size_t length)
+/* Room for `length` more bytes, or NULL where they do not fit: then the line is cut. What is written behind them, up
+ * to TAIL bytes, is overwritten by what comes next. */
+static char *reserve(struct calllog_line *line, size_t length)
 {
     if (line->cut || line->length + length > CALLLOG_LINE - TAIL) {
         line->cut = 1;
-        return;
+        return NULL;
     }
-    memcpy(line->text + line->length, text, length);
+    char *to = line->text + line->length;
     line->length += length;
+    return to;
 }
 
-static void put_text(struct calllog_line *line, const char *text)
+/* Not inlined: what compilers make of a short copy whose longest length they know costs more than the call. */
+__attribute__((noinline)) static void put(struct calllog_line *line, const char *text, size_t length)
 {
-    put(line, text, strlen(text));
+    char *to = reserve(line, length);
+    if (to) {
+        memcpy(to, text, length);
+    }
 }
+
+/* Of a length that the compiler knows: a few moves. */
+static inline void put_fixed(struct calllog_line *line, const char *text, size_t length)
+{
+    char *to = reserve(line, length);
+    if (to) {
+        memcpy(to, text, length);
+    }
+}
+
+#define PUT(line, literal) put_fixed(line, literal, sizeof(literal) - 1)
 
 static void put_decimal(struct calllog_line *line, uint64_t value)
 {
@@ -85,48 +105,90 @@ static void put_decimal(struct calllog_line *line, uint64_t value)
     put(line, digits + at, sizeof digits - at);
 }
 
+/* Nanoseconds as one number, without the division of a number that long. */
+static void put_time(struct calllog_line *line, const struct timespec *time)
+{
+    uint32_t rest = (uint32_t)time->tv_nsec;
+    if (time->tv_sec == 0) {
+        put_decimal(line, rest);
+        return;
+    }
+    put_decimal(line, (uint64_t)time->tv_sec);
+    char *to = reserve(line, 9);
+    for (int i = 8; to && i >= 0; i--) {
+        to[i] = (char)('0' + rest % 10);
+        rest /= 10;
+    }
+}
+
+/* The eight hexadecimal digits of a number, in the order of text: each of its nibbles becomes a byte, all at once. */
+static void hex_digits(char *to, uint32_t value)
+{
+    const uint64_t ones = 0x0101010101010101U;
+    uint64_t x = value;
+    x = (x << 16 | x) & 0x0000FFFF0000FFFFU;
+    x = (x << 8 | x) & 0x00FF00FF00FF00FFU;
+    x = (x << 4 | x) & 0x0F0F0F0F0F0F0F0FU;
+    uint64_t letters = (x + 6 * ones) >> 4 & ones;
+    x += '0' * ones + letters * ('a' - '0' - 10);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    memcpy(to, &x, sizeof x);
+}
+
 static void put_hex(struct calllog_line *line, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    digits[--at] = '"';
-    do {
-        digits[--at] = "0123456789abcdef"[value & 15];
-        value >>= 4;
-    } while (value);
-    digits[--at] = 'x';
-    digits[--at] = '0';
-    digits[--at] = '"';
-    put(line, digits + at, sizeof digits - at);
+    size_t count = value ? (67 - (size_t)__builtin_clzll(value)) / 4 : 1;
+    PUT(line, "\"0x");
+    char *to = reserve(line, count + 1);
+    if (!to) {
+        return;
+    }
+    value <<= 64 - 4 * count; /* the first digit in front */
+    hex_digits(to, (uint32_t)(value >> 32));
+    if (count > 8) {
+        hex_digits(to + 8, (uint32_t)value);
+    }
+    to[count] = '"';
 }
 
 static void put_key(struct calllog_line *line, const char *key)
 {
     if (!line->cut && line->text[line->length - 1] != '{') {
-        put(line, ",", 1);
+        PUT(line, ",\"");
+    } else {
+        PUT(line, "\"");
     }
-    put(line, "\"", 1);
-    put_text(line, key);
-    put(line, "\":", 2);
+    put(line, key, strlen(key));
+    PUT(line, "\":");
 }
 
-static void put_string(struct calllog_line *line, const char *text, size_t length)
+static bool is_plain(unsigned char c)
 {
-    enum { LIMIT = 512 };
-    put(line, "\"", 1);
-    for (size_t i = 0; i < length && i < LIMIT; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c >= ' ' && c < 127 && c != '"' && c != '\\') {
-            put(line, text + i, 1);
-        } else {
+    return c >= ' ' && c < 127 && c != '"' && c != '\\';
+}
+
+static void put_string(struct calllog_line *line, const char *text, size_t length, size_t limit)
+{
+    size_t shown = length < limit ? length : limit;
+    PUT(line, "\"");
+    for (size_t i = 0; i < shown;) {
+        size_t start = i;
+        while (i < shown && is_plain((unsigned char)text[i])) {
+            i++;
+        }
+        put(line, text + start, i - start);
+        if (i < shown) {
+            unsigned char c = (unsigned char)text[i++];
             char escape[6] = {'\\', 'u', '0', '0', "0123456789abcdef"[c >> 4], "0123456789abcdef"[c & 15]};
             put(line, escape, sizeof escape);
         }
     }
-    if (length > LIMIT) {
-        put(line, "...", 3);
+    if (length > limit) {
+        PUT(line, "...");
     }
-    put(line, "\"", 1);
+    PUT(line, "\"");
 }
 
 /* Cuts back to the last whole member, so that a cut line is still JSON. */
@@ -156,14 +218,14 @@ void calllog_begin(struct calllog_line *line, const char *who, const char *event
     line->length = 0;
     line->depth = 0;
     line->cut = 0;
-    put(line, "{\"t\":", 5);
-    put_decimal(line, (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec);
-    put(line, ",\"th\":", 6);
+    PUT(line, "{\"t\":");
+    put_time(line, &now);
+    PUT(line, ",\"th\":");
     put_hex(line, this_thread());
-    put(line, ",\"who\":", 7);
-    put_string(line, who, strlen(who));
+    PUT(line, ",\"who\":");
+    put_string(line, who, strlen(who), NAME_LIMIT);
     put_key(line, event);
-    put_string(line, name, strlen(name));
+    put_string(line, name, strlen(name), NAME_LIMIT);
 }
 
 void calllog_hex(struct calllog_line *line, const char *key, uint64_t value)
@@ -178,7 +240,7 @@ void calllog_string(struct calllog_line *line, const char *key, const char *text
 {
     size_t before = line->length;
     put_key(line, key);
-    put_string(line, text, length);
+    put_string(line, text, length, STRING_LIMIT);
     settle(line, before);
 }
 
@@ -186,22 +248,23 @@ void calllog_words(struct calllog_line *line, const char *key, const uint64_t *v
 {
     size_t before = line->length;
     put_key(line, key);
-    put(line, "[", 1);
+    PUT(line, "[");
     for (size_t i = 0; i < count; i++) {
         if (i) {
-            put(line, ",", 1);
+            PUT(line, ",");
         }
         put_hex(line, values[i]);
     }
-    put(line, "]", 1);
+    PUT(line, "]");
     settle(line, before);
 }
 
 void calllog_open_object(struct calllog_line *line, const char *key)
 {
     size_t before = line->length;
+    line->cut |= line->depth == MAX_DEPTH;
     put_key(line, key);
-    put(line, "{", 1);
+    PUT(line, "{");
     settle(line, before);
     line->depth += !line->cut;
 }

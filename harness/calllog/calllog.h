@@ -29,7 +29,7 @@ struct calllog_line {
 int calllog_open(struct calllog *log, const char *path);
 void calllog_close(struct calllog *log);
 
-/* Starts a line: {"t":<ns>,"th":"<thread>","who":"<component>","<event>":"<name>" */
+/* Starts a line: {"t":<ns>,"th":"<thread>","who":"<component>","<event>":"<name>" (128 bytes of a name at most) */
 void calllog_begin(struct calllog_line *line, const char *who, const char *event, const char *name);
 /* ,"key":"0x…" */
 void calllog_hex(struct calllog_line *line, const char *key, uint64_t value);
@@ -37,7 +37,7 @@ void calllog_hex(struct calllog_line *line, const char *key, uint64_t value);
 void calllog_string(struct calllog_line *line, const char *key, const char *text, size_t length);
 /* ,"key":["0x…",…] */
 void calllog_words(struct calllog_line *line, const char *key, const uint64_t *values, size_t count);
-/* ,"key":{  and  } : members are written between with the functions above */
+/* ,"key":{  and  } : members are written between with the functions above; 16 deep at most */
 void calllog_open_object(struct calllog_line *line, const char *key);
 void calllog_close_object(struct calllog_line *line);
 /* Ends the line and appends it. */
