@@ -45,7 +45,6 @@ PASSED_ON = (
     "GCOV_PREFIX",
 )
 
-
 # What a platform of the mock ICD can be told, besides its name (mock_icds/config.h).
 PLATFORM_SETTINGS = ("suffix", "extensions", "version", "profile", "gpus", "cpus", "accelerators", "unloadable")
 
