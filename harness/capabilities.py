@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from harness.api.model import api
 from harness.build import build
-from harness.loader import Loader
+from harness.loader import ANDROID_VENDORS, SYSTEM_VENDORS, Loader
 from harness.probe import Session, SubjectFailure
 from harness.probe.convenience import CallFailed
 from harness.probe.session import CommandError
@@ -26,6 +27,20 @@ def _lists(session: Session, *names: str) -> bool:
 def _directory_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
     sandbox.vendor("a")
     return _lists(loader.start(sandbox), "a")
+
+
+def _android_directory(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether the compiled-in directory is Android's; a loader that does not even contain its name is not asked."""
+    if ANDROID_VENDORS.encode() not in loader.path.read_bytes():
+        return False
+    sandbox.vendor("android")
+    system = sandbox.folder("system")
+    sandbox.vendor_file("linux.icd", f"{sandbox.icd('linux')}\n", system)
+    binds = {ANDROID_VENDORS: sandbox.vendors, SYSTEM_VENDORS: system}
+    if not _lists(loader.start(sandbox, system_binds=binds), "android"):
+        return False
+    loader.system_vendors = ANDROID_VENDORS
+    return True
 
 
 def _libraries_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
@@ -73,6 +88,27 @@ def _unloads(loader: Loader, sandbox: Sandbox) -> bool:
         return not cl.maps(mock)
 
 
+def _deinitialises_layers(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a")
+    sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+    return bool(sandbox.log.calls("clDeinitLayer", by="layer"))
+
+
+def _default_platform(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a", platforms=2)
+    answers = []
+    for number in ("0", "1"):
+        sandbox.env["OCL_ICD_DEFAULT_PLATFORM"] = number
+        with loader.start(sandbox) as cl:
+            names = cl.platform_names()
+            text = cl.buffer(64, 0)
+            result = cl.clGetPlatformInfo(None, api().constant("CL_PLATFORM_NAME"), 64, text, None)
+            answers.append(text.text() if result == 0 else "")
+    return answers == names
+
+
 def _sorts_by_devices(loader: Loader, sandbox: Sandbox) -> bool:
     mocks = [sandbox.icd("one", gpus=1), sandbox.icd("three", gpus=3), sandbox.icd("two", gpus=2)]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
@@ -115,12 +151,15 @@ def _loader_info(loader: Loader, sandbox: Sandbox) -> bool:
 CAPABILITIES: dict[str, Callable[[Loader, Sandbox], bool]] = {
     "OCL_ICD_VENDORS": _directory_by_variable,
     LOADER_INFO: _loader_info,
+    "Android vendor directory": _android_directory,
     "OCL_ICD_VENDORS as a library": _library_as_vendors,
     "OCL_ICD_FILENAMES": _libraries_by_variable,
     "OPENCL_VENDOR_PATH": _vendor_path_alias,
     "OCL_ICD_ENABLE_TRACE": _trace,
     "OCL_ICD_ASSUME_ICD_EXTENSION": _assumes_icd_extension,
     "OPENCL_LAYERS": _layers,
+    "OCL_ICD_DEFAULT_PLATFORM": _default_platform,
+    "deinitialises layers": _deinitialises_layers,
     "deduplicates libraries": _deduplicates,
     "sorts platforms by devices": _sorts_by_devices,
     "unloads vendors": _unloads,

@@ -103,6 +103,7 @@ class Loader:
         self.time_limit = time_limit
         self.capabilities: set[str] = set()
         self.by_variable = True  # vendors are shown as OCL_ICD_VENDORS, not as the compiled-in directory
+        self.system_vendors = SYSTEM_VENDORS  # the compiled-in directory
 
     def __str__(self) -> str:
         return f"{self.facts.name} {self.facts.version}".strip()
@@ -173,7 +174,7 @@ class Loader:
         if elevated:
             prefix, probe = self._elevated(sandbox, probe, system)
         elif system:
-            binds = {SYSTEM_VENDORS: sandbox.vendors} if system_binds is None else system_binds
+            binds = {self.system_vendors: sandbox.vendors} if system_binds is None else system_binds
             require_private_mounts()
             prefix = bubblewrap(binds, [sandbox.root, self.path.parent, probe.parent]) + prefix
         command = [
