@@ -1,0 +1,115 @@
+"""Vendors of cl_khr_icd 2.0 at acceptance: complete, or with half of what that version asks for (DISC-GEN-015)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.sandbox import Sandbox
+
+# A tag or a function that is missing: ICD "Adding a Vendor Library", "the ICD Loader will ignore the Vendor ICD".
+INCOMPLETE = {
+    "tag-in-first-slot-only": ["icd2_tag_in_first_slot_only"],
+    "tag-in-second-slot-only": ["icd2_tag_in_second_slot_only"],
+    "no-address-function": ["icd2_without_get_function_address"],
+    "no-set-function": ["icd2_without_set_dispatch_data"],
+    "neither-function": ["icd2_without_get_function_address", "icd2_without_set_dispatch_data"],
+}
+SET = "clIcdSetPlatformDispatchDataKHR"
+GET = "clIcdGetFunctionAddressForPlatformKHR"
+
+
+@requirement("DISC-GEN-015")
+@pytest.mark.parametrize("platforms", [1, 3])
+@pytest.mark.parametrize("way", INCOMPLETE)
+def test_incomplete_icd2_vendor_is_ignored(loader: Loader, sandbox: Sandbox, way: str, platforms: int) -> None:
+    """A vendor with half of what cl_khr_icd 2.0 asks for is ignored, closed, and costs no other vendor anything."""
+    loader.require("ICD 2")
+    sandbox.vendor("a", icd2=True, suffix="A")
+    mock = sandbox.vendor("m", icd2=True, platforms=platforms, faults=INCOMPLETE[way], suffix="M")
+    sandbox.vendor("z", suffix="Z")
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        assert cl.used_platforms() == {"a", "z"}
+        assert not cl.maps(mock)
+        assert not sandbox.log.calls(SET, by="m")
+        assert not sandbox.log.calls("clGetPlatformInfo", by="m")
+        assert cl.open_files() == []
+
+
+@requirement("DISC-GEN-015")
+def test_only_incomplete_icd2_vendors(loader: Loader, sandbox: Sandbox) -> None:
+    """Where all vendors have half of what cl_khr_icd 2.0 asks for there is no platform; a complete one is offered."""
+    loader.require("ICD 2")
+    for way in ("tag-in-first-slot-only", "no-address-function", "no-set-function", "neither-function"):
+        sandbox.vendor(way, icd2=True, faults=INCOMPLETE[way])
+    with loader.start(sandbox) as cl:
+        count = cl.buffer(4)
+        assert cl.clGetPlatformIDs(0, None, count) == -1001
+
+    sandbox.vendor("complete", icd2=True)
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"complete"}
+
+
+@requirement("DISC-GEN-001", "DISC-GEN-015")
+@pytest.mark.parametrize("platforms", [1, 2, 3, 9])
+def test_icd2_vendor_is_accepted(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+    """A complete ICD 2 vendor gets its dispatch data once for each platform, before anything is asked through it."""
+    loader.require("ICD 2")
+    sandbox.vendor("a", icd2=True, platforms=platforms, suffix="A")
+    sandbox.vendor("b", suffix="B")
+
+    with loader.start(sandbox) as cl:
+        found = [int(platform) for platform in cl.GetPlatformIDs()]
+        calls = list(sandbox.log.of("a").calls())
+        given = [call.arguments for call in calls if call.name == SET]
+        assert sorted(arguments[0] for arguments in given) == sorted(p for p in found if p in {a[0] for a in given})
+        assert len(given) == platforms
+        assert len({arguments[1] for arguments in given}) == platforms and all(arguments[1] for arguments in given)
+        for platform in {arguments[0] for arguments in given}:
+            mine = [call.name for call in calls if call.arguments and call.arguments[0] == platform]
+            assert GET not in mine[mine.index(SET) :]
+            assert "clGetPlatformInfo" not in mine[: mine.index(SET)]
+        assert not sandbox.log.calls(SET, by="b")
+        assert not sandbox.log.calls(GET, by="b")
+        names = {"a"} if platforms == 1 else {f"a.{n}" for n in range(platforms)}
+        assert cl.used_platforms() == names | {"b"}
+        assert cl.vendor_function("clSomethingA") == "a"
+        assert cl.vendor_function("clSomethingB") == "b"
+
+
+@requirement("DISC-GEN-001")
+@pytest.mark.parametrize("order", ["21", "12", "22", "2121", "212222222", "1222"])
+def test_icd2_vendors_among_others(loader: Loader, sandbox: Sandbox, order: str) -> None:
+    """Every ICD 2 vendor keeps the dispatch data that it was given, whoever is accepted and sorted before and after."""
+    loader.require("ICD 2")
+    mocks = [
+        sandbox.icd(f"m{n}", icd2=kind == "2", platforms=1 + n % 3, gpus=1 + (n * 5) % 3, suffix=f"SUFFIX{n}")
+        for n, kind in enumerate(order)
+    ]
+    for number, mock in reversed(list(enumerate(mocks))):
+        sandbox.vendor_file(f"{number:03}.icd", f"{mock}\n")
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        names = cl.used_platforms()
+        assert len(names) == len(set(names)) == sum(1 + n % 3 for n in range(len(order)))
+        assert [cl.vendor_function(f"clSomethingSUFFIX{n}") for n in range(len(order))] == [m.name for m in mocks]
+        assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("DISC-GEN-015")
+@pytest.mark.parametrize(
+    "fault", ["extensions_data_fails", "suffix_size_fails", "suffix_data_fails", "platform_is_null"]
+)
+@pytest.mark.parametrize("failing", [(0,), (1,), (2,), (0, 2), (0, 1, 2)], ids=lambda f: "-".join(map(str, f)))
+def test_icd2_platform_that_fails(loader: Loader, sandbox: Sandbox, fault: str, failing: tuple[int, ...]) -> None:
+    """An ICD 2 platform that fails a later step is not offered; the dispatch data of those around it is their own."""
+    loader.require("ICD 2")
+    sandbox.vendor("a", icd2=True, platforms=3, faults=[f"{fault}@{n}" for n in failing])
+    sandbox.vendor("z", icd2=True)
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        names = cl.used_platforms()
+        assert names == {"z"} | {f"a.{n}" for n in range(3) if n not in failing} or names == {"z"}

@@ -1,0 +1,181 @@
+"""Vendor libraries at the end: which are closed with the loader, and the loader loaded again and again (DISC-ACC)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.sandbox import MockIcd, Sandbox
+
+BOTH = "cl_khr_icd cl_khr_icd_unloadable"
+
+
+def unloadable(sandbox: Sandbox, name: str, platforms: int = 1, **settings: object) -> MockIcd:
+    return sandbox.vendor(name, platforms=platforms, extensions=BOTH, unloadable=True, **settings)
+
+
+@requirement("DISC-ACC-029")
+@pytest.mark.parametrize("platforms", [1, 2, 3, 9])
+def test_unloadable_vendor_is_unloaded(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+    """A vendor that declares itself unloadable is closed with the loader, completely, and the others stay."""
+    loader.require("unloads vendors")
+    plain = [sandbox.vendor("a", platforms=platforms), sandbox.vendor("z")]
+    mocks = [unloadable(sandbox, "m", platforms), unloadable(sandbox, "n", platforms, icd2=loader.has("ICD 2"))]
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        assert len(cl.used_platforms()) == 3 * platforms + 1
+        assert all(cl.maps(mock) for mock in plain + mocks)
+        cl.close()
+        assert not cl.maps(mocks[0]) and not cl.maps(mocks[1])
+        assert cl.maps(plain[0]) and cl.maps(plain[1])
+        log = sandbox.log
+        assert [event.who for event in log.happened("unloaded")] in (["m", "n"], ["n", "m"])
+        assert not log.happened("unloaded", by="a") and not log.happened("unloaded", by="z")
+        assert cl.open_files() == []
+
+
+# Vendors that do not declare themselves unloadable: extension string, and what the query answers.
+NOT_DECLARED = {
+    "no-extension": ("cl_khr_icd", True),
+    "answers-false": (BOTH, False),
+    "answers-false-extension-first": ("cl_khr_icd_unloadable cl_khr_icd", False),
+    "longer-name": ("cl_khr_icd cl_khr_icd_unloadable2", False),
+    "shorter-name": ("cl_khr_icd cl_khr_icd_unload", True),
+}
+
+
+@requirement("DISC-ACC-029")
+@pytest.mark.parametrize("platforms", [1, 3])
+@pytest.mark.parametrize("way", NOT_DECLARED)
+def test_vendor_that_is_not_unloadable_stays(loader: Loader, sandbox: Sandbox, way: str, platforms: int) -> None:
+    """A vendor that does not declare itself unloadable stays in the process when the loader is closed."""
+    extensions, answer = NOT_DECLARED[way]
+    mock = sandbox.vendor("x", extensions=extensions, unloadable=answer, platforms=platforms)
+    control = unloadable(sandbox, "control", platforms)
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        assert len(cl.used_platforms()) == 2 * platforms
+        cl.close()
+        assert cl.maps(mock)
+        assert not sandbox.log.happened("unloaded", by="x")
+        assert cl.maps(control) == (not loader.has("unloads vendors"))
+
+
+@requirement("DISC-ACC-029")
+@pytest.mark.parametrize("declaring", [(0,), (1,), (2,), (0, 1), (1, 2)], ids=lambda d: "-".join(map(str, d)))
+def test_vendor_with_one_platform_that_is_not_unloadable(
+    loader: Loader, sandbox: Sandbox, declaring: tuple[int, ...]
+) -> None:
+    """A library stays in the process when one of its platforms does not declare itself unloadable."""
+    declared = [{"unloadable": int(n in declaring), "extensions": BOTH} for n in range(3)]
+    mock = sandbox.vendor("x", platforms=3, per_platform=declared)
+    control = unloadable(sandbox, "control", 3)
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        assert len(cl.used_platforms()) == 6
+        cl.close()
+        assert cl.maps(mock)
+        assert cl.maps(control) == (not loader.has("unloads vendors"))
+
+
+@requirement("DISC-ACC-028", "DISC-ACC-029")
+@pytest.mark.parametrize("fault", ["unloadable_fails", "unloadable_fails_after_writing", "unloadable_fails=1"])
+@pytest.mark.parametrize("failing", [None, 0, 1, 2], ids=["only", "first", "middle", "last"])
+def test_unloadable_query_fails(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], fault: str, failing: int | None
+) -> None:
+    """A platform that fails the query for being unloadable is offered or not, and never unloaded as if it had said so."""
+    name, _, value = fault.partition("=")
+    where = "" if failing is None else f"@{failing}"
+    platforms = 1 if failing is None else 3
+    faults = [name + where + (f"={value}" if value else "")]
+    mock = unloadable(sandbox, "x", platforms, faults=faults)
+    sandbox.vendor("a")
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        names = cl.used_platforms()
+        failed = "x" if failing is None else f"x.{failing}"
+        every = {"a", "x"} if failing is None else {"a", "x.0", "x.1", "x.2"}
+        assert names == every or names == every - {failed} or names == {"a"}
+        assert cl.maps(mock) == (len(names) > 1)
+        cl.close()
+        if failed in names:
+            assert cl.maps(mock)
+    record("offered" if failed in names else "not offered" if len(names) > 1 or failing is None else "vendor ignored")
+
+
+@requirement("DISC-ACC-029")
+def test_unloadable_vendor_at_the_end_of_the_process(loader: Loader, sandbox: Sandbox) -> None:
+    """A program that ends without closing the loader ends well, and every vendor is taken down once."""
+    sandbox.vendor("a", platforms=3)
+    unloadable(sandbox, "m", 3)
+    sandbox.vendor("x", faults=["suffix_data_fails"])
+
+    for linked in (False, True):
+        sandbox.forget_log()
+        with loader.start(sandbox, linked=linked, guarded_heap=True) as cl:
+            assert len(cl.used_platforms()) == 6
+        for name in ("a", "m", "x"):
+            log = sandbox.log
+            assert len(log.happened("unloaded", by=name)) == len(log.happened("loaded", by=name)) >= 1
+
+
+ROUNDS = 10
+
+
+@requirement("DISC-ACC-030")
+@pytest.mark.parametrize("vendors", ["plain", "unloadable", "mixed", "none"])
+def test_loader_is_loaded_and_unloaded_repeatedly(loader: Loader, sandbox: Sandbox, vendors: str) -> None:
+    """The loader can be loaded, used and unloaded ten times; it finds the same, and leaves no file and library open."""
+    names = set()
+    if vendors in ("plain", "mixed"):
+        sandbox.vendor("a")
+        sandbox.vendor("b", platforms=3)
+        names |= {"a", "b.0", "b.1", "b.2"}
+    if vendors in ("unloadable", "mixed"):
+        unloadable(sandbox, "m", 2)
+        names |= {"m.0", "m.1"}
+    if vendors in ("none", "mixed"):
+        sandbox.vendor("x", faults=["suffix_data_fails"])
+        sandbox.vendor_file("y.icd", f"{sandbox.libraries}/libmissing.so\n")
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        handles, heap = set(), []
+        for _ in range(ROUNDS):
+            assert cl.used_platforms() == names
+            handles.add(tuple(sorted(int(p) for p in cl.GetPlatformIDs())) if vendors == "plain" else ())
+            cl.close()
+            assert not cl.maps(loader.path)
+            assert cl.open_files() == []
+            heap.append(cl.heap())
+            cl.open()
+        assert cl.used_platforms() == names
+        assert len(handles) == 1  # a vendor that stays in the process keeps its platforms
+    if "m.0" in names and loader.has("unloads vendors"):
+        assert len(sandbox.log.happened("loaded", by="m")) == ROUNDS + 1
+        assert len(sandbox.log.happened("unloaded", by="m")) == ROUNDS + 1
+    assert len(sandbox.log.happened("loaded", by="a")) <= 1
+
+
+@requirement("DISC-ACC-030", "DISC-GEN-016")
+@pytest.mark.parametrize("kind", ["plain", "unloadable"])
+def test_unloaded_loader_leaves_no_memory_behind(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+    """A loader that closes vendors at its end frees its memory, too: the heap does not grow from round to round."""
+    loader.require("unloads vendors")
+    settings = {"extensions": BOTH, "unloadable": True} if kind == "unloadable" else {}
+    mocks = [sandbox.icd("x", faults=["suffix_data_fails"]), sandbox.icd("a", platforms=3, **settings)]  # type: ignore[arg-type]
+    mocks.append(sandbox.icd("b", suffix="LONGER", **settings))  # type: ignore[arg-type]
+    for number, mock in enumerate(mocks):
+        sandbox.vendor_file(f"{number}.icd", f"{mock}\n")
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        heap = []
+        for _ in range(5):
+            assert cl.platform_count() == 4
+            cl.close()
+            heap.append(cl.heap())
+            cl.open()
+    assert heap[4] <= heap[1], heap
