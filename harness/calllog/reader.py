@@ -16,8 +16,14 @@ from pathlib import Path
 from typing import Any
 
 HEADER = 4096
+LINE = 4096  # bytes of a line at most, as in calllog.h
 MAGIC = b"clharness call log 1\n"
 DEFAULT_SIZE = 8 << 20
+
+
+def _one_line(name: str) -> str:
+    """A name as it can be shown: without control characters that would make it look like something else."""
+    return name if name.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
 
 
 @dataclass(frozen=True)
@@ -39,15 +45,14 @@ class Event:
     data: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
+        shown = _one_line(self.name)
         if self.kind == "call":
-            shown = f"{self.name}({', '.join(hex(a) for a in self.arguments)})"
+            shown += f"({', '.join(hex(a) for a in self.arguments)})"
         elif self.kind == "return":
-            shown = f"{self.name} = {hex(self.result) if self.result is not None else 'void'}"
-        else:
-            shown = self.name
+            shown += f" = {hex(self.result) if self.result is not None else 'void'}"
         known = ("t", "th", "who", self.kind, "args", "result")
         extra = {k: v for k, v in self.data.items() if k not in known}
-        return f"{self.who:>12} | {shown}" + (f"  {json.dumps(extra)}" if extra else "")
+        return f"{_one_line(self.who):>12} | {shown}" + (f"  {json.dumps(extra)}" if extra else "")
 
 
 class CallLog(Sequence[Event]):
@@ -134,6 +139,8 @@ def create(path: Path, size: int = DEFAULT_SIZE) -> None:
 
 
 def _event(line: bytes) -> Event | None:
+    if len(line) > LINE:
+        return None
     try:
         data = json.loads(line)
         kind = next(k for k in ("call", "return", "event") if k in data)
@@ -147,7 +154,7 @@ def _event(line: bytes) -> Event | None:
             result=int(data["result"], 16) if "result" in data else None,
             data=data,
         )
-    except (ValueError, KeyError, StopIteration, TypeError, AttributeError):
+    except (ValueError, KeyError, StopIteration, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -1,0 +1,92 @@
+"""clharness bench: the numbers are there, belong together, and what cannot be measured is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT
+from harness.cli import bench
+from harness.errors import UsageError
+from harness.loader import Loader
+from harness.sandbox import Unsupported
+from harness.subject import loader_path
+
+
+def clharness(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "harness.cli", "bench", *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=120
+    )
+
+
+def test_everything_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "bench.json"
+    done = clharness("--json", path, "-n", "3")
+    assert done.returncode == 0, done.stderr
+    assert "ns an event" in done.stdout and "at most 150 ns" in done.stdout
+    assert "at most 5 ms" in done.stdout
+    found = json.loads(path.read_text())
+    calllog, case = found["calllog"], found["case"]
+    assert 0 < calllog["event_ns"] < 100_000
+    assert calllog["ratio_to_write"] == pytest.approx(calllog["event_ns"] / calllog["write_ns"], abs=0.01)
+    assert calllog["met"] == (calllog["event_ns"] <= calllog["target_ns"])
+    assert set(case["cases"]) == {"default", "linked", "system", "ordinary user", "elevated"}
+    for name, way in case["cases"].items():
+        assert name in done.stdout
+        if "unsupported" not in way:
+            assert 0 < way["median_ms"] <= way["p95_ms"] * 1.5
+            ratio = way["median_ms"] / case["spawn"]["median_ms"]
+            assert way["ratio_to_spawn"] == pytest.approx(ratio, abs=0.02)
+
+
+def test_one_part_can_be_measured_alone(tmp_path: Path) -> None:
+    path = tmp_path / "bench.json"
+    done = clharness("calllog", "--json", path)
+    assert done.returncode == 0, done.stderr
+    assert list(json.loads(path.read_text())) == ["calllog"]
+    assert "/bin/true" not in done.stdout
+
+
+def test_what_the_machine_cannot_do_is_said(monkeypatch: pytest.MonkeyPatch, system_loader: Loader) -> None:
+    case = bench._case
+
+    def without_elevated(loader: Loader, options: dict[str, bool]) -> None:
+        if options.get("elevated"):
+            raise Unsupported("machine", "no set-uid here")
+        case(loader, options)
+
+    monkeypatch.setattr(bench, "_case", without_elevated)
+    found = bench.measure_cases(system_loader, 2)
+    assert found["cases"]["elevated"] == {"unsupported": "no set-uid here"}
+    assert any("unsupported: no set-uid here" in line for line in bench._case_lines(found))
+
+
+@pytest.fixture
+def system_loader() -> Loader:
+    try:
+        return Loader(loader_path(None))
+    except UsageError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("nonsense",), "invalid choice"),
+        (("-n", "1"), "2 or more"),
+        (("-n", "many"), "2 or more"),
+        (("case", "--loader", "/etc/passwd"), "no shared library"),
+        (("case", "--loader", "/nonexistent/libOpenCL.so"), "does not exist"),
+        (("--json", "/nonexistent/x.json"), "--json"),
+    ],
+)
+def test_wrong_usage_is_refused(arguments: tuple[str, ...], says: str) -> None:
+    done = clharness(*arguments)
+    assert done.returncode == 2
+    assert says in done.stderr and "Traceback" not in done.stderr
