@@ -37,6 +37,7 @@ class Facts:
     build_id: str = ""
     exports: int = 0
     symbol_versions: list[str] = field(default_factory=list)
+    sanitizer: str = ""  # runtime that must be preloaded because the loader was built with a sanitizer
     name: str = "unknown"
     version: str = ""
     opencl_version: str = ""
@@ -60,6 +61,8 @@ def _read_elf(path: Path, facts: Facts) -> None:
         for section in elf.iter_sections():
             if isinstance(section, DynamicSection):
                 facts.soname = next((t.soname for t in section.iter_tags("DT_SONAME")), "")
+                needed = [t.needed for t in section.iter_tags("DT_NEEDED")]
+                facts.sanitizer = next((n for n in needed if n.startswith(("libasan", "libtsan", "libclang_rt"))), "")
             elif isinstance(section, NoteSection):
                 for note in section.iter_notes():
                     if note["n_type"] == "NT_GNU_BUILD_ID":
@@ -120,6 +123,7 @@ class Loader:
         """The application's environment: an allow-list, the vendor directory, and what the case set."""
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         environment |= {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
+        environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # leaks have checks of their own
         assert not set(environment) & set(LOADER_VARIABLES)
         if not system:
             environment["OCL_ICD_VENDORS"] = str(sandbox.vendors)
@@ -158,12 +162,7 @@ class Loader:
         environment = self.environment(sandbox, system)
         for name in unset:
             environment.pop(name, None)
-        if counted_heap:
-            environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0"
-        if guarded_heap or failing_allocation:
-            environment["LD_PRELOAD"] = str(build().guarded_heap)
-        if failing_allocation:
-            environment |= {"CLHARNESS_FAIL_ALLOCATION": str(failing_allocation), "CLHARNESS_FAIL_IN": str(self.path)}
+        environment |= self._heap(counted_heap, guarded_heap, failing_allocation)
         probe = build().linked_probe if linked else build().probe
         popen: dict[str, Any] = {"cwd": sandbox.root}
         if ordinary_user and is_root():
@@ -192,6 +191,21 @@ class Loader:
         sandbox.runs.append(session)
         return session
 
+    def _heap(self, counted: bool, guarded: bool, failing_allocation: int) -> dict[str, str]:
+        """What of the environment decides the heap. A sanitizer brings a heap of its own, which guards as well."""
+        if self.facts.sanitizer or build().sanitize:
+            if counted or failing_allocation:
+                raise Unsupported("machine", "a sanitizer's heap can neither be counted nor be made to fail")
+            return {"LD_PRELOAD": self.facts.sanitizer} if self.facts.sanitizer and not build().sanitize else {}
+        environment = {}
+        if counted:
+            environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0"
+        if guarded or failing_allocation:
+            environment["LD_PRELOAD"] = str(build().guarded_heap)
+        if failing_allocation:
+            environment |= {"CLHARNESS_FAIL_ALLOCATION": str(failing_allocation), "CLHARNESS_FAIL_IN": str(self.path)}
+        return environment
+
     def _library_folder(self, sandbox: Sandbox) -> Path:
         """A folder in which the loader under test has the name that a linked program asks for."""
         folder = sandbox.root / "linked"
@@ -201,6 +215,8 @@ class Loader:
         return folder
 
     def _elevated(self, sandbox: Sandbox, probe: Path, system: bool) -> tuple[list[str], Path]:
+        if self.facts.sanitizer:
+            raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
         if system:
             raise Unsupported("machine", "a private root forbids elevated privileges (no_new_privs)")
         if is_root():
