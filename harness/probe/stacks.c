@@ -40,8 +40,11 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *data)
     if (text->length + 32 > sizeof text->bytes) {
         return _URC_END_OF_STACK;
     }
+    /* A return address may lie behind the end of the function that called: a call of abort is often its last word. */
+    int exact = 0;
+    uint64_t address = _Unwind_GetIPInfo(context, &exact);
     put_text(text, " 0x");
-    put_number(text, _Unwind_GetIP(context), 16);
+    put_number(text, exact ? address : address - 1, 16);
     return _URC_NO_REASON;
 }
 

@@ -15,6 +15,7 @@ from elftools.elf.sections import SymbolTableSection  # type: ignore[import-unty
 
 SIGNAL = signal.SIGRTMIN + 6
 TGKILL = {"x86_64": 234, "aarch64": 131}.get(os.uname().machine, 0)
+MAX_SHOWN = 24  # functions of a stack: the dynamic linker alone is ten of them when a library is loaded
 LINE = re.compile(r"^clharness stack (\d+) (\d+):(.*)$", re.M)
 MAPS = re.compile(r"clharness maps\n(.*?)clharness end", re.S)
 
@@ -83,7 +84,7 @@ def readable(stderr: str, maps: str = "") -> str:
     paragraphs = []
     for thread, _, frames in LINE.findall(stderr):
         names = [_name(int(frame, 16), parsed) for frame in frames.split()]
-        inner = [n for n in names if not n.startswith(("write_stack", "crashed+"))][:12]
+        inner = [n for n in names if not n.startswith(("write_stack", "crashed+"))][:MAX_SHOWN]
         paragraphs.append(f"thread {thread}: " + "\n    ".join(inner))
     return "\n".join(paragraphs)
 
