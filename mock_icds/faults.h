@@ -91,6 +91,8 @@ FAULT(constructor_aborts)
 FAULT(constructor_exits)
 /* Starts a thread in its constructor that runs until the library is unloaded. */
 FAULT(constructor_starts_thread)
+/* Calls abort() in its destructor. */
+FAULT(destructor_aborts)
 /* Calls clGetPlatformIDs of the loader from its destructor. */
 FAULT(destructor_calls_opencl)
 /* Calls clGetPlatformIDs of the loader from clIcdGetPlatformIDsKHR. */

@@ -186,6 +186,9 @@ __attribute__((constructor)) static void loaded(void)
 
 __attribute__((destructor)) static void unloaded(void)
 {
+    if (fault(FAULT_destructor_aborts, ANY_PLATFORM)) {
+        abort();
+    }
     if (fault(FAULT_destructor_calls_opencl, ANY_PLATFORM)) {
         call_back_into_loader("destructor");
     }
