@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -110,17 +111,25 @@ def _tell(sandbox: Sandbox, args: argparse.Namespace) -> None:
     """What the mocks saw: a summary, and the log in the forms that were asked for."""
     log = sandbox.log
     text = "\n".join(printable(line) for line in log.text().splitlines())
-    path = build().folder / "mock.log"
-    where = f"log: {path}"
-    try:
-        path.write_text(text + "\n")
-    except OSError as error:
-        where = f"the log cannot be written to {path} ({error.strerror}); --log prints it"
+    where = f"log: {_write_log(text)}"
     if args.log and text:
         print(text)
     if args.trace is not None:
         args.trace.write_text(log.chrome_trace())
     _say(f"{_summary(log)}; {where}")
+
+
+def _write_log(text: str) -> Path:
+    """Writes the last run's log into the build folder, or, where that is not ours to write to, into a new file."""
+    path = build().folder / "mock.log"
+    try:
+        path.write_text(text + "\n")
+    except OSError:
+        number, name = tempfile.mkstemp(prefix="clharness-mock-", suffix=".log")
+        path = Path(name)
+        with open(number, "w") as file:
+            file.write(text + "\n")
+    return path
 
 
 def _summary(log: CallLog) -> str:
