@@ -217,11 +217,13 @@ def test_info_function_found_in_one_way(
 
 @requirement("DISC-ACC-020")
 @pytest.mark.parametrize("platforms", [1, 3])
+@pytest.mark.parametrize("told", [True, False], ids=["told", "exported-only"])
 def test_which_info_function_is_asked(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], platforms: int
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], platforms: int, told: bool
 ) -> None:
     """clGetPlatformInfo is the exported function or the one in the dispatch table, the same for each platform."""
-    sandbox.vendor("x", faults=["exported_info_differs"], platforms=platforms)
+    faults = ["exported_info_differs"] + ([] if told else ["get_platform_info_not_returned"])
+    sandbox.vendor("x", faults=faults, platforms=platforms)
     sandbox.vendor("plain")
 
     with loader.start(sandbox) as cl:

@@ -87,7 +87,7 @@ def test_vendor_with_one_platform_that_is_not_unloadable(
 def test_unloadable_query_fails(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], fault: str, failing: int | None
 ) -> None:
-    """A platform that fails the query for being unloadable is offered or not, and never unloaded as if it had said so."""
+    """A platform that fails the query for being unloadable is offered or not, but not unloaded as if it were."""
     name, _, value = fault.partition("=")
     where = "" if failing is None else f"@{failing}"
     platforms = 1 if failing is None else 3
