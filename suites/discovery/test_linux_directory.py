@@ -272,7 +272,7 @@ def test_every_name_that_ends_in_icd(loader: Loader, sandbox: Sandbox, way: str)
 
 
 @requirement("DISC-LNX-005")
-@pytest.mark.parametrize("name", CONSIDERED[:5], ids=repr)
+@pytest.mark.parametrize("name", CONSIDERED[:5])
 def test_single_file(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """A single configuration file in the directory is read."""
     good = named_files(sandbox, [name], "single")

@@ -285,28 +285,48 @@ def test_comment_line(loader: Loader, sandbox: Sandbox, record: Record, comment:
     record(whose(loader, sandbox, f"{comment}\n{path}\n".encode(), {"comment skipped": "behind"}))
 
 
+NUL_FIRST = {
+    "NUL": "\0",
+    "NUL, newline": "\0\n",
+    "newline, NUL": "\n\0",
+    "four NULs, newline": "\0\0\0\0\n",
+    "NUL, path": "\0{path}\n",
+}
+
+
 @requirement("DISC-LNX-021")
 @pytest.mark.parametrize("way", ["opened", "guarded heap"])
-@pytest.mark.parametrize("content", [b"\0", b"\0\n", b"\n\0", b"\0\0\0\0\n", b"\0{path}\n"], ids=repr)
-def test_nul_at_the_start(loader: Loader, sandbox: Sandbox, record: Record, content: bytes, way: str) -> None:
+@pytest.mark.parametrize("content", NUL_FIRST)
+def test_nul_at_the_start(loader: Loader, sandbox: Sandbox, record: Record, content: str, way: str) -> None:
     """A file that starts with a NUL is ignored without harm."""
-    path = str(vendor(sandbox, "behind").path).encode()
-    record(whose(loader, sandbox, content.replace(b"{path}", path), {"NUL skipped": "behind"}, way))
+    line = NUL_FIRST[content].format(path=vendor(sandbox, "behind")).encode()
+    record(whose(loader, sandbox, line, {"NUL skipped": "behind"}, way))
+
+
+LINE_ENDS = {"LF LF": b"\n\n", "LF LF LF": b"\n\n\n", "65536 LF": b"\n" * 65536, "CR LF": b"\r\n", "CR": b"\r"}
 
 
 @requirement("DISC-LNX-017")
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("content", [b"\n\n", b"\n\n\n", b"\r\n", b"\r", b"\n" * 65536], ids=lambda c: repr(c[:6]))
-def test_nothing_but_line_ends(loader: Loader, sandbox: Sandbox, content: bytes, way: str, record: Record) -> None:
-    """A file that holds nothing but line ends is ignored without harm."""
-    record(whose(loader, sandbox, content, {}, way))
+@pytest.mark.parametrize("content", LINE_ENDS)
+def test_nothing_but_line_ends(loader: Loader, sandbox: Sandbox, content: str, way: str) -> None:
+    """A file that holds nothing but line ends names no vendor and does no harm."""
+    assert whose(loader, sandbox, LINE_ENDS[content], {}, way) == "ignored"
+
+
+MARKS = {
+    "UTF-8": b"\xef\xbb\xbf",
+    "UTF-8, newline": b"\xef\xbb\xbf\n",
+    "half of it": b"\xef\xbb",
+    "UTF-16, text": b"\xff\xfe/\0l\0\n\0",
+}
 
 
 @requirement("DISC-LNX-022")
-@pytest.mark.parametrize("content", [b"\xef\xbb\xbf", b"\xef\xbb\xbf\n", b"\xef\xbb", b"\xff\xfe/\0l\0\n\0"], ids=repr)
-def test_byte_order_mark_alone(loader: Loader, sandbox: Sandbox, content: bytes, record: Record) -> None:
-    """A file that holds a byte-order mark and no path is ignored without harm."""
-    record(whose(loader, sandbox, content, {}))
+@pytest.mark.parametrize("content", MARKS)
+def test_byte_order_mark_alone(loader: Loader, sandbox: Sandbox, content: str) -> None:
+    """A file that holds a byte-order mark and no path names no vendor and does no harm."""
+    assert whose(loader, sandbox, MARKS[content], {}) == "ignored"
 
 
 @requirement("DISC-LNX-022")
