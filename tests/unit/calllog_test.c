@@ -285,15 +285,22 @@ static void test_two_processes(void)
 {
     enum { LINES = 20000 };
     const char *const names[] = {"a", "b"};
+    int gate[2]; /* opens for both at once, when its other end is closed */
     make_log((size_t)LINES * 2 * 160);
+    check(pipe(gate) == 0, "no pipe");
     for (int i = 0; i < 2; i++) {
         if (fork() == 0) {
+            char nothing;
             struct calllog log;
             int failed = calllog_open(&log, path);
+            close(gate[1]);
+            failed |= read(gate[0], &nothing, 1) != 0;
             write_lines(&log, names[i], LINES);
             _exit(failed);
         }
     }
+    close(gate[0]);
+    close(gate[1]);
     for (int i = 0; i < 2; i++) {
         int status = 1;
         wait(&status);
