@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pytest import mark
 
 from harness.loader import Loader
 from harness.marks import requirement
@@ -21,7 +22,7 @@ SUFFIX = 0x0920
 class Bad:
     """A way to fail: the requirement, what the mock is told, and functions not to be called after the failure."""
 
-    requirement: str
+    requirement: pytest.MarkDecorator
     faults: tuple[str, ...] = ()
     variant: str = "icd"
     platforms: int = 1
@@ -41,71 +42,85 @@ class Bad:
         return sandbox.icd(name, platforms=max(self.platforms, 1), suffix=name.upper())
 
 
+ACC_002 = mark.requirement("DISC-ACC-002")
+ACC_003 = mark.requirement("DISC-ACC-003")
+ACC_006 = mark.requirement("DISC-ACC-006")
+ACC_007 = mark.requirement("DISC-ACC-007")
+ACC_008 = mark.requirement("DISC-ACC-008")
+ACC_009 = mark.requirement("DISC-ACC-009")
+ACC_010 = mark.requirement("DISC-ACC-010")
+ACC_011 = mark.requirement("DISC-ACC-011")
+ACC_012 = mark.requirement("DISC-ACC-012")
+ACC_013 = mark.requirement("DISC-ACC-013")
+ACC_014 = mark.requirement("DISC-ACC-014")
+ACC_016 = mark.requirement("DISC-ACC-016")
+ACC_019 = mark.requirement("DISC-ACC-019")
+
 LIST = "clIcdGetPlatformIDsKHR"
 INFO = "clGetPlatformInfo"
 NO_ADDRESS = "icd_without_get_extension_function_address"
 ONLY_ADDRESS = "icd_only_get_extension_function_address"
 
 BAD = {
-    "no-address-function": Bad("DISC-ACC-002", variant=NO_ADDRESS, not_called=(LIST, INFO)),
-    "no-address-function-nor-info": Bad("DISC-ACC-002", variant="icd_only_get_platform_ids", not_called=(LIST, INFO)),
-    "no-opencl-symbol": Bad("DISC-ACC-002", variant="not_an_icd"),
+    "no-address-function": Bad(ACC_002, variant=NO_ADDRESS, not_called=(LIST, INFO)),
+    "no-address-function-nor-info": Bad(ACC_002, variant="icd_only_get_platform_ids", not_called=(LIST, INFO)),
+    "no-opencl-symbol": Bad(ACC_002, variant="not_an_icd"),
     "no-list-function": Bad(
-        "DISC-ACC-003", ("get_platform_ids_not_returned",), "icd_without_get_platform_ids", not_called=(INFO,)
+        ACC_003, ("get_platform_ids_not_returned",), "icd_without_get_platform_ids", not_called=(INFO,)
     ),
     "address-function-knows-nothing": Bad(
-        "DISC-ACC-003", ("address_query_returns_null",), "icd_without_get_platform_ids", not_called=(INFO,)
+        ACC_003, ("address_query_returns_null",), "icd_without_get_platform_ids", not_called=(INFO,)
     ),
-    "only-an-address-function-that-knows-nothing": Bad("DISC-ACC-003", ("address_query_returns_null",), ONLY_ADDRESS),
-    "no-info-function": Bad("DISC-ACC-006", ("get_platform_info_not_returned",), "icd_without_get_platform_info"),
-    "no-info-function-but-list-by-address": Bad("DISC-ACC-006", ("get_platform_info_not_returned",), ONLY_ADDRESS),
-    "count-fails": Bad("DISC-ACC-007", ("count_call_fails",), not_called=(INFO,)),
-    "count-fails-with-1": Bad("DISC-ACC-007", ("count_call_fails=1",), not_called=(INFO,)),
-    "count-fails-with-invalid-value": Bad("DISC-ACC-007", ("count_call_fails=-30",), not_called=(INFO,)),
-    "count-fails-with-out-of-resources": Bad("DISC-ACC-007", ("count_call_fails=-5",), platforms=3, not_called=(INFO,)),
-    "count-fails-after-writing": Bad("DISC-ACC-007", ("count_call_fails_after_writing",), not_called=(INFO,)),
+    "only-an-address-function-that-knows-nothing": Bad(ACC_003, ("address_query_returns_null",), ONLY_ADDRESS),
+    "no-info-function": Bad(ACC_006, ("get_platform_info_not_returned",), "icd_without_get_platform_info"),
+    "no-info-function-but-list-by-address": Bad(ACC_006, ("get_platform_info_not_returned",), ONLY_ADDRESS),
+    "count-fails": Bad(ACC_007, ("count_call_fails",), not_called=(INFO,)),
+    "count-fails-with-1": Bad(ACC_007, ("count_call_fails=1",), not_called=(INFO,)),
+    "count-fails-with-invalid-value": Bad(ACC_007, ("count_call_fails=-30",), not_called=(INFO,)),
+    "count-fails-with-out-of-resources": Bad(ACC_007, ("count_call_fails=-5",), platforms=3, not_called=(INFO,)),
+    "count-fails-after-writing": Bad(ACC_007, ("count_call_fails_after_writing",), not_called=(INFO,)),
     "count-fails-after-writing-3": Bad(
-        "DISC-ACC-007", ("count_call_fails_after_writing=-1",), platforms=3, not_called=(INFO,)
+        ACC_007, ("count_call_fails_after_writing=-1",), platforms=3, not_called=(INFO,)
     ),
-    "list-fails": Bad("DISC-ACC-008", ("list_call_fails",), not_called=(INFO,)),
-    "list-fails-with-1": Bad("DISC-ACC-008", ("list_call_fails=1",), not_called=(INFO,)),
-    "list-of-3-fails": Bad("DISC-ACC-008", ("list_call_fails=-30",), platforms=3, not_called=(INFO,)),
-    "list-fails-with-not-found": Bad("DISC-ACC-008", ("list_call_fails=-1001",), not_called=(INFO,)),
-    "list-fails-after-writing": Bad("DISC-ACC-008", ("list_call_fails_after_writing",), not_called=(INFO,)),
+    "list-fails": Bad(ACC_008, ("list_call_fails",), not_called=(INFO,)),
+    "list-fails-with-1": Bad(ACC_008, ("list_call_fails=1",), not_called=(INFO,)),
+    "list-of-3-fails": Bad(ACC_008, ("list_call_fails=-30",), platforms=3, not_called=(INFO,)),
+    "list-fails-with-not-found": Bad(ACC_008, ("list_call_fails=-1001",), not_called=(INFO,)),
+    "list-fails-after-writing": Bad(ACC_008, ("list_call_fails_after_writing",), not_called=(INFO,)),
     "list-fails-after-writing-3": Bad(
-        "DISC-ACC-008", ("list_call_fails_after_writing=-5",), platforms=3, not_called=(INFO,)
+        ACC_008, ("list_call_fails_after_writing=-5",), platforms=3, not_called=(INFO,)
     ),
-    "no-platform": Bad("DISC-ACC-009", platforms=0, not_called=(INFO,)),
-    "says-no-platform": Bad("DISC-ACC-009", ("count_call_says=0",), not_called=(INFO,)),
-    "count-not-written": Bad("DISC-ACC-009", ("count_call_leaves_count",), not_called=(INFO,)),
-    "platform-not-found": Bad("DISC-ACC-010", ("platform_not_found",), not_called=(INFO,)),
-    "platform-not-found-of-3": Bad("DISC-ACC-010", ("platform_not_found",), platforms=3, not_called=(INFO,)),
-    "count-fails-with-not-found": Bad("DISC-ACC-010", ("count_call_fails=-1001",), not_called=(INFO,)),
-    "null-platform": Bad("DISC-ACC-011", ("platform_is_null",)),
-    "null-platforms": Bad("DISC-ACC-011", ("platform_is_null",), platforms=3),
-    "no-dispatch": Bad("DISC-ACC-012", ("platform_without_dispatch",)),
-    "no-dispatch-of-3": Bad("DISC-ACC-012", ("platform_without_dispatch",), platforms=3),
-    "extensions-size-fails": Bad("DISC-ACC-013", ("extensions_size_fails",)),
-    "extensions-size-fails-with-1": Bad("DISC-ACC-013", ("extensions_size_fails=1",)),
-    "extensions-data-fails": Bad("DISC-ACC-013", ("extensions_data_fails",)),
-    "extensions-data-fails-with-1": Bad("DISC-ACC-013", ("extensions_data_fails=1",)),
-    "extensions-of-3-fail": Bad("DISC-ACC-013", ("extensions_data_fails=-30",), platforms=3),
-    "no-extension": Bad("DISC-ACC-014", extensions=""),
-    "other-extensions": Bad("DISC-ACC-014", extensions="cl_khr_fp64 cl_khr_gl_sharing"),
-    "suffix-size-fails": Bad("DISC-ACC-016", ("suffix_size_fails",)),
-    "suffix-size-fails-with-1": Bad("DISC-ACC-016", ("suffix_size_fails=1",)),
-    "suffix-data-fails": Bad("DISC-ACC-016", ("suffix_data_fails",)),
-    "suffix-data-fails-with-1": Bad("DISC-ACC-016", ("suffix_data_fails=1",)),
-    "suffix-unknown": Bad("DISC-ACC-016", ("suffix_size_fails=-30", "suffix_data_fails=-30")),
-    "suffix-of-3-fails": Bad("DISC-ACC-016", ("suffix_data_fails=-30",), platforms=3),
+    "no-platform": Bad(ACC_009, platforms=0, not_called=(INFO,)),
+    "says-no-platform": Bad(ACC_009, ("count_call_says=0",), not_called=(INFO,)),
+    "count-not-written": Bad(ACC_009, ("count_call_leaves_count",), not_called=(INFO,)),
+    "platform-not-found": Bad(ACC_010, ("platform_not_found",), not_called=(INFO,)),
+    "platform-not-found-of-3": Bad(ACC_010, ("platform_not_found",), platforms=3, not_called=(INFO,)),
+    "count-fails-with-not-found": Bad(ACC_010, ("count_call_fails=-1001",), not_called=(INFO,)),
+    "null-platform": Bad(ACC_011, ("platform_is_null",)),
+    "null-platforms": Bad(ACC_011, ("platform_is_null",), platforms=3),
+    "no-dispatch": Bad(ACC_012, ("platform_without_dispatch",)),
+    "no-dispatch-of-3": Bad(ACC_012, ("platform_without_dispatch",), platforms=3),
+    "extensions-size-fails": Bad(ACC_013, ("extensions_size_fails",)),
+    "extensions-size-fails-with-1": Bad(ACC_013, ("extensions_size_fails=1",)),
+    "extensions-data-fails": Bad(ACC_013, ("extensions_data_fails",)),
+    "extensions-data-fails-with-1": Bad(ACC_013, ("extensions_data_fails=1",)),
+    "extensions-of-3-fail": Bad(ACC_013, ("extensions_data_fails=-30",), platforms=3),
+    "no-extension": Bad(ACC_014, extensions=""),
+    "other-extensions": Bad(ACC_014, extensions="cl_khr_fp64 cl_khr_gl_sharing"),
+    "suffix-size-fails": Bad(ACC_016, ("suffix_size_fails",)),
+    "suffix-size-fails-with-1": Bad(ACC_016, ("suffix_size_fails=1",)),
+    "suffix-data-fails": Bad(ACC_016, ("suffix_data_fails",)),
+    "suffix-data-fails-with-1": Bad(ACC_016, ("suffix_data_fails=1",)),
+    "suffix-unknown": Bad(ACC_016, ("suffix_size_fails=-30", "suffix_data_fails=-30")),
+    "suffix-of-3-fails": Bad(ACC_016, ("suffix_data_fails=-30",), platforms=3),
     "suffix-of-an-unloadable-fails": Bad(
-        "DISC-ACC-016", ("suffix_data_fails",), extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True
+        ACC_016, ("suffix_data_fails",), extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True
     ),
-    "every-query-fails": Bad("DISC-ACC-013", ("platform_info_fails",)),
-    "every-query-of-3-fails": Bad("DISC-ACC-013", ("platform_info_fails=-5",), platforms=3),
+    "every-query-fails": Bad(ACC_013, ("platform_info_fails",)),
+    "every-query-of-3-fails": Bad(ACC_013, ("platform_info_fails=-5",), platforms=3),
 }  # fmt: skip
 
-WAYS = [pytest.param(bad, id=name, marks=pytest.mark.requirement(bad.requirement)) for name, bad in BAD.items()]
+WAYS = [pytest.param(bad, id=name, marks=bad.requirement) for name, bad in BAD.items()]
 # These end with a library that is still loaded, because it was loaded: all of them can be closed again.
 CLOSED = [pytest.param(bad, id=name, marks=pytest.mark.requirement("DISC-ACC-019")) for name, bad in BAD.items()]
 
