@@ -331,9 +331,9 @@ def main(arguments: list[str]) -> int:
         return 2
     options.out.mkdir(parents=True, exist_ok=True)
     for name, write in FILES.items():
-        text, path = write(api), options.out / name
-        if not path.exists() or path.read_text() != text:  # keep time stamps, so that nothing is rebuilt needlessly
-            path.write_text(text)
+        unfinished = options.out / f".{name}"
+        unfinished.write_text(write(api))
+        unfinished.replace(options.out / name)  # nobody ever reads half a file
     return 0
 
 
