@@ -126,6 +126,27 @@ def test_no_library_can_be_opened(loader: Loader, sandbox: Sandbox, count: int) 
 
 
 @requirement("DISC-ACC-001")
+@pytest.mark.parametrize("place", ["missing folder", "wrong folder", "file as folder", "empty file", "text"])
+def test_nothing_is_tried_instead(loader: Loader, sandbox: Sandbox, place: str) -> None:
+    """Where a path names no library, one of the same name that the dynamic linker would find is not taken instead."""
+    mock = sandbox.icd("x")
+    sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
+    other = sandbox.folder("other") / mock.path.name
+    if place in ("empty file", "text"):
+        other.write_text("" if place == "empty file" else "This is no library.\n")
+    folder = {"missing folder": "nowhere", "file as folder": "calllog"}.get(place, "other")
+    sandbox.vendor_file("x.icd", f"{sandbox.root}/{folder}/{mock.path.name}\n")
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"a"}
+        assert not sandbox.log.happened("loaded", by="x")
+
+    sandbox.vendor_file("x.icd", f"{mock.path.name}\n")  # the control: the dynamic linker does find it by its name
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"a", "x"}
+
+
+@requirement("DISC-ACC-001")
 @pytest.mark.parametrize("name", ["libm.so.6", "libc.so.6", "libdl.so.2", "libclharness_no_such_library.so"])
 def test_libraries_of_the_system_are_no_vendors(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """A library that the process uses already is no vendor, and it stays usable after it was closed."""
