@@ -37,6 +37,23 @@ def test_unloadable_vendor_is_unloaded(loader: Loader, sandbox: Sandbox, platfor
         assert cl.open_files() == []
 
 
+@requirement("DISC-ACC-029", "DISC-GEN-016")
+@pytest.mark.parametrize("order", ["aa", "aab", "aba", "baa", "abcab", "abcabcabc"])
+def test_unloadable_vendor_that_is_listed_again(loader: Loader, sandbox: Sandbox, order: str) -> None:
+    """An unloadable library that is listed several times is offered once, and is closed completely with the loader."""
+    loader.require("unloads vendors")
+    loader.require("deduplicates libraries")
+    mocks = {name: sandbox.icd(name, extensions=BOTH, unloadable=True, platforms=2) for name in set(order)}
+    for number, name in enumerate(order):
+        sandbox.vendor_file(f"{number}.icd", f"{mocks[name]}\n")
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        assert cl.used_platforms() == {f"{name}.{n}" for name in mocks for n in (0, 1)}
+        cl.close()
+        assert not any(cl.maps(mock) for mock in mocks.values())
+        assert sorted(event.who for event in sandbox.log.happened("unloaded")) == sorted(mocks)
+
+
 # Vendors that do not declare themselves unloadable: extension string, and what the query answers.
 NOT_DECLARED = {
     "no-extension": ("cl_khr_icd", True),
