@@ -1,0 +1,104 @@
+"""When variables are read: at the first call, and once (DISC-ENV)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe.session import Session
+from harness.sandbox import Sandbox
+
+FIRST_CALLS = {
+    "clGetPlatformIDs": lambda cl: cl.platform_count(),
+    "clGetExtensionFunctionAddress": lambda cl: cl.GetExtensionFunctionAddress("clThingCHOSEN"),
+}
+STARTS: dict[str, dict[str, Any]] = {"opened": {}, "linked": {"linked": True}, "now": {"bind_now": True}}
+
+
+@pytest.fixture
+def chosen(sandbox: Sandbox) -> str:
+    """A directory with one vendor, "chosen"; the usual one has the vendor "usual"."""
+    sandbox.vendor("usual", suffix="USUAL")
+    folder = sandbox.folder("chosen")
+    sandbox.vendor_file("chosen.icd", f"{sandbox.icd('chosen', suffix='CHOSEN')}\n", folder)
+    return str(folder)
+
+
+def answers(cl: Session) -> tuple[list[str], str | None, str | None]:
+    return list(cl.used_platforms()), cl.vendor_function("clThingUSUAL"), cl.vendor_function("clThingCHOSEN")
+
+
+@requirement("DISC-ENV-020")
+@pytest.mark.parametrize("first", FIRST_CALLS)
+@pytest.mark.parametrize("start", STARTS)
+def test_variable_set_before_the_first_call(
+    loader: Loader, sandbox: Sandbox, chosen: str, start: str, first: str
+) -> None:
+    """A variable that the program sets after it loaded the loader, before its first call, is honoured."""
+    loader.require("OCL_ICD_VENDORS")
+    with loader.start(sandbox, **STARTS[start]) as cl:
+        cl.setenv("OCL_ICD_VENDORS", chosen)
+        FIRST_CALLS[first](cl)
+        assert answers(cl) == (["chosen"], None, "chosen")
+    assert not sandbox.log.of("usual")
+
+
+@requirement("DISC-ENV-020")
+def test_variable_removed_before_the_first_call(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
+    """A variable that the program removes before its first call has no effect."""
+    loader.require("OCL_ICD_VENDORS")
+    sandbox.env["OCL_ICD_VENDORS"] = chosen
+    with loader.start(sandbox, system=True) as cl:
+        cl.unsetenv("OCL_ICD_VENDORS")
+        assert answers(cl) == (["usual"], "usual", None)
+    assert not sandbox.log.of("chosen")
+
+
+@requirement("DISC-ENV-020")
+@pytest.mark.parametrize("change", ["set", "removed"])
+def test_variable_changed_after_the_first_call(loader: Loader, sandbox: Sandbox, chosen: str, change: str) -> None:
+    """What the program does with a variable after its first call has no effect on the platforms."""
+    loader.require("OCL_ICD_VENDORS")
+    with loader.start(sandbox) as cl:
+        platforms = cl.GetPlatformIDs()
+        if change == "set":
+            cl.setenv("OCL_ICD_VENDORS", chosen)
+        else:
+            cl.unsetenv("OCL_ICD_VENDORS")
+        assert answers(cl) == (["usual"], "usual", None)
+        assert cl.GetPlatformIDs() == platforms
+    assert not sandbox.log.of("chosen")
+
+
+@requirement("DISC-ENV-020")
+def test_variable_of_a_loader_opened_again(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
+    """A loader that is opened late reads the variables as they are then."""
+    loader.require("OCL_ICD_VENDORS")
+    with loader.start(sandbox, late=True) as cl:
+        cl.setenv("OCL_ICD_VENDORS", chosen)
+        cl.open()
+        assert answers(cl) == (["chosen"], None, "chosen")
+
+
+@requirement("DISC-ENV-020")
+def test_variable_in_a_child_process(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
+    """A child process that makes the first call reads the variables as it has set them."""
+    loader.require("OCL_ICD_VENDORS")
+    with loader.start(sandbox) as cl:
+        cl.fork()
+        cl.setenv("OCL_ICD_VENDORS", chosen)
+        assert answers(cl) == (["chosen"], None, "chosen")
+
+
+@requirement("DISC-ENV-020")
+@pytest.mark.parametrize("start", STARTS)
+def test_library_list_set_before_the_first_call(loader: Loader, sandbox: Sandbox, chosen: str, start: str) -> None:
+    """OCL_ICD_FILENAMES that the program sets before its first call is honoured."""
+    loader.require("OCL_ICD_FILENAMES")
+    more = sandbox.icd("more")
+    with loader.start(sandbox, **STARTS[start]) as cl:
+        cl.setenv("OCL_ICD_FILENAMES", str(more))
+        assert cl.used_platforms() == {"usual", "more"}

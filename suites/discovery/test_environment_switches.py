@@ -1,0 +1,273 @@
+"""Variables that are true or false: spelling, and what those of trace, unloading and termination do (DISC-ENV)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.calllog.reader import CallLog
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.sandbox import MockIcd, MockLayer, Sandbox
+
+TRUE = ["True", "true", "T", "1"]
+FALSE = [
+    "", "0", "2", "11", "10", "01", "-1", "t", "tr", "Tr", "Tru", "TRUE", "tRUE", "truE", "trues", "TrueTrue", "True ",
+    " True", "true\n", "\"1\"", "1 ", "y", "yes", "Yes", "on", "ON", "False", "false", "F", "no", "x" * 10_000,
+]  # fmt: skip
+SPELLINGS = [(value, True) for value in TRUE] + [(value, False) for value in FALSE]
+IDS = [f"{value[:12]!r} is {meaning}" for value, meaning in SPELLINGS]
+
+TRACE = "OCL_ICD_ENABLE_TRACE"
+KEEP = "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING"
+LEGACY = "OCL_ICD_FORCE_LEGACY_TERMINATION"
+
+
+def unloadable(sandbox: Sandbox, name: str) -> MockIcd:
+    return sandbox.vendor(name, extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)
+
+
+def two_layers(sandbox: Sandbox, **settings: Any) -> list[MockLayer]:
+    made = [sandbox.layer(name, **settings) for name in ("inner", "outer")]
+    sandbox.env["OPENCL_LAYERS"] = ":".join(map(str, made))
+    return made
+
+
+# --- the trace ---
+
+
+@requirement("DISC-ENV-015")
+@pytest.mark.parametrize(("value", "meaning"), SPELLINGS, ids=IDS)
+def test_spelling_of_true_for_the_trace(loader: Loader, sandbox: Sandbox, value: str, meaning: bool) -> None:
+    """OCL_ICD_ENABLE_TRACE makes the loader write diagnostics for exactly the values True, true, T and 1."""
+    loader.require(TRACE)
+    sandbox.vendor("a")
+    sandbox.env[TRACE] = value
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == {"a"}
+    assert bool(cl.stderr) == meaning
+    assert cl.stdout == ""
+
+
+@requirement("DISC-ENV-015")
+def test_no_trace_without_the_variable(loader: Loader, sandbox: Sandbox) -> None:
+    """A loader that is not asked for diagnostics writes nothing."""
+    sandbox.vendor("a")
+    sandbox.vendor_file("b.icd", "/missing\n")
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == {"a"}
+    assert (cl.stderr, cl.stdout) == ("", "")
+
+
+def good_vendors(sandbox: Sandbox) -> None:
+    sandbox.vendors_in_order([f"{sandbox.icd(name, platforms=2)}\n" for name in "abc"])
+
+
+def bad_vendors(sandbox: Sandbox) -> None:
+    lines = [
+        f"{sandbox.icd('a')}\n",
+        "/missing.so\n",
+        "",
+        f"{sandbox.icd('symbol', variant='icd_without_get_extension_function_address')}\n",
+        f"{sandbox.icd('count', faults=['count_call_fails'])}\n",
+        f"{sandbox.icd('list', faults=['list_call_fails'])}\n",
+        f"{sandbox.icd('suffix', faults=['suffix_size_fails'])}\n",
+        f"{sandbox.icd('extensions', faults=['extensions_size_fails'])}\n",
+        f"{sandbox.icd('none', platforms=0)}\n",
+        f"{sandbox.icd('z')}\n",
+    ]
+    sandbox.vendors_in_order(lines)
+
+
+def unloadable_vendors(sandbox: Sandbox) -> None:
+    unloadable(sandbox, "a")
+    unloadable(sandbox, "b")
+
+
+def no_directory(sandbox: Sandbox) -> None:
+    sandbox.env["OCL_ICD_VENDORS"] = "/missing"
+
+
+def listed_libraries(sandbox: Sandbox) -> None:
+    sandbox.vendor("a")
+    sandbox.env["OCL_ICD_FILENAMES"] = f"{sandbox.icd('b')}:/missing.so:{sandbox.libraries}/liba.so"
+
+
+def layers(sandbox: Sandbox) -> None:
+    sandbox.vendor("a")
+    two_layers(sandbox)
+
+
+def bad_layers(sandbox: Sandbox) -> None:
+    sandbox.vendor("a")
+    made = [
+        sandbox.layer("good"),
+        sandbox.layer("info", variant="layer_without_get_layer_info"),
+        sandbox.layer("version", faults=["reports_api_version=7"]),
+        sandbox.layer("init", faults=["init_fails"]),
+        sandbox.layer("deinit", faults=["deinit_fails"]),
+    ]
+    sandbox.env["OPENCL_LAYERS"] = ":".join([*map(str, made), "/missing.so"])
+
+
+MACHINES = [good_vendors, bad_vendors, unloadable_vendors, no_directory, listed_libraries, layers, bad_layers]
+
+
+def course(log: CallLog) -> list[tuple[str, str, str]]:
+    """What happened, without addresses and times."""
+    return [(event.who, event.kind, event.name) for event in log]
+
+
+@requirement("DISC-ENV-016")
+@pytest.mark.parametrize("end", ["exit", "close"])
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)
+def test_trace_alters_nothing(loader: Loader, sandbox: Sandbox, machine: Callable[[Sandbox], None], end: str) -> None:
+    """With the trace, discovery and the end take the same course and the program sees the same results."""
+    machine(sandbox)
+    seen = []
+    for value in ("False", "True"):
+        sandbox.forget_log()
+        sandbox.env[TRACE] = value
+        with loader.start(sandbox) as cl:
+            before = cl.open_files()
+            results = [list(cl.platform_names()), cl.vendor_function("clThingMOCK"), cl.platform_count()]
+            assert cl.open_files() == before
+            if end == "close":
+                cl.close()
+        assert cl.stdout == ""
+        seen.append((results, course(sandbox.log)))
+    assert seen[1] == seen[0]
+
+
+# --- unloading ---
+
+
+@requirement("DISC-ENV-017", "DISC-ENV-015")
+@pytest.mark.parametrize(("value", "meaning"), [(None, False), *SPELLINGS], ids=["unset", *IDS])
+def test_vendors_are_kept_loaded(loader: Loader, sandbox: Sandbox, value: str | None, meaning: bool) -> None:
+    """OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING keeps unloadable vendors mapped when the loader is closed."""
+    loader.require("unloads vendors")
+    mocks = [unloadable(sandbox, "a"), sandbox.vendor("not_unloadable"), unloadable(sandbox, "b")]
+    if value is not None:
+        sandbox.env[KEEP] = value
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"a", "not_unloadable", "b"}
+        cl.close()
+        assert [cl.maps(mock) for mock in mocks] == [meaning, True, meaning]
+        unloaded = set(sandbox.log.happened("unloaded").components())
+    assert unloaded == (set() if meaning else {"a", "b"})
+
+
+@requirement("DISC-ENV-017")
+@pytest.mark.parametrize("end", ["exit", "close"])
+@pytest.mark.parametrize("value", [None, "False", "True"], ids=["unset", "false", "true"])
+def test_layers_are_deinitialised_and_kept_loaded(
+    loader: Loader, sandbox: Sandbox, value: str | None, end: str
+) -> None:
+    """OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING keeps layers mapped, and each is deinitialised once all the same."""
+    loader.require("deinitialises layers")
+    vendor = unloadable(sandbox, "a")
+    made = two_layers(sandbox)
+    if value is not None:
+        sandbox.env[KEEP] = value
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"a"}
+        if end == "close":
+            cl.close()
+            kept = value == "True"
+            assert [cl.maps(mock) for mock in (*made, vendor)] == [
+                kept,
+                kept,
+                kept or not loader.has("unloads vendors"),
+            ]
+    assert [event.who for event in sandbox.log.calls("clDeinitLayer")] == ["outer", "inner"]
+    assert sandbox.log.calls("clInitLayerWithProperties").components() == ["inner", "outer"]
+
+
+# --- termination of layers by the older scheme ---
+
+
+@requirement("DISC-ENV-018", "DISC-ENV-015")
+@pytest.mark.parametrize(("value", "meaning"), [(None, False), *SPELLINGS], ids=["unset", *IDS])
+def test_older_scheme_of_layers(loader: Loader, sandbox: Sandbox, value: str | None, meaning: bool) -> None:
+    """OCL_ICD_FORCE_LEGACY_TERMINATION makes the loader call clInitLayer only, without it the newer two functions."""
+    loader.require("deinitialises layers")
+    sandbox.vendor("a")
+    two_layers(sandbox)
+    if value is not None:
+        sandbox.env[LEGACY] = value
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"a"}
+        cl.close()
+    log = sandbox.log
+    assert [event.who for event in log.calls("clInitLayer")] == (["inner", "outer"] if meaning else [])
+    assert [event.who for event in log.calls("clInitLayerWithProperties")] == ([] if meaning else ["inner", "outer"])
+    assert [event.who for event in log.calls("clDeinitLayer")] == ([] if meaning else ["outer", "inner"])
+    assert reached(log) == ["outer", "inner"]
+
+
+def reached(log: CallLog) -> list[str]:
+    """The layers that clGetPlatformInfo went through, in order."""
+    return [who for who in log.calls("clGetPlatformInfo").components() if who not in ("application", "a")]
+
+
+VARIANTS = {
+    # which initialisation the layer exports: whether it is a layer of the newer scheme, and of the older one
+    "layer": (True, True),
+    "layer_only_init": (False, True),
+    "layer_only_init_with_properties": (True, False),
+    "layer_without_deinit": (True, True),
+}
+
+
+@requirement("DISC-ENV-018")
+@pytest.mark.parametrize("legacy", [False, True], ids=["newer", "older"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_layers_of_either_scheme(loader: Loader, sandbox: Sandbox, variant: str, legacy: bool) -> None:
+    """The older scheme needs clInitLayer and the newer clInitLayerWithProperties; the other layers are not affected."""
+    loader.require("deinitialises layers")
+    sandbox.vendor("a")
+    made = [sandbox.layer("first"), sandbox.layer("tested", variant=variant), sandbox.layer("last")]
+    sandbox.env |= {"OPENCL_LAYERS": ":".join(map(str, made)), LEGACY: str(legacy)}
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"a"}
+    chain = ["last", "tested", "first"] if VARIANTS[variant][legacy] else ["last", "first"]
+    assert reached(sandbox.log) == chain
+
+
+@requirement("DISC-ENV-018")
+@pytest.mark.parametrize("end", ["exit", "close"])
+def test_nothing_is_unloaded_in_the_older_scheme(loader: Loader, sandbox: Sandbox, end: str) -> None:
+    """With the older scheme, nothing is unloaded at the end: old layers may still call their vendors."""
+    loader.require("deinitialises layers")
+    vendor = unloadable(sandbox, "a")
+    made = two_layers(sandbox, variant="layer_only_init")
+    sandbox.env[LEGACY] = "1"
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"a"}
+        if end == "close":
+            cl.close()
+            assert all(cl.maps(mock) for mock in (*made, vendor))
+            assert not sandbox.log.happened("unloaded")
+
+
+@requirement("DISC-ENV-015")
+@pytest.mark.parametrize("switches", ["", "t", "k", "l", "tk", "tl", "kl", "tkl"])
+def test_switches_are_independent(loader: Loader, sandbox: Sandbox, switches: str) -> None:
+    """Each variable that is true or false acts on its own, whatever the others are."""
+    loader.require(TRACE)
+    loader.require("deinitialises layers")
+    vendor = unloadable(sandbox, "a")
+    made = two_layers(sandbox)
+    trace, keep, legacy = (letter in switches for letter in "tkl")
+    sandbox.env |= {TRACE: str(trace), KEEP: str(keep), LEGACY: str(legacy)}
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"a"}
+        cl.close()
+        stay = keep or legacy
+        assert [cl.maps(mock) for mock in (*made, vendor)] == [stay, stay, stay or not loader.has("unloads vendors")]
+    assert bool(cl.stderr) == trace
+    assert bool(sandbox.log.calls("clInitLayer")) == legacy
+    assert bool(sandbox.log.calls("clDeinitLayer")) == (not legacy)
