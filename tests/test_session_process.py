@@ -29,9 +29,11 @@ def loader() -> Loader:
 @pytest.fixture
 def sandbox(loader: Loader) -> Iterator[Sandbox]:
     made = Sandbox(loader.path)
-    made.vendor("a")
-    yield made
-    made.close()
+    try:
+        made.vendor("a")
+        yield made
+    finally:
+        made.close()
 
 
 def started(loader: Loader, sandbox: Sandbox, **options: Any) -> Session:
