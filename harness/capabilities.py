@@ -88,12 +88,12 @@ def _unloads(loader: Loader, sandbox: Sandbox) -> bool:
         return not cl.maps(mock)
 
 
-def _deinitialises_layers(loader: Loader, sandbox: Sandbox) -> bool:
+def _layers_with_properties(loader: Loader, sandbox: Sandbox) -> bool:
     sandbox.vendor("a")
     sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
     with loader.start(sandbox) as cl:
         cl.GetPlatformIDs()
-    return bool(sandbox.log.calls("clDeinitLayer", by="layer"))
+    return bool(sandbox.log.calls("clInitLayerWithProperties", by="layer"))
 
 
 def _default_platform(loader: Loader, sandbox: Sandbox) -> bool:
@@ -159,7 +159,7 @@ CAPABILITIES: dict[str, Callable[[Loader, Sandbox], bool]] = {
     "OCL_ICD_ASSUME_ICD_EXTENSION": _assumes_icd_extension,
     "OPENCL_LAYERS": _layers,
     "OCL_ICD_DEFAULT_PLATFORM": _default_platform,
-    "deinitialises layers": _deinitialises_layers,
+    "initialises layers with properties": _layers_with_properties,
     "deduplicates libraries": _deduplicates,
     "sorts platforms by devices": _sorts_by_devices,
     "unloads vendors": _unloads,
