@@ -38,6 +38,21 @@ def test_incomplete_icd2_vendor_is_ignored(loader: Loader, sandbox: Sandbox, way
         assert cl.open_files() == []
 
 
+@requirement("DISC-GEN-001")
+@pytest.mark.parametrize("platforms", [1, 3])
+def test_vendor_with_the_functions_and_no_tag(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+    """A vendor that has the functions of cl_khr_icd 2.0 and no tag is one of version 1: it gets no dispatch data."""
+    untagged = ["icd2_tag_in_first_slot_only", "icd2_tag_in_second_slot_only"]
+    sandbox.vendor("a", suffix="A")
+    sandbox.vendor("m", icd2=True, platforms=platforms, faults=untagged, suffix="M")
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        assert cl.used_platforms() == {"a"} | ({"m"} if platforms == 1 else {f"m.{n}" for n in range(platforms)})
+        assert cl.vendor_function("clSomethingM") == "m"
+        assert not sandbox.log.calls(SET, by="m")
+        assert not sandbox.log.calls(GET, by="m")
+
+
 @requirement("DISC-GEN-015")
 def test_only_incomplete_icd2_vendors(loader: Loader, sandbox: Sandbox) -> None:
     """Where all vendors have half of what cl_khr_icd 2.0 asks for there is no platform; a complete one is offered."""

@@ -29,11 +29,12 @@ class Bad:
     extensions: str = "cl_khr_icd"
     not_called: tuple[str, ...] = ()
     unloadable: bool = False
+    suffix: str | None = None
 
     def icd(self, sandbox: Sandbox, name: str, path: Path | None = None) -> MockIcd:
         return sandbox.icd(
             name, faults=self.faults, variant=self.variant, platforms=self.platforms, extensions=self.extensions,
-            suffix=name.upper(), unloadable=self.unloadable,
+            suffix=name.upper() if self.suffix is None else self.suffix, unloadable=self.unloadable,
             file=path.name if path else None, folder=path.parent if path else None,
         )  # fmt: skip
 
@@ -58,6 +59,7 @@ ACC_019 = mark.requirement("DISC-ACC-019")
 
 LIST = "clIcdGetPlatformIDsKHR"
 INFO = "clGetPlatformInfo"
+BOTH = "cl_khr_icd cl_khr_icd_unloadable"
 NO_ADDRESS = "icd_without_get_extension_function_address"
 ONLY_ADDRESS = "icd_only_get_extension_function_address"
 
@@ -113,9 +115,11 @@ BAD = {
     "suffix-data-fails-with-1": Bad(ACC_016, ("suffix_data_fails=1",)),
     "suffix-unknown": Bad(ACC_016, ("suffix_size_fails=-30", "suffix_data_fails=-30")),
     "suffix-of-3-fails": Bad(ACC_016, ("suffix_data_fails=-30",), platforms=3),
-    "suffix-of-an-unloadable-fails": Bad(
-        ACC_016, ("suffix_data_fails",), extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True
-    ),
+    "suffix-size-of-an-empty-one-fails": Bad(ACC_016, ("suffix_size_fails",), suffix=""),
+    "suffix-data-of-an-empty-one-fails": Bad(ACC_016, ("suffix_data_fails",), suffix=""),
+    "unloadable-without-suffix-size": Bad(ACC_016, ("suffix_size_fails",), extensions=BOTH, unloadable=True),
+    "unloadable-without-suffix-data": Bad(ACC_016, ("suffix_data_fails",), extensions=BOTH, unloadable=True),
+    "not-unloadable-without-suffix-size": Bad(ACC_016, ("suffix_size_fails",), extensions=BOTH, platforms=3),
     "every-query-fails": Bad(ACC_013, ("platform_info_fails",)),
     "every-query-of-3-fails": Bad(ACC_013, ("platform_info_fails=-5",), platforms=3),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -178,13 +179,13 @@ def test_loader_is_loaded_and_unloaded_repeatedly(loader: Loader, sandbox: Sandb
 
 
 @requirement("DISC-ACC-030", "DISC-GEN-016")
-@pytest.mark.parametrize("kind", ["plain", "unloadable"])
+@pytest.mark.parametrize("kind", ["plain", "unloadable", "answers-false"])
 def test_unloaded_loader_leaves_no_memory_behind(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """A loader that closes vendors at its end frees its memory, too: the heap does not grow from round to round."""
     loader.require("unloads vendors")
-    settings = {"extensions": BOTH, "unloadable": True} if kind == "unloadable" else {}
-    mocks = [sandbox.icd("x", faults=["suffix_data_fails"]), sandbox.icd("a", platforms=3, **settings)]  # type: ignore[arg-type]
-    mocks.append(sandbox.icd("b", suffix="LONGER", **settings))  # type: ignore[arg-type]
+    settings: dict[str, Any] = {} if kind == "plain" else {"extensions": BOTH, "unloadable": kind == "unloadable"}
+    mocks = [sandbox.icd("x", faults=["suffix_data_fails"], **settings), sandbox.icd("a", platforms=3, **settings)]
+    mocks.append(sandbox.icd("b", suffix="LONGER", **settings))
     for number, mock in enumerate(mocks):
         sandbox.vendor_file(f"{number}.icd", f"{mock}\n")
 
