@@ -41,8 +41,8 @@ class Case:
         return case_name(self.id)
 
 
-def _verdict(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | None, str | None]:
-    """Verdict, who lacks what (if unsupported), and the reason."""
+def verdict_of(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | None, str | None]:
+    """What the end of a case means: verdict, who lacks what (if unsupported), and the reason."""
     if error is None:
         return "pass", None, None
     if isinstance(error, Unsupported):
@@ -70,7 +70,7 @@ def result_of(
 ) -> CaseResult:
     """The judged record of a case; keeps its sandbox where that helps."""
     error = call.excinfo.value if call.excinfo else None
-    verdict, who, reason = _verdict(error)
+    verdict, who, reason = verdict_of(error)
     message = "" if error is None else f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
     if verdict == "error" and call.excinfo is not None:
         message += f"\n{call.excinfo.getrepr(style='short')}"
@@ -84,6 +84,7 @@ def result_of(
             verdict=verdict,
             outcome=case.outcome,
             unsupported=who,
+            capability=error.capability if isinstance(error, Unsupported) else None,
             reason=reason,
             message=message,
             duration=round(call.duration, 4),

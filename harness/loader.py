@@ -117,7 +117,7 @@ class Loader:
     def require(self, capability: str, reason: str = "") -> None:
         """Makes the case `unsupported` where the loader lacks a capability."""
         if capability not in self.capabilities:
-            raise Unsupported("loader", reason or f"this loader does not have: {capability}")
+            raise Unsupported("loader", reason or f"this loader does not have: {capability}", capability)
 
     def environment(self, sandbox: Sandbox, system: bool) -> dict[str, str]:
         """The application's environment: an allow-list, the vendor directory, and what the case set."""

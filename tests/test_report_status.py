@@ -8,7 +8,7 @@ import pytest
 
 from harness.expectations import Expectations, Expected, load
 from harness.report import CaseResult, judge, status
-from harness.report.records import STATUSES, UnsupportedKind, Verdict
+from harness.report.records import STATUSES, Verdict
 from harness.report.status import strength_of
 
 PASS = Expected()
@@ -21,60 +21,60 @@ NO_FILE, FILE = False, True
 LAX, STRICT = False, True
 
 TABLE = [
-    # verdict, expected, strength, file, strict, unsupported, outcome, status
-    ("pass", PASS, "must", NO_FILE, LAX, None, None, "ok"),
-    ("pass", PASS, "undefined", FILE, LAX, None, None, "ok"),
+    # verdict, expected, strength, file, strict, vanished, outcome, status
+    ("pass", PASS, "must", NO_FILE, LAX, False, None, "ok"),
+    ("pass", PASS, "undefined", FILE, LAX, False, None, "ok"),
     # Without a file, strength decides.
-    ("fail", PASS, "must", NO_FILE, LAX, None, None, "unexpected"),
-    ("fail", PASS, "should", NO_FILE, LAX, None, None, "deviation"),
-    ("fail", PASS, "de-facto", NO_FILE, LAX, None, None, "deviation"),
-    ("fail", PASS, "undefined", NO_FILE, LAX, None, None, "deviation"),
-    ("leak", PASS, "must", NO_FILE, LAX, None, None, "unexpected"),
-    ("leak", PASS, "should", NO_FILE, LAX, None, None, "deviation"),
+    ("fail", PASS, "must", NO_FILE, LAX, False, None, "unexpected"),
+    ("fail", PASS, "should", NO_FILE, LAX, False, None, "deviation"),
+    ("fail", PASS, "de-facto", NO_FILE, LAX, False, None, "deviation"),
+    ("fail", PASS, "undefined", NO_FILE, LAX, False, None, "deviation"),
+    ("leak", PASS, "must", NO_FILE, LAX, False, None, "unexpected"),
+    ("leak", PASS, "should", NO_FILE, LAX, False, None, "deviation"),
     # A crash or a hang counts whatever the strength.
-    ("crash", PASS, "must", NO_FILE, LAX, None, None, "unexpected"),
-    ("crash", PASS, "should", NO_FILE, LAX, None, None, "unexpected"),
-    ("hang", PASS, "de-facto", NO_FILE, LAX, None, None, "unexpected"),
-    ("hang", PASS, "undefined", NO_FILE, LAX, None, None, "unexpected"),
-    ("crash", PASS, "undefined", NO_FILE, LAX, None, None, "unexpected"),
+    ("crash", PASS, "must", NO_FILE, LAX, False, None, "unexpected"),
+    ("crash", PASS, "should", NO_FILE, LAX, False, None, "unexpected"),
+    ("hang", PASS, "de-facto", NO_FILE, LAX, False, None, "unexpected"),
+    ("hang", PASS, "undefined", NO_FILE, LAX, False, None, "unexpected"),
+    ("crash", PASS, "undefined", NO_FILE, LAX, False, None, "unexpected"),
     # --strict makes should and de-facto count; of undefined there is nothing to be strict about.
-    ("fail", PASS, "should", NO_FILE, STRICT, None, None, "unexpected"),
-    ("fail", PASS, "de-facto", NO_FILE, STRICT, None, None, "unexpected"),
-    ("fail", PASS, "undefined", NO_FILE, STRICT, None, None, "deviation"),
+    ("fail", PASS, "should", NO_FILE, STRICT, False, None, "unexpected"),
+    ("fail", PASS, "de-facto", NO_FILE, STRICT, False, None, "unexpected"),
+    ("fail", PASS, "undefined", NO_FILE, STRICT, False, None, "deviation"),
     # With a file, every difference from it counts.
-    ("fail", PASS, "should", FILE, LAX, None, None, "unexpected"),
-    ("fail", PASS, "undefined", FILE, LAX, None, None, "unexpected"),
-    ("leak", PASS, "de-facto", FILE, LAX, None, None, "unexpected"),
-    ("hang", HANG, "must", FILE, LAX, None, None, "expected"),
-    ("hang", HANG, "must", FILE, STRICT, None, None, "expected"),
-    ("crash", HANG, "must", FILE, LAX, None, None, "unexpected"),
-    ("pass", HANG, "must", FILE, LAX, None, None, "improved"),
-    ("pass", HANG, "undefined", FILE, LAX, None, "a", "improved"),
-    ("pass", FLAKY, "must", FILE, LAX, None, None, "ok"),
-    ("hang", FLAKY, "must", FILE, LAX, None, None, "expected"),
+    ("fail", PASS, "should", FILE, LAX, False, None, "unexpected"),
+    ("fail", PASS, "undefined", FILE, LAX, False, None, "unexpected"),
+    ("leak", PASS, "de-facto", FILE, LAX, False, None, "unexpected"),
+    ("hang", HANG, "must", FILE, LAX, False, None, "expected"),
+    ("hang", HANG, "must", FILE, STRICT, False, None, "expected"),
+    ("crash", HANG, "must", FILE, LAX, False, None, "unexpected"),
+    ("pass", HANG, "must", FILE, LAX, False, None, "improved"),
+    ("pass", HANG, "undefined", FILE, LAX, False, "a", "improved"),
+    ("pass", FLAKY, "must", FILE, LAX, False, None, "ok"),
+    ("hang", FLAKY, "must", FILE, LAX, False, None, "expected"),
     # Outcomes.
-    ("pass", PASS, "undefined", FILE, LAX, None, "a", "ok"),
-    ("pass", PINNED, "undefined", FILE, LAX, None, "a", "ok"),
-    ("pass", PINNED, "undefined", FILE, LAX, None, "b", "changed"),
-    ("pass", PINNED, "undefined", FILE, LAX, None, None, "changed"),
-    ("fail", PINNED, "undefined", FILE, LAX, None, "a", "unexpected"),
+    ("pass", PASS, "undefined", FILE, LAX, False, "a", "ok"),
+    ("pass", PINNED, "undefined", FILE, LAX, False, "a", "ok"),
+    ("pass", PINNED, "undefined", FILE, LAX, False, "b", "changed"),
+    ("pass", PINNED, "undefined", FILE, LAX, False, None, "changed"),
+    ("fail", PINNED, "undefined", FILE, LAX, False, "a", "unexpected"),
     # Unsupported.
-    ("unsupported", PASS, "must", NO_FILE, LAX, "machine", None, "ok"),
-    ("unsupported", PASS, "must", NO_FILE, STRICT, "loader", None, "ok"),
-    ("unsupported", PASS, "must", FILE, LAX, "machine", None, "ok"),
-    ("unsupported", HANG, "must", FILE, LAX, "machine", None, "ok"),
-    ("unsupported", PASS, "must", FILE, LAX, "loader", None, "unexpected"),
-    ("unsupported", HANG, "must", FILE, LAX, "loader", None, "unexpected"),
-    ("unsupported", LACKS, "must", FILE, LAX, "loader", None, "expected"),
-    ("pass", LACKS, "must", FILE, LAX, None, None, "improved"),
+    ("unsupported", PASS, "must", NO_FILE, LAX, False, None, "ok"),
+    ("unsupported", PASS, "must", NO_FILE, STRICT, False, None, "ok"),
+    ("unsupported", PASS, "must", FILE, LAX, False, None, "ok"),
+    ("unsupported", HANG, "must", FILE, LAX, False, None, "ok"),
+    ("unsupported", PASS, "must", FILE, LAX, True, None, "unexpected"),
+    ("unsupported", HANG, "must", FILE, LAX, True, None, "unexpected"),
+    ("unsupported", LACKS, "must", FILE, LAX, False, None, "expected"),
+    ("pass", LACKS, "must", FILE, LAX, False, None, "improved"),
     # The harness's own trouble always counts.
-    ("error", PASS, "undefined", NO_FILE, LAX, None, None, "unexpected"),
-    ("error", Expected(("error",)), "must", FILE, LAX, None, None, "unexpected"),
+    ("error", PASS, "undefined", NO_FILE, LAX, False, None, "unexpected"),
+    ("error", Expected(("error",)), "must", FILE, LAX, False, None, "unexpected"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("verdict", "expected", "strength", "file", "strict", "unsupported", "outcome", "result"), TABLE
+    ("verdict", "expected", "strength", "file", "strict", "vanished", "outcome", "result"), TABLE
 )
 def test_status(
     verdict: Verdict,
@@ -82,11 +82,11 @@ def test_status(
     strength: str,
     file: bool,
     strict: bool,
-    unsupported: UnsupportedKind | None,
+    vanished: bool,
     outcome: str | None,
     result: str,
 ) -> None:
-    assert status(verdict, expected, strength, file, strict, unsupported, outcome) == result
+    assert status(verdict, expected, strength, file, strict, vanished, outcome) == result
 
 
 def test_the_table_shows_every_status() -> None:
@@ -97,8 +97,8 @@ def test_the_table_shows_every_status() -> None:
 @pytest.mark.parametrize("strength", ["must", "should", "de-facto", "undefined"])
 def test_a_file_is_never_laxer_than_no_file(verdict: Verdict, strength: str) -> None:
     counts = {"unexpected", "improved", "changed"}
-    without = status(verdict, PASS, strength, NO_FILE, STRICT, None, None) in counts
-    assert not without or status(verdict, PASS, strength, FILE, LAX, None, None) in counts
+    without = status(verdict, PASS, strength, NO_FILE, STRICT, False, None) in counts
+    assert not without or status(verdict, PASS, strength, FILE, LAX, False, None) in counts
 
 
 def test_the_strongest_requirement_of_a_case_decides() -> None:
@@ -134,3 +134,18 @@ def test_judge_keeps_the_reason_of_the_machine() -> None:
     raw = CaseResult("t", ("DISC-ENV-013",), "unsupported", unsupported="machine", reason="needs root")
     judged = judge(raw, Expectations(), strict=True)
     assert (judged.status, judged.reason) == ("ok", "needs root")
+
+
+def test_judge_counts_a_capability_that_vanished(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text('loader = "x"\n[capabilities]\n"layers" = ""\n"ICD 2" = ">=3.1"\n')
+
+    def lacks(capability: str | None, version: str) -> str:
+        raw = CaseResult("t", ("DISC-ENV-013",), "unsupported", unsupported="loader", capability=capability)
+        return judge(raw, load(path, version), strict=False).status
+
+    assert lacks("layers", "3.0") == "unexpected"
+    assert lacks("ICD 2", "3.1") == "unexpected"
+    assert lacks("ICD 2", "3.0") == "ok"
+    assert lacks("another", "3.1") == "ok"
+    assert lacks(None, "3.1") == "ok"

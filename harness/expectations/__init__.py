@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent
 # "error" is missing on purpose: trouble of the harness is never what one expects of a loader.
 EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
 
-_HEAD_KEYS = {"loader", "versions", "deviation", "outcome"}
+_HEAD_KEYS = {"loader", "versions", "capabilities", "deviation", "outcome"}
 _ENTRY_KEYS = {
     "deviation": {"requirement", "case", "verdict", "reason", "link", "versions"},
     "outcome": {"requirement", "case", "outcome", "reason", "link", "versions"},
@@ -81,8 +81,11 @@ class Expectations:
         versions: str = "",
         entries: Sequence[Entry] = (),
         version: str | None = None,
+        capabilities: Mapping[str, str] | None = None,
     ) -> None:
         self.path = path
+        # What this version has beyond the core: where one of these vanishes, its checks count.
+        self.capabilities = frozenset(n for n, v in (capabilities or {}).items() if matches(v, version))
         self.loader = loader
         self.versions = versions
         self.all_entries = tuple(entries)
@@ -128,7 +131,20 @@ def load(path: Path, version: str | None = None) -> Expectations:
         if not isinstance(tables, list):
             wrong(path, kind, f"is no list; write [[{kind}]] above each entry")
         entries += [_entry(path, kind, number, table) for number, table in enumerate(tables)]
-    return Expectations(path, loader, versions, entries, version)
+    return Expectations(path, loader, versions, entries, version, _capabilities(path, data))
+
+
+def _capabilities(path: Path, data: Mapping[str, Any]) -> dict[str, str]:
+    """The head's table of capabilities: name and range of versions ("" stands for all)."""
+    table = data.get("capabilities", {})
+    if not isinstance(table, dict):
+        wrong(path, "the head", "needs `[capabilities]` as a table: one line for each, such as \"ICD 2\" = \">=3.1\"")
+    for name, versions in table.items():
+        if not isinstance(versions, str):
+            wrong(path, f"capability {name!r}", 'needs a range of versions as text; "" stands for all')
+        if versions:
+            _versions(path, f"capability {name!r}", {"versions": versions})
+    return dict(table)
 
 
 def find(name: str, version: str | None, folder: Path = FOLDER) -> Expectations:

@@ -101,11 +101,22 @@ static bool lists(const char *names, const char *name)
     return false;
 }
 
-/* ICD "Loader-Managed Dispatch": asks for every function by name, and hands the table over. */
-static struct dispatch_data *manage_dispatch(const struct vendor *vendor, cl_platform_id id)
+static bool tag_in_slot_of(cl_platform_id id, enum function function)
 {
     const entry *table = ((const struct dispatchable *)(const void *)id)->table;
-    if ((intptr_t)table[function_info[FUNCTION_clUnloadCompiler].slot] != CL_ICD2_TAG_KHR ||
+    return (intptr_t)table[function_info[function].slot] == CL_ICD2_TAG_KHR;
+}
+
+static bool has_icd2_tag(cl_platform_id id)
+{
+    return tag_in_slot_of(id, FUNCTION_clGetPlatformIDs) || tag_in_slot_of(id, FUNCTION_clUnloadCompiler);
+}
+
+/* ICD "Loader-Managed Dispatch": both slots carry the tag and both functions are there, or the vendor is ignored. Asks
+ * for every function by name, and hands the table over. */
+static struct dispatch_data *manage_dispatch(const struct vendor *vendor, cl_platform_id id)
+{
+    if (!tag_in_slot_of(id, FUNCTION_clGetPlatformIDs) || !tag_in_slot_of(id, FUNCTION_clUnloadCompiler) ||
         !vendor->function_address || !vendor->set_dispatch_data) {
         return NULL;
     }
@@ -161,7 +172,7 @@ static void platform_add(const struct vendor *vendor, cl_platform_id id, const c
     platform->id = id;
     platform->extension_address = vendor->extension_address;
     bool passes = true;
-    if (is_icd2(id)) {
+    if (has_icd2_tag(id)) {
         platform->dispatch_data = manage_dispatch(vendor, id);
         passes = platform->dispatch_data != NULL;
     }
@@ -207,7 +218,8 @@ void vendor_add(const char *library)
 void vendors_remove(void)
 {
     static struct platform *retired;
-    bool unload = !variable_is_true("OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING");
+    bool unload = !variable_is_true("OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING") &&
+                  !variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION");
     struct platform *platform = first_platform;
     first_platform = NULL;
     last_platform = &first_platform;

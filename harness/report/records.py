@@ -54,6 +54,7 @@ class CaseResult:
     verdict: Verdict
     outcome: str | None = None  # which of several acceptable outcomes this loader shows
     unsupported: UnsupportedKind | None = None  # who lacks what the case needs; only with that verdict
+    capability: str | None = None  # which capability the loader lacks, where it is a named one
     reason: str | None = None  # why unsupported; `judge` puts the expectation's reason here
     message: str = ""  # what was expected and what happened, several lines
     log: tuple[str, ...] = ()  # the slice of the call log that shows it

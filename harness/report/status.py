@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 
 from harness.expectations import Expectations, Expected
-from harness.report.records import CaseResult, Status, UnsupportedKind, Verdict
+from harness.report.records import CaseResult, Status, Verdict
 from harness.requirements.catalogue import catalogue, strongest
 
 
@@ -16,20 +16,21 @@ def status(
     strength: str,
     has_expectation_file: bool,
     strict: bool,
-    unsupported_kind: UnsupportedKind | None,
+    vanished: bool,
     outcome: str | None,
 ) -> Status:
     """The status of a case.
 
     With an expectation file every difference from the file counts, whatever the strength: that is how a
-    regression is noticed. Without one, strength decides; a crash or a hang counts whatever the strength.
+    regression is noticed. `vanished` says that the case is unsupported for want of a capability that the file
+    says the loader has; what else is unsupported never counts. Without a file, strength decides; a crash or a hang counts whatever the strength.
     """
     if verdict == "error":
         return "unexpected"
     if verdict == "unsupported":
-        if unsupported_kind == "machine" or not has_expectation_file:
-            return "ok"
-        return "expected" if verdict in expected.verdicts else "unexpected"
+        if has_expectation_file and verdict in expected.verdicts:
+            return "expected"
+        return "unexpected" if vanished else "ok"
     if verdict == "pass":
         if verdict not in expected.verdicts:
             return "improved"
@@ -59,7 +60,7 @@ def judge(result: CaseResult, expectations: Expectations, strict: bool) -> CaseR
             strength,
             expectations.path is not None,
             strict,
-            result.unsupported,
+            result.verdict == "unsupported" and result.capability in expectations.capabilities,
             result.outcome,
         ),
     )

@@ -17,8 +17,9 @@ NOBODY = 65534
 class Unsupported(Exception):
     """A case cannot be run. `kind` is "machine" or "loader"; the message says what is missing and why."""
 
-    def __init__(self, kind: str, reason: str) -> None:
+    def __init__(self, kind: str, reason: str, capability: str | None = None) -> None:
         super().__init__(reason)
+        self.capability = capability
         self.kind = kind
         self.reason = reason
 
