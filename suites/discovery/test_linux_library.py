@@ -246,6 +246,19 @@ def test_library_that_needs_an_absent_one(loader: Loader, sandbox: Sandbox, plac
     assert_ignored(loader, sandbox, place, needy, way)
 
 
+@requirement("DISC-LNX-035")
+@pytest.mark.parametrize("place", ["only", "first", "last"])
+def test_library_whose_platform_fails(loader: Loader, sandbox: Sandbox, place: str) -> None:
+    """A library that loads but offers no usable platform is opened once and closed again, and nothing of it stays."""
+    dropped = vendor(sandbox, "dropped", faults=["suffix_size_fails"])
+    good = good_vendors(sandbox, place, dropped)
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == set(good)
+        assert not cl.maps(dropped)
+    events = [event.name for event in sandbox.log.of("dropped") if event.kind == "event"]
+    assert events == ["loaded", "unloaded"]
+
+
 # --- binding and scope ---
 
 

@@ -35,6 +35,8 @@ ENTRIES: dict[str, Callable[[Path], object]] = {
     "long line": lambda path: path.write_text("a" * 5000),
     "text as library": lambda path: path.write_text(f"{path}\n"),
     "folder": lambda path: path.mkdir(),
+    "file shorter than it says": lambda path: path.symlink_to("/sys/kernel/uevent_seqnum"),
+    "file that cannot be read": lambda path: path.symlink_to("/proc/self/mem"),
     "dangling link": lambda path: path.symlink_to("absent"),
     "file of another suffix": lambda path: path.with_suffix(".txt").write_text("/absent/lib.so\n"),
 }

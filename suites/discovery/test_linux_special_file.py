@@ -117,6 +117,8 @@ SPECIAL: dict[str, tuple[str, Maker]] = {
     "link to /dev/zero": ("DISC-LNX-011", link_to("/dev/zero")),
     "link to /dev/full": ("DISC-LNX-011", link_to("/dev/full")),
     "file of /proc": ("DISC-LNX-011", link_to("/proc/self/cmdline")),
+    "file shorter than it says": ("DISC-LNX-011", link_to("/sys/kernel/uevent_seqnum")),
+    "file that cannot be read": ("DISC-LNX-011", link_to("/proc/self/mem")),
 }
 
 
