@@ -29,19 +29,18 @@ static bool version_is_known(void *library)
            version == CL_LAYER_API_VERSION_100;
 }
 
-/* Calls one of the two functions that a layer may have; the newer one first. Old layers rely on exit handlers, not on
- * clDeinitLayer: OCL_ICD_FORCE_LEGACY_TERMINATION asks for their way (ICD "Issues"). */
+/* Calls one of the two functions that a layer may have. Layers that have the older one only rely on exit handlers,
+ * which come too late where the loader removes itself: they are for the older scheme (ICD "Issues"). */
 static cl_int initialize(struct layer *layer, const struct table *target, cl_uint *count, const void **entries)
 {
-    bool legacy = variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION");
+    if (legacy_termination()) {
+        init_function *plain = (init_function *)library_symbol(layer->library, "clInitLayer");
+        return plain ? plain(TABLE_LENGTH, target, count, entries) : CL_INVALID_VALUE;
+    }
     init_with_properties_function *with_properties =
         (init_with_properties_function *)library_symbol(layer->library, "clInitLayerWithProperties");
-    init_function *plain = (init_function *)library_symbol(layer->library, "clInitLayer");
-    if (with_properties && !legacy) {
-        layer->deinit = (deinit_function *)library_symbol(layer->library, "clDeinitLayer");
-        return with_properties(TABLE_LENGTH, target, count, entries, NULL);
-    }
-    return plain ? plain(TABLE_LENGTH, target, count, entries) : CL_INVALID_VALUE;
+    layer->deinit = (deinit_function *)library_symbol(layer->library, "clDeinitLayer");
+    return with_properties ? with_properties(TABLE_LENGTH, target, count, entries, NULL) : CL_INVALID_VALUE;
 }
 
 static bool is_known(void *library)
@@ -87,9 +86,6 @@ void layers_remove(void)
 {
     bool unload = !variable_is_true("OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING");
     first_layer_table = NULL;
-    if (variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION")) {
-        return;
-    }
     while (first_layer) {
         struct layer *layer = first_layer;
         if (layer->deinit) {

@@ -24,9 +24,16 @@ void loader_initialize(void)
     pthread_mutex_unlock(&lock);
 }
 
+bool legacy_termination(void)
+{
+    return variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION");
+}
+
 /* Layers first: they may still call vendors (LAY "Deinitialization"). Late calls find no platform and no layer. */
 __attribute__((destructor)) static void deinitialize(void)
 {
-    layers_remove();
-    vendors_remove();
+    if (!legacy_termination()) {
+        layers_remove();
+        vendors_remove();
+    }
 }

@@ -46,6 +46,9 @@ extern struct platform *first_platform;
  * returns at once and sees what has been found so far. */
 void loader_initialize(void);
 
+/* Whether the older scheme is asked for, in which nothing is removed (ICD "Issues", for layers of that time). */
+bool legacy_termination(void);
+
 /* --- discovery.c --- */
 
 /* Tries all libraries that configuration and environment name, in order. */
