@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from dataclasses import dataclass, field
@@ -116,7 +117,8 @@ def _keep(case: Case, sandbox: Sandbox) -> Path:
         sessions = [s for s in sandbox.runs if isinstance(s, Session)]
         for number, session in enumerate(sessions):
             (folder / f"exchange-{number}").write_text("\n".join(session.exchange) + "\n")
-        (folder / "replay.sh").write_text(replay.script(case.id, sandbox, sessions))
+        script = replay.script(case.id, sandbox, sessions)
+        (folder / "replay.sh").write_bytes(os.fsencode(script))  # values may hold any byte
     except OSError as error:
         case.problems.append(f"the sandbox could not be kept: {error}")
     return folder
