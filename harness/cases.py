@@ -42,6 +42,11 @@ class Case:
         return case_name(self.id)
 
 
+def printable(text: str) -> str:
+    """Text for a record: bytes that are not UTF-8 (in names of files, values of variables) are shown as \\udcff."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def verdict_of(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | None, str | None]:
     """What the end of a case means: verdict, who lacks what (if unsupported), and the reason."""
     if error is None:
@@ -87,7 +92,7 @@ def result_of(
             unsupported=who,
             capability=error.capability if isinstance(error, Unsupported) else None,
             reason=reason,
-            message=message,
+            message=printable(message),
             duration=round(call.duration, 4),
         ),
         expected,
@@ -97,8 +102,8 @@ def result_of(
         return result
     values: dict[str, Any] = {
         "log": tuple(sandbox.log.tail(LOG_LINES)),
-        "files": tuple(sandbox.listing()),
-        "environment": dict(sandbox.env),
+        "files": tuple(map(printable, sandbox.listing())),
+        "environment": {name: printable(value) for name, value in sandbox.env.items()},
         "reproduce": f"pytest {shlex.quote(case.id)} --loader {shlex.quote(str(loader.path))}",
     }
     if result.counts or keep:
