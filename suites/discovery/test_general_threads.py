@@ -1,0 +1,142 @@
+"""Discovery when several threads make the first calls (DISC-GEN)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.sandbox import Sandbox
+
+GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
+THREADS = 16
+NAMES = ["a", "b", "c"]
+
+
+def vendors(sandbox: Sandbox, slow: str, milliseconds: int = 5) -> None:
+    """Three vendors of two platforms each; one of them takes its time, so that the threads meet in the middle."""
+    faults = {
+        "loading-first": ("a", "constructor_sleeps"),
+        "loading-last": ("c", "constructor_sleeps"),
+        "counting-first": ("a", "enumeration_sleeps"),
+        "counting-last": ("c", "enumeration_sleeps"),
+        "nobody": ("", ""),
+    }
+    who, fault = faults[slow]
+    mocks = [
+        sandbox.icd(n, platforms=2, suffix=3 * n.upper(), faults=[f"{fault}={milliseconds}"] if n == who else [])
+        for n in NAMES
+    ]
+    sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
+
+
+def check_asked_once(sandbox: Sandbox) -> None:
+    log = sandbox.log
+    for name in NAMES:
+        assert len(log.happened("loaded", by=name)) == 1
+        assert len(log.calls(GET_PLATFORMS, by=name)) == 2, "the number and the list"
+
+
+SLOW = ["loading-first", "loading-last", "counting-first", "counting-last", "nobody"]
+
+
+@requirement("DISC-GEN-010")
+@pytest.mark.parametrize("way", ["plain", "linked", "system"])
+@pytest.mark.parametrize("slow", SLOW)
+def test_first_enumeration_in_many_threads(loader: Loader, sandbox: Sandbox, slow: str, way: str) -> None:
+    """Discovery runs once, and every thread sees the complete list in the same order."""
+    vendors(sandbox, slow)
+
+    with loader.start(sandbox, linked=way == "linked", system=way == "system") as cl:
+        arrays = [cl.buffer(8 * 6) for _ in range(THREADS)]
+        counts = [cl.buffer(4) for _ in range(THREADS)]
+        for thread in range(THREADS):
+            cl.in_thread(thread, "clGetPlatformIDs", 6, arrays[thread], counts[thread])
+        assert cl.go() == THREADS
+        returns = sandbox.log.returns("clGetPlatformIDs", by="application")
+        assert [event.result for event in returns] == [0] * THREADS
+        expected = cl.GetPlatformIDs()
+        assert len(set(expected)) == 6
+        assert [array.handles() for array in arrays] == [expected] * THREADS
+        assert [count.u32() for count in counts] == [6] * THREADS
+        assert cl.platform_names() == {f"{name}.{i}" for name in NAMES for i in (0, 1)}
+    check_asked_once(sandbox)
+
+
+@requirement("DISC-GEN-010")
+@pytest.mark.parametrize("slow", SLOW)
+def test_first_calls_of_all_kinds_in_threads(loader: Loader, sandbox: Sandbox, slow: str) -> None:
+    """Whichever call of whichever thread comes first: an enumeration, an address, or a context finds every vendor."""
+    vendors(sandbox, slow)
+
+    with loader.start(sandbox) as cl:
+        counts = [cl.buffer(4) for _ in range(THREADS)]
+        for thread in range(0, THREADS, 4):
+            cl.in_thread(thread, "clGetPlatformIDs", 0, None, counts[thread])
+            cl.in_thread(thread + 1, "clGetExtensionFunctionAddress", "clSomethingAAA")
+            cl.in_thread(thread + 2, "clGetExtensionFunctionAddress", "clSomethingCCC")
+            cl.in_thread(thread + 3, "clCreateContextFromType", None, 4, None, None, counts[thread + 3])
+        assert cl.go() == THREADS
+        assert [counts[thread].u32() for thread in range(0, THREADS, 4)] == [6] * (THREADS // 4)
+        log = sandbox.log
+        addresses = log.returns("clGetExtensionFunctionAddress", by="application")
+        assert len(addresses) == THREADS // 2
+        assert all(event.result for event in addresses), "a thread found a vendor's function missing"
+        assert len({counts[thread].i32() for thread in range(3, THREADS, 4)}) == 1
+    check_asked_once(sandbox)
+
+
+@requirement("DISC-GEN-010")
+@pytest.mark.parametrize("slow", ["loading-first", "counting-last"])
+def test_rejected_vendors_and_many_threads(loader: Loader, sandbox: Sandbox, slow: str) -> None:
+    """Vendors that are rejected while other threads wait cost nobody the others."""
+    vendors(sandbox, slow)
+    good = [(sandbox.vendors / entry).read_bytes() for entry in sorted(p.name for p in sandbox.vendors.iterdir())]
+    bad = [
+        f"{sandbox.icd('bad0', faults=['list_call_fails'])}\n",
+        f"{sandbox.icd('bad1', faults=['suffix_size_fails'])}\n",
+        f"{sandbox.libraries}/libmissing.so\n",
+    ]
+    sandbox.vendors_in_order([content for pair in zip(bad, good, strict=True) for content in pair])
+
+    with loader.start(sandbox) as cl:
+        counts = [cl.buffer(4) for _ in range(THREADS)]
+        for thread in range(THREADS):
+            cl.in_thread(thread, "clGetPlatformIDs", 0, None, counts[thread])
+        cl.go()
+        assert [count.u32() for count in counts] == [6] * THREADS
+    check_asked_once(sandbox)
+
+
+@requirement("DISC-GEN-010")
+def test_no_platform_in_many_threads(loader: Loader, sandbox: Sandbox) -> None:
+    """Where there is no platform, every thread is told so."""
+    sandbox.vendor("bad", faults=["enumeration_sleeps=5", "list_call_fails"])
+
+    with loader.start(sandbox) as cl:
+        counts = [cl.buffer(4) for _ in range(THREADS)]
+        for thread in range(THREADS):
+            cl.in_thread(thread, "clGetPlatformIDs", 0, None, counts[thread])
+        cl.go()
+        returns = sandbox.log.returns("clGetPlatformIDs", by="application")
+        assert [(event.result or 0) & 0xFFFFFFFF for event in returns] == [2**32 - 1001] * THREADS
+        assert [count.u32() for count in counts] == [0] * THREADS
+
+
+@requirement("DISC-GEN-009", "DISC-GEN-010")
+def test_enumerations_in_threads_after_the_first(loader: Loader, sandbox: Sandbox) -> None:
+    """A hundred enumerations from several threads give identical lists."""
+    vendors(sandbox, "nobody")
+
+    def enumerate_in_threads(cl: Session) -> list[list[int]]:
+        arrays = [cl.buffer(8 * 6) for _ in range(100)]
+        for number, array in enumerate(arrays):
+            cl.in_thread(number % THREADS, "clGetPlatformIDs", 6, array, None)
+        cl.go()
+        return [list(array.handles()) for array in arrays]
+
+    with loader.start(sandbox) as cl:
+        before = [list(cl.GetPlatformIDs())]
+        assert enumerate_in_threads(cl) == before * 100
+    check_asked_once(sandbox)
