@@ -1,0 +1,183 @@
+"""What discovery and the end of the loader leave behind: heap blocks, descriptors, mappings (DISC-GEN)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.verdicts import Leaked
+from harness.sandbox import Sandbox
+
+ROUNDS = 6
+SMALLEST_BLOCK = 4 * struct.calcsize("P")  # of the C library's heap
+EXTENSIONS = "cl_khr_icd cl_khr_icd_unloadable"
+
+# Files that bring no platform: the variant and the faults of the vendor that they name, or None for a missing one.
+BAD: dict[str, tuple[str, list[str]] | None] = {
+    "empty-file": None,
+    "missing-library": None,
+    "no-icd": ("not_an_icd", []),
+    "no-address-function": ("icd_without_get_extension_function_address", []),
+    "no-list-function": ("icd_without_get_platform_ids", ["get_platform_ids_not_returned"]),
+    "count-fails": ("icd", ["count_call_fails"]),
+    "says-not-found": ("icd", ["platform_not_found"]),
+    "list-fails": ("icd", ["list_call_fails"]),
+    "suffix-size-fails": ("icd", ["suffix_size_fails"]),
+    "suffix-data-fails": ("icd", ["suffix_data_fails"]),
+}
+
+
+def bad(sandbox: Sandbox, kind: str, name: str) -> str:
+    """What a file says that brings no platform; texts are of the same length for names of the same length."""
+    about = BAD[kind]
+    if about is None:
+        return "" if kind == "empty-file" else f"{sandbox.libraries}/lib{name}-gone.so\n"
+    mock = sandbox.icd(name, variant=about[0], faults=about[1], extensions=EXTENSIONS, unloadable=True)
+    return f"{mock}\n"
+
+
+def check_no_leak(before: int, after: int, what: str) -> None:
+    if after > before:
+        raise Leaked(f"{what}: {before} bytes of the heap were in use, and then {after}")
+
+
+def use(cl: Session, platforms: int) -> None:
+    assert len(cl.GetPlatformIDs()) == platforms
+    cl.GetExtensionFunctionAddress("clSomethingMOCK")
+    cl.clGetPlatformIDs(0, None, None)
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("platforms", [1, 9], ids=str)
+def test_heap_of_repeated_calls(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+    """Enumerations and address queries after the first leave the heap as it was."""
+    sandbox.vendor("a", platforms=platforms)
+
+    with loader.start(sandbox, counted_heap=True) as cl:
+        array, count, name = cl.buffer(8 * platforms), cl.buffer(4), cl.data(b"clSomethingMOCK\0")
+        used = []
+        for _ in range(ROUNDS):
+            for _ in range(5):
+                cl.clGetPlatformIDs(platforms, array, count)
+                cl.clGetPlatformIDs(0, None, None)
+                cl.clGetExtensionFunctionAddress(name)
+            used.append(cl.heap())
+        check_no_leak(used[1], used[-1], "repeated calls")
+        assert cl.open_files() == []
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("kind", BAD)
+def test_heap_that_a_bad_file_costs(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+    """A file that brings no platform costs no heap once discovery is over: twenty cost what one costs."""
+    used = []
+    for number in (1, 20):
+        names = [f"x{i:02}" for i in range(number)]
+        contents = [bad(sandbox, kind, name) for name in names]
+        sandbox.vendors_in_order([*contents, f"{sandbox.icd('a')}\n"])
+        with loader.start(sandbox, counted_heap=True) as cl:
+            assert cl.platform_names() == {"a"}
+            used.append(cl.heap())
+            assert cl.open_files() == []
+            open_still = [name for name in names if cl.maps(sandbox.libraries / f"lib{name}.so")]
+        if open_still:
+            raise Leaked(f"libraries of rejected vendors are still loaded: {open_still}")
+    # An entry in a table may stay; a block that is forgotten takes at least SMALLEST_BLOCK.
+    check_no_leak(used[0], used[1] - (19 * SMALLEST_BLOCK - 1), "nineteen more files")
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("what", ["extensions", "suffix"])
+def test_heap_that_a_string_costs(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], what: str
+) -> None:
+    """The strings that discovery reads are kept at most once each; whether a loader keeps them is recorded."""
+    used = []
+    for length in (100, 10100):
+        text = ("cl_khr_icd " + "x" * length) if what == "extensions" else "S" * (length // 50)
+        mocks = [sandbox.icd(n, **{what: text}) for n in "abcdefgh"]  # type: ignore[arg-type]
+        sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
+        with loader.start(sandbox, counted_heap=True) as cl:
+            assert len(cl.GetPlatformIDs()) == len(mocks)
+            used.append(cl.heap())
+    longer = (10000 if what == "extensions" else 200) * len(mocks)
+    grown = used[1] - used[0]
+    assert grown < longer * 3 // 2, f"strings {longer} bytes longer cost {grown} bytes more"
+    record("kept" if grown > longer // 2 else "given back")
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize(
+    "kind, unloadable",
+    [("nothing", False), ("none-at-all", False), *((kind, True) for kind in ("nothing", *BAD))],
+    ids=lambda value: {True: "unloadable", False: "stays"}.get(value, value),
+)
+def test_heap_of_repeated_discoveries(loader: Loader, sandbox: Sandbox, kind: str, unloadable: bool) -> None:
+    """A loader that is opened, used and closed over and over leaves nothing behind."""
+    good = [] if kind == "none-at-all" else ["a", "b"]
+    extensions = EXTENSIONS if unloadable else "cl_khr_icd"
+    contents = [f"{sandbox.icd(n, platforms=2, extensions=extensions, unloadable=unloadable)}\n" for n in good]
+    contents += [bad(sandbox, kind, f"x{i}") for i in range(3)] if kind in BAD else []
+    sandbox.vendors_in_order(contents)
+
+    with loader.start(sandbox, counted_heap=True, late=True) as cl:
+        used = []
+        for _ in range(ROUNDS):
+            cl.open()
+            use(cl, 2 * len(good))
+            cl.close()
+            assert cl.open_files() == []
+            used.append(cl.heap())
+        assert not cl.maps(loader.path), "the loader was not unloaded: this proves nothing"
+        check_no_leak(used[1], used[-1], f"{ROUNDS - 2} more rounds")
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("kind", ["nothing", *BAD])
+def test_descriptors(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+    """Discovery closes every file and directory that it opened, also where it was disappointed by what it found."""
+    contents = [bad(sandbox, kind, f"x{i}") for i in range(3)] if kind in BAD else []
+
+    for good in (0, 2):
+        sandbox.vendors_in_order([f"{sandbox.icd(f'g{i}')}\n" for i in range(good)] + contents)
+        with loader.start(sandbox) as cl:
+            before = cl.open_files()
+            assert len(cl.GetPlatformIDs()) == good
+            assert cl.open_files() == before
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("way", ["plain", "linked", "system"])
+@pytest.mark.parametrize("good", [0, 1, 9], ids=str)
+def test_a_process_that_ends(loader: Loader, sandbox: Sandbox, good: int, way: str) -> None:
+    """A process ends normally after discovery, with memory filled as it is freed, with vendors and without."""
+    contents = [f"{sandbox.icd(f'g{i}', platforms=2, extensions=EXTENSIONS, unloadable=True)}\n" for i in range(good)]
+    sandbox.vendors_in_order([*contents, bad(sandbox, "list-fails", "x")])
+    sandbox.env["GLIBC_TUNABLES"] = "glibc.malloc.perturb=165"
+
+    with loader.start(sandbox, linked=way == "linked", system=way == "system") as cl:
+        use(cl, 2 * good)
+    assert cl.exit_code == 0
+    assert {event.who for event in sandbox.log.happened("unloaded")} == {"x", *(f"g{i}" for i in range(good))}
+    assert len(sandbox.log.happened("unloaded")) == good + 1, "a library's end came twice"
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("kind", ["nothing", *BAD])
+def test_heap_is_not_damaged(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+    """Discovery and the end of the loader write to no memory beyond what they asked for, and free nothing twice."""
+    contents = [f"{sandbox.icd(n, platforms=2, extensions=EXTENSIONS, unloadable=True)}\n" for n in "ab"]
+    if kind in BAD:
+        contents = [bad(sandbox, kind, "x"), contents[0], bad(sandbox, kind, "y"), contents[1], bad(sandbox, kind, "z")]
+    sandbox.vendors_in_order(contents)
+
+    with loader.start(sandbox, late=True, guarded_heap=True) as cl:
+        cl.open()
+        assert len(cl.GetPlatformIDs()) == 4
+        cl.close()
+    assert cl.exit_code == 0
