@@ -22,6 +22,7 @@ class Build:
     probe: Path
     linked_probe: Path
     reference_loader: Path
+    seeded_loader: Path | None  # the same with faults to choose, where the build has it
     at_secure: Path
     guarded_heap: Path
     calllog_bench: Path
@@ -53,6 +54,7 @@ def build() -> Build:
         probe=Path(found["probe"]),
         linked_probe=Path(found["linked_probe"]),
         reference_loader=Path(found["reference_loader"]),
+        seeded_loader=Path(found["seeded_loader"]) if found.get("seeded_loader") else None,
         at_secure=Path(found["at_secure"]),
         guarded_heap=Path(found["guarded_heap"]),
         calllog_bench=Path(found["calllog_bench"]),
