@@ -35,8 +35,10 @@ LOADER_VARIABLES = [
     "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING",
 ]
 
-# What a case may see of the harness's own environment: options of instrumented builds, and nothing else.
+# What a case may see of the harness's own environment: options of instrumented builds, the fault that the seeded
+# reference loader is to have (clharness selftest), and nothing else.
 PASSED_ON = (
+    "CLHARNESS_FAULT",
     "ASAN_OPTIONS",
     "UBSAN_OPTIONS",
     "TSAN_OPTIONS",
