@@ -1,0 +1,90 @@
+"""Test the suites themselves: does each seeded fault turn a check red, and can each check fail?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.build import ROOT
+from harness.cli.loader import _positive as positive
+from harness.cli.loader import output_path
+from harness.errors import Exit, UsageError
+from harness.reference_loader.faults import Fault, faults
+
+EXAMPLE = """\
+  clharness selftest                               all faults, all checks
+  clharness selftest --sample 40 --seed 7          40 faults, chosen by chance
+  clharness selftest --fault fifo_blocks newline_kept
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--fault", metavar="NAME", nargs="+", help="only these faults (--list prints all)")
+    parser.add_argument("--sample", metavar="N", type=positive, help="only so many faults, chosen by chance")
+    parser.add_argument("--seed", metavar="S", type=int, help="the chance of --sample; default: another each time")
+    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
+    parser.add_argument("--json", metavar="FILE", help="write the result there")
+    parser.add_argument("--suites", metavar="DIR", help="a folder named `suites` in place of the project's own")
+    parser.add_argument("--list", action="store_true", help="print the faults and end")
+
+
+def run(args: argparse.Namespace) -> int:
+    chosen = _chosen(args)
+    if args.list:
+        for fault in chosen:
+            print(f"{fault.name:<40} {', '.join(fault.requirements)}: makes the loader {fault.sentence}")
+        return Exit.AS_EXPECTED
+    output = output_path("--json", args.json) if args.json else None
+    # Only here: --help and --list need neither pytest nor a build.
+    from harness.selftest import report
+    from harness.selftest.run import run_matrix
+
+    whole = len(chosen) == len(faults().by_name)
+    progress = report.Progress(sys.stdout)
+    started = time.monotonic()
+    jobs = args.j or len(os.sched_getaffinity(0))
+    try:
+        matrix = run_matrix(_suites(args.suites), chosen, jobs, progress.tick, prove_checks=whole)
+    finally:
+        progress.clear()
+    seconds = time.monotonic() - started
+    if not matrix.items:
+        print("clharness: nothing ran: there is no check", file=sys.stderr)
+        return Exit.NOTHING_RAN
+    print("\n".join(report.lines(matrix, whole, seconds)))
+    if output:
+        output.write_text(json.dumps(report.as_json(matrix, whole, seconds), indent=1) + "\n")
+    return Exit.AS_EXPECTED if report.passed(matrix, whole) else Exit.UNEXPECTED
+
+
+def _chosen(args: argparse.Namespace) -> Sequence[Fault]:
+    known = faults().by_name
+    if args.fault and args.sample:
+        raise UsageError("--fault and --sample: give one of them")
+    if args.seed is not None and not args.sample:
+        raise UsageError("--seed says how --sample chooses; give that, too")
+    if args.fault:
+        for name in args.fault:
+            if name not in known:
+                raise UsageError(f"--fault {name}: there is no such fault; `clharness selftest --list` prints all")
+        return [known[name] for name in dict.fromkeys(args.fault)]
+    if args.sample:
+        seed = random.randrange(10**6) if args.seed is None else args.seed
+        if args.seed is None and not args.list:
+            print(f"chosen with --seed {seed}")
+        names = random.Random(seed).sample(sorted(known), min(args.sample, len(known)))
+        return [known[name] for name in known if name in names]
+    return list(known.values())
+
+
+def _suites(text: str | None) -> Path:
+    path = ROOT / "suites" if text is None else Path(text).absolute()
+    if path.name != "suites" or not path.is_dir():
+        raise UsageError(f"--suites {text}: give a folder named `suites`, in which there is one for each suite")
+    return path

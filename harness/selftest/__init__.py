@@ -1,0 +1,1 @@
+"""Measures the suites on themselves: each seeded fault of the reference loader against the checks."""

@@ -1,0 +1,109 @@
+"""What `clharness selftest` prints and writes: which check caught which fault, and what is left open."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any, TextIO
+
+from harness.report.records import case_name
+from harness.report.terminal import printable
+from harness.selftest.matrix import Caught, Matrix
+
+
+class Progress:
+    """One line that is written over, where the output is a terminal; nothing where it is not."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._terminal = stream.isatty()
+        self._last = 0.0
+
+    def tick(self, text: str) -> None:
+        if self._terminal and time.monotonic() - self._last > 0.1:
+            self._last = time.monotonic()
+            self._stream.write(f"\r\x1b[K{text}")
+            self._stream.flush()
+
+    def clear(self) -> None:
+        if self._terminal:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def open_faults(matrix: Matrix) -> list[Caught]:
+    return [caught for caught in matrix.caught.values() if caught.by is None]
+
+
+def open_checks(matrix: Matrix) -> list[str]:
+    """Checks that no fault has turned red, without those that cannot run against the reference loader."""
+    return [check.name for check in matrix.checks.values() if check.applicable and not check.proof]
+
+
+def lines(matrix: Matrix, whole: bool, seconds: float) -> list[str]:
+    """The report as text."""
+    if matrix.red_without_fault:
+        found = [f"  {matrix.items[r.case].nodeid}: {r.verdict}" for r in matrix.red_without_fault]
+        return ["The suites are not green without a fault, so that nothing is proven by what is red with one:", *found]
+    rows = [("fault", "caught by", "verdict", "cases", "s")]
+    for caught in matrix.caught.values():
+        by = case_name(caught.by) if caught.by else "NOTHING"
+        rows.append((caught.fault.name, by, caught.verdict, str(caught.cases), f"{caught.seconds:.1f}"))
+    widths = [min(60, max(len(row[n]) for row in rows)) for n in range(3)]
+    shown = [
+        f"{row[0]:<{widths[0]}}  {printable(row[1])[:60]:<{widths[1]}}  {row[2]:<{widths[2]}}  {row[3]:>5}  {row[4]:>5}"
+        for row in rows
+    ]
+    missed = open_faults(matrix)
+    for caught in missed:
+        shown.append(f"not caught: {caught.fault.name} ({', '.join(caught.fault.requirements)}): "
+                     f"makes the loader {caught.fault.sentence}")  # fmt: skip
+    if whole:
+        shown += [f"no fault turns it red: {name}" for name in open_checks(matrix)]
+        idle = [check.name for check in matrix.checks.values() if not check.applicable]
+        shown += [f"cannot run against the reference loader: {name}" for name in idle]
+    caught_count = len(matrix.caught) - len(missed)
+    summary = f"{caught_count} of {len(matrix.caught)} faults caught"
+    if whole:
+        proven = sum(1 for check in matrix.checks.values() if check.proof)
+        summary += f", {proven} of {sum(1 for c in matrix.checks.values() if c.applicable)} checks proven"
+    kinds = Counter(caught.verdict for caught in matrix.caught.values() if caught.by)
+    verdicts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return [*shown, f"{summary}, {len(matrix.items)} cases, {seconds:.0f} s ({verdicts})."]
+
+
+def as_json(matrix: Matrix, whole: bool, seconds: float) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "format": 1,
+        "whole": whole,
+        "seconds": round(seconds, 1),
+        "cases": len(matrix.items),
+        "red_without_fault": [matrix.items[result.case].nodeid for result in matrix.red_without_fault],
+        "faults": [
+            {
+                "name": caught.fault.name,
+                "requirements": caught.fault.requirements,
+                "sentence": caught.fault.sentence,
+                "caught_by": caught.by,
+                "verdict": caught.verdict or None,
+                "message": caught.message,
+                "cases": caught.cases,
+                "seconds": round(caught.seconds, 3),
+            }
+            for caught in matrix.caught.values()
+        ],
+        "checks": [
+            {
+                "name": check.name,
+                "cases": len(check.cases),
+                "proof": check.proof,
+                "state": "proven" if check.proof else "unproven" if check.applicable else "not applicable",
+            }
+            for check in matrix.checks.values()
+        ],
+    }
+
+
+def passed(matrix: Matrix, whole: bool) -> bool:
+    return not (matrix.red_without_fault or open_faults(matrix) or (whole and open_checks(matrix)))

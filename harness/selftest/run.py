@@ -1,0 +1,75 @@
+"""Collects the suites with pytest, and runs the matrix in the place of pytest's own loop."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT, build
+from harness.errors import ClharnessError, HarnessError, UsageError
+from harness.plugin import CASE
+from harness.reference_loader.faults import Fault
+from harness.selftest.matrix import Matrix
+from harness.selftest.worker import VARIABLE
+
+
+class _Loop:
+    """A pytest plugin: runs the cases against faults, as often as that needs."""
+
+    def __init__(self, faults: Sequence[Fault], jobs: int, tick: Callable[[str], None], prove_checks: bool) -> None:
+        self.faults = faults
+        self.jobs = jobs
+        self.tick = tick
+        self.prove_checks = prove_checks
+        self.matrix: Matrix | None = None
+        self.error: ClharnessError | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = [item for item in session.items if CASE in item.stash]
+        self.matrix = Matrix(items, self.faults, self.jobs)
+        try:
+            if self.matrix.run_without_fault(self.tick):
+                self.matrix.run_faults(self.tick, self.prove_checks)
+        except ClharnessError as error:
+            self.error = error
+        return True
+
+
+def seeded_loader() -> Path:
+    """The built loader that can be made faulty."""
+    path = build().seeded_loader
+    if path is None or not path.exists():
+        raise UsageError(
+            f"the build in {build().folder} has no loader with seeded faults: "
+            f"cmake -DCLHARNESS_SEEDED_FAULTS=ON {build().folder} && cmake --build {build().folder}"
+        )
+    return path
+
+
+def run_matrix(
+    suites: Path, faults: Sequence[Fault], jobs: int, tick: Callable[[str], None], prove_checks: bool
+) -> Matrix:
+    """Runs the suites below a folder against faults. Raises where they cannot be collected, or hold no case."""
+    os.environ.pop(VARIABLE, None)
+    loop = _Loop(faults, jobs, tick, prove_checks)
+    arguments = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(suites.parent), "-p", "harness.plugin", "-q", "-s"]
+    arguments += ["-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
+    arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", f"--loader={seeded_loader()}", str(suites)]
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        status = pytest.main(arguments, plugins=[loop])
+    if loop.error is not None:
+        raise loop.error
+    if status == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
+    if loop.matrix is None and status == pytest.ExitCode.USAGE_ERROR:
+        raise UsageError(said.getvalue().strip().removeprefix("ERROR: "))
+    if loop.matrix is None or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise HarnessError("the suites could not be run:\n" + "\n".join(said.getvalue().splitlines()[-40:]))
+    return loop.matrix

@@ -1,0 +1,175 @@
+"""Runs single cases in a process of its own, against whichever fault is asked for, without pytest's reports.
+
+The suites are collected once; workers are forked from the process that did, so that a fault costs no start of Python.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+import pytest
+
+from harness.cases import verdict_of
+from harness.errors import HarnessError
+from harness.plugin import CASE
+from harness.probe import stacks
+
+VARIABLE = "CLHARNESS_FAULT"
+RED = ("fail", "crash", "hang", "leak", "error", "changed")
+
+
+@dataclass(frozen=True)
+class Task:
+    """Cases (by their number in the collection) to run against a fault, or without one."""
+
+    fault: str | None
+    cases: tuple[int, ...]
+    first_red: bool = True  # stop there
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one case did."""
+
+    case: int
+    verdict: str  # as in reports; "changed" where it passed with another outcome than without fault
+    outcome: str | None
+    message: str
+    seconds: float
+
+    @property
+    def red(self) -> bool:
+        return self.verdict in RED
+
+
+@dataclass
+class Usual:
+    """What the cases do without fault: their outcomes and times, by number."""
+
+    outcomes: Mapping[int, str | None] = field(default_factory=dict)
+    seconds: Mapping[int, float] = field(default_factory=dict)
+
+    def time_limit(self, case: int) -> float:
+        """Seconds until a case counts as hung: little, because a fault may hang many of them."""
+        return max(1.0, 10 * self.seconds[case]) if case in self.seconds else 5.0
+
+
+class Runner:
+    """Runs cases in this process."""
+
+    def __init__(self, items: Sequence[pytest.Item], usual: Usual) -> None:
+        self.items = items
+        self.usual = usual
+
+    def run(self, number: int) -> Result:
+        item = self.items[number]
+        case = item.stash[CASE]
+        case.sandbox, case.outcome = None, None
+        item.config.option.time_limit = self.usual.time_limit(number)
+        started = time.perf_counter()
+        error = _protocol(item)
+        verdict = str(verdict_of(error)[0])
+        if verdict == "pass" and number in self.usual.outcomes and case.outcome != self.usual.outcomes[number]:
+            verdict = "changed"
+        message = f"{case.outcome}" if verdict == "changed" else f"{type(error).__name__}: {error}" if error else ""
+        return Result(number, verdict, case.outcome, message[:500], time.perf_counter() - started)
+
+    def run_task(self, task: Task) -> list[Result]:
+        results: list[Result] = []
+        if task.fault is None:
+            os.environ.pop(VARIABLE, None)
+        else:
+            os.environ[VARIABLE] = task.fault
+        for number in task.cases:
+            results.append(self.run(number))
+            if task.first_red and results[-1].red:
+                break
+        return results
+
+
+def _protocol(item: Any) -> BaseException | None:
+    """Sets a case up, calls it, and takes it down; gives the first error. A case may be run any number of times."""
+    error: BaseException | None = None
+    steps: list[Callable[[], object]] = [
+        lambda: item.ihook.pytest_runtest_setup(item=item),
+        lambda: item.ihook.pytest_runtest_call(item=item),
+    ]
+    if hasattr(item, "_initrequest"):
+        item._initrequest()  # fixtures of an earlier run are gone
+    try:
+        for step in steps:
+            step()
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as caught:  # pytest's own outcomes are no Exceptions
+        error = caught
+    try:
+        item.ihook.pytest_runtest_teardown(item=item, nextitem=None)
+    except Exception as caught:
+        error = error or caught
+    return error
+
+
+def _work(connection: Connection, runner: Runner) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(1))
+    stacks.readable = lambda *_: ""  # nobody reads them here, and they take long
+    stacks.ask = lambda *_: 0
+    try:
+        while (task := connection.recv()) is not None:
+            connection.send(runner.run_task(task))
+    except (KeyboardInterrupt, EOFError):
+        os._exit(1)
+
+
+class Pool:
+    """Forked workers. Use it as a context manager."""
+
+    def __init__(self, runner: Runner, jobs: int) -> None:
+        self._runner = runner
+        self._jobs = jobs
+
+    def __enter__(self) -> Pool:
+        context = multiprocessing.get_context("fork")
+        self._workers: list[tuple[Any, Connection]] = []
+        for _ in range(self._jobs):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(theirs, self._runner), daemon=True)
+            process.start()
+            theirs.close()
+            self._workers.append((process, ours))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process, connection in self._workers:
+            connection.close()
+            process.terminate()
+            process.join()
+
+    def run(self, tasks: Iterator[Task], done: Callable[[Task, list[Result]], None]) -> None:
+        """Hands tasks out one by one, so that what is found may decide what comes next."""
+        idle = [connection for _, connection in self._workers]
+        busy: dict[Connection, Task] = {}
+        while True:
+            while idle and (task := next(tasks, None)) is not None:
+                connection = idle.pop()
+                connection.send(task)
+                busy[connection] = task
+            if not busy:
+                return
+            for ready in wait(list(busy)):
+                assert isinstance(ready, Connection)
+                task = busy.pop(ready)
+                try:
+                    results = ready.recv()
+                except EOFError:
+                    first = self._runner.items[task.cases[0]].nodeid
+                    raise HarnessError(f"a worker died; it was running {first} against {task.fault}") from None
+                idle.append(ready)
+                done(task, results)
