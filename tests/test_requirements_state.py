@@ -13,7 +13,7 @@ from harness.cli.main import main
 from harness.errors import UsageError
 from harness.requirements.catalogue import Group, Index, Requirement, catalogue
 from harness.requirements.marks import Check, find_checks
-from harness.requirements.state import checks_by_requirement, problems, section_states, state_of
+from harness.requirements.state import checks_by_requirement, problems, section_states, state_of, without_proof
 
 SUITE = '''\
 """A suite."""
@@ -156,17 +156,17 @@ def commands(suites: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_requirements_table(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["requirements"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["section", "entries", "check", "reason", "later", "open"]
+    assert lines[0].split() == ["section", "entries", "check", "reason", "later", "open", "faults"]
     (row,) = [line for line in lines if line.startswith("DISC-LNX ")]
-    assert row.split()[-4:] == ["36", "5", "2", "29"]
+    assert row.split()[-5:-1] == ["36", "5", "2", "29"]
     assert lines[-1].split()[:2] == ["total", "573"]
 
 
 def test_requirements_markdown(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["requirements", "--markdown"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == "| --- | --: | --: | --: | --: | --: |"
-    assert {line.count("|") for line in lines} == {7}
+    assert lines[1] == "| --- | --: | --: | --: | --: | --: | --: |"
+    assert {line.count("|") for line in lines} == {8}
 
 
 def test_requirements_json(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,6 +178,22 @@ def test_requirements_json(commands: None, capsys: pytest.CaptureFixture[str]) -
         {"file": "suites/discovery/test_a.py", "line": 9, "name": "test_function"}
     ]
     assert entries["DISC-LNX-008"]["state"] == "open"
+    assert "fifo_blocks" in entries["DISC-LNX-011"]["faults"]
+
+
+def test_requirements_proof_names_the_faults(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["requirements", "--proof"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("DISC-LNX-005 ")]
+    assert "suffix_anything" in line
+
+
+def test_a_check_without_a_fault_is_a_problem() -> None:
+    entries = {f"D-A-00{n}": requirement(f"D-A-00{n}", strength=s) for n, s in enumerate(("must", "must", "de-facto"))}
+    checked = dict.fromkeys(entries)
+    (said,) = without_proof(entries, checked, {"D-A-000": 1})
+    assert said.startswith("D-A-001: is checked, but has neither a fault in faults.toml nor a reason")
+    assert without_proof(entries, {}, {}) == []
+    assert without_proof({"D-A-001": requirement("D-A-001", subject="ICD")}, {"D-A-001": 1}, {}) == []
 
 
 def test_requirements_check_finds_gaps(commands: None, capsys: pytest.CaptureFixture[str]) -> None:

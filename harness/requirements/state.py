@@ -38,6 +38,23 @@ def section_states(requirements: Mapping[str, Requirement], checked: Mapping[str
     return dict(states)
 
 
+def without_proof(
+    requirements: Mapping[str, Requirement], checked: Mapping[str, object], faults: Mapping[str, object]
+) -> list[str]:
+    """Requirements on loaders that are checked, and for which nothing shows that their checks can fail.
+
+    `faults` holds the requirements that have a seeded fault, or a reason for none.
+    """
+    return [
+        f"{requirement.id}: is checked, but has neither a fault in faults.toml nor a reason there (no_fault)"
+        for requirement in requirements.values()
+        if requirement.id in checked
+        and requirement.for_loader
+        and requirement.strength in ("must", "should")
+        and requirement.id not in faults
+    ]
+
+
 def problems(requirements: Mapping[str, Requirement], index: Index, checks: Sequence[Check], suites: Path) -> list[str]:
     """What must not be: one sentence each, with the place to look at."""
     found: list[str] = []
