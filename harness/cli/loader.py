@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from harness.build import build
 from harness.errors import Exit, HarnessError, UsageError
 from harness.report import channel
 from harness.report.terminal import printable
@@ -80,7 +81,7 @@ def _pytest_arguments(args: argparse.Namespace) -> list[str]:
     suites = _ROOT / "suites"
     if not any(suites.glob("*/test_*.py")):
         raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
-    arguments = ["-c", str(_ROOT / "pytest.ini"), "--rootdir", str(_ROOT), "-p", _PLUGIN, "-q"]
+    arguments = ["-c", str(_ROOT / "pytest.ini"), "--rootdir", str(_ROOT), "-p", _PLUGIN, "-q", "--tb=native"]
     arguments += loader
     # A cache would be written into the checkout, which may be read-only or shared.
     arguments += ["-p", "no:cacheprovider", f"--color={_PYTEST_COLOR[args.color]}"]
@@ -173,7 +174,9 @@ def _run_pytest(command: Sequence[str], output: IO[bytes]) -> tuple[int, int | N
     report = os.dup(sys.stdout.fileno())
     environment = dict(os.environ) | channel.environment(report, status_write, ["clharness", *sys.argv[1:]])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
-    environment.setdefault("PYTHONDONTWRITEBYTECODE", "1")
+    # Compiled suites are kept, but not in the checkout, which may be read-only or shared.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = str(build().folder / "pycache")
     sys.stdout.flush()
     process = subprocess.Popen(
         command,

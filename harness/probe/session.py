@@ -54,7 +54,7 @@ class Session(Convenience):
         self._last = ""
         self._values = 0
         self._received = b""
-        self._pending: list[bytes] = []
+        self._prepared: list[str] = []
         self._arguments = popen
         self.ordinary_user = "user" in popen
 
@@ -77,7 +77,6 @@ class Session(Convenience):
             )
         theirs.close()
         self._socket = ours
-        self._socket.setblocking(False)
         self.deadline = time.monotonic() + self.time_limit
         try:
             hello = dict(part.split("=") for part in self.command("hello").split())
@@ -99,7 +98,7 @@ class Session(Convenience):
 
     def quit(self) -> int:
         """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
-        self._send("quit")
+        self._send([*self._prepared, "quit"])
         self._last = "the end of the process"
         self._wait()
         if self.exit_code or self.signal:
@@ -108,10 +107,13 @@ class Session(Convenience):
 
     def _wait(self) -> None:
         """Waits for the end of the process within the time limit."""
+        ended = os.pidfd_open(self.process.pid)  # Popen.wait with a time limit polls, which costs a case milliseconds
         try:
-            status = self.process.wait(timeout=max(self.deadline - time.monotonic(), 0.01))
-        except subprocess.TimeoutExpired:
-            self._hung()
+            if not select.select([ended], [], [], self._remaining())[0]:
+                self._hung()
+        finally:
+            os.close(ended)
+        status = self.process.wait()
         # bubblewrap and the tracer hand a signal on as 128 + its number
         self.signal = -status if status < 0 else status - 128 if status > 128 else None
         self.exit_code = status if self.signal is None else None
@@ -163,26 +165,28 @@ class Session(Convenience):
 
     # --- conversation ---
 
-    def _send(self, text: str) -> None:
-        self.exchange.append(text)
-        data = (text + "\n").encode()
-        while data:
-            _, writable, _ = select.select([], [self._socket], [], max(self.deadline - time.monotonic(), 0))
-            if not writable:
-                self._hung()
-            try:
-                data = data[self._socket.send(data) :]
-            except (BrokenPipeError, ConnectionResetError):
-                self._wait()
-                self._died()
+    def _remaining(self) -> float:
+        return max(self.deadline - time.monotonic(), 0.001)
 
-    def _receive(self) -> bytes:
+    def _send(self, lines: list[str]) -> None:
+        self.exchange += lines
+        self._socket.settimeout(self._remaining())
+        try:
+            self._socket.sendall(("\n".join(lines) + "\n").encode())
+        except TimeoutError:
+            self._hung()
+        except (BrokenPipeError, ConnectionResetError):
+            self._wait()
+            self._died()
+
+    def _receive(self) -> str:
+        """The next reply, after "ok"."""
         while b"\n" not in self._received:
-            readable, _, _ = select.select([self._socket], [], [], max(self.deadline - time.monotonic(), 0))
-            if not readable:
-                self._hung()
+            self._socket.settimeout(self._remaining())
             try:
                 part = self._socket.recv(1 << 16)
+            except TimeoutError:
+                self._hung()
             except ConnectionResetError:
                 part = b""
             if not part:
@@ -190,30 +194,37 @@ class Session(Convenience):
                 self._died()
             self._received += part
         line, _, self._received = self._received.partition(b"\n")
-        return line
+        reply = line.decode()
+        if not reply.startswith("ok"):
+            raise CommandError(f"probe: {self._last[:200]}: {reply.removeprefix('error ')}")
+        return reply[3:]
+
+    def later(self, text: str) -> None:
+        """Sends a command together with the next one; for preparations, whose reply is of no interest."""
+        self._prepared.append(text)
 
     def command(self, text: str) -> str:
         """Sends one command (see harness/probe/commands.c) and gives what follows "ok". Raises CommandError."""
+        prepared, self._prepared = self._prepared, []
+        self._send([*prepared, text])
+        for self._last in prepared:
+            self._receive()
         self._last = text
-        self._send(text)
-        reply = self._receive().decode()
-        if not reply.startswith("ok"):
-            raise CommandError(f"probe: {text[:200]}: {reply.removeprefix('error ')}")
-        return reply[3:]
+        return self._receive()
 
     # --- calls ---
 
     def buffer(self, size: int, fill: int = CANARY) -> Buffer:
         """New memory in the probe, every byte `fill`."""
         self._values += 1
-        self.command(f"buffer {self._values} {size} {fill}")
+        self.later(f"buffer {self._values} {size} {fill}")
         return Buffer(self, self._values, size)
 
     def data(self, content: bytes) -> Buffer:
         """New memory with this content."""
         made = self.buffer(len(content), 0)
         if content:
-            self.command(f"put {made.index} 0 {content.hex()}")
+            self.later(f"put {made.index} 0 {content.hex()}")
         return made
 
     def words(self, values: list[Any]) -> Buffer:
@@ -221,7 +232,7 @@ class Session(Convenience):
         made = self.data(pack([v if isinstance(v, int) else 0 for v in values]))
         for index, value in enumerate(values):
             if isinstance(value, (Value, Buffer)):
-                self.command(f"word {made.index} {8 * index} {value.token}")
+                self.later(f"word {made.index} {8 * index} {value.token}")
         return made
 
     def token(self, value: Any) -> str:
@@ -263,7 +274,7 @@ class Session(Convenience):
 
     def in_thread(self, thread: int, function: str, *arguments: Any) -> None:
         """Keeps a call for a thread; `go` runs all threads from one starting gun."""
-        self.command(f"thread {thread} {self._call_line(function, arguments)}")
+        self.later(f"thread {thread} {self._call_line(function, arguments)}")
 
     def go(self) -> int:
         """Runs the threads and waits for them; gives their number."""
