@@ -61,7 +61,7 @@ def verdict_of(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | 
         )
     if isinstance(error, pytest.skip.Exception):
         return "unsupported", "machine", str(error)
-    if isinstance(error, AssertionError):
+    if isinstance(error, (AssertionError, pytest.fail.Exception)):  # the latter is what pytest.raises does
         return "fail", None, None
     return "error", None, None
 
