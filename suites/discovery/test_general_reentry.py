@@ -82,3 +82,20 @@ def test_call_from_a_destructor_at_the_end(loader: Loader, sandbox: Sandbox, unl
         if end == "close":
             cl.close()
     assert cl.exit_code == 0
+
+
+@requirement("DISC-GEN-010", "DISC-GEN-014")
+def test_other_threads_wait_after_a_call_from_a_vendor(loader: Loader, sandbox: Sandbox) -> None:
+    """A call from within discovery does not make other threads believe that discovery is over."""
+    mocks = [
+        sandbox.icd("slow", faults=["enumeration_sleeps=150"]),  # long enough for the other thread to arrive
+        sandbox.icd("again", faults=["constructor_calls_opencl"]),
+        sandbox.icd("thread", faults=["constructor_calls_opencl_in_thread"]),
+    ]
+    sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
+
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == {"slow", "again", "thread"}
+        while not sandbox.log.happened("call back done", by="thread"):
+            cl.platform_count()  # the session's time limit ends this
+    assert [event.data["detail"] for event in sandbox.log.happened("call back done", by="thread")] == ["success"]
