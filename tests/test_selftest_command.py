@@ -1,0 +1,173 @@
+"""`clharness selftest` on small suites: what it accepts, and what it does not let pass."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT
+from harness.cli.main import main
+from harness.selftest.run import seeded_loader
+
+HEAD = '''\
+"""A small suite."""
+from harness.marks import requirement
+'''
+HONEST = '''
+
+@requirement("DISC-LNX-014")
+def test_newline(loader, sandbox):
+    """The newline is no part of the name."""
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == {"a"}
+'''
+EMPTY = '''
+
+@requirement("DISC-LNX-014")
+def test_nothing(loader, sandbox):
+    """The newline is no part of the name."""
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+    assert True
+'''
+WRONG = '''
+
+@requirement("DISC-LNX-014")
+def test_wrong(loader, sandbox):
+    """No loader does this."""
+    assert loader.path is None
+'''
+RECORDS = '''
+
+@requirement("DISC-LNX-015")
+def test_carriage_return(loader, sandbox, record):
+    """A carriage return is kept or taken off."""
+    mock = sandbox.icd("a")
+    sandbox.vendor_file("a.icd", f"{mock}\\r\\n")
+    with loader.start(sandbox) as cl:
+        record("accepted" if cl.platform_count() else "ignored")
+'''
+
+
+def selftest(tmp_path: Path, suite: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    folder = tmp_path / "suites" / "discovery"
+    folder.mkdir(parents=True)
+    (folder / "test_small.py").write_text(HEAD + suite)
+    command = [sys.executable, "-m", "harness.cli", "selftest", "--suites", str(folder.parent), *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def test_a_check_that_works_catches_the_fault(tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    done = selftest(tmp_path, HONEST, "--fault", "newline_kept", "--json", str(result))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "newline_kept" in done.stdout
+    assert "1 of 1 faults caught, 1 cases" in done.stdout
+    (fault,) = json.loads(result.read_text())["faults"]
+    assert fault["caught_by"] == "suites/discovery/test_small.py::test_newline"
+    assert fault["verdict"] == "fail"
+
+
+def test_a_check_without_its_assertion_fails(tmp_path: Path) -> None:
+    done = selftest(tmp_path, EMPTY, "--fault", "newline_kept")
+    assert done.returncode == 1
+    assert "not caught: newline_kept (DISC-LNX-014): makes the loader take the newline" in done.stdout
+
+
+def test_a_fault_that_nothing_is_for_fails(tmp_path: Path) -> None:
+    done = selftest(tmp_path, HONEST, "--fault", "newline_kept", "fifo_blocks")
+    assert done.returncode == 1
+    assert "not caught: fifo_blocks" in done.stdout
+    assert "1 of 2 faults caught" in done.stdout
+
+
+def test_a_check_that_nothing_turns_red_fails(tmp_path: Path) -> None:
+    """Beside a check that catches the fault, one that does not is found out by the further faults."""
+    program = (
+        "import sys; from pathlib import Path; from harness.reference_loader.faults import faults;"
+        "from harness.selftest import report; from harness.selftest.run import run_matrix;"
+        "chosen = [faults().by_name[n] for n in ('newline_kept', 'newline_takes_one_more')];"
+        "m = run_matrix(Path(sys.argv[1]), chosen, 2, lambda _: None, True);"
+        "print(report.open_checks(m), report.open_faults(m), report.passed(m, True))"
+    )
+    folder = tmp_path / "suites" / "discovery"
+    folder.mkdir(parents=True)
+    (folder / "test_small.py").write_text(HEAD + HONEST + EMPTY)
+    command = [sys.executable, "-c", program, str(folder.parent)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "['suites/discovery/test_small.py::test_nothing'] [] False\n", done.stderr
+
+
+def test_another_outcome_is_red(tmp_path: Path) -> None:
+    done = selftest(tmp_path, RECORDS, "--fault", "carriage_return_taken_off")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "changed" in done.stdout
+
+
+def test_a_check_that_is_red_without_fault_proves_nothing(tmp_path: Path) -> None:
+    done = selftest(tmp_path, HONEST + WRONG, "--fault", "newline_kept")
+    assert done.returncode == 1
+    assert "not green without a fault" in done.stdout
+    assert "test_small.py::test_wrong: fail" in done.stdout
+    assert "test_newline" not in done.stdout
+
+
+def test_a_fault_that_hangs_costs_little(tmp_path: Path) -> None:
+    suite = HONEST.replace("LNX-014", "LNX-011").replace(
+        'sandbox.vendor("a")', 'sandbox.vendor("a"); __import__("os").mkfifo(sandbox.vendors / "b.icd")'
+    )
+    done = selftest(tmp_path, suite, "--fault", "fifo_blocks")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "hang" in done.stdout
+
+
+def test_an_unknown_fault_ends_the_process() -> None:
+    program = f"import ctypes; ctypes.CDLL({str(seeded_loader())!r})"
+    for name, status in (("no_such_fault", -signal.SIGABRT), ("", 0), ("newline_kept", 0)):
+        environment = os.environ | {"CLHARNESS_FAULT": name}
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+        assert done.returncode == status, done.stderr
+        assert ("CLHARNESS_FAULT=no_such_fault: there is no such fault" in done.stderr) == (status != 0)
+
+
+def test_the_seeded_loader_has_the_symbols_of_the_reference_loader() -> None:
+    """Its own additions stay inside: a program that is linked to it sees a loader and nothing else."""
+    assert not hasattr(ctypes.CDLL(str(seeded_loader())), "clharness_seeded_fault")
+
+
+def test_a_sample_is_repeatable(capsys: pytest.CaptureFixture[str]) -> None:
+    samples = []
+    for seed in ("1", "1", "2"):
+        assert main(["selftest", "--list", "--sample", "10", "--seed", seed]) == 0
+        samples.append(capsys.readouterr().out)
+    assert samples[0] == samples[1] != samples[2]
+    assert len(samples[0].splitlines()) == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--fault", "nonsense"], "there is no such fault"),
+        (["--fault", "fifo_blocks", "--sample", "3"], "give one of them"),
+        (["--seed", "3"], "give that, too"),
+        (["--fault", "fifo_blocks", "--suites", "/nowhere"], "a folder named `suites`"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["selftest", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_suites_without_a_check(tmp_path: Path) -> None:
+    done = selftest(tmp_path, "", "--fault", "newline_kept")
+    assert done.returncode == 4
+    assert "nothing ran" in done.stderr
