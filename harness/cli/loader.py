@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", metavar="PATH", help="library to test; default: the system's loader")
     parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (as pytest's -k)")
     parser.add_argument("--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop")
-    parser.add_argument("-j", metavar="N", type=_positive, help="processes; default: one per processor")
+    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
     parser.add_argument("--expect", metavar="FILE", help="expectation file; default: found by the loader's name")
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         return _explain_failure(status, output)
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of processes; give 1 or more")
     return int(text)

@@ -9,9 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 from harness.errors import Exit
+from harness.reference_loader.faults import Faults, faults
 from harness.requirements.catalogue import catalogue, index
 from harness.requirements.marks import Check, find_checks
-from harness.reference_loader.faults import Faults, faults
 from harness.requirements.state import (
     STATES,
     checks_by_requirement,

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import ROOT
-from harness.cli.loader import _positive as positive
-from harness.cli.loader import output_path
+from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
 from harness.reference_loader.faults import Fault, faults
 
