@@ -97,6 +97,40 @@ def test_vendors_around_a_bad_one(
         assert len(log.calls(GET_PLATFORMS, by=name)) == 2, "the number and the list"
 
 
+# Vendors that loaders judge differently: what becomes of them is recorded.
+DOUBTFUL: dict[str, Callable[[Sandbox, str], str]] = {
+    "no-info-function": _icd(variant="icd_without_get_platform_info", faults=["get_platform_info_not_returned"]),
+    "info-only-by-address": _icd(variant="icd_without_get_platform_info"),
+    "list-function-only-exported": _icd(faults=["get_platform_ids_not_returned"]),
+    "list-function-only-by-address": _icd(variant="icd_without_get_platform_ids"),
+    "extensions-size-fails": _icd(faults=["extensions_size_fails"]),
+    "extensions-data-fails": _icd(faults=["extensions_data_fails"]),
+    "no-icd-extension": _icd(extensions="cl_khr_other"),
+    "one-of-three-fails": _icd(platforms=3, faults=["suffix_size_fails@1"]),
+    "no-devices": _icd(gpus=0),
+    "devices-fail": _icd(faults=["device_list_fails"]),
+}
+
+
+@requirement("DISC-GEN-015")
+@pytest.mark.parametrize("doubtful", DOUBTFUL.values(), ids=DOUBTFUL.keys())
+def test_vendors_around_a_doubtful_one(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], doubtful: Callable[[Sandbox, str], str]
+) -> None:
+    """Whatever becomes of a vendor that loaders judge differently, those around it are offered and work."""
+    order = ["x0", "a", "x1", "b", "x2"]
+    sandbox.vendors_in_order([good(sandbox, n) if n in "ab" else doubtful(sandbox, n) for n in order])
+
+    with loader.start(sandbox) as cl:
+        listed = list(cl.platform_names())
+        check_functions(cl, sandbox, ["a", "b"])
+    assert [listed.count("a"), listed.count("b")] == [1, 1]
+    others = sorted(name for name in listed if name not in "ab")
+    kept = [name[2:] for name in others if name.startswith("x0")]
+    assert others == sorted(f"{n}{rest}" for n in ("x0", "x1", "x2") for rest in kept), "alike, and judged differently"
+    record(f"lists {len(kept)} of them")
+
+
 @requirement("DISC-GEN-015")
 @pytest.mark.parametrize("way", ["linked", "system", "bind_now"])
 @pytest.mark.parametrize("count", [1, 8, 9], ids=str)

@@ -92,6 +92,42 @@ def test_heap_that_a_bad_file_costs(loader: Loader, sandbox: Sandbox, kind: str)
 
 
 @requirement("DISC-GEN-016")
+@pytest.mark.parametrize("fault", ["list_call_fails", "list_call_fails_after_writing"])
+def test_heap_that_a_failed_list_costs(loader: Loader, sandbox: Sandbox, fault: str) -> None:
+    """Room that was made for a vendor's platforms is given back when the vendor then fails to list them."""
+    used = []
+    for platforms in (1, 64):
+        bad_ones = [sandbox.icd(f"x{i}", platforms=platforms, faults=[fault]) for i in range(8)]
+        sandbox.vendors_in_order([f"{mock}\n" for mock in (*bad_ones, sandbox.icd("a"))])
+        with loader.start(sandbox, counted_heap=True) as cl:
+            assert cl.platform_names() == {"a"}
+            used.append(cl.heap())
+    check_no_leak(used[0], used[1] - 2 * 63 * struct.calcsize("P"), "room for 8 times 63 more platforms")
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("directory", ["missing", "empty", "a-file"])
+def test_heap_of_discoveries_that_find_nothing(loader: Loader, sandbox: Sandbox, directory: str) -> None:
+    """A loader that finds nothing, over and over, leaves nothing behind, wherever it was sent."""
+    loader.require("OCL_ICD_VENDORS")
+    sandbox.env["OCL_ICD_VENDORS"] = str(sandbox.root / "elsewhere")
+    if directory == "empty":
+        sandbox.folder("elsewhere")
+    elif directory == "a-file":
+        sandbox.file("elsewhere", "text\n")
+
+    with loader.start(sandbox, counted_heap=True, late=True) as cl:
+        used = []
+        for _ in range(ROUNDS):
+            cl.open()
+            assert cl.platform_count() == 0
+            cl.close()
+            assert cl.open_files() == []
+            used.append(cl.heap())
+        check_no_leak(used[1], used[-1], f"{ROUNDS - 2} more rounds")
+
+
+@requirement("DISC-GEN-016")
 @pytest.mark.parametrize("what", ["extensions", "suffix"])
 def test_heap_that_a_string_costs(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], what: str
