@@ -110,12 +110,12 @@ def test_length_of_a_platform_list_costs_nothing_when_it_fails(loader: Loader, s
 
 
 @requirement("DISC-GEN-015")
-@pytest.mark.parametrize("number", range(1, 33))
-def test_memory_runs_out(loader: Loader, sandbox: Sandbox, number: int) -> None:
-    """Where one allocation of the loader fails, vendors may be missing, but those that are offered can be used."""
+def test_memory_runs_out(loader: Loader, sandbox: Sandbox) -> None:
+    """Whichever allocation of the loader fails, vendors may be missing, but those that are offered can be used."""
     mocks = [sandbox.icd("a", platforms=2), sandbox.icd("x", faults=["suffix_data_fails"]), sandbox.icd("b")]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
 
-    with loader.start(sandbox, failing_allocation=number) as cl:
-        assert set(cl.used_platforms()) <= {"a.0", "a.1", "b"}
-        assert cl.open_files() == []
+    for number in range(1, 33):  # one case: which allocation is the n-th differs between builds of one loader
+        with loader.start(sandbox, failing_allocation=number) as cl:
+            assert set(cl.used_platforms()) <= {"a.0", "a.1", "b"}, f"allocation {number} failed"
+            assert cl.open_files() == [], f"allocation {number} failed"
