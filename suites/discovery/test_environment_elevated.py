@@ -100,6 +100,20 @@ def test_variable_is_ignored_with_elevated_privileges(
     assert not sandbox.log.of("chosen")
 
 
+@requirement("DISC-ENV-015")
+@pytest.mark.parametrize("elevated", [False, True], ids=["plain", "elevated"])
+def test_trace_with_elevated_privileges(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], elevated: bool
+) -> None:
+    """A variable that is true or false and chooses no library may be honoured with elevated privileges, or not."""
+    loader.require("OCL_ICD_ENABLE_TRACE")
+    sandbox.vendor("a")
+    sandbox.env["OCL_ICD_ENABLE_TRACE"] = "True"
+    with loader.start(sandbox, elevated=elevated) as cl:
+        cl.platform_names()
+    record("honoured" if cl.stderr else "ignored")
+
+
 @requirement("DISC-ENV-013")
 def test_all_variables_at_once_with_elevated_privileges(loader: Loader, sandbox: Sandbox) -> None:
     """With elevated privileges, no library is loaded that a variable names, also where several do."""

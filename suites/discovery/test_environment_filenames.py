@@ -151,6 +151,12 @@ def configuration_file(sandbox: Sandbox) -> object:
     return sandbox.file("bad.icd", f"{sandbox.icd('named')}\n")
 
 
+def elsewhere(sandbox: Sandbox) -> object:
+    """A library that is not there, though dlopen would find its bare name."""
+    sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
+    return sandbox.root / sandbox.icd("named").path.name
+
+
 def one_letter(sandbox: Sandbox) -> object:
     return "x"
 
@@ -176,7 +182,7 @@ def no_platform(sandbox: Sandbox) -> object:
 
 
 BAD = [
-    missing, folder, text, empty_file, configuration_file, one_letter, too_long, without_enumeration,
+    missing, folder, text, empty_file, configuration_file, elsewhere, one_letter, too_long, without_enumeration,
     without_address_query, count_fails, no_platform,
 ]  # fmt: skip
 POSITIONS = {"first": (0,), "last": (2,), "everywhere": (0, 2, 4)}
@@ -197,7 +203,8 @@ def test_bad_element(loader: Loader, sandbox: Sandbox, bad: Callable[[Sandbox], 
     with loader.start(sandbox) as cl:
         assert_lists(cl, ["a", "b", "directory"])
         assert not isinstance(element, MockIcd) or not cl.maps(element), "the rejected library stays loaded"
-    assert not sandbox.log.of("named"), "a configuration file was read"
+    assert not sandbox.log.of("named"), "another library was loaded in its place"
+    assert len(sandbox.log.happened("loaded", by="bad")) <= len(POSITIONS[position]), "the list was read twice"
 
 
 @requirement("DISC-ENV-009")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from harness.api.model import api
 from harness.loader import Loader
 from harness.marks import requirement
 from harness.probe.session import Session
@@ -71,6 +72,34 @@ def test_variable_changed_after_the_first_call(loader: Loader, sandbox: Sandbox,
         assert answers(cl) == (["usual"], "usual", None)
         assert cl.GetPlatformIDs() == platforms
     assert not sandbox.log.of("chosen")
+
+
+@requirement("DISC-ENV-020")
+def test_variable_set_after_nothing_was_found(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
+    """A first call that found no platform has read the variables: setting one afterwards brings in no vendor."""
+    loader.require("OCL_ICD_VENDORS")
+    sandbox.env["OCL_ICD_VENDORS"] = str(sandbox.folder("empty"))
+    with loader.start(sandbox) as cl:
+        assert cl.platform_count() == 0
+        cl.setenv("OCL_ICD_VENDORS", chosen)
+        assert answers(cl) == ([], None, None)
+    assert not sandbox.log.of("chosen")
+
+
+@requirement("DISC-ENV-020")
+def test_context_as_the_first_call(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
+    """A context that names no platform gets the same answer as first call as after the platforms were listed."""
+    loader.require("OCL_ICD_VENDORS")
+    seen = []
+    for listed in (False, True):
+        with loader.start(sandbox) as cl:
+            cl.setenv("OCL_ICD_VENDORS", chosen)
+            if listed:
+                assert cl.platform_count() == 1
+            error = cl.buffer(4)
+            context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
+            seen.append((context != 0, error.i32()))
+    assert seen[0] == seen[1]
 
 
 @requirement("DISC-ENV-020")

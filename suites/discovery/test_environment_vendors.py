@@ -54,6 +54,8 @@ def test_directory_takes_the_place_of_the_default(loader: Loader, sandbox: Sandb
     sandbox.vendor("default", suffix="DEFAULT")
     in_folder(sandbox, sandbox.root / "chosen", "first")
     in_folder(sandbox, sandbox.root / "chosen", "second")
+    rejected = sandbox.icd("rejected", variant="icd_without_get_extension_function_address")
+    sandbox.vendor_file("rejected.icd", f"{rejected}\n", sandbox.root / "chosen")
     with loader.start(sandbox, system=True, **options) as cl:
         assert_works(cl, "default")
 
@@ -63,6 +65,7 @@ def test_directory_takes_the_place_of_the_default(loader: Loader, sandbox: Sandb
         assert_works(cl, "first", "second")
         assert cl.getenv("OCL_ICD_VENDORS") == str(sandbox.root / "chosen").encode()
     assert not sandbox.log.of("default")
+    assert sorted(e.who for e in sandbox.log.happened("loaded")) == ["first", "rejected", "second"], "read twice"
 
 
 LONG = "/".join(["n" * 200] * 18)  # with the sandbox's own path and a file name still below PATH_MAX
@@ -292,6 +295,24 @@ def test_bare_configuration_file_is_sought(
 
 
 @requirement("DISC-ENV-003")
+@pytest.mark.parametrize("both", [False, True], ids=["alone", "also elsewhere"])
+def test_configuration_file_with_a_folder_is_not_sought(
+    loader: Loader, sandbox: Sandbox, record: Record, both: bool
+) -> None:
+    """OCL_ICD_VENDORS that is a file name with a folder is understood from the working directory, or is nothing."""
+    loader.require("OCL_ICD_VENDORS")
+    (sandbox.vendors / "folder").mkdir()
+    sandbox.vendor_file("a.icd", f"{sandbox.icd('default')}\n", sandbox.vendors / "folder")
+    if both:
+        sandbox.vendor_file("a.icd", f"{sandbox.icd('here')}\n", sandbox.folder("folder"))
+    sandbox.env["OCL_ICD_VENDORS"] = "folder/a.icd"
+    with loader.start(sandbox, system=True) as cl:
+        names = cl.platform_names()
+    assert names in ([], ["here"] if both else [])
+    record(", ".join(names) or "nothing")
+
+
+@requirement("DISC-ENV-003")
 @pytest.mark.parametrize("content", ["empty", "missing library", "not an ICD", "text"])
 def test_bad_configuration_file_as_vendors(loader: Loader, sandbox: Sandbox, content: str) -> None:
     """OCL_ICD_VENDORS that names a .icd file without a usable library leads to no platform, and to no other file."""
@@ -317,6 +338,7 @@ LIBRARIES = {
     "sought": "libone.so",
     "missing": "{root}/libraries/libtwo.so",
     "missing and sought": "libtwo.so",
+    "missing here": "{root}/libone.so",
 }
 
 
