@@ -126,6 +126,21 @@ def test_unloadable_query_fails(
     record("offered" if failed in names else "not offered" if len(names) > 1 or failing is None else "vendor ignored")
 
 
+@requirement("DISC-ACC-028", "DISC-GEN-016")
+@pytest.mark.parametrize("fault", ["unloadable_fails", "unloadable_fails_after_writing"])
+def test_platforms_that_fail_the_query_cost_no_memory(loader: Loader, sandbox: Sandbox, fault: str) -> None:
+    """Platforms that are dropped for failing the query for being unloadable leave no memory behind."""
+    heap = {}
+    for platforms in (1, 33):
+        unloadable(sandbox, "x", platforms, faults=[fault])
+        sandbox.vendor("a")
+        with loader.start(sandbox, guarded_heap=True) as cl:
+            if cl.platform_names() != {"a"}:
+                return  # not dropped: they may cost what they like
+            heap[platforms] = cl.heap()
+    assert heap[33] <= heap[1]
+
+
 @requirement("DISC-ACC-029")
 def test_unloadable_vendor_at_the_end_of_the_process(loader: Loader, sandbox: Sandbox) -> None:
     """A program that ends without closing the loader ends well, and every vendor is taken down once."""
