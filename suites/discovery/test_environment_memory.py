@@ -60,6 +60,28 @@ def test_memory_of_a_value(loader: Loader, sandbox: Sandbox, variable: str) -> N
         raise Leaked(f"{used[1][1] - used[0][1]} bytes more are in use after a longer value: {variable}")
 
 
+# Files of a directory that brings in no vendor.
+LINES: dict[str, Callable[[Sandbox, int], str]] = {
+    "missing library": lambda s, n: f"/missing/{n}.so\n",
+    "empty": lambda s, n: "",
+}
+
+
+@requirement("DISC-GEN-016", "DISC-ENV-006")
+@pytest.mark.parametrize("line", LINES)
+def test_memory_without_a_vendor(loader: Loader, sandbox: Sandbox, line: str) -> None:
+    """Where no file of the directory brings in a vendor, nothing is kept that grows with the number of files."""
+    used = []
+    for number in range(20):
+        sandbox.vendor_file(f"{number}.icd", LINES[line](sandbox, number))
+        if number in (0, 19):
+            names, size = discover(loader, sandbox, counted_heap=True)
+            assert names == []
+            used.append(size)
+    if used[1] - used[0] > 19 * 16:
+        raise Leaked(f"{used[1] - used[0]} bytes more are in use after 19 more files: {line}")
+
+
 @requirement("DISC-ENV-001", "DISC-ENV-008", "DISC-ENV-015")
 @pytest.mark.parametrize("length", [0, 1, 2, 15, 16, 1023])
 def test_values_of_any_length(loader: Loader, sandbox: Sandbox, length: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -86,9 +87,27 @@ def test_variable_set_after_nothing_was_found(loader: Loader, sandbox: Sandbox, 
     assert not sandbox.log.of("chosen")
 
 
+def information(cl: Session) -> tuple[int, int]:
+    return cl.clGetPlatformInfo(None, api().constant("CL_PLATFORM_NAME"), 0, None, None), 0
+
+
+def devices(cl: Session) -> tuple[int, int]:
+    count = cl.buffer(4, 0)
+    return cl.clGetDeviceIDs(None, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, count), count.u32()
+
+
+def context(cl: Session) -> tuple[int, int]:
+    error = cl.buffer(4, 0)
+    made = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
+    return error.i32(), made != 0
+
+
 @requirement("DISC-ENV-020")
-def test_context_as_the_first_call(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
-    """A context that names no platform gets the same answer as first call as after the platforms were listed."""
+@pytest.mark.parametrize("call", [information, devices, context], ids=lambda call: call.__name__)
+def test_first_call_that_names_no_platform(
+    loader: Loader, sandbox: Sandbox, chosen: str, call: Callable[[Session], tuple[int, int]]
+) -> None:
+    """A call that names no platform gets the same answer as first call as after the platforms were listed."""
     loader.require("OCL_ICD_VENDORS")
     seen = []
     for listed in (False, True):
@@ -96,9 +115,7 @@ def test_context_as_the_first_call(loader: Loader, sandbox: Sandbox, chosen: str
             cl.setenv("OCL_ICD_VENDORS", chosen)
             if listed:
                 assert cl.platform_count() == 1
-            error = cl.buffer(4)
-            context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
-            seen.append((context != 0, error.i32()))
+            seen.append(call(cl))
     assert seen[0] == seen[1]
 
 

@@ -197,7 +197,29 @@ def text_file(sandbox: Sandbox) -> str:
     return str(sandbox.file("text", "no library\n"))
 
 
+def rejected_vendor(sandbox: Sandbox) -> str:
+    mock = sandbox.icd("rejected", variant="icd_without_get_extension_function_address")
+    sandbox.vendor_file("rejected.icd", f"{mock}\n", sandbox.folder("chosen"))
+    return str(sandbox.root / "chosen")
+
+
+def vendor_without_platforms(sandbox: Sandbox) -> str:
+    sandbox.vendor_file("none.icd", f"{sandbox.icd('none', platforms=0)}\n", sandbox.folder("chosen"))
+    return str(sandbox.root / "chosen")
+
+
+def missing_library(sandbox: Sandbox) -> str:
+    sandbox.vendor_file("missing.icd", "/missing.so\n", sandbox.folder("chosen"))
+    return str(sandbox.root / "chosen")
+
+
+def other_files(sandbox: Sandbox) -> str:
+    sandbox.vendor_file("other.txt", f"{sandbox.icd('other')}\n", sandbox.folder("chosen"))
+    return str(sandbox.root / "chosen")
+
+
 YIELDS_NOTHING = [
+    rejected_vendor, vendor_without_platforms, missing_library, other_files,
     missing, missing_with_slash, missing_below_missing, missing_beside, empty, below_a_file, dangling_link,
     circle_of_links, name_too_long, path_too_long, very_long, list_of_directories, device, text_file,
 ]  # fmt: skip
