@@ -104,6 +104,8 @@ FAULT(enumeration_sleeps)
 
 /* --- cl_khr_icd 2.0: loader-managed dispatch --- */
 
+/* Has NULL in every other slot of its own table, so that only loader-managed dispatch reaches it (which is allowed). */
+FAULT(icd2_table_holds_tags_only)
 /* Has no clIcdGetFunctionAddressForPlatformKHR. */
 FAULT(icd2_without_get_function_address)
 /* Has no clIcdSetPlatformDispatchDataKHR. */

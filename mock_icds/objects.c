@@ -41,7 +41,8 @@ static void make_table(void)
     table = (void **)(void *)(table_mapping + readable) - length;
     for (size_t slot = 0; slot < length; slot++) {
         int function = function_of_slot[slot];
-        table[slot] = function < 0 ? NULL : (void *)(uintptr_t)entry_of_function[function];
+        bool empty = function < 0 || fault(FAULT_icd2_table_holds_tags_only, ANY_PLATFORM);
+        table[slot] = empty ? NULL : (void *)(uintptr_t)entry_of_function[function];
     }
     if (config.icd2 && !fault(FAULT_icd2_tag_in_second_slot_only, ANY_PLATFORM)) {
         table[function_info[FUNCTION_clGetPlatformIDs].slot] = (void *)CL_ICD2_TAG_KHR;

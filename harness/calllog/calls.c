@@ -73,7 +73,8 @@ void log_return(const struct function_info *about, const uint64_t *arguments, ui
         const struct parameter_info *parameter = &about->parameters[i];
         bool out = parameter->kind == PARAMETER_HANDLE_OUT || parameter->kind == PARAMETER_SCALAR_OUT ||
                    parameter->kind == PARAMETER_ERRCODE;
-        bool no_room = i > 0 && strcmp(about->parameters[i - 1].name, "num_entries") == 0 && (cl_uint)arguments[i - 1] == 0;
+        bool no_room =
+            i > 0 && strcmp(about->parameters[i - 1].name, "num_entries") == 0 && (cl_uint)arguments[i - 1] == 0;
         if (out && arguments[i] && !no_room) {
             calllog_hex(&line, parameter->name, first_word((const void *)(uintptr_t)arguments[i], parameter->pointee));
         }

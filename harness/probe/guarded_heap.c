@@ -32,7 +32,7 @@ struct block {
 
 static size_t bytes_in_use;
 static size_t blocks_in_use;
-static long failing;     /* allocations of the library until one fails; 0: none fails */
+static long failing; /* allocations of the library until one fails; 0: none fails */
 static const char *fail_in;
 
 __attribute__((constructor)) static void configure(void)
@@ -45,10 +45,10 @@ __attribute__((constructor)) static void configure(void)
 static void stop(const char *what)
 {
     static const char head[] = "clharness heap: ";
-    ssize_t ignored = write(STDERR_FILENO, head, sizeof head - 1);
-    ignored = write(STDERR_FILENO, what, strlen(what));
-    (void)ignored;
-    abort();
+    if (write(STDERR_FILENO, head, sizeof head - 1) > 0 && write(STDERR_FILENO, what, strlen(what)) > 0) {
+        abort();
+    }
+    abort(); /* the same without a reader */
 }
 
 static size_t rounded(size_t size, size_t to)
@@ -67,7 +67,8 @@ static void *allocate(size_t size, size_t alignment)
         return NULL;
     }
     size_t readable = rounded(rounded(size, alignment) + alignment + sizeof(struct block), page);
-    char *mapping = mmap(NULL, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *mapping =
+        mmap(NULL, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
         errno = ENOMEM;
         return NULL;
@@ -146,7 +147,10 @@ void free(void *memory)
     struct block *block = block_of(memory);
     __atomic_fetch_sub(&bytes_in_use, block->size, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&blocks_in_use, 1, __ATOMIC_RELAXED);
-    mmap(block->mapping, block->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    if (mmap(block->mapping, block->mapped, PROT_NONE, flags, -1, 0) == MAP_FAILED) {
+        stop("a freed block cannot be made unreadable");
+    }
     errno = error;
 }
 

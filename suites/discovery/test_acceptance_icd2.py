@@ -128,3 +128,39 @@ def test_icd2_platform_that_fails(loader: Loader, sandbox: Sandbox, fault: str, 
     with loader.start(sandbox, guarded_heap=True) as cl:
         names = cl.used_platforms()
         assert names == {"z"} | {f"a.{n}" for n in range(3) if n not in failing} or names == {"z"}
+
+
+@requirement("DISC-GEN-001")
+@pytest.mark.parametrize("platforms", [1, 3])
+def test_icd2_vendor_without_a_table_of_its_own(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+    """An ICD 2 vendor whose own table holds nothing but the tags is reached through its dispatch data."""
+    loader.require("ICD 2")
+    sandbox.vendor("a", icd2=True, platforms=platforms, suffix="A", faults=["icd2_table_holds_tags_only"])
+    sandbox.vendor("b", icd2=True, platforms=platforms, suffix="B")
+
+    with loader.start(sandbox) as cl:
+        names = cl.used_platforms()
+        assert names == {f"{vendor}.{n}" for vendor in "ab" for n in range(platforms)} or names == {"a", "b"}
+        assert len(names) == 2 * platforms
+        assert cl.vendor_function("clSomethingA") == "a"
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("fault", ["suffix_size_fails", "suffix_data_fails"])
+def test_dropped_icd2_vendor_leaves_no_memory_behind(loader: Loader, sandbox: Sandbox, fault: str) -> None:
+    """An ICD 2 vendor that is dropped costs no more memory than the same vendor of version 1: its table is freed."""
+    loader.require("ICD 2")
+    growth = {}
+    for icd2 in (False, True):
+        heap = {}
+        for copies in (2, 6):
+            for path in sandbox.vendors.iterdir():
+                path.unlink()
+            for number in range(copies):
+                sandbox.vendor(f"x{icd2:d}{copies}{number}", icd2=icd2, faults=[fault])
+            sandbox.vendor(f"good{icd2:d}{copies}")
+            with loader.start(sandbox, guarded_heap=True) as cl:
+                assert cl.platform_count() == 1
+                heap[copies] = cl.heap()
+        growth[icd2] = heap[6] - heap[2]
+    assert growth[True] <= growth[False]

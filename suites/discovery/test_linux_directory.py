@@ -366,3 +366,20 @@ def test_ten_thousand_files(loader: Loader, sandbox: Sandbox, suffix: str) -> No
             os.link(absent, sandbox.vendors / f"{name}{number}{suffix}")
     with loader.start(sandbox) as cl:
         assert_vendors(cl, sandbox, *names)
+
+
+@requirement("DISC-LNX-027")
+@pytest.mark.parametrize("present", [False, True], ids=["missing", "present"])
+def test_missing_directory_is_not_the_working_directory(loader: Loader, sandbox: Sandbox, present: bool) -> None:
+    """In place of a vendor directory that is missing, no other one is read: neither the working directory nor `/`."""
+    folder = sandbox.root / "elsewhere"
+    sandbox.vendor_file("decoy.icd", f"{sandbox.icd('decoy')}\n", sandbox.root)  # the program's working directory
+    sandbox.env["OCL_ICD_VENDORS"] = str(folder)
+    if present:  # the control: the same directory, with one vendor in it
+        folder.mkdir()
+        sandbox.vendor_file("vendor.icd", f"{sandbox.icd('vendor')}\n", folder)
+    loader.require("OCL_ICD_VENDORS")
+
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == ({"vendor"} if present else set())
+    assert not sandbox.log.of("decoy")
