@@ -23,7 +23,8 @@ def status(
 
     With an expectation file every difference from the file counts, whatever the strength: that is how a
     regression is noticed. `vanished` says that the case is unsupported for want of a capability that the file
-    says the loader has; what else is unsupported never counts. Without a file, strength decides; a crash or a hang counts whatever the strength.
+    says the loader has; what else is unsupported never counts. Without a file, strength decides; a crash or a
+    hang counts whatever the strength.
     """
     if verdict == "error":
         return "unexpected"
