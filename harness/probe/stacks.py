@@ -7,7 +7,7 @@ import ctypes
 import os
 import re
 import signal
-from functools import lru_cache
+import zlib
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
@@ -41,7 +41,21 @@ def maps_of(pid: int) -> str:
         return ""
 
 
-@lru_cache(maxsize=64)
+_known: dict[tuple[int, int], tuple[list[int], list[tuple[int, str]]]] = {}
+
+
+def _symbols_of(path: str) -> tuple[list[int], list[tuple[int, str]]]:
+    """The same, read once for all copies of a file: each case has copies of the mocks under names of its own."""
+    try:
+        with open(path, "rb") as file:
+            key = (os.fstat(file.fileno()).st_size, zlib.crc32(file.read(4096)))  # the build-id is there
+    except OSError:
+        return [], []
+    if key not in _known:
+        _known[key] = _symbols(path)
+    return _known[key]
+
+
 def _symbols(path: str) -> tuple[list[int], list[tuple[int, str]]]:
     """Addresses of a library's functions, sorted, and where each ends with its name."""
     found: dict[int, tuple[int, str]] = {}
@@ -63,7 +77,7 @@ def _name(address: int, maps: list[tuple[int, int, int, str]]) -> str:
     for start, end, offset, path in maps:
         if start <= address < end:
             inside = address - start + offset
-            addresses, names = _symbols(path)
+            addresses, names = _symbols_of(path)
             at = bisect.bisect_right(addresses, inside) - 1
             name = f"{inside:#x}"
             if at >= 0 and inside < names[at][0]:
