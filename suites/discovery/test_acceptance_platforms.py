@@ -90,21 +90,21 @@ def test_platforms_of_several_libraries(loader: Loader, sandbox: Sandbox, counts
 
 # Ways in which one platform of several fails: the fault, and settings of that platform.
 WAYS = {
-    "null": ("DISC-ACC-011", "platform_is_null", {}),
-    "no-dispatch": ("DISC-ACC-012", "platform_without_dispatch", {}),
-    "extensions-size": ("DISC-ACC-013", "extensions_size_fails", {}),
-    "extensions-data": ("DISC-ACC-013", "extensions_data_fails", {}),
-    "no-extension": ("DISC-ACC-014", None, {"extensions": "cl_khr_fp64"}),
-    "suffix-size": ("DISC-ACC-016", "suffix_size_fails", {}),
-    "suffix-data": ("DISC-ACC-016", "suffix_data_fails", {}),
-    "every-query": ("DISC-ACC-013", "platform_info_fails", {}),
+    "null": (pytest.mark.requirement("DISC-ACC-011"), "platform_is_null", {}),
+    "no-dispatch": (pytest.mark.requirement("DISC-ACC-012"), "platform_without_dispatch", {}),
+    "extensions-size": (pytest.mark.requirement("DISC-ACC-013"), "extensions_size_fails", {}),
+    "extensions-data": (pytest.mark.requirement("DISC-ACC-013"), "extensions_data_fails", {}),
+    "no-extension": (pytest.mark.requirement("DISC-ACC-014"), None, {"extensions": "cl_khr_fp64"}),
+    "suffix-size": (pytest.mark.requirement("DISC-ACC-016"), "suffix_size_fails", {}),
+    "suffix-data": (pytest.mark.requirement("DISC-ACC-016"), "suffix_data_fails", {}),
+    "every-query": (pytest.mark.requirement("DISC-ACC-013"), "platform_info_fails", {}),
 }
 SUBSETS = [subset for size in (1, 2) for subset in combinations(range(3), size)] + [(0, 4), (1, 2, 3), (0, 1, 2, 3)]
 
 
 @requirement("DISC-ACC-017")
 @pytest.mark.parametrize("failing", SUBSETS, ids=lambda failing: "-".join(map(str, failing)))
-@pytest.mark.parametrize("way", [pytest.param(w, marks=pytest.mark.requirement(WAYS[w][0])) for w in WAYS])
+@pytest.mark.parametrize("way", [pytest.param(w, marks=WAYS[w][0]) for w in WAYS])
 def test_some_platforms_of_a_library_fail(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str, failing: tuple[int, ...]
 ) -> None:
