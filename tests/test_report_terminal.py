@@ -133,8 +133,8 @@ def test_a_long_log_is_cut() -> None:
 
 
 def test_a_capability_that_vanished_is_told_once_with_the_reason(tmp_path: Path) -> None:
-    gone = case("a", "unsupported", unsupported="loader", reason="no layers")
-    code, text = report(gone, expectations=expectation_file(tmp_path, ""))
+    gone = case("a", "unsupported", unsupported="loader", capability="layers", reason="no layers")
+    code, text = report(gone, expectations=expectation_file(tmp_path, '[capabilities]\nlayers = ""\n'))
     assert code == 1
     assert "  happened     unsupported (no layers)\n" in text
     assert "Unsupported:" not in text
