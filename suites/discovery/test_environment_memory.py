@@ -78,6 +78,7 @@ def test_memory_without_a_vendor(loader: Loader, sandbox: Sandbox, line: str) ->
             names, size = discover(loader, sandbox, counted_heap=True)
             assert names == []
             used.append(size)
+    assert discover(loader, sandbox, guarded_heap=True)[0] == []
     if used[1] - used[0] > 19 * 16:
         raise Leaked(f"{used[1] - used[0]} bytes more are in use after 19 more files: {line}")
 
@@ -93,11 +94,10 @@ def test_values_of_any_length(loader: Loader, sandbox: Sandbox, length: int) -> 
         assert names in (["good"], []), variable
 
 
-@requirement("DISC-ENV-008", "DISC-ENV-015")
+@requirement("DISC-ENV-001", "DISC-ENV-008", "DISC-ENV-015")
 @pytest.mark.parametrize("failing", range(1, 9))
 def test_lacking_memory(loader: Loader, sandbox: Sandbox, failing: int) -> None:
     """Where memory lacks for a variable, it counts as unset, or the platforms are fewer; nothing crashes."""
-    loader.require("OCL_ICD_FILENAMES")
     sandbox.vendor("directory")
     sandbox.env |= {
         "OCL_ICD_FILENAMES": f"{sandbox.icd('listed')}:/missing.so",

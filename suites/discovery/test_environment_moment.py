@@ -119,6 +119,26 @@ def test_first_call_that_names_no_platform(
     assert seen[0] == seen[1]
 
 
+@requirement("DISC-ENV-020", "DISC-ENV-019")
+@pytest.mark.parametrize(("first", "then"), [("1", "2"), (None, "1"), ("1", None), ("3", "1")])
+def test_default_platform_changed_after_its_first_use(
+    loader: Loader, sandbox: Sandbox, first: str | None, then: str | None
+) -> None:
+    """The default platform stays the same for the whole life of the process, whatever becomes of the variable."""
+    loader.require("OCL_ICD_DEFAULT_PLATFORM")
+    for number in range(3):
+        sandbox.vendor(f"v{number}", gpus=number)
+    if first is not None:
+        sandbox.env["OCL_ICD_DEFAULT_PLATFORM"] = first
+    with loader.start(sandbox) as cl:
+        before = devices(cl)
+        if then is None:
+            cl.unsetenv("OCL_ICD_DEFAULT_PLATFORM")
+        else:
+            cl.setenv("OCL_ICD_DEFAULT_PLATFORM", then)
+        assert devices(cl) == before
+
+
 @requirement("DISC-ENV-020")
 def test_variable_of_a_loader_opened_again(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
     """A loader that is opened late reads the variables as they are then."""
