@@ -13,6 +13,7 @@ import pytest
 
 from harness import replay
 from harness.build import build
+from harness.calllog.reader import CallLog
 from harness.expectations import Expectations
 from harness.loader import Loader
 from harness.probe import Session, SubjectFailure
@@ -101,7 +102,7 @@ def result_of(
     if sandbox is None or not sandbox.root.exists() or (verdict == "pass" and not result.counts and not keep):
         return result
     values: dict[str, Any] = {
-        "log": tuple(sandbox.log.tail(LOG_LINES)),
+        "log": _slice(sandbox.log),
         "files": tuple(map(printable, sandbox.listing())),
         "environment": {name: printable(value) for name, value in sandbox.env.items()},
         "reproduce": f"pytest {shlex.quote(case.id)} --loader {shlex.quote(str(loader.path))}",
@@ -110,6 +111,16 @@ def result_of(
         kept = _keep(case, sandbox)
         values |= {"sandbox": str(kept), "reproduce": f"./clharness replay {shlex.quote(str(kept))}"}
     return CaseResult.from_json(result.to_json() | values)
+
+
+def _slice(log: CallLog) -> tuple[str, ...]:
+    """The start of the log, where discovery is, and its end, where the case stopped."""
+    lines = [str(event) for event in log]
+    left_out = len(lines) - LOG_LINES
+    if left_out <= 0:
+        return tuple(lines)
+    half = LOG_LINES // 2
+    return (*lines[:half], f"... {left_out} more events: clharness replay shows them ...", *lines[-half:])
 
 
 def _keep(case: Case, sandbox: Sandbox) -> Path:
