@@ -107,6 +107,8 @@ DOUBTFUL: dict[str, Callable[[Sandbox, str], str]] = {
     "extensions-data-fails": _icd(faults=["extensions_data_fails"]),
     "no-icd-extension": _icd(extensions="cl_khr_other"),
     "one-of-three-fails": _icd(platforms=3, faults=["suffix_size_fails@1"]),
+    "one-of-three-has-no-icd-extension": _icd(platforms=3, per_platform=[{}, {"extensions": "cl_khr_other"}, {}]),
+    "first-of-three-has-no-icd-extension": _icd(platforms=3, per_platform=[{"extensions": "cl_khr_other"}, {}, {}]),
     "no-devices": _icd(gpus=0),
     "devices-fail": _icd(faults=["device_list_fails"]),
 }
