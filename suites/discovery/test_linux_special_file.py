@@ -270,3 +270,14 @@ def test_many_special_entries(loader: Loader, sandbox: Sandbox, special: str, he
         maker(sandbox.vendors / f"{number}.icd")
     with loader.start(sandbox, guarded_heap=heap == "guarded heap") as cl:
         assert_vendors(cl, sandbox, "one")
+
+
+@requirement("DISC-LNX-012", "DISC-LNX-002")
+@pytest.mark.parametrize("mode", [0o400, 0o440, 0o600, 0o640, 0o644, 0o755, 0o777, 0o4644], ids=oct)
+def test_mode_of_a_readable_file(loader: Loader, sandbox: Sandbox, mode: int) -> None:
+    """A configuration file that the program may read is read, whatever else its mode says."""
+    sandbox.vendor("plain")
+    sandbox.vendor_file("mode.icd", f"{sandbox.icd('mode')}\n").chmod(mode)
+
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == {"plain", "mode"}
