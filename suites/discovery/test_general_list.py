@@ -33,14 +33,12 @@ OFFERS = {
     "7-vendors": (1,) * 7,
     "8-vendors": (1,) * 8,
     "9-vendors": (1,) * 9,
-    "17-vendors": (1,) * 17,
     "33-vendors": (1,) * 33,
-    "9-times-2": (2,) * 9,
     "7-platforms": (7,),
     "8-platforms": (8,),
     "9-platforms": (9,),
     "64-platforms": (64,),
-    "1-64-1": (1, 64, 1),
+    "1-9-1": (1, 9, 1),
     "growing": (1, 2, 4, 8, 16),
     "shrinking": (16, 8, 4, 2, 1),
 }
@@ -106,7 +104,7 @@ def test_all_platforms_however_the_application_runs(
 
 
 @requirement("DISC-GEN-001")
-@pytest.mark.parametrize("offers", [(1, 2, 3), (1,) * 9, (2, 0, 1), (1, 64, 1)], ids=str)
+@pytest.mark.parametrize("offers", [(1, 2, 3), (1,) * 9, (2, 0, 1), (1, 9, 1)], ids=str)
 def test_nothing_depends_on_what_memory_held_before(
     loader: Loader, sandbox: Sandbox, offers: Sequence[int]
 ) -> None:
