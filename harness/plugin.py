@@ -24,7 +24,7 @@ from harness.report import CaseResult, Header, Reporter, channel, judge
 from harness.sandbox import Sandbox
 
 # How long a case that is expected to hang is waited for: it would cost the whole limit each time it behaves as ever.
-EXPECTED_HANG_LIMIT = 1.0
+EXPECTED_HANG_LIMIT = 0.5
 
 LOADER = pytest.StashKey[Loader]()
 EXPECTATIONS = pytest.StashKey[expectations.Expectations]()
