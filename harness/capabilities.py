@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from harness.api.model import api
-from harness.build import build
 from harness.loader import ANDROID_VENDORS, SYSTEM_VENDORS, Loader
 from harness.probe import Session, SubjectFailure
 from harness.probe.convenience import CallFailed
@@ -66,8 +65,6 @@ def _deduplicates(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def _layers(loader: Loader, sandbox: Sandbox) -> bool:
-    if not build().mock_layers:
-        return False
     sandbox.vendor("a")
     sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
     return _lists(loader.start(sandbox), "a") and bool(sandbox.log.calls("clGetPlatformIDs", by="layer"))

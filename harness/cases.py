@@ -35,7 +35,6 @@ class Case:
     sandbox: Sandbox | None = None
     outcome: str | None = None
     reported: bool = False
-    teardown_trouble: bool = False
     problems: list[str] = field(default_factory=list)
 
     @property

@@ -148,8 +148,6 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     case = item.stash.get(CASE, None)
     if case is None or (call.when != "call" and call.excinfo is None):
         return
-    if call.when == "teardown" and case.reported:
-        case.teardown_trouble = True
     found = _loader(item.config)
     keep = bool(item.config.getoption("--keep"))
     result = result_of(
