@@ -7,7 +7,7 @@
 static void log_foreign_handles(const struct function_info *about, const uint64_t *arguments)
 {
     for (unsigned i = 0; i < about->parameter_count; i++) {
-        if (about->parameters[i].kind == PARAMETER_HANDLE && arguments[i] && !object_is_ours(arguments[i])) {
+        if (about->parameters[i].kind == PARAMETER_HANDLE && arguments[i] && !object_of(arguments[i])) {
             log_event("foreign handle", about->parameters[i].name);
         }
     }
@@ -23,8 +23,8 @@ static struct object *parent_of_new(const struct function_info *about, const uin
         } else if (about->parameters[i].kind != PARAMETER_HANDLE) {
             continue;
         }
-        if (object_is_ours(handle)) {
-            return (struct object *)(uintptr_t)handle;
+        if (object_of(handle)) {
+            return object_of(handle);
         }
     }
     for (unsigned i = 0; i < about->parameter_count; i++) {
@@ -33,8 +33,8 @@ static struct object *parent_of_new(const struct function_info *about, const uin
             continue;
         }
         for (; list[0]; list += 2) {
-            if (list[0] == CL_CONTEXT_PLATFORM && object_is_ours(list[1])) {
-                return (struct object *)(uintptr_t)list[1];
+            if (list[0] == CL_CONTEXT_PLATFORM && object_of(list[1])) {
+                return object_of(list[1]);
             }
         }
     }
@@ -48,12 +48,12 @@ static bool starts_with(const char *text, const char *start)
 
 static uint64_t change_references(uint64_t handle, int by)
 {
-    struct object *object = (struct object *)(uintptr_t)handle;
-    if (!object_is_ours(handle) || object->references <= 0) {
+    struct object *object = object_of(handle);
+    bool root_device = object && object->kind == HANDLE_cl_device_id && object->parent->kind == HANDLE_cl_platform_id;
+    if (!root_device && !object_count_reference(object, by)) {
         log_event("bad reference", by > 0 ? "retain" : "release");
         return (uint64_t)(int64_t)CL_INVALID_VALUE;
     }
-    __atomic_add_fetch(&object->references, by, __ATOMIC_RELAXED);
     return CL_SUCCESS;
 }
 
@@ -70,7 +70,7 @@ static uint64_t usual_behaviour(const struct function_info *about, const uint64_
     for (unsigned i = 0; i < about->parameter_count; i++) {
         void *out = (void *)(uintptr_t)arguments[i];
         if (out && about->parameters[i].kind == PARAMETER_HANDLE_OUT) {
-            *(struct object **)out = object_make(about->parameters[i].handle, parent);
+            *(void **)out = object_handle(object_make(about->parameters[i].handle, parent));
         } else if (out && about->parameters[i].kind == PARAMETER_ERRCODE) {
             *(cl_int *)out = CL_SUCCESS;
         } else if (out && about->parameters[i].kind == PARAMETER_SCALAR_OUT) {
@@ -78,7 +78,7 @@ static uint64_t usual_behaviour(const struct function_info *about, const uint64_
         }
     }
     if (about->result == RESULT_HANDLE) {
-        return (uint64_t)(uintptr_t)object_make(about->result_handle, parent);
+        return (uint64_t)(uintptr_t)object_handle(object_make(about->result_handle, parent));
     }
     return CL_SUCCESS;
 }
@@ -96,10 +96,10 @@ static uint64_t set_dispatch_data(const uint64_t *arguments)
     if (fault(FAULT_icd2_set_dispatch_data_fails, ANY_PLATFORM)) {
         return (uint64_t)fault_value(FAULT_icd2_set_dispatch_data_fails, ANY_PLATFORM, CL_INVALID_PLATFORM);
     }
-    if (!object_is_ours(arguments[0])) {
+    struct object *platform = object_of(arguments[0]);
+    if (!platform) {
         return (uint64_t)(int64_t)CL_INVALID_PLATFORM;
     }
-    struct object *platform = (struct object *)(uintptr_t)arguments[0];
     objects_set_dispatch_data(platform->platform, (void *)(uintptr_t)arguments[1]);
     return CL_SUCCESS;
 }
@@ -108,7 +108,7 @@ static uint64_t function_address_for_platform(const uint64_t *arguments)
 {
     const char *name = (const char *)(uintptr_t)arguments[1];
     int function = name ? function_by_name(name) : -1;
-    if (!object_is_ours(arguments[0]) || function < 0) {
+    if (!object_of(arguments[0]) || function < 0 || config.function[function].lacks) {
         return 0;
     }
     return (uint64_t)(uintptr_t)entry_of_function[function];
@@ -139,13 +139,37 @@ static uint64_t behave(enum function function, const uint64_t *a)
     }
 }
 
+/* Whether a function that was told to answer anything is asked what a loader or an application has to know. */
+static bool is_plain_question(enum function function, const uint64_t *arguments)
+{
+    switch (function) {
+    case FUNCTION_clGetPlatformInfo:
+    case FUNCTION_clGetDeviceInfo:
+        return arguments[1] < 0x10000;
+    case FUNCTION_clGetDeviceIDs:
+        return arguments[1] <= CL_DEVICE_TYPE_ALL;
+    default:
+        return false;
+    }
+}
+
 /* Calls through the table, through returned addresses and through exported symbols. */
 uint64_t component_call(enum function function, const uint64_t *arguments)
 {
     const struct function_info *about = &function_info[function];
+    const struct function_config *told = &config.function[function];
+    if ((told->answers || told->silent) && !is_plain_question(function, arguments)) {
+        return distinct_answer(function, arguments);
+    }
     log_call(about, arguments);
     log_foreign_handles(about, arguments);
+    if (told->waits_at || told->arrives_at) {
+        meet(told);
+    }
     uint64_t result = behave(function, arguments);
+    if (told->calls_back || told->calls_back_threaded) {
+        call_back(function, arguments, result);
+    }
     log_return(about, arguments, result);
     return result;
 }

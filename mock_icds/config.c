@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,44 @@ static bool read_platform_key(struct platform_config *platform, const char *key,
     return strcmp(key, "unloadable") == 0;
 }
 
+/* Sets one thing of the functions that `name` stands for; `value` is its path or NULL. */
+static bool read_function_key(const char *key, const char *name, const char *value)
+{
+    const struct {
+        const char *key;
+        size_t place;
+    } switches[] = {{"answers", offsetof(struct function_config, answers)},
+                    {"silent", offsetof(struct function_config, silent)},
+                    {"lacks", offsetof(struct function_config, lacks)},
+                    {"calls_back", offsetof(struct function_config, calls_back)},
+                    {"calls_back_threaded", offsetof(struct function_config, calls_back_threaded)}},
+      paths[] = {{"waits_at", offsetof(struct function_config, waits_at)},
+                 {"arrives_at", offsetof(struct function_config, arrives_at)}};
+    bool known = false;
+    int only = function_by_name(name);
+    if (only < 0 && strcmp(name, "all") != 0) {
+        sidefile_refuse("unknown function", name);
+    }
+    for (int function = 0; function < FUNCTION_COUNT; function++) {
+        char *at = (char *)&config.function[function];
+        if (only >= 0 ? function != only : function_info[function].slot < 0) {
+            continue;
+        }
+        for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+            if (strcmp(key, switches[i].key) == 0) {
+                known = *(bool *)(at + switches[i].place) = true;
+            }
+        }
+        for (size_t i = 0; value && i < sizeof paths / sizeof *paths; i++) {
+            if (strcmp(key, paths[i].key) == 0) {
+                *(const char **)(void *)(at + paths[i].place) = value;
+                known = true;
+            }
+        }
+    }
+    return known;
+}
+
 static bool read_key(const char *key, char *value)
 {
     char *end;
@@ -53,12 +92,17 @@ static bool read_key(const char *key, char *value)
         config.table_length = (int)strtol(value, NULL, 0);
     } else if (strcmp(key, "icd2") == 0) {
         config.icd2 = strtol(value, NULL, 0) != 0;
+    } else if (strcmp(key, "exact_objects") == 0) {
+        config.exact_objects = strtol(value, NULL, 0) != 0;
+    } else if (strcmp(key, "table_per_class") == 0) {
+        config.table_per_class = strtol(value, NULL, 0) != 0;
     } else if (strncmp(key, "platform.", 9) == 0) {
         long index = strtol(key + 9, &end, 10);
         return index >= 0 && index < MAX_PLATFORMS && *end == '.' &&
                read_platform_key(&config.platform[index], end + 1, value);
     } else {
-        return false;
+        const char *name = strsep(&value, " ");
+        return read_function_key(key, name, value);
     }
     return true;
 }

@@ -2,6 +2,7 @@
 #ifndef CLHARNESS_MOCK_CONFIG_H
 #define CLHARNESS_MOCK_CONFIG_H
 
+#include "clharness_functions.h"
 #include "sidefile.h"
 
 enum fault {
@@ -25,11 +26,25 @@ struct platform_config {
     bool unloadable;
 };
 
+/* What can be told of each function: `KEY = FUNCTION`, or `KEY = all` for every function that has a slot. */
+struct function_config {
+    bool answers;             /* takes any arguments and answers values that tell this function from all others */
+    bool silent;              /* the same, but writes nothing through its arguments */
+    bool lacks;               /* has no such function: NULL in the table and to queries */
+    bool calls_back;          /* calls the callback that it is given, before it returns */
+    bool calls_back_threaded; /* the same in a thread of its own, and waits for that */
+    const char *waits_at;     /* `waits_at = FUNCTION PATH`: opens that FIFO for reading, so waits for its writer */
+    const char *arrives_at;   /* `arrives_at = FUNCTION PATH`: opens that FIFO for writing */
+};
+
 struct config {
     int platform_count;
     int table_length;
     bool icd2;
+    bool exact_objects;   /* every object ends where an unreadable page begins, and is unreadable once released */
+    bool table_per_class; /* each class of objects has a table of its own, that holds the functions of the class only */
     struct platform_config platform[MAX_PLATFORMS];
+    struct function_config function[FUNCTION_COUNT];
 };
 
 extern struct config config;

@@ -77,7 +77,7 @@ void *address_query(const char *name)
         return NULL;
     }
     if (function >= 0) {
-        return (void *)(uintptr_t)entry_of_function[function];
+        return config.function[function].lacks ? NULL : (void *)(uintptr_t)entry_of_function[function];
     }
     return ends_with_a_suffix(name) ? (void *)(uintptr_t)vendor_function : NULL;
 }
@@ -107,7 +107,7 @@ static cl_int list_platforms(cl_uint num_entries, cl_platform_id *platforms, cl_
     }
     for (cl_uint i = 0; i < count && i < num_entries; i++) {
         bool null = fault(FAULT_platform_is_null, (int)i);
-        platforms[i] = null ? NULL : (cl_platform_id)(void *)platform_object((int)i);
+        platforms[i] = null ? NULL : (cl_platform_id)object_handle(platform_object((int)i));
     }
     if (num_platforms) {
         *num_platforms = (cl_uint)fault_value(FAULT_list_call_says, ANY_PLATFORM, config.platform_count);

@@ -77,8 +77,8 @@ static cl_int answer_unloadable(const uint64_t *arguments, const struct platform
 cl_int get_platform_info(const uint64_t *arguments, bool exported)
 {
     char text[256];
-    struct object *object = (struct object *)(uintptr_t)arguments[0];
-    if (!object_is_ours(arguments[0]) || object->kind != HANDLE_cl_platform_id) {
+    struct object *object = object_of(arguments[0]);
+    if (!object || object->kind != HANDLE_cl_platform_id) {
         return CL_INVALID_PLATFORM;
     }
     int platform = object->platform;
@@ -120,10 +120,11 @@ cl_int get_device_ids(const uint64_t *arguments)
     cl_uint *count_ret = (cl_uint *)(uintptr_t)arguments[4];
     cl_uint count = 0;
     struct object *device;
-    if (!object_is_ours(arguments[0])) {
+    struct object *asked = object_of(arguments[0]);
+    if (!asked) {
         return CL_INVALID_PLATFORM;
     }
-    int platform = ((struct object *)(uintptr_t)arguments[0])->platform;
+    int platform = asked->platform;
     if (fault(FAULT_device_list_fails, platform)) {
         return (cl_int)fault_value(FAULT_device_list_fails, platform, CL_OUT_OF_HOST_MEMORY);
     }
@@ -137,7 +138,7 @@ cl_int get_device_ids(const uint64_t *arguments)
             continue;
         }
         if (to && count < room) {
-            to[count] = (cl_device_id)(void *)device;
+            to[count] = (cl_device_id)object_handle(device);
         }
         count++;
     }
@@ -151,7 +152,7 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
 {
     char text[256];
     const struct platform_config *about = &config.platform[device->platform];
-    struct object *platform = platform_object(device->platform);
+    void *platform = object_handle(platform_object(device->platform));
     switch (query) {
     case CL_DEVICE_TYPE:
         return answer_info(arguments, &device->device_type, sizeof(cl_device_type));
@@ -210,10 +211,10 @@ cl_int get_info(enum function function, const uint64_t *arguments)
     const uint64_t *rest = arguments + about->parameter_count - 3;
     cl_uint query = (cl_uint)rest[-1];
     uint64_t zero = 0;
-    if (!object_is_ours(arguments[0])) {
+    struct object *object = object_of(arguments[0]);
+    if (!object) {
         return CL_INVALID_VALUE;
     }
-    struct object *object = (struct object *)(uintptr_t)arguments[0];
     if (object->kind == HANDLE_cl_device_id) {
         return get_device_info(object, query, rest);
     }
@@ -226,7 +227,8 @@ cl_int get_info(enum function function, const uint64_t *arguments)
             return answer_info(rest, &references, sizeof references);
         }
         struct object *found = relative(object, relations[i].answer);
-        return answer_info(rest, &found, sizeof found);
+        void *handle = found ? object_handle(found) : NULL;
+        return answer_info(rest, &handle, sizeof handle);
     }
     return answer_info(rest, &zero, sizeof zero);
 }

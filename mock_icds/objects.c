@@ -1,4 +1,4 @@
-/* Objects and dispatch table of the mock ICD, kept outside the heap. */
+/* Objects and dispatch tables of the mock ICD, kept outside the heap. */
 #define _GNU_SOURCE
 #include "objects.h"
 
@@ -10,14 +10,25 @@
 #include <unistd.h>
 
 enum { ARENA_SIZE = 16 << 20, ARENA_OBJECTS = ARENA_SIZE / (int)sizeof(struct object), DEVICES_PER_PLATFORM = 16 };
+enum { EXACT_OBJECTS = 4096 };
+
+struct mapping {
+    char *start;
+    size_t size;
+};
 
 static struct object *arena;
 static int object_count;
+static struct mapping cells; /* of exact objects: a page for each, and an unreadable one behind it */
 static struct object *platforms[MAX_PLATFORMS];
 static struct object *devices[MAX_PLATFORMS][DEVICES_PER_PLATFORM];
-static char *table_mapping;
-static size_t table_mapping_size;
-static void **table;
+static void **tables[HANDLE_COUNT]; /* by the class of objects; all the same unless there is one for each */
+static struct mapping table_mappings[HANDLE_COUNT];
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
 
 static void *pages(size_t size)
 {
@@ -29,50 +40,128 @@ static void *pages(size_t size)
     return memory;
 }
 
-/* The table ends where an unreadable page begins, so that a read past its last entry is a crash. */
-static void make_table(void)
+/* --- dispatch tables --- */
+
+/* The class of objects whose table a loader takes a function from: that of the first argument that is an object. */
+static enum handle_kind class_of(const struct function_info *about)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        if (about->parameters[i].kind == PARAMETER_HANDLE || about->parameters[i].kind == PARAMETER_HANDLES) {
+            return about->parameters[i].handle;
+        }
+    }
+    return HANDLE_cl_platform_id;
+}
+
+static void *table_entry(int function, enum handle_kind kind)
+{
+    if (function < 0 || config.function[function].lacks || fault(FAULT_icd2_table_holds_tags_only, ANY_PLATFORM) ||
+        (config.table_per_class && class_of(&function_info[function]) != kind)) {
+        return NULL;
+    }
+    return (void *)(uintptr_t)entry_of_function[function];
+}
+
+static void set_tag(void **table, size_t length, enum function function, enum fault missing)
+{
+    size_t slot = (size_t)function_info[function].slot;
+    if (config.icd2 && slot < length && !fault(missing, ANY_PLATFORM)) {
+        table[slot] = (void *)CL_ICD2_TAG_KHR;
+    }
+}
+
+/* A table ends where an unreadable page begins, so that a read past its last entry is a crash, and nobody may write. */
+static void make_table(enum handle_kind kind)
+{
+    size_t page = page_size();
     size_t length = (size_t)(config.table_length < TABLE_LENGTH ? config.table_length : TABLE_LENGTH);
-    size_t readable = (length * sizeof *table + page - 1) / page * page;
-    table_mapping_size = readable + page;
-    table_mapping = pages(table_mapping_size);
-    mprotect(table_mapping + readable, page, PROT_NONE);
-    table = (void **)(void *)(table_mapping + readable) - length;
+    size_t readable = (length * sizeof(void *) + page - 1) / page * page;
+    struct mapping *mapping = &table_mappings[kind];
+    *mapping = (struct mapping){pages(readable + page), readable + page};
+    tables[kind] = (void **)(void *)(mapping->start + readable) - length;
     for (size_t slot = 0; slot < length; slot++) {
-        int function = function_of_slot[slot];
-        bool empty = function < 0 || fault(FAULT_icd2_table_holds_tags_only, ANY_PLATFORM);
-        table[slot] = empty ? NULL : (void *)(uintptr_t)entry_of_function[function];
+        tables[kind][slot] = table_entry(function_of_slot[slot], kind);
     }
-    if (config.icd2 && !fault(FAULT_icd2_tag_in_second_slot_only, ANY_PLATFORM)) {
-        table[function_info[FUNCTION_clGetPlatformIDs].slot] = (void *)CL_ICD2_TAG_KHR;
+    set_tag(tables[kind], length, FUNCTION_clGetPlatformIDs, FAULT_icd2_tag_in_second_slot_only);
+    set_tag(tables[kind], length, FUNCTION_clUnloadCompiler, FAULT_icd2_tag_in_first_slot_only);
+    mprotect(mapping->start, readable, PROT_READ);
+    mprotect(mapping->start + readable, page, PROT_NONE);
+}
+
+static void make_tables(void)
+{
+    make_table(HANDLE_none);
+    for (enum handle_kind kind = HANDLE_none + 1; kind < HANDLE_COUNT; kind++) {
+        if (config.table_per_class) {
+            make_table(kind);
+        } else {
+            tables[kind] = tables[HANDLE_none];
+        }
     }
-    if (config.icd2 && !fault(FAULT_icd2_tag_in_first_slot_only, ANY_PLATFORM)) {
-        table[function_info[FUNCTION_clUnloadCompiler].slot] = (void *)CL_ICD2_TAG_KHR;
+}
+
+/* --- objects --- */
+
+/* Where the exact object `index` begins: one word (ICD 1) or two words (ICD 2) before an unreadable page. */
+static struct shared_part *cell(int index)
+{
+    size_t size = config.icd2 ? sizeof(struct shared_part) : sizeof(void *);
+    return (struct shared_part *)(void *)(cells.start + (size_t)(2 * index + 1) * page_size() - size);
+}
+
+static void set_dispatch_data(struct object *object, void *data)
+{
+    struct shared_part *shared = config.exact_objects ? cell((int)(object - arena)) : &object->shared;
+    object->shared.dispatch_data = data;
+    if (config.icd2 && object->references > 0) {
+        shared->dispatch_data = data;
     }
 }
 
 struct object *object_make(enum handle_kind kind, struct object *parent)
 {
     int index = __atomic_fetch_add(&object_count, 1, __ATOMIC_RELAXED);
-    if (index >= ARENA_OBJECTS) {
+    if (index >= (config.exact_objects ? EXACT_OBJECTS : ARENA_OBJECTS)) {
         fputs("clharness mock ICD: out of objects\n", stderr);
         _exit(99);
     }
     struct object *object = &arena[index];
-    *object = (struct object){.dispatch = table, .kind = kind, .references = 1, .parent = parent};
+    *object = (struct object){.shared.dispatch = tables[kind], .kind = kind, .references = 1, .parent = parent};
+    if (config.exact_objects) {
+        mprotect(cells.start + (size_t)(2 * index + 1) * page_size(), page_size(), PROT_NONE);
+        cell(index)->dispatch = tables[kind];
+    }
     if (parent) {
         object->platform = parent->platform;
-        object->dispatch_data = parent->dispatch_data;
+        set_dispatch_data(object, parent->shared.dispatch_data);
     }
     return object;
 }
 
-bool object_is_ours(uint64_t handle)
+void *object_handle(const struct object *object)
 {
-    uint64_t start = (uint64_t)(uintptr_t)arena;
-    return handle >= start && handle < start + (uint64_t)object_count * sizeof *arena &&
-           (handle - start) % sizeof *arena == 0;
+    return config.exact_objects ? (void *)cell((int)(object - arena)) : (void *)(uintptr_t)object;
+}
+
+struct object *object_of(uint64_t handle)
+{
+    uint64_t start = (uint64_t)(uintptr_t)(config.exact_objects ? (void *)cell(0) : (void *)arena);
+    uint64_t stride = config.exact_objects ? 2 * page_size() : sizeof *arena;
+    uint64_t index = (handle - start) / stride;
+    bool ours = handle >= start && (handle - start) % stride == 0 && index < (uint64_t)object_count;
+    return ours ? &arena[index] : NULL;
+}
+
+bool object_count_reference(struct object *object, int by)
+{
+    if (!object || __atomic_load_n(&object->references, __ATOMIC_RELAXED) <= 0) {
+        return false;
+    }
+    int left = __atomic_add_fetch(&object->references, by, __ATOMIC_RELAXED);
+    if (left == 0 && config.exact_objects) { /* whoever looks at it from now on is caught */
+        mprotect(cells.start + (size_t)(object - arena) * 2 * page_size(), page_size(), PROT_NONE);
+    }
+    return true;
 }
 
 static void make_devices(int platform)
@@ -98,13 +187,17 @@ void objects_make(void)
 {
     arena = pages(ARENA_SIZE);
     madvise(arena, ARENA_SIZE, MADV_NOHUGEPAGE); /* else the first object costs clearing 2 MiB */
-    make_table();
+    if (config.exact_objects) {
+        cells.size = (size_t)EXACT_OBJECTS * 2 * page_size();
+        cells.start = pages(cells.size);
+    }
+    make_tables();
     for (int i = 0; i < config.platform_count && i < MAX_PLATFORMS; i++) {
         platforms[i] = object_make(HANDLE_cl_platform_id, NULL);
         platforms[i]->platform = i;
         make_devices(i);
         if (fault(FAULT_platform_without_dispatch, i)) {
-            platforms[i]->dispatch = NULL;
+            ((struct shared_part *)object_handle(platforms[i]))->dispatch = NULL;
         }
     }
 }
@@ -112,7 +205,14 @@ void objects_make(void)
 void objects_unmake(void)
 {
     munmap(arena, ARENA_SIZE);
-    munmap(table_mapping, table_mapping_size);
+    if (cells.start) {
+        munmap(cells.start, cells.size);
+    }
+    for (int kind = 0; kind < HANDLE_COUNT; kind++) {
+        if (table_mappings[kind].start) {
+            munmap(table_mappings[kind].start, table_mappings[kind].size);
+        }
+    }
 }
 
 struct object *platform_object(int index)
@@ -129,7 +229,7 @@ void objects_set_dispatch_data(int platform, void *data)
 {
     for (int i = 0; i < object_count; i++) {
         if (arena[i].platform == platform) {
-            arena[i].dispatch_data = data;
+            set_dispatch_data(&arena[i], data);
         }
     }
 }

@@ -6,11 +6,15 @@
 
 #include <stdbool.h>
 
-/* What a handle points to. The first two words are the contract with the loader (cl_khr_icd 2.0: dispatch table, then
- * the data that the loader set for the platform; with ICD 1 the first word only). */
-struct object {
+/* What a handle points to: the contract with the loader (cl_khr_icd 2.0: the dispatch table, then the data that the
+ * loader set for the platform; with ICD 1 the first word only). */
+struct shared_part {
     void *const *dispatch;
     void *dispatch_data;
+};
+
+struct object {
+    struct shared_part shared; /* unless it lies elsewhere (exact objects) */
     enum handle_kind kind;
     int platform;
     int references;
@@ -18,7 +22,7 @@ struct object {
     struct object *parent;
 };
 
-/* Makes the dispatch table and the platforms as configured. */
+/* Makes the dispatch tables and the platforms as configured. */
 void objects_make(void);
 void objects_unmake(void);
 
@@ -28,8 +32,12 @@ struct object *device_object(int platform, int index);
 
 /* A new object; its platform and dispatch data are the parent's. Never NULL (the process stops when out of room). */
 struct object *object_make(enum handle_kind kind, struct object *parent);
-/* Whether the handle is one of ours; reads no memory of others. */
-bool object_is_ours(uint64_t handle);
+/* What the application gets for an object. */
+void *object_handle(const struct object *object);
+/* The object behind a handle, or NULL where it is none of ours; reads no memory of others. */
+struct object *object_of(uint64_t handle);
+/* Drops or adds a reference. False where there was none. */
+bool object_count_reference(struct object *object, int by);
 /* Sets the dispatch data of a platform and of all objects that belong to it. */
 void objects_set_dispatch_data(int platform, void *data);
 

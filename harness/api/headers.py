@@ -45,7 +45,7 @@ class Parameter:
     strings (array of strings, in), properties (zero-terminated list, in), callback, errcode (the `errcode_ret` of a
     creating function), scalar_in (pointer to values, in), scalar_out (pointer to values, out), memory (untyped
     pointer), integer.
-    `pointee` is the size in bytes of what a typed pointer points to, or 0.
+    `pointee` is the size in bytes of what a typed pointer points to, or 0; `size` that of the parameter itself.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Parameter:
     handle: str
     pointee: int
     signed: bool
+    size: int
     callback: str = ""
 
 
@@ -217,7 +218,8 @@ def _parameter(types: _Types, node: c_ast.Decl | c_ast.Typename, position: int) 
             kind, pointee = "memory", 0
         else:
             kind = "scalar_in" if const else "scalar_out"
-    return Parameter(name, types.text(declared, name), kind, handle, pointee, types.signed(declared), callback)
+    size, signed = types.size(declared), types.signed(declared)
+    return Parameter(name, types.text(declared, name), kind, handle, pointee, signed, size, callback)
 
 
 def _function(types: _Types, name: str, node: c_ast.FuncDecl, slot: int | None) -> Function:

@@ -19,6 +19,8 @@ class Parameter:
     kind: str
     handle: str
     pointee: int
+    size: int
+    signed: bool
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class Api:
 
 def _function(data: dict[str, Any]) -> Function:
     parameters = tuple(
-        Parameter(p["name"], p["type"], p["kind"], p["handle"], p["pointee"]) for p in data["parameters"]
+        Parameter(p["name"], p["type"], p["kind"], p["handle"], p["pointee"], p["size"], p["signed"])
+        for p in data["parameters"]
     )
     return Function(data["name"], data["result_kind"], parameters, data["slot"])
 

@@ -95,6 +95,21 @@ class CallLog(Sequence[Event]):
         """Names of the functions called, in order."""
         return [e.name for e in self.events if e.kind == "call"]
 
+    def during(self, name: str) -> list[CallLog]:
+        """One log for each call of a function by the application: from its entry to its return (or to the end)."""
+        found: list[CallLog] = []
+        inside: list[Event] | None = None
+        for e in self.events:
+            own = e.who == "application" and e.name == name
+            if own and e.kind == "call":
+                inside = []
+                found.append(CallLog(inside, self.dropped, self.torn))
+            if inside is not None:
+                found[-1].events.append(e)
+            if own and e.kind == "return":
+                inside = None
+        return found
+
     def components(self) -> list[str]:
         """Names of the components that logged, in order of their first event."""
         return list(dict.fromkeys(e.who for e in self.events))

@@ -10,7 +10,10 @@
  *   read TOKEN LENGTH                 ok HEX of memory at any address, or error; never faults
  *   call R FUNCTION TOKEN…            calls the loader's exported function; ok RESULT, kept as rR
  *   address R TOKEN FUNCTION TOKEN…   calls the function at an address with the signature of FUNCTION
+ *   value TOKEN                       ok VALUE
  *   thread K LINE                     keeps a line (call, address) for thread K;  go  runs all threads at once
+ *   when CALLBACK LINE                keeps a line to be run each time that the callback is called
+ *   callbacks                         ok NUMBER of lines run in callbacks so far, or the first error among them
  *   getenv NAMEHEX | setenv NAMEHEX VALUEHEX | unsetenv NAMEHEX | environment
  *   chdir HEX | fork | heap | load PATHHEX | quit
  */
@@ -32,7 +35,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_WORDS = 48, MAX_THREADS = 256, MAX_THREAD_LINES = 64 };
+enum { MAX_WORDS = 48, MAX_THREADS = 256, MAX_THREAD_LINES = 64, MAX_CALLBACK_LINES = 64 };
 
 struct reply {
     char **text;
@@ -84,11 +87,67 @@ static void log_call(const char *event, const char *name, const uint64_t *argume
     calllog_commit(&probe_log, &line);
 }
 
+/* --- callbacks --- */
+
+static struct {
+    char *callback;
+    char *line;
+} callback_lines[MAX_CALLBACK_LINES];
+static int callback_line_count;
+static int callback_lines_run;
+static char *callback_error;
+
+static void keep_for_callback(struct reply *reply, char *rest)
+{
+    char *line = strchr(rest, ' ');
+    if (!line || callback_line_count == MAX_CALLBACK_LINES) {
+        answer(reply, "error no line, or too many of them");
+        return;
+    }
+    *line++ = '\0';
+    callback_lines[callback_line_count].callback = strdup(rest);
+    callback_lines[callback_line_count++].line = strdup(line);
+    answer(reply, "ok");
+}
+
+static void run_callback_line(const char *kept)
+{
+    size_t room = 512;
+    char *text = malloc(room);
+    char *line = strdup(kept); /* command_execute takes it apart */
+    if (text && line) {
+        command_execute(line, &text, &room);
+        callback_lines_run++;
+        if (strncmp(text, "ok", 2) != 0 && !callback_error) {
+            callback_error = strdup(text);
+        }
+    }
+    free(line);
+    free(text);
+}
+
 void callback_called(const char *name, unsigned count, const uint64_t *arguments)
 {
     char full[128];
+    struct callback_arguments outer = callback_arguments;
     snprintf(full, sizeof full, "callback %s", name);
     log_call("event", full, arguments, count, NULL);
+    callback_arguments = (struct callback_arguments){arguments, count};
+    for (int i = 0; i < callback_line_count; i++) {
+        if (strcmp(callback_lines[i].callback, name) == 0) {
+            run_callback_line(callback_lines[i].line);
+        }
+    }
+    callback_arguments = outer;
+}
+
+static void do_callbacks(struct reply *reply)
+{
+    if (callback_error) {
+        answer(reply, "%s", callback_error);
+    } else {
+        answer(reply, "ok %d", callback_lines_run);
+    }
 }
 
 /* Calls `address` with the signature of `name` and the values of `tokens`; writes the reply. */
@@ -334,6 +393,16 @@ static void do_fork(struct reply *reply)
     answer(reply, child == 0 ? "ok pid=%d" : "error fork failed (%d)", (int)getpid());
 }
 
+static void do_value(struct reply *reply, const char *token)
+{
+    uint64_t value;
+    if (token_value(token, &value)) {
+        answer(reply, "ok 0x%llx", (unsigned long long)value);
+    } else {
+        answer(reply, "error '%s' means nothing", token);
+    }
+}
+
 static void do_module(struct reply *reply, const char *token)
 {
     uint64_t address;
@@ -386,6 +455,8 @@ static void do_plain_command(struct reply *reply, const char *command)
         answer(reply, "ok pid=%d secure=%d linked=%d", (int)getpid(), getauxval(AT_SECURE) != 0, linked);
     } else if (strcmp(command, "go") == 0) {
         run_threads(reply);
+    } else if (strcmp(command, "callbacks") == 0) {
+        do_callbacks(reply);
     } else if (strcmp(command, "environment") == 0) {
         do_environment(reply);
     } else if (strcmp(command, "fork") == 0) {
@@ -406,6 +477,10 @@ void command_execute(char *line, char **text, size_t *room)
     char *words[MAX_WORDS] = {line};
     if (strncmp(line, "thread ", 7) == 0) {
         keep_for_thread(&reply, line + 7);
+        return;
+    }
+    if (strncmp(line, "when ", 5) == 0) {
+        keep_for_callback(&reply, line + 5);
         return;
     }
     int count = split(line, words);
@@ -431,6 +506,8 @@ void command_execute(char *line, char **text, size_t *room)
         do_read(&reply, words);
     } else if (strcmp(command, "symbol") == 0 && count == 2) {
         answer(&reply, "ok 0x%llx", (unsigned long long)(uintptr_t)loader_symbol(words[1]));
+    } else if (strcmp(command, "value") == 0 && count == 2) {
+        do_value(&reply, words[1]);
     } else if (strcmp(command, "module") == 0 && count == 2) {
         do_module(&reply, words[1]);
     } else if (strstr(" getenv setenv unsetenv chdir load ", command) && count > 1) {

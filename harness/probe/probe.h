@@ -18,12 +18,21 @@ void buffer_free(unsigned index);
 /* Address of `length` bytes at `offset` in a buffer, or NULL when they are not inside it. */
 unsigned char *buffer_bytes(unsigned index, size_t offset, size_t length);
 
+struct callback_arguments {
+    const uint64_t *values;
+    unsigned count;
+};
+
+/* Of the callback that this thread is in. */
+extern _Thread_local struct callback_arguments callback_arguments;
+
 void result_set(unsigned index, uint64_t value);
 
 /* Value of a token:
  *   123, -1, 0x7f     a number                b3, b3+16    address in buffer 3
  *   *b3, *b3+16       64-bit word in it       r5           result of call 5
  *   ^clX.pfn_notify   a callback's address    @clX         address of a loader's symbol
+ *   c0                first argument of the callback that this thread is in
  * False when the token means nothing. */
 bool token_value(const char *token, uint64_t *value);
 

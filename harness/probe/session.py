@@ -23,7 +23,7 @@ from harness.api.model import api
 from harness.errors import HarnessError
 from harness.probe import stacks
 from harness.probe.convenience import Convenience
-from harness.probe.values import Buffer, Callback, Value, is_sequence, pack
+from harness.probe.values import Buffer, Callback, CallbackArgument, Later, Value, is_sequence, pack
 from harness.probe.verdicts import AbnormalExit, Crashed, Hung
 
 CANARY = 0xA5
@@ -236,10 +236,13 @@ class Session(Convenience):
         return made
 
     def token(self, value: Any) -> str:
-        """The token for an argument: None, numbers, Value, Buffer, Callback, str, bytes, or a list of words."""
+        """The token for an argument: None, numbers, Value, Buffer, Callback, str, bytes, or a list of words.
+
+        CallbackArgument(n) is for calls that `when` keeps.
+        """
         if value is None:
             return "0"
-        if isinstance(value, (Value, Buffer, Callback)):
+        if isinstance(value, (Value, Buffer, Callback, CallbackArgument)):
             return value.token
         if isinstance(value, int):
             return str(int(value))
@@ -250,7 +253,10 @@ class Session(Convenience):
         raise TypeError(f"no OpenCL argument: {value!r}")
 
     def _result(self, function: str, command: str, variable: int) -> int:
-        value = int(self.command(command), 16)
+        return self.as_result(function, int(self.command(command), 16), variable)
+
+    def as_result(self, function: str, value: int, variable: int) -> int:
+        """A result's 64 bits as the function's type has them."""
         kind = api().functions[function].result_kind
         if kind == "signed":
             return (value & 0xFFFFFFFF) - ((value & 0x80000000) << 1)
@@ -272,9 +278,23 @@ class Session(Convenience):
         self._values += 1
         return self._result(like, f"address {self._values} {address.token} {like} {tokens}".rstrip(), self._values)
 
-    def in_thread(self, thread: int, function: str, *arguments: Any) -> None:
+    def _keep(self, what: str, function: str, arguments: tuple[Any, ...]) -> Later:
+        line = self._call_line(function, arguments)
+        kept = Later(self, function, self._values)
+        self.later(f"{what} {line}")
+        return kept
+
+    def in_thread(self, thread: int, function: str, *arguments: Any) -> Later:
         """Keeps a call for a thread; `go` runs all threads from one starting gun."""
-        self.later(f"thread {thread} {self._call_line(function, arguments)}")
+        return self._keep(f"thread {thread}", function, arguments)
+
+    def when(self, callback: str, function: str, *arguments: Any) -> Later:
+        """Keeps a call to be made each time that a callback is called, such as "clBuildProgram.pfn_notify"."""
+        return self._keep(f"when {callback}", function, arguments)
+
+    def callbacks(self) -> int:
+        """How many calls that `when` kept have been made."""
+        return int(self.command("callbacks"))
 
     def go(self) -> int:
         """Runs the threads and waits for them; gives their number."""

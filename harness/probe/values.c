@@ -21,6 +21,8 @@ struct buffer {
 static struct buffer buffers[MAX_VALUES];
 static uint64_t results[MAX_VALUES];
 
+_Thread_local struct callback_arguments callback_arguments;
+
 bool buffer_make(unsigned index, size_t size, int fill)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -110,6 +112,12 @@ bool token_value(const char *token, uint64_t *value)
         uint64_t index;
         bool good = number(token + 1, &index) && index < MAX_VALUES;
         *value = good ? results[index] : 0;
+        return good;
+    }
+    case 'c': {
+        uint64_t index;
+        bool good = number(token + 1, &index) && index < callback_arguments.count;
+        *value = good ? callback_arguments.values[index] : 0;
         return good;
     }
     case '^':

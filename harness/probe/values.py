@@ -92,6 +92,27 @@ class Callback:
         self.token = f"^{name}"
 
 
+class CallbackArgument:
+    """An argument of the callback that a call is made in (Session.when): CallbackArgument(0) is the first."""
+
+    def __init__(self, index: int) -> None:
+        self.token = f"c{index}"
+
+
+class Later:
+    """A call that was kept for a thread or for a callback."""
+
+    def __init__(self, session: Session, function: str, variable: int) -> None:
+        self.session = session
+        self.function = function
+        self.variable = variable
+
+    def result(self) -> int:
+        """What it answered, when it was made (last)."""
+        value = int(self.session.command(f"value r{self.variable}"), 16)
+        return self.session.as_result(self.function, value, self.variable)
+
+
 def pack(values: Iterable[int], width: int = 8) -> bytes:
     """Little-endian bytes of integers of `width` bytes each, negative ones as two's complement."""
     return b"".join((v & ((1 << 8 * width) - 1)).to_bytes(width, "little") for v in values)

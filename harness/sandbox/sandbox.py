@@ -8,7 +8,7 @@ import random
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +49,9 @@ PASSED_ON = (
 
 # What a platform of the mock ICD can be told, besides its name (mock_icds/config.h).
 PLATFORM_SETTINGS = ("suffix", "extensions", "version", "profile", "gpus", "cpus", "accelerators", "unloadable")
+
+# What single functions of the mock ICD can be told (mock_icds/config.h).
+FUNCTION_SETTINGS = ("answers", "silent", "lacks", "calls_back", "calls_back_threaded", "waits_at", "arrives_at")
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,9 @@ class Sandbox:
         folder: Path | None = None,
         icd2: bool = False,
         table: int | None = None,
+        exact_objects: bool = False,
+        table_per_class: bool = False,
+        functions: Mapping[str, Sequence[str]] | None = None,
         per_platform: Sequence[dict[str, str | int]] = (),
         **settings: str | int,
     ) -> MockIcd:
@@ -149,7 +155,14 @@ class Sandbox:
         platforms, `per_platform` for the n-th. With several platforms their names are "NAME.0", "NAME.1", …
         `faults` are entries of mock_icds/faults.h: "name", "name=VALUE", "name@PLATFORM".
         `variant` is a build of the mock (which symbols it exports), `file` the copy's file name.
+        `table` is the length of its dispatch table in entries. Exact objects are one word (two with ICD 2) before an
+        unreadable page, and unreadable once released. With a table per class each class of objects has its own table
+        that holds the functions of that class only. `functions` tells single functions what to do, by
+        FUNCTION_SETTINGS: {"lacks": ["clFinish"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function.
         """
+        for key in functions or ():
+            if key not in FUNCTION_SETTINGS:
+                raise UsageError(f"the mock ICD's functions have no setting {key!r}; {nearest(key, FUNCTION_SETTINGS)}")
         for key in (*settings, *itertools.chain.from_iterable(per_platform)):
             if key not in PLATFORM_SETTINGS and (key != "name" or key in settings):
                 raise UsageError(f"the mock ICD has no setting {key!r}; {nearest(key, PLATFORM_SETTINGS)}")
@@ -159,6 +172,9 @@ class Sandbox:
         lines += [f"loader = {self.loader_path}"] if self.loader_path else []
         lines += ["icd2 = 1"] if icd2 else []
         lines += [f"table = {table}"] if table is not None else []
+        lines += ["exact_objects = 1"] if exact_objects else []
+        lines += ["table_per_class = 1"] if table_per_class else []
+        lines += [f"{key} = {name}" for key, names in (functions or {}).items() for name in names]
         for index in range(platforms):
             about: dict[str, str | int] = {"name": name if platforms == 1 else f"{name}.{index}", **settings}
             about.update(per_platform[index] if index < len(per_platform) else {})

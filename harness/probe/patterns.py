@@ -1,0 +1,267 @@
+"""Calls in which every argument is a bit pattern of its own, and what has to arrive and to come back, bit for bit.
+
+The vendor is told with `answers` or `silent` (Sandbox.icd) to take any arguments and to answer patterns, too:
+
+    call = PatternedCall(cl, function, objects)
+    call.make()
+    problems = call.problems(sandbox.log)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.api.model import Function, Parameter, api
+from harness.calllog.reader import CallLog, Event
+from harness.probe.objects import Objects
+from harness.probe.session import Session
+from harness.probe.values import Buffer, Callback, Value, pack
+from harness.requirements.catalogue import slots
+
+MASK = (1 << 64) - 1
+LIST = 3  # elements of a list whose number is right
+
+
+def pattern(*parts: object) -> int:
+    """64 bits that differ for different parts: FNV-1a, spread by the finaliser of splitmix64."""
+    value = 0xCBF29CE484222325
+    for byte in "/".join(str(part) for part in parts).encode():
+        value = (value ^ byte) * 0x100000001B3 & MASK
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EB & MASK
+    return value ^ (value >> 31)
+
+
+def answered(vendor: str, function: str, index: int) -> int:
+    """What a vendor's function writes through its parameter `index`, or answers (mock_icds/distinct.c)."""
+    return pattern(vendor, function, f"{index:02}")
+
+
+def _bytes(size: int, *parts: object) -> bytes:
+    return pack(pattern(*parts, i) for i in range(size // 8 + 1))[:size]
+
+
+def narrowed(value: int, parameter: Parameter) -> int:
+    """What arrives of 64 bits in a parameter, widened again as C does it."""
+    bits = 8 * parameter.size
+    value &= (1 << bits) - 1
+    return (value - (1 << bits) if parameter.signed and value >> (bits - 1) else value) & MASK
+
+
+def _is_count(function: Function, index: int) -> bool:
+    """An integer that says how long a list among the parameters is."""
+    name = function.parameters[index].name
+    return function.parameters[index].kind == "integer" and (name.startswith("num_") or name in ("count", "work_dim"))
+
+
+def routing_parameter(function: Function) -> int:
+    """The parameter that the vendor is inferred from; harness/requirements/slots.toml says which."""
+    slot = slots()[function.name]
+    wanted = slot.argument.removesuffix("[0]").removeprefix("CL_CONTEXT_PLATFORM in ")
+    for index, parameter in enumerate(function.parameters):
+        if parameter.name == wanted:
+            return index
+    return next(i for i, p in enumerate(function.parameters) if p.kind == "handle")
+
+
+@dataclass
+class Sent:
+    """One argument: what is passed, and for memory its content before the call."""
+
+    value: object
+    buffer: Buffer | None = None
+    content: bytes = b""
+
+
+class PatternedCall:
+    """One call of a function that has a slot, on an object of `objects`.
+
+    wide: every integer, every handle but the deciding one and every count is a pattern, and lists are NULL; else
+    lists are lists of LIST elements and handles are the owner's. null: the name of one pointer to be NULL.
+    address: where the function is called, if not by its exported name.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        function: Function,
+        objects: Objects,
+        *,
+        wide: bool = False,
+        null: str = "",
+        address: Value | None = None,
+        silent: bool = False,
+    ) -> None:
+        self.session = session
+        self.function = function
+        self.objects = objects
+        self.wide = wide
+        self.null = null
+        self.address = address
+        self.silent = silent
+        self.routing = routing_parameter(function)
+        self.sent = [self._argument(i) for i in range(len(function.parameters))]
+        self.result = 0
+
+    def __str__(self) -> str:
+        how = ", every bit of it a pattern" if self.wide else ""
+        return f"{self.function} of {self.objects.owner}{how}" + (f", {self.null} NULL" if self.null else "")
+
+    def make(self) -> None:
+        arguments = [sent.value for sent in self.sent]
+        if self.address is None:
+            self.result = self.session.call(self.function.name, *arguments)
+        else:
+            self.result = self.session.call_at(self.address, self.function.name, *arguments)
+
+    # --- arguments ---
+
+    def _argument(self, index: int) -> Sent:
+        parameter = self.function.parameters[index]
+        if index == self.routing:
+            return self._deciding(parameter)
+        if parameter.name == self.null:
+            return Sent(None)
+        if parameter.kind == "integer":
+            return Sent(self._number(index))
+        if parameter.kind == "handle":
+            # A garbage handle ends in 1, so that it is no address of an object of anybody's.
+            return Sent(pattern(self.function, parameter.name) | 1 if self.wide else self._own(parameter))
+        if parameter.kind == "callback":
+            return Sent(Callback(f"{self.function.name}.{parameter.name}"))
+        if self.wide and parameter.kind in ("handles", "strings", "properties", "scalar_in"):
+            return Sent(None)
+        return self._memory(parameter)
+
+    def _number(self, index: int) -> int:
+        """The right number for a list, or a pattern; wide ones have the opposite of each bit."""
+        if _is_count(self.function, index) and (not self.wide or self._counts_deciding(index)):
+            return LIST
+        value = pattern(self.function, self.function.parameters[index].name)
+        return ~value & MASK if self.wide else value
+
+    def _counts_deciding(self, index: int) -> bool:
+        return index + 1 == self.routing and self.function.parameters[self.routing].kind == "handles"
+
+    def _own(self, parameter: Parameter) -> Value:
+        """One of the owner's objects; of a class that cannot be made simply, the context stands in for it."""
+        return self.objects[parameter.handle if parameter.handle in self.objects else "cl_context"]
+
+    def _deciding(self, parameter: Parameter) -> Sent:
+        if parameter.kind == "handle":
+            return Sent(self.objects[parameter.handle])
+        if parameter.kind == "handles":
+            return self._words([self.objects[parameter.handle]] * LIST)
+        return self._properties(parameter)
+
+    def _properties(self, parameter: Parameter) -> Sent:
+        """A list of three pairs, the platform in the middle where it decides, and something behind its end."""
+        made = [pattern(self.function, parameter.name, i) & ~0xFFFF | 0x8000 for i in range(6)]
+        words: list[object] = [*made, 0, pattern("behind the end")]
+        if self.function.name in ("clCreateContext", "clCreateContextFromType", "clGetGLContextInfoKHR"):
+            words[2:4] = [api().constant("CL_CONTEXT_PLATFORM"), self.objects.platform]
+        return self._words(words)
+
+    def _words(self, words: Sequence[object]) -> Sent:
+        buffer = self.session.words(list(words))
+        return Sent(buffer, buffer, pack(int(w) if isinstance(w, int) else 0 for w in words))
+
+    def _memory(self, parameter: Parameter) -> Sent:
+        if parameter.kind == "properties" and parameter.pointee == 8:
+            return self._properties(parameter)
+        if parameter.kind == "handles":
+            return self._words([self._own(parameter)] * LIST)
+        if parameter.kind == "strings":
+            texts = [self.session.data(f"{parameter.name}{i}\0".encode()) for i in range(LIST)]
+            made = self._words(texts)
+            return Sent(made.value, made.buffer, b"")  # the addresses are known in the probe only
+        content = _bytes(max(LIST * parameter.pointee, 32), self.function, parameter.name)
+        if parameter.kind == "string":
+            content = f"{self.function.name} {parameter.name} %s %n \\ \x7f".encode().ljust(40, b".") + b"\0"
+        buffer = self.session.data(content)
+        return Sent(buffer, buffer, content)
+
+    # --- what came of it; `log` holds what was logged while the call was made (CallLog.during) ---
+
+    def problems(self, log: CallLog) -> list[str]:
+        """Everything that is wrong with the call."""
+        return self.routing_problems(log) + self.argument_problems(log) + self.answer_problems()
+
+    def routing_problems(self, log: CallLog) -> list[str]:
+        """It reaches the owner, once, and nobody is asked anything else."""
+        reached = [f"{e.who} ({e.name})" for e in log.calls() if e.who != "application"]
+        wanted = [f"{self.objects.owner} ({self.function})"]
+        return [] if reached == wanted else [f"{self}: reached {reached or 'nobody'}, expected {wanted}"]
+
+    def argument_problems(self, log: CallLog) -> list[str]:
+        """Every argument, and the memory that it points to, arrives as it was sent."""
+        sent = next((e for e in log.calls(by="application")), None)
+        arrived = next((e for e in log.calls(self.function.name, by=self.objects.owner)), None)
+        if sent is None or arrived is None:
+            return [f"{self}: did not arrive at {self.objects.owner}"]
+        found = [p for i in range(len(self.sent)) for p in self._argument_problems(i, sent, arrived)]
+        return [f"{self}: {problem}" for problem in found]
+
+    def answer_problems(self) -> list[str]:
+        """The result and everything that the vendor wrote come back, and nothing else was written."""
+        return [f"{self}: {problem}" for problem in [*self._result_problems(), *self._memory_problems()]]
+
+    def _argument_problems(self, index: int, sent: Event, arrived: Event) -> list[str]:
+        parameter = self.function.parameters[index]
+        had, want = arrived.arguments[index], sent.arguments[index]
+        if parameter.kind == "integer":
+            want = narrowed(want, parameter)
+        content = self.sent[index].content
+        words = [int(w, 16) for w in arrived.data.get("in", {}).get(parameter.name, ())]
+        same = pack(words) == content[: 8 * len(words)]
+        if had != want and not (parameter.kind == "properties" and had and words and same):
+            return [f"{parameter.name} arrived as {had:#x}, sent was {want:#x}"]
+        if content and not same:
+            return [f"what {parameter.name} points to arrived as {pack(words).hex()}, sent was {content.hex()}"]
+        return []
+
+    def _result_problems(self) -> list[str]:
+        if self.function.result_kind == "void":
+            return []
+        want = answered(self.objects.owner, self.function.name, len(self.sent))
+        if self.function.result_kind == "signed":
+            want = (want & 0xFFFFFFFF) - ((want & 0x80000000) << 1)
+        if self.result == want:
+            return []
+        return [f"the vendor answered {want:#x}, the application got {int(self.result):#x}"]
+
+    def _memory_problems(self) -> list[str]:
+        found = []
+        for index, sent in enumerate(self.sent):
+            if sent.buffer is None or not sent.content:
+                continue
+            want, had = self._written(index, sent.content), sent.buffer.bytes()
+            if had != want:
+                what = self.function.parameters[index].name
+                found.append(f"memory of {what} holds {had.hex()} after the call, expected {want.hex()}")
+        return found
+
+    def _written(self, index: int, content: bytes) -> bytes:
+        """The content of a parameter's memory after the call."""
+        parameter = self.function.parameters[index]
+        output = parameter.kind in ("handle_out", "scalar_out", "errcode") or parameter.name == "param_value"
+        if not output or self.silent:
+            return content
+        size = min(parameter.pointee or 8, 8)
+        return pack([answered(self.objects.owner, self.function.name, index)])[:size] + content[size:]
+
+
+def variants(
+    session: Session, function: Function, objects: Objects, address: Value | None = None, silent: bool = False
+) -> list[PatternedCall]:
+    """The call with right lists, with every bit a pattern, and with each single pointer NULL."""
+    calls = [
+        PatternedCall(session, function, objects, wide=wide, address=address, silent=silent) for wide in (False, True)
+    ]
+    routing = routing_parameter(function)
+    for index, parameter in enumerate(function.parameters):
+        if index != routing and parameter.kind != "integer":
+            null = parameter.name
+            calls.append(PatternedCall(session, function, objects, null=null, address=address, silent=silent))
+    return calls

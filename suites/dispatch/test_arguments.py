@@ -1,0 +1,123 @@
+"""Every function on objects of every vendor: the call reaches the owner, once and unchanged, and so does the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from harness.api.model import Function, api
+from harness.calllog.reader import CallLog
+from harness.loader import Loader
+from harness.probe import Session
+from harness.probe.objects import Objects
+from harness.probe.patterns import PatternedCall, variants
+from harness.probe.values import Value
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox, Unsupported
+
+CLASSES = {
+    "platform": "DISP-ARG-001",
+    "device": "DISP-ARG-002",
+    "context": "DISP-ARG-003",
+    "queue": "DISP-ARG-004",
+    "memory": "DISP-ARG-005",
+    "program": "DISP-ARG-006",
+    "kernel": "DISP-ARG-007",
+    "event": "DISP-ARG-008",
+    "sampler": "DISP-ARG-009",
+    "events": "DISP-ARG-010",
+    "devices": "DISP-ARG-011",
+    "properties": "DISP-ARG-012",
+}
+SPECIAL = {
+    "clGetGLContextInfoKHR": "DISP-ARG-013",
+    "clLinkProgram": "DISP-ARG-014",
+    "clCreateProgramWithBinary": "DISP-ARG-014",
+    "clSetDefaultDeviceCommandQueue": "DISP-ARG-015",
+    "clGetKernelSuggestedLocalWorkSize": "DISP-ARG-016",
+    "clGetKernelSubGroupInfo": "DISP-ARG-016",
+}
+
+
+def routed(*requirements: str) -> list[Any]:
+    """Every function whose vendor an argument tells; with its class's requirement unless others are given."""
+    found = []
+    for function in api().dispatched():
+        slot = slots()[function.name]
+        if slot.class_ in CLASSES and slot.reached != "windows-query":
+            own = (SPECIAL.get(function.name, CLASSES[slot.class_]), "DISP-ARG-020")
+            marks = pytest.mark.requirement(*(requirements or own))
+            found.append(pytest.param(function, marks=marks, id=function.name))
+    return found
+
+
+def address_of(cl: Session, function: Function, platform: Value) -> Value | None:
+    """Where an application calls the function: None for its exported name."""
+    if slots()[function.name].reached == "export":
+        if not int(cl.command(f"symbol {function.name}"), 16):
+            raise Unsupported("loader", f"this loader does not export {function.name}")
+        return None
+    found = cl.GetExtensionFunctionAddress(function.name)
+    if not found:
+        raise Unsupported("loader", f"this loader does not know {function.name}")
+    return found
+
+
+def made(sandbox: Sandbox, calls: Sequence[PatternedCall]) -> Iterator[tuple[PatternedCall, CallLog]]:
+    """Makes the calls; gives each with its part of the call log."""
+    for call in calls:
+        call.make()
+    logs = sandbox.log.during(calls[0].function.name)
+    # What was called with the same name to make the objects comes first.
+    yield from zip(calls, logs[len(logs) - len(calls) :], strict=True)
+
+
+def calls_of_two_vendors(
+    loader: Loader, sandbox: Sandbox, function: Function, silent: bool
+) -> Iterator[tuple[PatternedCall, CallLog]]:
+    """Every variant of the call, on objects of two vendors that answer patterns, or nothing through its arguments.
+
+    The second one has ICD 2 where the loader knows that.
+    """
+    told = {"silent" if silent else "answers": [function.name]}
+    sandbox.vendor("a", functions=told)
+    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    with loader.start(sandbox) as cl:
+        calls = []
+        for platform in cl.GetPlatformIDs():
+            address = address_of(cl, function, platform)
+            calls += variants(cl, function, Objects(cl, platform), address, silent)
+        yield from made(sandbox, calls)
+
+
+@pytest.mark.parametrize("vendors", ["ab", "abc"])
+@pytest.mark.parametrize("function", routed())
+def test_call_reaches_its_owner(loader: Loader, sandbox: Sandbox, function: Function, vendors: str) -> None:
+    """A call goes to the vendor of its object, once, and to nobody else: of the first, the last, one in between."""
+    for name in vendors:
+        sandbox.vendor(name)
+    with loader.start(sandbox) as cl:
+        owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        assert sorted(o.owner for o in owners) == sorted(vendors)
+        address = address_of(cl, function, owners[0].platform)
+        calls = [PatternedCall(cl, function, o, address=address) for o in (*owners, *reversed(owners))]
+        for call, log in made(sandbox, calls):
+            assert not call.routing_problems(log)
+
+
+@pytest.mark.parametrize("function", routed("DISP-ARG-017", "DISP-ARG-018", "DISP-ARG-021", "DISP-OBJ-006"))
+def test_arguments_and_answers_are_unchanged(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    """Every argument arrives bit for bit (numbers, pointers, what they point to, garbage, NULL), and so every answer."""
+    for call, log in calls_of_two_vendors(loader, sandbox, function, silent=False):
+        assert not call.argument_problems(log)
+        assert not call.answer_problems()
+
+
+@pytest.mark.parametrize("function", routed("DISP-ARG-019"))
+def test_nothing_is_written_by_the_loader(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    """Where the vendor leaves errcode_ret and all other outputs alone, they stay as the application had them."""
+    for call, log in calls_of_two_vendors(loader, sandbox, function, silent=True):
+        assert not call.routing_problems(log)
+        assert not call.answer_problems()
