@@ -14,7 +14,7 @@ from harness.tomlfile import only_keys, read, text, wrong
 
 FILE = Path(__file__).parent / "faults.toml"
 
-_KEYS = ("name", "requirement", "sentence", "file", "function", "code", "instead", "at_load")
+_KEYS = ("name", "requirement", "sentence", "file", "function", "code", "instead", "at_load", "cases")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -30,6 +30,7 @@ class Fault:
     code: str = ""  # a statement where it ends in ; or }, else an expression
     instead: str = ""
     at_load: str = ""  # statements that run when the library is loaded
+    cases: str = ""  # part of the names of the cases that should notice; `clharness selftest` runs them first
 
     @property
     def is_statement(self) -> bool:
@@ -85,7 +86,8 @@ def _fault(path: Path, where: str, table: Mapping[str, Any]) -> Fault:
     if "at_load" in table:
         if "code" in table:
             wrong(path, where, "has both `code` and `at_load`; one fault breaks one thing")
-        return Fault(name, requirements, text(path, where, table, "sentence"), at_load=table["at_load"])
+        sentence = text(path, where, table, "sentence")
+        return Fault(name, requirements, sentence, at_load=table["at_load"], cases=table.get("cases", ""))
     fault = Fault(
         name,
         requirements,
@@ -94,6 +96,7 @@ def _fault(path: Path, where: str, table: Mapping[str, Any]) -> Fault:
         table.get("function", ""),
         text(path, where, table, "code"),
         table.get("instead", ""),
+        cases=table.get("cases", ""),
     )
     if not fault.is_statement and not fault.instead.strip():
         wrong(path, where, "needs `instead`: only a statement can be left out")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from harness.loader import Loader
@@ -17,6 +19,7 @@ INCOMPLETE = {
     "neither-function": ["icd2_without_get_function_address", "icd2_without_set_dispatch_data"],
 }
 SET = "clIcdSetPlatformDispatchDataKHR"
+REFUSES = "icd2_set_dispatch_data_fails"
 GET = "clIcdGetFunctionAddressForPlatformKHR"
 
 
@@ -130,6 +133,28 @@ def test_icd2_platform_that_fails(loader: Loader, sandbox: Sandbox, fault: str, 
         assert names == {"z"} | {f"a.{n}" for n in range(3) if n not in failing} or names == {"z"}
 
 
+@requirement("DISC-GEN-015")
+@pytest.mark.parametrize("platforms", [1, 3])
+@pytest.mark.parametrize("error", ["", "=-6"], ids=["invalid-platform", "out-of-memory"])
+def test_icd2_vendor_refuses_its_dispatch_data(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], error: str, platforms: int
+) -> None:
+    """A vendor that refuses its dispatch data is not offered, or works without; it costs no other vendor anything."""
+    loader.require("ICD 2")
+    sandbox.vendor("a", icd2=True, suffix="A")
+    sandbox.vendor("m", icd2=True, platforms=platforms, faults=[REFUSES + error], suffix="M")
+    sandbox.vendor("z", suffix="Z")
+    mine = {"m"} if platforms == 1 else {f"m.{n}" for n in range(platforms)}
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        names = cl.used_platforms()
+        assert names == {"a", "z"} or names == {"a", "z"} | mine
+        assert sandbox.log.calls(SET, by="m")
+        assert cl.vendor_function("clSomethingA") == "a"
+        assert cl.vendor_function("clSomethingZ") == "z"
+    record("not offered" if names == {"a", "z"} else "offered")
+
+
 @requirement("DISC-GEN-001")
 @pytest.mark.parametrize("platforms", [1, 3])
 def test_icd2_vendor_without_a_table_of_its_own(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
@@ -146,10 +171,11 @@ def test_icd2_vendor_without_a_table_of_its_own(loader: Loader, sandbox: Sandbox
 
 
 @requirement("DISC-GEN-016")
-@pytest.mark.parametrize("fault", ["suffix_size_fails", "suffix_data_fails"])
+@pytest.mark.parametrize("fault", ["suffix_size_fails", "suffix_data_fails", REFUSES])
 def test_dropped_icd2_vendor_leaves_no_memory_behind(loader: Loader, sandbox: Sandbox, fault: str) -> None:
     """An ICD 2 vendor that is dropped costs no more memory than the same vendor of version 1: its table is freed."""
     loader.require("ICD 2")
+    dropped = "suffix_size_fails" if fault == REFUSES else fault  # version 1 has nothing to refuse
     growth = {}
     for icd2 in (False, True):
         heap = {}
@@ -157,7 +183,7 @@ def test_dropped_icd2_vendor_leaves_no_memory_behind(loader: Loader, sandbox: Sa
             for path in sandbox.vendors.iterdir():
                 path.unlink()
             for number in range(copies):
-                sandbox.vendor(f"x{icd2:d}{copies}{number}", icd2=icd2, faults=[fault])
+                sandbox.vendor(f"x{icd2:d}{copies}{number}", icd2=icd2, faults=[fault if icd2 else dropped])
             sandbox.vendor(f"good{icd2:d}{copies}")
             with loader.start(sandbox, guarded_heap=True) as cl:
                 assert cl.platform_count() == 1

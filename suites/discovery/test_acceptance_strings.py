@@ -70,6 +70,7 @@ FAR_MISSES = {
     "another": "cl_khr_fp64",
     "prefix": "cl_khr_",
     "many": "cl_khr_something_else " * 1000,
+    **{f"another-letter-{n}": f"{'cl_khr_icd'[:n]}#{'cl_khr_icd'[n + 1:]}" for n in range(10)},
 }
 
 

@@ -62,6 +62,8 @@ NOT_DECLARED = {
     "answers-false": (BOTH, False),
     "answers-false-extension-first": ("cl_khr_icd_unloadable cl_khr_icd", False),
     "longer-name": ("cl_khr_icd cl_khr_icd_unloadable2", False),
+    "longer-name-answers-true": ("cl_khr_icd cl_khr_icd_unloadable2", True),
+    "letter-before-answers-true": ("cl_khr_icd xcl_khr_icd_unloadable", True),
     "shorter-name": ("cl_khr_icd cl_khr_icd_unload", True),
 }
 

@@ -20,7 +20,8 @@ FALSE = [
 SPELLINGS = [(value, True) for value in TRUE] + [(value, False) for value in FALSE]
 IDS = [f"{value[:12]!r} is {meaning}" for value, meaning in SPELLINGS]
 UNSET: tuple[str | None, bool] = (None, False)
-FEW = [UNSET, *SPELLINGS[: len(TRUE)], *((value, False) for value in ("", "0", "yes", "Tr", "TRUE", "False", "true "))]
+NEARLY = ["", "0", "yes", "Tr", "TRUE", "False", "true ", "1x", "10", "Tx", "11"]
+FEW = [UNSET, *SPELLINGS[: len(TRUE)], *((value, False) for value in NEARLY)]
 
 TRACE = "OCL_ICD_ENABLE_TRACE"
 KEEP = "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING"

@@ -348,7 +348,7 @@ def test_bad_configuration_file_as_vendors(loader: Loader, sandbox: Sandbox, con
         "text": f"{sandbox.file('text.so', 'no library')}\n",
     }
     sandbox.env["OCL_ICD_VENDORS"] = str(sandbox.file("a.icd", lines[content]))
-    with loader.start(sandbox) as cl:
+    with loader.start(sandbox, system=True) as cl:
         assert_empty(cl)
     assert not sandbox.log.of("default")
 
@@ -374,7 +374,7 @@ def test_library_as_vendors(loader: Loader, sandbox: Sandbox, record: Record, sp
     sandbox.icd("other")
     sandbox.env["OCL_ICD_VENDORS"] = LIBRARIES[spelling].format(root=sandbox.root)
     sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
-    with loader.start(sandbox) as cl:
+    with loader.start(sandbox, system=True) as cl:
         names = cl.used_platforms()
     assert names in ([], [] if "missing" in spelling else ["one"])
     assert sandbox.log.happened("loaded").components() == names
@@ -397,7 +397,7 @@ def test_rejected_library_as_vendors(loader: Loader, sandbox: Sandbox, variant: 
     sandbox.vendor("default")
     mock = sandbox.icd("rejected", variant=variant, faults=[fault] if fault else [])
     sandbox.env["OCL_ICD_VENDORS"] = str(mock)
-    with loader.start(sandbox) as cl:
+    with loader.start(sandbox, system=True) as cl:
         assert_empty(cl)
     assert not sandbox.log.of("default")
 

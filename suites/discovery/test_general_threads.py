@@ -107,6 +107,8 @@ def test_rejected_vendors_and_many_threads(loader: Loader, sandbox: Sandbox, slo
         cl.go()
         assert [count.u32() for count in counts] == [6] * THREADS
     check_asked_once(sandbox)
+    rejected = [event.who for event in sandbox.log.happened("loaded") if event.who.startswith("bad")]
+    assert sorted(rejected) == ["bad0", "bad1"], "discovery ran again in a thread that waited"
 
 
 @requirement("DISC-GEN-010")
