@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ class Case:
     requirements: tuple[str, ...]
     suite: str
     sentence: str = ""  # the check's docstring: what must hold
+    check: Callable[..., Any] | None = None  # the test function
+    is_for_nothing: bool = False  # pytest's stand-in for a parametrisation without values
     sandbox: Sandbox | None = None
     outcome: str | None = None
     reported: bool = False

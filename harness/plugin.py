@@ -18,8 +18,9 @@ from harness import capabilities, expectations, subject
 from harness.build import ROOT
 from harness.cases import Case, result_of
 from harness.errors import ClharnessError, UsageError
-from harness.lint import lint
+from harness.lint import lint, lint_whole
 from harness.loader import DEFAULT_TIME_LIMIT, Loader
+from harness.reference_loader.faults import faults
 from harness.report import CaseResult, Header, Reporter, channel, judge
 from harness.sandbox import Sandbox
 
@@ -119,12 +120,23 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(getattr(pytest.mark, parts[1]))
         ids = tuple(str(i) for mark in item.iter_markers("requirement") for i in mark.args)
         sentence = getattr(getattr(item, "function", None), "__doc__", None) or ""
-        item.stash[CASE] = Case(item.nodeid, ids, parts[1], " ".join(sentence.split()))
+        function = getattr(item, "function", None)
+        nothing = any("empty parameter set" in str(m.kwargs.get("reason")) for m in item.iter_markers("skip"))
+        item.stash[CASE] = Case(item.nodeid, ids, parts[1], " ".join(sentence.split()), function, nothing)
+
+
+def _whole_folders(config: pytest.Config) -> bool:
+    """Whether this is a run of this project's own suites that names neither files nor cases."""
+    single = any("::" in argument or argument.endswith(".py") for argument in config.args)
+    return config.rootpath == ROOT and not single and not config.option.ignore
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    problems = lint([item.stash[CASE] for item in items if CASE in item.stash])
+    cases = [item.stash[CASE] for item in items if CASE in item.stash]
+    problems = lint(cases)
+    if cases and _whole_folders(config):
+        problems += lint_whole(cases, ROOT, expectations.known(), faults().by_name)
     if problems:
         raise pytest.UsageError("the suites are not in order:\n" + "\n".join(problems))
 
@@ -230,10 +242,7 @@ class RunReport:
             return
         config = self.config
         narrowed = bool(config.option.keyword or config.option.markexpr or getattr(config.option, "lf", False))
-        ours = config.rootpath == ROOT  # another project's few checks leave most entries unused
-        whole = (
-            ours and not narrowed and not any("::" in argument or argument.endswith(".py") for argument in config.args)
-        )
+        whole = not narrowed and _whole_folders(config)  # another project's few checks leave most entries unused
         code = self.reporter.finish(self.interrupted or exitstatus == pytest.ExitCode.INTERRUPTED, whole)
         if session.exitstatus == pytest.ExitCode.OK and code:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

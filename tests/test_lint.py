@@ -1,0 +1,164 @@
+"""The lint at collection: each thing that it refuses is seen to be refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT
+from harness.cases import Case
+from harness.expectations import Expectations, load
+from harness.lint import faults_without_their_cases, lint, unused_expectations, unused_mock_faults
+from harness.reference_loader.faults import Fault
+
+FILE = "suites/discovery/test_a.py"
+
+
+def case(
+    name: str = "test_x", *requirements: str, suite: str = "discovery", sentence: str = "So.", nothing: bool = False
+) -> Case:
+    identifier = f"suites/{suite}/test_a.py::{name}"
+    return Case(identifier, requirements or ("DISC-LNX-011",), suite, sentence, is_for_nothing=nothing)
+
+
+def test_cases_that_are_in_order() -> None:
+    assert lint([case(), case("test_y[a]"), case("test_y[b]"), case("test_z", "DISP-ARG-017", suite="dispatch")]) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (case("test_x", "DISC-LNX-999"), "there is no requirement DISC-LNX-999"),
+        (case("test_x", "DISP-ARG-017"), "DISP-ARG-017 is of group DISP, not of this folder"),
+        (case(suite="elsewhere"), "there is no suite 'elsewhere'"),
+        (case(sentence=""), "has no docstring"),
+        (case(nothing=True), "its parametrisation yields nothing"),
+        (Case(f"{FILE}::test_x", (), "discovery", "So."), "names no requirement"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_wrong_with_a_case(wrong: Case, said: str) -> None:
+    (problem,) = lint([wrong])
+    assert said in problem
+    assert problem.startswith(wrong.id.partition("[")[0])
+
+
+def test_a_case_that_is_there_twice() -> None:
+    assert lint([case("test_x[a]"), case("test_x[a]")]) == [
+        f"{FILE}::test_x[a]: is there 2 times; give each case a name of its own"
+    ]
+
+
+def expectations(folder: Path, requirement: str, pattern: str | None) -> Expectations:
+    path = folder / "some.toml"
+    path.write_text(
+        f'loader = "Some"\nversions = ">=1"\n[[deviation]]\nrequirement = "{requirement}"\nverdict = "fail"\n'
+        'reason = "why"\nversions = ">=7"\n' + (f'case = "{pattern}"\n' if pattern else "")
+    )
+    return load(path, "1.0")
+
+
+@pytest.mark.parametrize("pattern", ["test_x", "test_*", None])
+def test_an_expectation_that_a_case_can_meet(tmp_path: Path, pattern: str | None) -> None:
+    assert list(unused_expectations([case()], [expectations(tmp_path, "DISC-LNX-011", pattern)])) == []
+
+
+@pytest.mark.parametrize(("requirement", "pattern"), [("DISC-LNX-011", "test_gone*"), ("DISC-LNX-012", None)])
+def test_an_expectation_that_matches_nothing(tmp_path: Path, requirement: str, pattern: str | None) -> None:
+    """Also one of other versions than that of the loader under test."""
+    (said,) = unused_expectations([case()], [expectations(tmp_path, requirement, pattern)])
+    assert said.startswith(f"some.toml: deviation {requirement}")
+    assert said.endswith("no case is named so; correct or remove the entry")
+
+
+def test_an_expectation_of_a_suite_that_was_not_collected(tmp_path: Path) -> None:
+    assert list(unused_expectations([case()], [expectations(tmp_path, "DISP-ARG-017", None)])) == []
+
+
+def test_a_seeded_fault_that_names_cases() -> None:
+    known = [Fault(name, ("DISC-LNX-011",), "fail.", cases=cases) for name, cases in (("a", "test_x"), ("b", "test_y"))]
+    assert list(faults_without_their_cases([case()], known)) == [
+        "faults.toml: b: no case has 'test_y' in its name; correct `cases`"
+    ]
+    other = Fault("c", ("DISP-ARG-017",), "fail.", cases="test_y")
+    assert list(faults_without_their_cases([case()], [other])) == []
+
+
+MOCK_USES: dict[str, str] = {
+    "plain": 'faults=["count_fails"]',
+    "value": "faults=['count_fails=-6']",
+    "platform": 'f"count_fails@{number}"',
+    "composed": 'f"{what}_fails={value}"',
+    "table": '"count": ("icd", ["count_fails"])',
+}
+
+
+@pytest.mark.parametrize("use", MOCK_USES)
+def test_a_mock_fault_that_is_used(tmp_path: Path, use: str) -> None:
+    header = mock_faults(tmp_path, "count_fails")
+    (tmp_path / "test_a.py").write_text(MOCK_USES[use] + "\n")
+    assert list(unused_mock_faults(header, [tmp_path])) == []
+
+
+@pytest.mark.parametrize("text", ["count_fails", '"count_fails_after_writing"', 'f"{fault}={value}"', '"count"'])
+def test_a_mock_fault_that_nothing_uses(tmp_path: Path, text: str) -> None:
+    header = mock_faults(tmp_path, "count_fails")
+    (tmp_path / "test_a.py").write_text(text + "\n")
+    assert list(unused_mock_faults(header, [tmp_path])) == [
+        "mock_icds/faults.h: no suite and no test uses count_fails; write its check, or remove it"
+    ]
+
+
+def test_a_mock_fault_that_is_there_twice(tmp_path: Path) -> None:
+    header = mock_faults(tmp_path, "count_fails", "count_fails")
+    (tmp_path / "test_a.py").write_text('"count_fails"\n')
+    assert list(unused_mock_faults(header, [tmp_path])) == ["mock_icds/faults.h: count_fails is there 2 times"]
+
+
+def mock_faults(folder: Path, *names: str) -> Path:
+    header = folder / "mock_icds" / "faults.h"
+    header.parent.mkdir()
+    header.write_text("".join(f"/* Fails. */\nFAULT({name})\n" for name in names))
+    return header
+
+
+# --- in a run of pytest ---
+
+HEAD = '"""A suite."""\nimport pytest\nfrom harness.marks import requirement\n'
+ORDERLY = '''\
+@requirement("DISC-LNX-014")
+def test_a(loader):
+    """It has a path."""
+    assert loader.path.exists()
+'''
+
+Change = Callable[[str], str]
+CHANGES: dict[str, tuple[Change, str]] = {
+    "no assertion": (lambda s: s.replace("assert loader.path.exists()", "pass"), "asserts nothing"),
+    "assert True": (lambda s: s.replace("loader.path.exists()", "True"), "asserts nothing"),
+    "another assertion": (lambda s: s + "    assert True\n", "line 8: asserts a constant"),
+    "wrong folder": (lambda s: s.replace("DISC-LNX-014", "DISP-ARG-017"), "not of this folder"),
+    "nothing to run for": (
+        lambda s: s.replace("@req", '@pytest.mark.parametrize("n", [])\n@req').replace("(loader)", "(loader, n)"),
+        "its parametrisation yields nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", [None, *CHANGES])
+def test_a_run_does_not_start(tmp_path: Path, change: str | None) -> None:
+    folder = tmp_path / "suites" / "discovery"
+    folder.mkdir(parents=True)
+    (folder / "test_small.py").write_text(HEAD + (CHANGES[change][0](ORDERLY) if change else ORDERLY))
+    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pytest.ini"), "--rootdir", str(tmp_path)]
+    command += ["-p", "harness.plugin", "-p", "no:cacheprovider", "--collect-only", "-q", str(tmp_path / "suites")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == (4 if change else 0), done.stdout + done.stderr
+    if change:
+        assert CHANGES[change][1] in done.stderr
