@@ -79,7 +79,8 @@ class PatternedCall:
 
     wide: every integer, every handle but the deciding one and every count is a pattern, and lists are NULL; else
     lists are lists of LIST elements and handles are the owner's. null: the name of one pointer to be NULL.
-    address: where the function is called, if not by its exported name.
+    strangers: whose objects all other handles are, if not the owner's. address: where the function is called, if not
+    by its exported name. silent: the vendor was told to write nothing.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class PatternedCall:
         *,
         wide: bool = False,
         null: str = "",
+        strangers: Objects | None = None,
         address: Value | None = None,
         silent: bool = False,
     ) -> None:
@@ -98,6 +100,7 @@ class PatternedCall:
         self.objects = objects
         self.wide = wide
         self.null = null
+        self.others = strangers or objects
         self.address = address
         self.silent = silent
         self.routing = routing_parameter(function)
@@ -127,7 +130,7 @@ class PatternedCall:
             return Sent(self._number(index))
         if parameter.kind == "handle":
             # A garbage handle ends in 1, so that it is no address of an object of anybody's.
-            return Sent(pattern(self.function, parameter.name) | 1 if self.wide else self._own(parameter))
+            return Sent(pattern(self.function, parameter.name) | 1 if self.wide else self._other(parameter))
         if parameter.kind == "callback":
             return Sent(Callback(f"{self.function.name}.{parameter.name}"))
         if self.wide and parameter.kind in ("handles", "strings", "properties", "scalar_in"):
@@ -144,9 +147,9 @@ class PatternedCall:
     def _counts_deciding(self, index: int) -> bool:
         return index + 1 == self.routing and self.function.parameters[self.routing].kind == "handles"
 
-    def _own(self, parameter: Parameter) -> Value:
-        """One of the owner's objects; of a class that cannot be made simply, the context stands in for it."""
-        return self.objects[parameter.handle if parameter.handle in self.objects else "cl_context"]
+    def _other(self, parameter: Parameter) -> Value:
+        """An object for a handle that decides nothing; for a class that cannot be made simply a context stands in."""
+        return self.others[parameter.handle if parameter.handle in self.others else "cl_context"]
 
     def _deciding(self, parameter: Parameter) -> Sent:
         if parameter.kind == "handle":
@@ -171,7 +174,7 @@ class PatternedCall:
         if parameter.kind == "properties" and parameter.pointee == 8:
             return self._properties(parameter)
         if parameter.kind == "handles":
-            return self._words([self._own(parameter)] * LIST)
+            return self._words([self._other(parameter)] * LIST)
         if parameter.kind == "strings":
             texts = [self.session.data(f"{parameter.name}{i}\0".encode()) for i in range(LIST)]
             made = self._words(texts)

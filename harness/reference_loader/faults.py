@@ -1,18 +1,21 @@
-"""Reads faults.toml: the faults that the seeded copy of the reference loader can be told to have."""
+"""Reads faults*.toml: the faults that the seeded copy of the reference loader can be told to have."""
 
 from __future__ import annotations
 
 import functools
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.build import build
 from harness.requirements.catalogue import catalogue
 from harness.tomlfile import only_keys, read, text, wrong
 
 FILE = Path(__file__).parent / "faults.toml"
+FILES = (FILE, *sorted(FILE.parent.glob("faults_*.toml")))
 
 _KEYS = ("name", "requirement", "sentence", "file", "function", "code", "instead", "at_load", "cases")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -49,12 +52,30 @@ class Faults:
 
 @functools.cache
 def faults() -> Faults:
-    """The project's own list."""
-    return load(FILE)
+    """The project's own list, and the faults that each forwarded function can have."""
+    from harness.reference_loader.families import families  # which builds on this module
+
+    own = load_all(FILES)
+    api = json.loads(build().api.read_text())
+    return Faults({**own.by_name, **{fault.name: fault for fault in families(api)}}, own.reasons)
+
+
+def load_all(paths: Iterable[Path]) -> Faults:
+    """Several lists as one."""
+    by_name: dict[str, Fault] = {}
+    reasons: dict[str, str] = {}
+    for path in paths:
+        found = load(path)
+        for name in found.by_name:
+            if name in by_name:
+                wrong(path, f"fault {name}", "is in another list, too; give each a name of its own")
+        by_name |= found.by_name
+        reasons |= found.reasons
+    return Faults(by_name, reasons)
 
 
 def load(path: Path) -> Faults:
-    """Reads a list of faults; UsageError names the entry that is wrong."""
+    """Reads one list of faults; UsageError names the entry that is wrong."""
     data = read(path)
     only_keys(path, "the head", data, ("fault", "no_fault"))
     by_name: dict[str, Fault] = {}

@@ -10,14 +10,17 @@ chooses the fault; an unknown name ends the process, so that nothing passes by m
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.errors import ClharnessError, UsageError
-from harness.reference_loader.faults import FILE, Fault, load
+from harness.reference_loader.families import families
+from harness.reference_loader.faults import FILE, FILES, Fault, load_all
 
 HEADER = "seeded_faults.h"
 SYSTEM_HEADERS = (
@@ -160,9 +163,11 @@ __attribute__((constructor)) static void run_at_load(void)
 """
 
 
-def write(out: Path, sources: Sequence[Path], list_path: Path) -> None:
-    """Writes the seeded copy of each source, the header and the chooser."""
-    faults = load(list_path).by_name
+def write(out: Path, sources: Sequence[Path], lists: Sequence[Path], api: Mapping[str, Any] | None = None) -> None:
+    """Writes the seeded copy of each source, the header and the chooser; with an API model also the families."""
+    faults = dict(load_all(lists).by_name)
+    list_path = lists[0] if len(lists) == 1 else FILE.with_name("faults*.toml")
+    faults |= {fault.name: fault for fault in families(api)} if api else {}
     names = {source.name for source in sources}
     for fault in faults.values():
         if fault.file and fault.file not in names:
@@ -180,10 +185,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m harness.reference_loader.seed")
     parser.add_argument("sources", type=Path, nargs="+", help="sources and headers of the loader")
     parser.add_argument("--out", type=Path, required=True, help="folder for the copies")
-    parser.add_argument("--faults", type=Path, default=FILE, help="the list of faults")
+    parser.add_argument("--faults", type=Path, nargs="+", default=FILES, help="the lists of faults")
+    parser.add_argument("--api", type=Path, help="api.json of harness.api.generate, for the faults of each function")
     options = parser.parse_args(arguments)
+    api = json.loads(options.api.read_text()) if options.api else None
     try:
-        write(options.out, [source.absolute() for source in options.sources], options.faults)
+        write(options.out, [source.absolute() for source in options.sources], options.faults, api)
     except ClharnessError as error:
         print(f"clharness: {error}", file=sys.stderr)
         return int(error.exit_code)
