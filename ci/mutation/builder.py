@@ -29,9 +29,13 @@ _BESIDE_THE_CODE = (".eh_frame", ".note", ".debug")
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """A file of the library: how it is compiled, without its output and its input."""
+    """A file of the library: how it is compiled, without its output and its input.
+
+    Its text is kept: somebody may work on the file while mutants are made of it.
+    """
 
     source: Path
+    text: bytes
     directory: Path
     object: str  # as the command that links names it
     command: tuple[str, ...]
@@ -70,7 +74,7 @@ def units(folder: Path, target: str) -> tuple[Unit, ...]:
         if source.suffix == ".c" and (not target or f"/{target}.dir/" in f"/{output}"):
             left_out = {"-c", "-o", output, entry["file"], str(source)}
             command = tuple(word for word in words if word not in left_out)
-            found.append(Unit(source, directory, output, command))
+            found.append(Unit(source, source.read_bytes(), directory, output, command))
     if not found:
         raise UsageError(f"{path} names no C file of {target or 'anything'}")
     return tuple(found)
@@ -107,7 +111,7 @@ class Builder:
         self._original_digest: dict[Path, str] = {}
         for unit in subject.units:
             self._objects[unit.source] = folder / f"{len(self._objects)}-{unit.source.stem}.o"
-            if problem := self._compile(unit, unit.source.read_bytes(), self._objects[unit.source], folder / "base"):
+            if problem := self._compile(unit, unit.text, self._objects[unit.source], folder / "base"):
                 raise HarnessError(f"{unit.source} does not compile:\n{problem}")
             self._original_digest[unit.source] = digest(self._objects[unit.source])
             self._digests[unit.source] = set()
@@ -122,7 +126,7 @@ class Builder:
         work = self.folder / "work"
         object_ = work / "mutant.o"
         work.mkdir(exist_ok=True)
-        if self._compile(unit, mutant.applied(mutant.file.read_bytes()), object_, work):
+        if self._compile(unit, mutant.applied(unit.text), object_, work):
             return "no compile"
         found = digest(object_)
         if found == self._original_digest[mutant.file]:

@@ -106,7 +106,8 @@ class Campaign:
                 order.noticed(mutant, answer.case)
             self._note(judged(mutant, answer, suites))
 
-        Pool(Against(suites.items, suites.usual).answer, self.jobs, self.limit).run(jobs(), done)
+        pool = Pool(Against(suites.items, suites.usual).answer, self.jobs, self.limit, suites.memory)
+        pool.run(jobs(), done)
 
     def _note(self, fate: Fate) -> None:
         self.fates.append(fate)

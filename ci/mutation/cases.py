@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.errors import HarnessError, UsageError
 from harness.plugin import CASE, LOADER
 from harness.probe import stacks
@@ -133,6 +133,12 @@ class Suites:
     usual: dict[int, Usually] = field(default_factory=dict)
     unstable: set[int] = field(default_factory=set)
 
+    @property
+    def memory(self) -> int:
+        """What a case may take; a sanitizer's shadow of it is larger than any limit."""
+        sanitized = bool(self.items[0].config.stash[LOADER].facts.sanitizer or build().sanitize)
+        return resource.RLIM_INFINITY if sanitized else MEMORY
+
     def check_of(self, number: int) -> str:
         return self.items[number].nodeid.partition("[")[0]
 
@@ -154,7 +160,7 @@ class Suites:
             for _ in range(rounds):
                 yield from (Job(0, library, tuple(numbers[start::100])) for start in range(min(100, len(numbers))))
 
-        Pool(Against(self.items).results, jobs, limit=600).run(parts(), done)
+        Pool(Against(self.items).results, jobs, 600, self.memory).run(parts(), done)
         for number, runs in seen.items():
             self.usual[number] = Usually(runs[0].verdict, runs[0].outcome, max(run.seconds for run in runs))
             if any((run.verdict, run.outcome) != (runs[0].verdict, runs[0].outcome) for run in runs):
@@ -212,13 +218,14 @@ class _Loop:
 
 def _bounded(kind: int, value: int) -> None:
     hard = resource.getrlimit(kind)[1]
-    resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+    if value != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or value < hard):
+        resource.setrlimit(kind, (value, hard))
 
 
-def _work(connection: Connection, answer: Callable[[Job], Any]) -> None:
+def _work(connection: Connection, answer: Callable[[Job], Any], memory: int) -> None:
     signal.signal(signal.SIGTERM, lambda *_: os._exit(1))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _bounded(resource.RLIMIT_AS, MEMORY)
+    _bounded(resource.RLIMIT_AS, memory)
     _bounded(resource.RLIMIT_FSIZE, FILE)
     _bounded(resource.RLIMIT_CORE, 0)
     stacks.readable = lambda *_: ""  # nobody reads them here, and they take long
@@ -240,15 +247,16 @@ class _Worker:
 class Pool:
     """Forked workers; one that dies, or that works on a job for more than `limit` seconds, is replaced."""
 
-    def __init__(self, answer: Callable[[Job], Any], jobs: int, limit: float) -> None:
+    def __init__(self, answer: Callable[[Job], Any], jobs: int, limit: float, memory: int = MEMORY) -> None:
         self._answer = answer
+        self._memory = memory
         self._jobs = jobs
         self._limit = limit
         self._context = multiprocessing.get_context("fork")
 
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, self._answer), daemon=True)
+        process = self._context.Process(target=_work, args=(theirs, self._answer, self._memory), daemon=True)
         process.start()
         theirs.close()
         return _Worker(process, ours)

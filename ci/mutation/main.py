@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -68,6 +69,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     args = _arguments(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a nightly job that is cut short still cleans up
     try:
         return _run(args)
     except (ClharnessError, SyntaxFailure) as error:
@@ -151,7 +153,10 @@ def all_mutants(subject: Subject) -> list[Mutant]:
     found: list[Mutant] = []
     for source in dict.fromkeys(subject.sources):
         unit = subject.unit(source)
-        found += mutants(parse(source, unit.arguments, unit.directory))
+        parsed = parse(source, unit.arguments, unit.directory)
+        if parsed.text != unit.text:
+            raise HarnessError(f"{source} is being changed; start again")
+        found += mutants(parsed)
     return found
 
 
