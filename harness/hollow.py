@@ -22,9 +22,13 @@ def problems(check: Callable[..., Any]) -> Iterator[str]:
     """What is wrong with a check, one sentence each."""
     check = inspect.unwrap(check)
     tree = _source(check)
-    if tree is None:
-        return
-    if not _asserts(check, set()):
+    if tree is not None:
+        yield from problems_in(tree, check)
+
+
+def problems_in(tree: ast.AST, check: Callable[..., Any]) -> Iterator[str]:
+    """The same for another source of the check, whose globals say what it calls."""
+    if not _asserts(tree, check, {check}):
         yield "asserts nothing; it stays green whatever the loader does"
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and (why := always_true(node.test)):
@@ -54,12 +58,9 @@ def _functions(file: str) -> dict[int, ast.AST]:
 # --- no assertion ---
 
 
-def _asserts(function: Callable[..., Any], seen: set[object]) -> bool:
+def _asserts(tree: ast.AST, function: Callable[..., Any], seen: set[object]) -> bool:
     """Whether a function, or one of the suites that it calls by name, can fail by itself."""
-    function = inspect.unwrap(function)
-    seen.add(function)
-    tree = _source(function)
-    nodes = list(ast.walk(tree)) if tree else []
+    nodes = list(ast.walk(tree))
     if any(isinstance(node, ast.Raise) or (isinstance(node, ast.Assert) and not always_true(node.test))
            for node in nodes):  # fmt: skip
         return True
@@ -71,7 +72,11 @@ def _call_asserts(called: ast.expr, function: Callable[..., Any], seen: set[obje
     if name == "record" or name.lstrip("_").startswith(_ASSERTING):
         return True  # an outcome that a loader's expectations pin fails by being another
     target = _resolved(called, function)
-    return target is not None and target not in seen and _asserts(target, seen)
+    if target is None or target in seen:
+        return False
+    seen.add(target)
+    source = _source(target)
+    return source is not None and _asserts(source, target, seen)
 
 
 def _resolved(called: ast.expr, function: Callable[..., Any]) -> FunctionType | None:

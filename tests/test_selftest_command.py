@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness import hollow
 from harness.build import ROOT
 from harness.cli.main import main
 from harness.selftest.run import seeded_loader
@@ -36,8 +40,8 @@ def test_nothing(loader, sandbox):
     """The newline is no part of the name."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
-        cl.GetPlatformIDs()
-    assert True
+        names = cl.platform_names()
+    assert names is not None
 '''
 WRONG = '''
 
@@ -83,6 +87,47 @@ def test_a_check_without_its_assertion_fails(tmp_path: Path) -> None:
     assert "not caught: newline_kept (DISC-LNX-014): makes the loader take the newline" in done.stdout
 
 
+# What may become of a check, and what the command says. The last two have to be run to be found out.
+HOLLOWED: dict[str, tuple[Callable[[str], str], int, str]] = {
+    "no body": (lambda s: s.partition('    sandbox.vendor("a")')[0], 2, "asserts nothing"),
+    "assert True": (lambda s: s.replace('cl.platform_names() == {"a"}', "True"), 2, "asserts nothing"),
+    "compared with itself": (lambda s: s.replace('cl.platform_names() == {"a"}', "cl == cl"), 2, "with itself"),
+    "always true": (lambda s: s.replace('== {"a"}', "is not None"), 1, "not caught: newline_kept"),
+    "too many answers": (lambda s: s.replace('== {"a"}', 'in ([], ["a"])'), 1, "not caught: newline_kept"),
+}
+
+
+@pytest.mark.parametrize("change", HOLLOWED)
+def test_a_check_that_was_made_hollow_fails(tmp_path: Path, change: str) -> None:
+    hollowed, status, said = HOLLOWED[change]
+    done = selftest(tmp_path, hollowed(HONEST), "--fault", "newline_kept")
+    assert (done.returncode, said in done.stdout + done.stderr) == (status, True), done.stdout + done.stderr
+
+
+def test_no_check_of_the_suites_can_lose_its_assertions() -> None:
+    """Each check without its body, and each with any one assertion replaced by `assert True`, is refused."""
+    checks = [
+        node
+        for path in sorted((ROOT / "suites").rglob("test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+    assert len(checks) > 200
+    for check in checks:
+        assert list(hollow.problems_in(ast.FunctionDef(**(vars(check) | {"body": [ast.Pass()]})), print))
+        for node in ast.walk(check):
+            if isinstance(node, ast.Assert):
+                node.test, kept = ast.Constant(True), node.test
+                assert list(hollow.problems_in(check, print)), check.name
+                node.test = kept
+
+
+def test_a_crash_does_not_prove_a_check(tmp_path: Path) -> None:
+    """A check whose assertion always holds is red when a call cannot be made; that proves nothing of it."""
+    matrix = matrix_of(tmp_path, HONEST + EMPTY, "newline_kept", "count_query_without_entries_refused")
+    assert matrix == {"open": {"test_nothing": "count_query_without_entries_refused"}, "missed": [], "passed": False}
+
+
 def test_a_fault_that_nothing_is_for_fails(tmp_path: Path) -> None:
     done = selftest(tmp_path, HONEST, "--fault", "newline_kept", "fifo_blocks")
     assert done.returncode == 1
@@ -90,21 +135,30 @@ def test_a_fault_that_nothing_is_for_fails(tmp_path: Path) -> None:
     assert "1 of 2 faults caught" in done.stdout
 
 
-def test_a_check_that_nothing_turns_red_fails(tmp_path: Path) -> None:
-    """Beside a check that catches the fault, one that does not is found out by the further faults."""
+def matrix_of(tmp_path: Path, suite: str, *chosen: str) -> Any:
+    """What the whole matrix says of a suite and a few faults: open checks with what ended them, missed faults."""
     program = (
-        "import sys; from pathlib import Path; from harness.reference_loader.faults import faults;"
+        "import json, sys; from pathlib import Path; from harness.reference_loader.faults import faults;"
         "from harness.selftest import report; from harness.selftest.run import run_matrix;"
-        "chosen = [faults().by_name[n] for n in ('newline_kept', 'newline_takes_one_more')];"
-        "m = run_matrix(Path(sys.argv[1]), chosen, 2, lambda _: None, True);"
-        "print(report.open_checks(m), report.open_faults(m), report.passed(m, True))"
+        "folder, *names = sys.argv[1:]; chosen = [faults().by_name[n] for n in names];"
+        "m = run_matrix(Path(folder), Path(folder), chosen, 2, lambda _: None, True);"
+        "checks = {check.name.partition('::')[2]: check.ended_by for check in report.open_checks(m)};"
+        "missed = [caught.fault.name for caught in report.open_faults(m)];"
+        "print(json.dumps({'open': checks, 'missed': missed, 'passed': report.passed(m, True)}))"
     )
     folder = tmp_path / "suites" / "discovery"
     folder.mkdir(parents=True)
-    (folder / "test_small.py").write_text(HEAD + HONEST + EMPTY)
-    command = [sys.executable, "-c", program, str(folder.parent)]
+    (folder / "test_small.py").write_text(HEAD + suite)
+    command = [sys.executable, "-c", program, str(folder.parent), *chosen]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.stdout == "['suites/discovery/test_small.py::test_nothing'] [] False\n", done.stderr
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_check_that_nothing_turns_red_fails(tmp_path: Path) -> None:
+    """Beside a check that catches the fault, one that does not is found out by the further faults."""
+    matrix = matrix_of(tmp_path, HONEST + EMPTY, "newline_kept", "newline_takes_one_more")
+    assert matrix == {"open": {"test_nothing": None}, "missed": [], "passed": False}
 
 
 def test_another_outcome_is_red(tmp_path: Path) -> None:

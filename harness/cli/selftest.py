@@ -15,11 +15,15 @@ from harness.build import ROOT
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
 from harness.reference_loader.faults import Fault, faults
+from harness.requirements.catalogue import index
+
+SUITES = ("discovery", "dispatch", "layers", "interop")
 
 EXAMPLE = """\
   clharness selftest                               all faults, all checks
   clharness selftest --sample 40 --seed 7          40 faults, chosen by chance
   clharness selftest --fault fifo_blocks newline_kept
+  clharness selftest --suite discovery             one suite, and the faults of its requirements
 """
 
 
@@ -29,7 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", metavar="S", type=int, help="the chance of --sample; default: another each time")
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the result there")
+    parser.add_argument("--suite", metavar="NAME", help="only this suite, and the faults of its requirements")
     parser.add_argument("--suites", metavar="DIR", help="a folder named `suites` in place of the project's own")
+    parser.add_argument(
+        "--assertions",
+        action="store_true",
+        help="run all cases of each fault's requirements, and print the assertions that never failed (takes longer)",
+    )
     parser.add_argument("--list", action="store_true", help="print the faults and end")
 
 
@@ -44,18 +54,22 @@ def run(args: argparse.Namespace) -> int:
     from harness.selftest import report
     from harness.selftest.run import run_matrix
 
-    whole = len(chosen) == len(faults().by_name)
+    suites = _suites(args.suites)
+    whole = not args.fault and not args.sample
     progress = report.Progress(sys.stdout)
     started = time.monotonic()
     jobs = args.j or len(os.sched_getaffinity(0))
     try:
-        matrix = run_matrix(_suites(args.suites), chosen, jobs, progress.tick, prove_checks=whole)
+        folder = suites / args.suite if args.suite else suites
+        matrix = run_matrix(suites, folder, chosen, jobs, progress.tick, whole, all_own_cases=args.assertions)
     finally:
         progress.clear()
     seconds = time.monotonic() - started
     if not matrix.items:
         print("clharness: nothing ran: there is no check", file=sys.stderr)
         return Exit.NOTHING_RAN
+    if args.assertions:
+        print("\n".join(report.idle_assertions(matrix, suites)))
     print("\n".join(report.lines(matrix, whole, seconds)))
     if output:
         output.write_text(json.dumps(report.as_json(matrix, whole, seconds), indent=1) + "\n")
@@ -64,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _chosen(args: argparse.Namespace) -> Sequence[Fault]:
     known = faults().by_name
+    if args.suite and args.suite not in SUITES:
+        raise UsageError(f"--suite {args.suite}: there is no such suite; there is {', '.join(SUITES)}")
     if args.fault and args.sample:
         raise UsageError("--fault and --sample: give one of them")
     if args.seed is not None and not args.sample:
@@ -73,13 +89,19 @@ def _chosen(args: argparse.Namespace) -> Sequence[Fault]:
             if name not in known:
                 raise UsageError(f"--fault {name}: there is no such fault; `clharness selftest --list` prints all")
         return [known[name] for name in dict.fromkeys(args.fault)]
+    chosen = [fault for fault in known.values() if not args.suite or args.suite in map(_suite_of, fault.requirements)]
     if args.sample:
         seed = random.randrange(10**6) if args.seed is None else args.seed
         if args.seed is None and not args.list:
             print(f"chosen with --seed {seed}")
-        names = random.Random(seed).sample(sorted(known), min(args.sample, len(known)))
-        return [known[name] for name in known if name in names]
-    return list(known.values())
+        names = [fault.name for fault in chosen]
+        sample = random.Random(seed).sample(sorted(names), min(args.sample, len(names)))
+        return [fault for fault in chosen if fault.name in sample]
+    return chosen
+
+
+def _suite_of(identifier: str) -> str:
+    return index().groups[identifier.partition("-")[0]].suite
 
 
 def _suites(text: str | None) -> Path:

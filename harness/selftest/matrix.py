@@ -1,21 +1,27 @@
 """Which check catches which fault, found in as few runs as possible.
 
 First the cases run without fault: all must be green, and their times and outcomes are what later runs are compared
-with. Then each fault meets the cases of its own requirements, then, where they stay green, all the others; the first
-red case ends it. Last, checks that have not been red yet meet further faults.
+with. Then each fault meets the cases of its own requirements, the nearest first, then, where they stay green, all the
+others; the first red case ends it. Last, checks that no fault has proven yet meet further faults.
+
+A fault is caught by whatever is red. A check is proven by its own assertion only: what is red because the process
+crashed would be red without a single assertion.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import pytest
 
 from harness.plugin import CASE
 from harness.reference_loader.faults import Fault
+from harness.selftest.place import Place
 from harness.selftest.worker import Pool, Result, Runner, Task, Usual
 
 CHUNK = 40  # cases of a task, where a fault meets all of them
@@ -30,18 +36,19 @@ class Caught:
     by: str | None = None  # ID of the case that was red
     verdict: str = ""
     message: str = ""
-    cases: int = 0  # that ran
+    cases: int = 0  # that ran until then
     seconds: float = 0.0
 
 
 @dataclass
 class Check:
-    """A test function: its cases, and the fault that turned one of them red."""
+    """A test function: its cases, and the fault with which an assertion of its own failed."""
 
     name: str
     cases: list[int] = field(default_factory=list)
     requirements: set[str] = field(default_factory=set)
     proof: str | None = None
+    ended_by: str | None = None  # a fault with which a case only crashed, hung, or could not make a call
     applicable: bool = False  # some case is supported here
     met: set[str] = field(default_factory=set)  # faults that all of its cases ran against
 
@@ -54,14 +61,18 @@ class Matrix:
         self.jobs = jobs
         self.caught = {fault.name: Caught(fault) for fault in faults}
         self.red_without_fault: list[Result] = []
+        self.failed: dict[Place, str] = {}  # assertions of the suites, and a fault that made each fail
         self.checks: dict[str, Check] = {}
         self._check_of: list[Check] = []
+        self._of_function: dict[str, set[int]] = defaultdict(set)  # cases that have an API function in their names
         for number, item in enumerate(items):
             name = item.nodeid.partition("[")[0]
             check = self.checks.setdefault(name, Check(name))
             check.cases.append(number)
             check.requirements |= set(item.stash[CASE].requirements)
             self._check_of.append(check)
+            for function in re.findall(r"(?<![A-Za-z0-9])cl[A-Z][A-Za-z0-9]*", item.nodeid):
+                self._of_function[function].add(number)
         self._usual = Usual()
         self._supported: set[int] = set()
 
@@ -70,7 +81,7 @@ class Matrix:
     def run_without_fault(self, tick: Callable[[str], None]) -> bool:
         """Whether all cases are green."""
         numbers = range(len(self.items))
-        tasks = (Task(None, tuple(numbers[start::200]), first_red=False) for start in range(min(200, len(numbers))))
+        tasks = (Task(None, tuple(numbers[start::200]), until="end") for start in range(min(200, len(numbers))))
         outcomes: dict[int, str | None] = {}
         seconds: dict[int, float] = {}
 
@@ -92,8 +103,11 @@ class Matrix:
 
     # --- with faults ---
 
-    def run_faults(self, tick: Callable[[str], None], prove_checks: bool) -> None:
-        """Each fault against the checks; with `prove_checks` each check against further faults, too."""
+    def run_faults(self, tick: Callable[[str], None], prove_checks: bool, all_own_cases: bool = False) -> None:
+        """Each fault against the checks; with `prove_checks` each check against further faults, too.
+
+        With `all_own_cases` a fault meets all cases of its own requirements, whatever they find.
+        """
 
         def done(task: Task, results: list[Result]) -> None:
             self._note(task, results)
@@ -102,15 +116,19 @@ class Matrix:
             tick(f"{caught} of {len(self.caught)} faults caught, {proven} of {len(self.checks)} checks proven")
 
         with Pool(Runner(self.items, self._usual), self.jobs) as pool:
-            pool.run(self._own_cases(), done)
+            pool.run(self._own_cases(until="end" if all_own_cases else "red"), done)
             pool.run(self._other_cases(), done)
             if prove_checks:
                 pool.run(self._further_faults(), done)
 
     def _note(self, task: Task, results: list[Result]) -> None:
         caught = self.caught[task.fault or ""]
-        caught.cases += len(results)
-        caught.seconds += sum(result.seconds for result in results)
+        for result in itertools.takewhile(lambda _: caught.by is None, results):
+            caught.cases += 1
+            caught.seconds += result.seconds
+            if result.red:
+                caught.by, caught.verdict = self.items[result.case].nodeid, result.verdict
+                caught.message = result.message
         ran = {result.case for result in results}
         for check in {id(c): c for c in (self._check_of[n] for n in ran)}.values():
             if ran.issuperset(self._cases(check)):
@@ -118,10 +136,12 @@ class Matrix:
         for result in results:
             if result.red:
                 check = self._check_of[result.case]
-                check.proof = check.proof or caught.fault.name
-                if caught.by is None:
-                    caught.by = self.items[result.case].nodeid
-                    caught.verdict, caught.message = result.verdict, result.message
+                if result.own:
+                    check.proof = check.proof or caught.fault.name
+                else:
+                    check.ended_by = check.ended_by or caught.fault.name
+                if result.place:
+                    self.failed.setdefault(result.place, caught.fault.name)
 
     def _cases(self, check: Check) -> list[int]:
         """Those that are supported on this machine by this loader."""
@@ -135,11 +155,21 @@ class Matrix:
             order += [n for group in itertools.zip_longest(*lists) for n in group if n is not None]
         return order
 
-    def _own_cases(self) -> Iterator[Task]:
+    def _nearest(self, fault: Fault) -> list[int]:
+        """Cases whose names hold what the fault says they do, else the API function that it is in."""
+        if fault.cases:
+            return [n for n in sorted(self._supported) if fault.cases in self.items[n].nodeid]
+        named = self._of_function.get(fault.function.removeprefix("loader_"), set())
+        return sorted(named & self._supported)
+
+    def _own_cases(self, until: Literal["red", "end"]) -> Iterator[Task]:
         for caught in self.caught.values():
-            own = [c for c in self.checks.values() if c.requirements & set(caught.fault.requirements)]
-            if cases := self._in_turn(own):
-                yield Task(caught.fault.name, tuple(cases))
+            wanted = set(caught.fault.requirements)
+            own = self._in_turn([c for c in self.checks.values() if c.requirements & wanted])
+            mine = set(own)
+            near = sorted(self._nearest(caught.fault), key=lambda number: number not in mine)
+            if cases := list(dict.fromkeys(near + own)):
+                yield Task(caught.fault.name, tuple(cases), until)
 
     def _other_cases(self) -> Iterator[Task]:
         for caught in self.caught.values():
@@ -173,4 +203,4 @@ class Matrix:
                     continue
                 cases = self._cases(check)
                 step = 1 if distance == 0 else max(1, len(cases) // FEW)
-                yield Task(fault.name, tuple(cases[::step]))
+                yield Task(fault.name, tuple(cases[::step]), until="own")

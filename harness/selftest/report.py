@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any, TextIO
 
 from harness.report.records import case_name
 from harness.report.terminal import printable
-from harness.selftest.matrix import Caught, Matrix
+from harness.selftest.matrix import Caught, Check, Matrix
+from harness.selftest.place import assertions
 
 
 class Progress:
@@ -35,9 +37,23 @@ def open_faults(matrix: Matrix) -> list[Caught]:
     return [caught for caught in matrix.caught.values() if caught.by is None]
 
 
-def open_checks(matrix: Matrix) -> list[str]:
-    """Checks that no fault has turned red, without those that cannot run against the reference loader."""
-    return [check.name for check in matrix.checks.values() if check.applicable and not check.proof]
+def open_checks(matrix: Matrix) -> list[Check]:
+    """Checks whose own assertions no fault made fail, without those that cannot run against the reference loader."""
+    return [check for check in matrix.checks.values() if check.applicable and not check.proof]
+
+
+def _unproven(check: Check) -> str:
+    if check.ended_by:
+        return f"no assertion of its own fails, {check.ended_by} only ends it early: {check.name}"
+    return f"no fault turns it red: {check.name}"
+
+
+def idle_assertions(matrix: Matrix, suites: Path) -> list[str]:
+    """Assertions that no fault made fail, as far as they were met: for a person to look at, not to judge by."""
+    known = list(assertions(suites))
+    idle = [place for place in known if place not in matrix.failed]
+    summary = f"{len(known) - len(idle)} of {len(known)} assertions failed."
+    return [*(f"never failed: {place}" for place in idle), summary]
 
 
 def lines(matrix: Matrix, whole: bool, seconds: float) -> list[str]:
@@ -59,7 +75,7 @@ def lines(matrix: Matrix, whole: bool, seconds: float) -> list[str]:
         shown.append(f"not caught: {caught.fault.name} ({', '.join(caught.fault.requirements)}): "
                      f"makes the loader {caught.fault.sentence}")  # fmt: skip
     if whole:
-        shown += [f"no fault turns it red: {name}" for name in open_checks(matrix)]
+        shown += [_unproven(check) for check in open_checks(matrix)]
         idle = [check.name for check in matrix.checks.values() if not check.applicable]
         shown += [f"cannot run against the reference loader: {name}" for name in idle]
     caught_count = len(matrix.caught) - len(missed)
@@ -98,6 +114,7 @@ def as_json(matrix: Matrix, whole: bool, seconds: float) -> dict[str, Any]:
                 "name": check.name,
                 "cases": len(check.cases),
                 "proof": check.proof,
+                "ended_by": check.ended_by,
                 "state": "proven" if check.proof else "unproven" if check.applicable else "not applicable",
             }
             for check in matrix.checks.values()

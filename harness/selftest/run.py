@@ -21,11 +21,19 @@ from harness.selftest.worker import VARIABLE
 class _Loop:
     """A pytest plugin: runs the cases against faults, as often as that needs."""
 
-    def __init__(self, faults: Sequence[Fault], jobs: int, tick: Callable[[str], None], prove_checks: bool) -> None:
+    def __init__(
+        self,
+        faults: Sequence[Fault],
+        jobs: int,
+        tick: Callable[[str], None],
+        prove_checks: bool,
+        all_own_cases: bool,
+    ) -> None:
         self.faults = faults
         self.jobs = jobs
         self.tick = tick
         self.prove_checks = prove_checks
+        self.all_own_cases = all_own_cases
         self.matrix: Matrix | None = None
         self.error: ClharnessError | None = None
 
@@ -35,7 +43,7 @@ class _Loop:
         self.matrix = Matrix(items, self.faults, self.jobs)
         try:
             if self.matrix.run_without_fault(self.tick):
-                self.matrix.run_faults(self.tick, self.prove_checks)
+                self.matrix.run_faults(self.tick, self.prove_checks, self.all_own_cases)
         except ClharnessError as error:
             self.error = error
         return True
@@ -53,14 +61,21 @@ def seeded_loader() -> Path:
 
 
 def run_matrix(
-    suites: Path, faults: Sequence[Fault], jobs: int, tick: Callable[[str], None], prove_checks: bool
+    suites: Path,
+    folder: Path,
+    faults: Sequence[Fault],
+    jobs: int,
+    tick: Callable[[str], None],
+    prove_checks: bool,
+    all_own_cases: bool = False,
 ) -> Matrix:
-    """Runs the suites below a folder against faults. Raises where they cannot be collected, or hold no case."""
+    """Runs the checks in `folder`, which is `suites` or one of them, against faults. Raises where
+    they cannot be collected, or hold no case."""
     os.environ.pop(VARIABLE, None)
-    loop = _Loop(faults, jobs, tick, prove_checks)
+    loop = _Loop(faults, jobs, tick, prove_checks, all_own_cases)
     arguments = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(suites.parent), "-p", "harness.plugin", "-q", "-s"]
     arguments += ["-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
-    arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", f"--loader={seeded_loader()}", str(suites)]
+    arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", f"--loader={seeded_loader()}", str(folder)]
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         status = pytest.main(arguments, plugins=[loop])

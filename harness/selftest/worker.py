@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -20,6 +20,7 @@ from harness.cases import verdict_of
 from harness.errors import HarnessError
 from harness.plugin import CASE
 from harness.probe import stacks
+from harness.selftest.place import Place, place_of
 
 VARIABLE = "CLHARNESS_FAULT"
 RED = ("fail", "crash", "hang", "leak", "error", "changed")
@@ -31,7 +32,7 @@ class Task:
 
     fault: str | None
     cases: tuple[int, ...]
-    first_red: bool = True  # stop there
+    until: Literal["red", "own", "end"] = "red"  # the first red case, the first that its own assertion makes red, none
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,19 @@ class Result:
     outcome: str | None
     message: str
     seconds: float
+    place: Place | None = None  # the assertion of the suites that failed
 
     @property
     def red(self) -> bool:
         return self.verdict in RED
+
+    @property
+    def own(self) -> bool:
+        """Whether the check itself found it: an assertion of its own, or an outcome that it records.
+
+        A crash, a hang or a call that a helper could not do turn red whatever the check goes on to assert.
+        """
+        return self.place is not None or self.verdict == "changed"
 
 
 @dataclass
@@ -79,7 +89,8 @@ class Runner:
         if verdict == "pass" and number in self.usual.outcomes and case.outcome != self.usual.outcomes[number]:
             verdict = "changed"
         message = f"{case.outcome}" if verdict == "changed" else f"{type(error).__name__}: {error}" if error else ""
-        return Result(number, verdict, case.outcome, message[:500], time.perf_counter() - started)
+        place = place_of(error, item.config.rootpath) if verdict in ("fail", "leak") else None
+        return Result(number, verdict, case.outcome, message[:500], time.perf_counter() - started, place)
 
     def run_task(self, task: Task) -> list[Result]:
         results: list[Result] = []
@@ -88,8 +99,9 @@ class Runner:
         else:
             os.environ[VARIABLE] = task.fault
         for number in task.cases:
-            results.append(self.run(number))
-            if task.first_red and results[-1].red:
+            result = self.run(number)
+            results.append(result)
+            if (task.until == "red" and result.red) or (task.until == "own" and result.own):
                 break
         return results
 

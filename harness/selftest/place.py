@@ -1,0 +1,45 @@
+"""Which assertion of the suites a case failed at, and which assertions there are."""
+
+from __future__ import annotations
+
+import ast
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import harness.probe
+
+_PROBE = str(Path(harness.probe.__file__).parent)
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A line of the suites."""
+
+    file: str  # relative to the folder above the suites
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def place_of(error: BaseException | None, root: Path) -> Place | None:
+    """The innermost line of the suites below `root` that an error passed through.
+
+    None where the probe raised it: a call that the check relies on failed, and the check asserted nothing yet.
+    """
+    frames = traceback.extract_tb(error.__traceback__) if error else []
+    if not frames or Path(frames[-1].filename).is_relative_to(_PROBE):
+        return None
+    suites = root / "suites"
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(suites)]
+    return Place(str(Path(own[-1].filename).relative_to(root)), own[-1].lineno or 0) if own else None
+
+
+def assertions(suites: Path) -> Iterator[Place]:
+    """The `assert` statements of all files below a folder, in order."""
+    for path in sorted(suites.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+        lines = sorted(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert))
+        yield from (Place(str(path.relative_to(suites.parent)), line) for line in lines)
