@@ -203,7 +203,7 @@ def families(api: Mapping[str, Any]) -> Iterator[Fault]:
                 yield Fault(
                     f"{name}_{family.name}",
                     (family.requirement(forwarded),),
-                    family.sentence.format(function=name),
+                    f"{family.sentence.format(function=name)}.",
                     FILE,
                     f"loader_{name}",
                     *change,
