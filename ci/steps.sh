@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# Steps of .ci/run and ci/nightly: each is bounded in time, and those after one that failed run all the same.
+failed=()
+
+# step NAME COMMAND...: runs it, for at most $step_limit seconds (900 by default), and notes whether it failed.
+step() {
+    local name=$1 started=$SECONDS status
+    shift
+    printf '\n==> %s: %s\n' "$name" "$*"
+    timeout --kill-after=30 "${step_limit:-900}" "$@"
+    status=$?
+    if ((status == 0)); then
+        printf '==> %s: passed (%d s)\n' "$name" $((SECONDS - started))
+    else
+        printf '==> %s: FAILED, status %d (%d s)\n' "$name" "$status" $((SECONDS - started))
+        failed+=("$name")
+        return 1
+    fi
+}
+
+# summary WHEN: names the steps that failed, and gives 1 where there are any.
+summary() {
+    if ((${#failed[@]})); then
+        printf '\n==> failed %s:\n' "$1"
+        printf '      %s\n' "${failed[@]}"
+        return 1
+    fi
+    printf '\n==> everything passed %s\n' "$1"
+}
