@@ -95,6 +95,8 @@ FAULT(constructor_starts_thread)
 FAULT(destructor_aborts)
 /* Calls clGetPlatformIDs of the loader from its destructor. */
 FAULT(destructor_calls_opencl)
+/* Calls clReleaseContext of the loader from its destructor, with the address in CLHARNESS_LATE_CONTEXT. */
+FAULT(destructor_releases_context)
 /* Calls clGetPlatformIDs of the loader from clIcdGetPlatformIDsKHR. */
 FAULT(enumeration_calls_opencl)
 /* Calls clGetPlatformIDs of the loader from clGetPlatformInfo. */
@@ -102,17 +104,24 @@ FAULT(info_calls_opencl)
 /* Sleeps VALUE milliseconds in the count call of clIcdGetPlatformIDsKHR. */
 FAULT(enumeration_sleeps)
 
+/* --- Its dispatch table --- */
+
+/* Has functions that log a trap in the slots of clGetPlatformIDs, clUnloadCompiler and clGetExtensionFunctionAddress. */
+FAULT(unused_slots_trap)
+
 /* --- cl_khr_icd 2.0: loader-managed dispatch --- */
 
+/* Has functions that log a trap in every other slot of its own table. */
+FAULT(icd2_table_traps)
 /* Has NULL in every other slot of its own table, so that only loader-managed dispatch reaches it (which is allowed). */
 FAULT(icd2_table_holds_tags_only)
 /* Has no clIcdGetFunctionAddressForPlatformKHR. */
 FAULT(icd2_without_get_function_address)
 /* Has no clIcdSetPlatformDispatchDataKHR. */
 FAULT(icd2_without_set_dispatch_data)
-/* Fails clIcdSetPlatformDispatchDataKHR with error VALUE (default CL_INVALID_PLATFORM). */
+/* Fails clIcdSetPlatformDispatchDataKHR of the platform with error VALUE (default CL_INVALID_PLATFORM). */
 FAULT(icd2_set_dispatch_data_fails)
-/* Carries the ICD 2 tag in the slot of clGetPlatformIDs only. */
+/* Carries the ICD 2 tag in the slot of clGetPlatformIDs only, in the table of the platform. */
 FAULT(icd2_tag_in_first_slot_only)
-/* Carries the ICD 2 tag in the slot of clUnloadCompiler only. */
+/* Carries the ICD 2 tag in the slot of clUnloadCompiler only, in the table of the platform. */
 FAULT(icd2_tag_in_second_slot_only)

@@ -44,6 +44,25 @@ void call_back_into_loader(const char *where)
     dlclose(loader);
 }
 
+/* The context belongs to another library; what it is worth now is for the loader to know. */
+static void release_late_context(void)
+{
+    const char *text = getenv("CLHARNESS_LATE_CONTEXT");
+    void *loader = mock_loader ? dlopen(mock_loader, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *symbol = loader ? dlsym(loader, "clReleaseContext") : NULL;
+    if (!text || !symbol) {
+        log_event("call back impossible", "late release");
+        return;
+    }
+    cl_context context = (cl_context)(uintptr_t)strtoull(text, NULL, 0);
+    log_event("call back", "late release");
+    cl_int result = ((cl_int(CL_API_CALL *)(cl_context))(uintptr_t)symbol)(context);
+    log_event("call back done", result == CL_SUCCESS             ? "success"
+                                : result == CL_INVALID_OPERATION ? "refused"
+                                                                 : "error");
+    dlclose(loader);
+}
+
 /* A library's own extension function: answers the name of the component that it belongs to. */
 static const char *CL_API_CALL vendor_function(void)
 {
@@ -191,6 +210,9 @@ __attribute__((destructor)) static void unloaded(void)
     }
     if (fault(FAULT_destructor_calls_opencl, ANY_PLATFORM)) {
         call_back_into_loader("destructor");
+    }
+    if (fault(FAULT_destructor_releases_context, ANY_PLATFORM)) {
+        release_late_context();
     }
     if (thread_runs) {
         pthread_mutex_lock(&thread_lock);

@@ -141,6 +141,10 @@ class Convenience:
         entries = bytes.fromhex(self.command("environment")).split(b"\0")
         return dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
 
+    def load(self, library: object) -> None:
+        """Loads a library into the process, as an application's own; it stays until the end."""
+        self.command(f"load {os.fsencode(str(library)).hex()}")
+
     def chdir(self, folder: object) -> None:
         self.command(f"chdir {os.fsencode(str(folder)).hex()}")
 

@@ -176,6 +176,15 @@ FAMILIES = (
             lambda f: (f"return {f.call()};", f"if (errcode_ret) {{ *errcode_ret = CL_SUCCESS; }} return {f.call()};")
         ),
     ),
+    Family(
+        "locked",
+        "hold a lock while a vendor is in {function}",
+        _always("DISP-ARG-023"),
+        lambda f: (
+            f"return {f.call()};",
+            f"flockfile(stdout); __auto_type result = {f.call()}; funlockfile(stdout); return result;",
+        ),
+    ),
     Family("null_followed", "follow NULL in {function}", _always("DISP-NUL-001"), lambda f: (f"!{f.handle}", "0")),
     Family("null_error", "answer NULL in {function} with CL_INVALID_VALUE", _null, _null_code),
     Family(

@@ -1,0 +1,25 @@
+"""Many vendors, many platforms: all are found, and each is usable (DISC-GEN-001)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.sandbox import Sandbox
+
+
+@requirement("DISC-GEN-001")
+@pytest.mark.parametrize(("vendors", "platforms"), [(100, 1), (1000, 1), (10, 64), (40, 64)])
+def test_many_vendors(loader: Loader, sandbox: Sandbox, vendors: int, platforms: int) -> None:
+    """Every platform of every vendor is listed once, and the first, the last and one in between are usable."""
+    names = [f"v{i}" for i in range(vendors)]
+    for name in names:
+        sandbox.vendor(name, platforms=platforms)
+    with loader.start(sandbox, time_limit=60) as cl:
+        found = cl.GetPlatformIDs()
+        assert len(set(found)) == len(found) == vendors * platforms
+        sample = [found[0], found[len(found) // 2], found[-1]]
+        assert len({cl.GetPlatformInfo(platform) for platform in sample}) == 3
+    loaded = [event.who for event in sandbox.log.happened("loaded")]
+    assert sorted(loaded) == sorted(names)

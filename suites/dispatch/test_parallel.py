@@ -1,0 +1,98 @@
+"""Calls on different objects run at the same time: none waits for another one to come back (DISP-ARG-023)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import pytest
+
+from harness.api.model import Function, api
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe.objects import Objects
+from harness.probe.patterns import PatternedCall
+from harness.probe.session import Session
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox
+
+# Two functions that no other one stands in for: what comes to meet the call under test at the same vendor.
+COUNTERPARTS = ("clGetEventProfilingInfo", "clGetKernelArgInfo")
+
+
+def exported(cl: Session) -> list[Function]:
+    """Every function that this loader exports and that reaches a vendor by one of its arguments."""
+    found = []
+    for function in api().dispatched():
+        slot = slots()[function.name]
+        if slot.reached == "export" and slot.class_ not in ("loader", "none"):
+            if int(cl.command(f"symbol {function.name}"), 16):
+                found.append(function)
+    return found
+
+
+def meeting(cl: Session, thread: int, function: Function, objects: Objects) -> None:
+    call = PatternedCall(cl, function, objects)
+    cl.in_thread(thread, function.name, *[sent.value for sent in call.sent])
+
+
+@requirement("DISP-ARG-023")
+def test_calls_to_two_vendors_meet(loader: Loader, sandbox: Sandbox) -> None:
+    """While a vendor is in a function, the same function of another vendor can be called; for every function."""
+    place = sandbox.root / "meeting"
+    sandbox.vendor("waits", functions={"waits_at": [f"all {place}"]})
+    sandbox.vendor("arrives", functions={"arrives_at": [f"all {place}"]})
+    with loader.start(sandbox) as cl:
+        waits, arrives = sorted((Objects(cl, p) for p in cl.GetPlatformIDs()), key=lambda o: o.owner != "waits")
+        functions = exported(cl)
+        assert len(functions) > 70
+        for function in functions:
+            for objects in (waits, arrives):
+                PatternedCall(cl, function, objects)  # makes what it needs, while there is nothing to meet at
+        os.mkfifo(place)
+        for function in functions:
+            meeting(cl, 0, function, waits)
+            meeting(cl, 1, function, arrives)
+            cl.go()
+        place.unlink()
+    check_met(sandbox, functions, "waits", "arrives")
+
+
+@requirement("DISP-ARG-023")
+@pytest.mark.parametrize("position", ["first", "last"])
+def test_calls_to_two_objects_of_a_vendor_meet(loader: Loader, sandbox: Sandbox, position: str) -> None:
+    """While a vendor is in a function, another function of the same vendor can be called; for every function."""
+    place = sandbox.root / "meeting"
+    others = [f.name for f in api().dispatched() if f.name not in COUNTERPARTS]
+    told = {
+        "waits_at": [f"{name} {place}" for name in others],
+        "arrives_at": [f"{name} {place}" for name in COUNTERPARTS],
+    }
+    sandbox.vendor("both", functions=told)
+    with loader.start(sandbox) as cl:
+        objects = Objects(cl, cl.GetPlatformIDs()[0])
+        functions = [f for f in exported(cl) if f.name in others]
+        assert len(functions) > 70
+        counterpart = api().functions[COUNTERPARTS[position == "last"]]
+        for function in (*functions, counterpart):
+            PatternedCall(cl, function, objects)
+        os.mkfifo(place)
+        for function in functions:
+            meeting(cl, int(position == "last"), function, objects)
+            meeting(cl, int(position == "first"), counterpart, objects)
+            cl.go()
+        place.unlink()
+    check_met(sandbox, functions, "both")
+
+
+def check_met(sandbox: Sandbox, functions: Sequence[Function], *vendors: str) -> None:
+    """Each call met its counterpart inside the vendor."""
+    for vendor in vendors:
+        inside: dict[int, str] = {}  # by thread
+        met = set()
+        for event in sandbox.log.of(vendor):
+            if event.kind == "call":
+                inside[event.thread] = event.name
+            elif event.name == "met":
+                met.add(inside[event.thread])
+        assert {function.name for function in functions} <= met
