@@ -1,7 +1,8 @@
 /* Which platforms are offered: the steps of ICD "Adding a Vendor Library", one function each.
  *
  * Whatever fails a step is ignored and costs only itself: a platform its place in the list, a library without any
- * platform left its place in memory.
+ * platform left its place in memory. (Grey area 4: the text ignores "the Vendor ICD", which may mean the platform or
+ * the library; we take the one that leaves the user more.)
  */
 #include "dispatch.h"
 
@@ -27,8 +28,8 @@ struct vendor {
     set_dispatch_data_function *set_dispatch_data; /* ICD 2 */
 };
 
-/* Functions are exported, or come from clGetExtensionFunctionAddress: the text leaves the way open, vendors use both.
- */
+/* Functions are exported, or come from clGetExtensionFunctionAddress. Grey areas 1 and 2: the text has them "queried
+ * from the library" and leaves the way open; vendors use both. */
 static entry vendor_function(const struct vendor *vendor, const char *name)
 {
     entry found = (entry)(uintptr_t)vendor->extension_address(name);
@@ -112,8 +113,9 @@ static bool has_icd2_tag(cl_platform_id id)
     return tag_in_slot_of(id, FUNCTION_clGetPlatformIDs) || tag_in_slot_of(id, FUNCTION_clUnloadCompiler);
 }
 
-/* ICD "Loader-Managed Dispatch": both slots carry the tag and both functions are there, or the vendor is ignored. Asks
- * for every function by name, and hands the table over. */
+/* ICD "Adding a Vendor Library", since 2.0.0: both slots carry the tag and both functions are there, or the vendor is
+ * ignored (grey area 5). Asks for every function by name, and hands the table over; a platform that refuses it could
+ * not be called (6). */
 static struct dispatch_data *manage_dispatch(const struct vendor *vendor, cl_platform_id id)
 {
     if (!tag_in_slot_of(id, FUNCTION_clGetPlatformIDs) || !tag_in_slot_of(id, FUNCTION_clUnloadCompiler) ||
@@ -137,6 +139,8 @@ static struct dispatch_data *manage_dispatch(const struct vendor *vendor, cl_pla
     return data;
 }
 
+/* cl_khr_icd must be in the platform's own list (grey areas 3 and 38), as a word of it, and the suffix must be
+ * readable. An empty suffix is one (33): the text calls it optional. */
 static bool queries_pass(struct platform *platform, platform_info_function *info)
 {
     char *extensions = platform_string(info, platform->id, CL_PLATFORM_EXTENSIONS);
@@ -158,7 +162,7 @@ static void platform_free(struct platform *platform)
     free(platform);
 }
 
-/* Offers one platform if it passes. */
+/* Offers one platform if it passes. Platforms keep the order in which they were found (grey area 35). */
 static void platform_add(const struct vendor *vendor, cl_platform_id id, const char *library)
 {
     platform_info_function *info = vendor->platform_info;
@@ -186,6 +190,7 @@ static void platform_add(const struct vendor *vendor, cl_platform_id id, const c
     last_platform = &platform->next;
 }
 
+/* Grey area 18: a library that is named twice is listed once. The system gives the same file the same handle. */
 static bool is_known(void *library)
 {
     for (struct platform *platform = first_platform; platform; platform = platform->next) {
@@ -196,6 +201,7 @@ static bool is_known(void *library)
     return false;
 }
 
+/* The loader itself is no vendor, whatever configuration says (grey area 17): it would wait for itself. */
 void vendor_add(const char *library)
 {
     struct vendor vendor = {.library = library_open(library)};
@@ -213,8 +219,8 @@ void vendor_add(const char *library)
     library_close(vendor.library); /* platforms that were offered hold it by their own references */
 }
 
-/* Only what says that it can be unloaded is unloaded (cl_khr_icd_unloadable). Objects of other vendors may be called
- * yet, by late destructors: tables that they point to stay. */
+/* Only what says that it can be unloaded is unloaded (cl_khr_icd_unloadable 1.0.0). Objects of other vendors may be
+ * called yet, by late destructors: tables that they point to stay. */
 void vendors_remove(void)
 {
     static struct platform *retired;

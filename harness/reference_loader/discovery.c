@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of a list, empty ones left out. The list is our own copy: the environment stays as it is. */
+/* Elements of a list, empty ones left out (grey area 16). The list is our own copy: the environment stays as it is, for
+ * the application and its children (23). */
 static void list_each(char *list, void (*use)(const char *library))
 {
     while (list) {
@@ -26,8 +27,9 @@ static void use_list(const char *variable, void (*use)(const char *library))
     free(list);
 }
 
-/* A variable that is set replaces the system's folder, also when it names nothing usable. An empty one counts as
- * unset: the texts are silent, and an application that clears a variable hardly wants no vendor at all. */
+/* A variable that is set replaces the system's folder, also when it names nothing usable. It names a folder, nothing
+ * else. An empty one counts as unset: an application that clears a variable hardly wants no vendor at all. Grey area
+ * 20: no text has these variables, all loaders do. */
 static void use_folder(const char *variable, const char *otherwise, const char *suffix,
                        void (*use)(const char *library))
 {
@@ -36,14 +38,18 @@ static void use_folder(const char *variable, const char *otherwise, const char *
     free(folder);
 }
 
-/* ICD "Vendor Enumeration on Linux": every file of /etc/OpenCL/vendors names one library. */
+/* ICD "ICD Loader Vendor Enumeration on Linux": every file of /etc/OpenCL/vendors names one library; "on Windows":
+ * every value of a registry key does. OCL_ICD_FILENAMES (grey area 21: no text has it) comes first: who sets it wants
+ * those libraries. */
 void discover_vendors(void)
 {
     use_list("OCL_ICD_FILENAMES", vendor_add);
     use_folder("OCL_ICD_VENDORS", VENDORS_FOLDER, ".icd", vendor_add);
 }
 
-/* LAY "Layer Discovery": the system's layers are closer to the vendors than those of the environment. */
+/* LAY "New Environment Variables": the last layer of the list is the first to be called. The system's layers, which no
+ * text has, are closer to the vendors than those of the environment. Layers are loaded where there are no vendors, too
+ * (grey area 28: one may bring platforms of its own). */
 void discover_layers(void)
 {
     use_folder("OPENCL_LAYER_PATH", LAYERS_FOLDER, ".lay", layer_add);

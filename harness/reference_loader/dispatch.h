@@ -1,4 +1,5 @@
-/* How a call finds its vendor: by the dispatch table behind the object that it is given (ICD "Inferring Vendors"). */
+/* How a call finds its vendor: by the dispatch table behind the object that it is given (ICD "Inferring Vendors From
+ * Function Call Arguments"). */
 #ifndef CLHARNESS_REFERENCE_DISPATCH_H
 #define CLHARNESS_REFERENCE_DISPATCH_H
 
@@ -17,7 +18,8 @@ static inline bool is_icd2(const void *object)
     return (intptr_t)dispatchable->table[0] == CL_ICD2_TAG_KHR;
 }
 
-/* The vendor's function in a slot, or NULL. */
+/* The vendor's function in a slot, or NULL. A table that is shorter than ours cannot be told from a longer one: the
+ * text has no length in it, and members are only ever appended. */
 static inline entry vendor_entry(const void *object, int slot)
 {
     const struct dispatchable *dispatchable = object;

@@ -29,8 +29,9 @@ static bool version_is_known(void *library)
            version == CL_LAYER_API_VERSION_100;
 }
 
-/* Calls one of the two functions that a layer may have. Layers that have the older one only rely on exit handlers,
- * which come too late where the loader removes itself: they are for the older scheme (ICD "Issues"). */
+/* LAY "Layer Initialization": calls one of the two functions that a layer may have. Grey areas 24 and 25: layers that
+ * have the older one only rely on exit handlers, which come too late where the loader removes itself. They are for the
+ * older scheme, and the others for the newer one. */
 static cl_int initialize(struct layer *layer, const struct table *target, cl_uint *count, const void **entries)
 {
     if (legacy_termination()) {
@@ -53,6 +54,8 @@ static bool is_known(void *library)
     return false;
 }
 
+/* Grey areas 26 and 27: a layer that answers success and gives no table is dropped; the table that it is given has an
+ * entry for each function, also where no vendor has one. */
 void layer_add(const char *name)
 {
     cl_uint count = 0;
@@ -81,7 +84,8 @@ void layer_add(const char *name)
     first_layer_table = &layer->table;
 }
 
-/* Front to back: a layer may still call what is behind it. Calls that come now skip all layers. */
+/* LAY "Layer Deinitialization", front to back: a layer may still call what is behind it. Calls that come now skip all
+ * layers. */
 void layers_remove(void)
 {
     bool unload = !variable_is_true("OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING");

@@ -1,10 +1,12 @@
-/* Life of the loader: discovery in the first call that needs it, once; removal when the library is unloaded. */
+/* Life of the loader: discovery in the first call that needs it, once; removal when the library is unloaded.
+ *
+ * The text says what discovery does, not when. In the first call, and not while the library is loaded: an application
+ * may set the environment first, and nothing is opened in a process that only happens to be linked to the loader.
+ */
 #include "loader.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool initialized;
 static _Thread_local bool inside;
 
@@ -13,7 +15,7 @@ void loader_initialize(void)
     if (atomic_load_explicit(&initialized, memory_order_acquire) || inside) {
         return; /* `inside`: a call back from a library that is being loaded or asked; waiting would be for ever */
     }
-    pthread_mutex_lock(&lock);
+    discovery_lock();
     if (!atomic_load(&initialized)) {
         inside = true;
         discover_vendors();
@@ -21,7 +23,7 @@ void loader_initialize(void)
         inside = false;
         atomic_store_explicit(&initialized, true, memory_order_release);
     }
-    pthread_mutex_unlock(&lock);
+    discovery_unlock();
 }
 
 bool legacy_termination(void)
@@ -29,8 +31,9 @@ bool legacy_termination(void)
     return variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION");
 }
 
-/* Layers first: they may still call vendors (LAY "Deinitialization"). Late calls find no platform and no layer. */
-__attribute__((destructor)) static void deinitialize(void)
+/* Layers first: they may still call vendors (LAY "Deinitialization"). Calls that come later, from destructors, find no
+ * platform and no layer (grey area 43: up to the implementation). */
+void loader_deinitialize(void)
 {
     if (!legacy_termination()) {
         layers_remove();

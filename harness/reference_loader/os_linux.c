@@ -1,4 +1,4 @@
-/* Linux: the dynamic linker, the environment, and configuration files. */
+/* Linux: threads, the dynamic linker, the environment, and configuration files. */
 #define _GNU_SOURCE
 #include "loader.h"
 
@@ -6,13 +6,32 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void discovery_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void discovery_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+__attribute__((destructor)) static void unloaded(void)
+{
+    loader_deinitialize();
+}
+
 /* All symbols at once, so that a library that lacks one is ignored here and not a crash later; and locally, so that
- * vendors do not see one another. The empty name would be the program itself. */
+ * vendors do not see one another (grey area 19: the text says dlopen, not with which flags). The empty name would be
+ * the program itself (grey area 16: ignored). */
 void *library_open(const char *name)
 {
     return *name ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -39,6 +58,7 @@ bool library_is_self(void *library)
     return own != NULL && own == library;
 }
 
+/* Grey area 22: no OpenCL text keeps a set-uid program from running a library of its caller's choice; we do. */
 char *selecting_variable(const char *name)
 {
     const char *value = secure_getenv(name);
@@ -54,8 +74,10 @@ bool variable_is_true(const char *name)
 
 /* The first line of a regular file, without its newline; NULL where there is none. To be given to free().
  *
- * ICD "Vendor Enumeration on Linux": a single line of text, which is the name of the library. Opened without waiting,
- * because a FIFO would wait for its writer; a line longer than any path is not read to its end. */
+ * ICD "ICD Loader Vendor Enumeration on Linux": a single line of text, which is the name of the library. Nothing else
+ * of the line is taken for something else (grey area 15: blanks, carriage returns and comment signs are part of the
+ * name; what follows the line is not read), and an empty one is passed over (16). Opened without waiting, because a
+ * FIFO would wait for its writer; a line longer than any path is not read to its end. */
 static char *first_line(int folder, const char *name)
 {
     struct stat status;
@@ -85,7 +107,8 @@ static bool has_suffix(const char *name, const char *suffix)
     return length >= strlen(suffix) && strcmp(name + length - strlen(suffix), suffix) == 0;
 }
 
-/* In the order of names. The texts leave the order open; a defined one spares users surprises. */
+/* In the order of names (grey area 35: the texts leave it open; a defined one spares users surprises). Only names that
+ * end in the suffix count (14: the text says every file, all loaders leave editors' and packages' spare copies out). */
 void folder_each(const char *folder, const char *suffix, void (*use)(const char *library))
 {
     struct dirent **entries;
