@@ -95,7 +95,11 @@ def source(api: dict[str, Any]) -> str:
 #include "dispatch.h"
 #include "entry_points.h"
 
+#ifdef _WIN32
+#define EXPORTED /* OpenCL.def names them */
+#else
 #define EXPORTED __attribute__((visibility("default")))
+#endif
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 {"".join(parts)}
