@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,14 @@ from harness.cli.main import main
 from harness.errors import UsageError
 from harness.requirements.catalogue import Group, Index, Requirement, catalogue
 from harness.requirements.marks import Check, find_checks
-from harness.requirements.state import checks_by_requirement, problems, section_states, state_of, without_proof
+from harness.requirements.state import (
+    checks_by_requirement,
+    checks_without_proof,
+    problems,
+    section_states,
+    state_of,
+    without_proof,
+)
 
 SUITE = '''\
 """A suite."""
@@ -166,7 +174,15 @@ def test_requirements_markdown(commands: None, capsys: pytest.CaptureFixture[str
     assert main(["requirements", "--markdown"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "| --- | --: | --: | --: | --: | --: | --: |"
-    assert {line.count("|") for line in lines} == {8}
+    end = lines.index("")
+    assert {line.count("|") for line in lines[:end]} == {8}
+    head, rule, *matrix = lines[end + 1 :]
+    assert head == "| requirement | strength | checks | faults |"
+    assert len(matrix) == len(catalogue())
+    assert {re.sub(r"\\\\.", "", line).count("|") for line in (rule, *matrix)} == {5}
+    (row,) = [line for line in matrix if line.startswith("| DISC-LNX-005 |")]
+    assert "| suites/discovery/test_a.py:5 | suffix_without_dot," in row
+    assert any(line.startswith("| DISC-WIN-014 |") and "| none: " in line for line in matrix)
 
 
 def test_requirements_json(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,10 +197,60 @@ def test_requirements_json(commands: None, capsys: pytest.CaptureFixture[str]) -
     assert "fifo_blocks" in entries["DISC-LNX-011"]["faults"]
 
 
-def test_requirements_proof_names_the_faults(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_requirements_proof_names_checks_and_faults(commands: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["requirements", "--proof"]) == 0
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("DISC-LNX-005 ")]
-    assert "suffix_anything" in line
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("DISC-LNX-001  must")
+    assert lines[at + 1] == "  check   test_function"
+    assert lines[at + 2].startswith("  faults  no_default_folder, ")
+
+
+def selftest_result(folder: Path, state: str, whole: bool = True) -> Path:
+    path = folder / "result.json"
+    check = {"name": "suites/discovery/test_a.py::test_function", "state": state}
+    check |= {"proof": "fifo_blocks" if state == "proven" else None}  # type: ignore[dict-item]
+    path.write_text(json.dumps({"whole": whole, "checks": [check]}))
+    return path
+
+
+def test_requirements_say_what_a_self_test_proved(
+    commands: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    result = selftest_result(tmp_path, "proven")
+    assert main(["requirements", "--proof", "--selftest", str(result)]) == 0
+    assert "  check   test_function (fails under fifo_blocks)\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("state", ["proven", "unproven", "not applicable"])
+def test_requirements_check_complains_of_what_a_self_test_left_open(
+    commands: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, state: str
+) -> None:
+    main(["requirements", "--check", "--selftest", str(selftest_result(tmp_path, state))])
+    said = "suites/discovery/test_a.py::test_function: the self-test has no proof of it"
+    assert (said in capsys.readouterr().err) == (state == "unproven")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "cannot be read"), ("{", "is no result"), ('{"checks": 1}', "is no result"), ("part", "of a part")],
+)
+def test_requirements_refuse_another_file(
+    commands: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str | None, said: str
+) -> None:
+    path = tmp_path / "result.json"
+    if text == "part":
+        selftest_result(tmp_path, "proven", whole=False)
+    elif text is not None:
+        path.write_text(text)
+    assert main(["requirements", "--selftest", str(path)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_check_whose_requirements_have_no_fault_is_a_problem() -> None:
+    checks = [Check(i, "suites/discovery/test_a.py", 3, "test_x") for i in ("D-A-001", "D-A-002")]
+    (said,) = checks_without_proof(checks, {"D-A-003": True})
+    assert said.startswith("suites/discovery/test_a.py:3 test_x: none of D-A-001, D-A-002 has a fault")
+    assert checks_without_proof(checks, {"D-A-002": True}) == []
 
 
 def test_a_check_without_a_fault_is_a_problem() -> None:

@@ -6,15 +6,19 @@ import argparse
 import json
 import sys
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import Exit
-from harness.reference_loader.faults import Faults, faults
+from harness.errors import Exit, UsageError
+from harness.reference_loader.faults import FILES, Faults, faults, load_all
 from harness.requirements.catalogue import catalogue, index
 from harness.requirements.marks import Check, find_checks
 from harness.requirements.state import (
     STATES,
     checks_by_requirement,
+    checks_without_proof,
+    not_proven,
     problems,
     section_states,
     state_of,
@@ -23,82 +27,164 @@ from harness.requirements.state import (
 
 EXAMPLE = """\
   clharness requirements                the table
+  clharness requirements --proof        each requirement with its checks, and the faults that they have to notice
   clharness requirements --check        for CI: complains where the discovery suite, say, leaves a gap
+  clharness requirements --markdown --selftest result.json > requirements.md
   clharness requirements --json | jq '.[] | select(.state == "open") | .id'
 """
 
 _SUITES = Path(__file__).resolve().parents[2] / "suites"
+_MOST = 8  # faults that are named in a line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    form.add_argument("--markdown", action="store_true", help="print the table and the whole matrix as Markdown")
     form.add_argument("--json", action="store_true", help="print every requirement with its state, checks and faults")
-    form.add_argument("--proof", action="store_true", help="print the faults that prove each requirement's checks")
-    form.add_argument(
+    form.add_argument("--proof", action="store_true", help="print each requirement with its checks and faults")
+    parser.add_argument(
         "--check",
         action="store_true",
         help="exit 1 if a requirement of loaders, in the field of a suite that exists, has neither check nor "
-        "reason, a check names an unknown requirement, or nothing proves that a requirement's checks can fail",
+        "reason, a check names an unknown requirement, or nothing proves that a check can fail",
     )
+    parser.add_argument(
+        "--selftest",
+        metavar="FILE",
+        help="a result of `clharness selftest --json FILE`: say which fault proved each check",
+    )
+
+
+@dataclass(frozen=True)
+class Proofs:
+    """What shows that checks can fail: the faults, and what became of the checks in a run of the self-test."""
+
+    faults: Faults
+    states: Mapping[str, str]  # pytest ID of a check: proven, unproven or not applicable
+    proofs: Mapping[str, str]  # pytest ID of a check: the fault
+
+    def of_check(self, check: Check) -> str | None:
+        return self.proofs.get(f"{check.file}::{check.name}")
+
+    def known(self) -> dict[str, bool]:
+        """The requirements that have a fault, or a reason for none."""
+        named = {identifier for fault in self.faults.by_name.values() for identifier in fault.requirements}
+        return dict.fromkeys((*named, *self.faults.reasons), True)
+
+    def said(self, identifier: str) -> str:
+        """The faults of a requirement, or the reason for none, or nothing."""
+        names = [fault.name for fault in self.faults.of(identifier)]
+        more = [f"and {len(names) - _MOST} more"] if len(names) > _MOST else []
+        reason = self.faults.reasons.get(identifier)
+        return ", ".join([*names[:_MOST], *more]) or (f"none: {reason}" if reason else "")
 
 
 def run(args: argparse.Namespace) -> int:
     checks = find_checks(_SUITES) if _SUITES.is_dir() else []
+    proofs = _proofs_of(args.selftest)
     if args.json:
-        print(json.dumps(_entries(checks), indent=1, ensure_ascii=False))
+        print(json.dumps(_entries(checks, proofs), indent=1, ensure_ascii=False))
     elif args.markdown:
-        print("\n".join(_markdown(_rows(checks))))
+        print("\n".join([*_markdown(_rows(checks, proofs)), "", *_markdown(_matrix(checks, proofs), numbers=False)]))
     elif args.proof:
-        print("\n".join(_proofs(checks, faults())))
+        print("\n".join(_proof_lines(checks, proofs)))
     else:
-        print("\n".join(_table(_rows(checks))))
+        print("\n".join(_table(_rows(checks, proofs))))
     if not args.check:
         return Exit.AS_EXPECTED
     found = problems(catalogue(), index(), checks, _SUITES)
-    proven = {i: True for i in (*catalogue(), *faults().reasons) if i in faults().reasons or faults().of(i)}
-    found += without_proof(catalogue(), checks_by_requirement(checks), proven)
+    found += without_proof(catalogue(), checks_by_requirement(checks), proofs.known())
+    found += checks_without_proof(checks, proofs.known())
+    found += not_proven(proofs.states)
     sys.stdout.flush()
     for problem in found:
         print(f"clharness: {problem}", file=sys.stderr)
     return Exit.UNEXPECTED if found else Exit.AS_EXPECTED
 
 
-def _entries(checks: list[Check]) -> list[dict[str, object]]:
+def _proofs_of(file: str | None) -> Proofs:
+    if file is None:
+        return Proofs(_faults(), {}, {})
+    try:
+        result = json.loads(Path(file).read_text())
+        states = {check["name"]: str(check["state"]) for check in result["checks"]}
+        proofs = {check["name"]: str(check["proof"]) for check in result["checks"] if check["proof"]}
+        whole = bool(result["whole"])
+    except OSError as error:
+        raise UsageError(f"--selftest {file}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"--selftest {file}: is no result of `clharness selftest --json`") from error
+    if not whole:
+        raise UsageError(f"--selftest {file}: is of a part of the faults; give the result of the whole self-test")
+    return Proofs(_faults(), states, proofs)
+
+
+def _faults() -> Faults:
+    """All faults. Those of generated functions come from a build; without one, the lists alone."""
+    try:
+        return faults()
+    except UsageError:
+        print("clharness: without a build, faults of generated functions are left out", file=sys.stderr)
+        return load_all(FILES)
+
+
+def _entries(checks: list[Check], proofs: Proofs) -> list[dict[str, object]]:
     checked = checks_by_requirement(checks)
     return [
         vars(requirement)
         | {
             "state": state_of(requirement, checked),
-            "checks": [{"file": c.file, "line": c.line, "name": c.name} for c in checked.get(requirement.id, [])],
-            "faults": [fault.name for fault in faults().of(requirement.id)],
-            "no_fault": faults().reasons.get(requirement.id),
+            "checks": [
+                {"file": c.file, "line": c.line, "name": c.name}
+                | ({"proof": proofs.of_check(c)} if proofs.states else {})
+                for c in checked.get(requirement.id, [])
+            ],
+            "faults": [fault.name for fault in proofs.faults.of(requirement.id)],
+            "no_fault": proofs.faults.reasons.get(requirement.id),
         }
         for requirement in catalogue().values()
     ]
 
 
-def _rows(checks: list[Check]) -> list[list[str]]:
+def _named(check: Check, proofs: Proofs) -> str:
+    proof = proofs.of_check(check)
+    return (check.name or f"{check.file}:{check.line}") + (f" (fails under {proof})" if proof else "")
+
+
+def _matrix(checks: list[Check], proofs: Proofs) -> list[list[str]]:
+    """A row for each requirement: its checks, the faults that they have to notice, or why there are none."""
+    checked = checks_by_requirement(checks)
+    rows = [["requirement", "strength", "checks", "faults"]]
+    for requirement in catalogue().values():
+        own = [_named(check, proofs) for check in checked.get(requirement.id, [])]
+        why = requirement.no_check or (f"later: {requirement.later}" if requirement.later else "open")
+        shown = ", ".join(dict.fromkeys(own)) or f"none: {why.removeprefix('none: ')}"
+        rows.append([requirement.id, requirement.strength, shown, proofs.said(requirement.id)])
+    return rows
+
+
+def _rows(checks: list[Check], proofs: Proofs) -> list[list[str]]:
     """The head, a row for each section, and the totals."""
     states = section_states(catalogue(), checks_by_requirement(checks))
     total: Counter[str] = sum(states.values(), Counter())
-    proven = Counter(r.key for r in catalogue().values() if faults().of(r.id))
+    named = {identifier for fault in proofs.faults.by_name.values() for identifier in fault.requirements}
+    proven = Counter(requirement.key for requirement in catalogue().values() if requirement.id in named)
     rows = [["section", "entries", *STATES, "faults"]]
-    named = [(f"{key} {index().titles[key]}", counts, proven[key]) for key, counts in states.items()]
-    for name, counts, faulty in [*named, ("total", total, proven.total())]:
+    sections = [(f"{key} {index().titles[key]}", counts, proven[key]) for key, counts in states.items()]
+    for name, counts, faulty in [*sections, ("total", total, proven.total())]:
         rows.append([name, str(counts.total()), *(str(counts[state] or "") for state in STATES), str(faulty or "")])
     return rows
 
 
-def _proofs(checks: list[Check], known: Faults) -> list[str]:
-    """Each requirement that is checked, with the faults that its checks have to notice."""
+def _proof_lines(checks: list[Check], proofs: Proofs) -> list[str]:
+    """Each requirement that is checked, with its checks and the faults that they have to notice."""
     checked = checks_by_requirement(checks)
     lines = []
     for requirement in catalogue().values():
-        if requirement.id in checked:
-            names = ", ".join(fault.name for fault in known.of(requirement.id))
-            reason = known.reasons.get(requirement.id)
-            lines.append(f"{requirement.id}  {names or (f'none: {reason}' if reason else '-')}")
+        if own := checked.get(requirement.id):
+            lines.append(f"{requirement.id}  {requirement.strength}")
+            lines += [f"  check   {text}" for text in dict.fromkeys(_named(check, proofs) for check in own)]
+            lines.append(f"  faults  {proofs.said(requirement.id) or '-'}")
     return lines
 
 
@@ -113,6 +199,6 @@ def _table(rows: list[list[str]]) -> list[str]:
     ]
 
 
-def _markdown(rows: list[list[str]]) -> list[str]:
-    rule = ["---", *["--:"] * (len(rows[0]) - 1)]
-    return ["| " + " | ".join(row) + " |" for row in [rows[0], rule, *rows[1:]]]
+def _markdown(rows: list[list[str]], numbers: bool = True) -> list[str]:
+    rule = ["---", *["--:" if numbers else "---"] * (len(rows[0]) - 1)]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in [rows[0], rule, *rows[1:]]]

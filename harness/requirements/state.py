@@ -55,6 +55,25 @@ def without_proof(
     ]
 
 
+def checks_without_proof(checks: Iterable[Check], faults: Mapping[str, object]) -> list[str]:
+    """Checks none of whose requirements, however weak, has a fault or a reason for none: nothing is there to turn
+    them red. `faults` as above."""
+    named: dict[tuple[str, str], list[Check]] = defaultdict(list)
+    for check in checks:
+        if check.name and check.requirement is not None:
+            named[check.file, check.name].append(check)
+    return [
+        f"{own[0]}: none of {', '.join(str(c.requirement) for c in own)} has a fault in faults.toml, or a reason there"
+        for own in named.values()
+        if not any(check.requirement in faults for check in own)
+    ]
+
+
+def not_proven(checks: Mapping[str, str]) -> list[str]:
+    """Checks that a run of the whole self-test left open. `checks` gives the state of each by its pytest ID."""
+    return [f"{name}: the self-test has no proof of it" for name, state in checks.items() if state == "unproven"]
+
+
 def problems(requirements: Mapping[str, Requirement], index: Index, checks: Sequence[Check], suites: Path) -> list[str]:
     """What must not be: one sentence each, with the place to look at."""
     found: list[str] = []
