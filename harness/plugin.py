@@ -8,6 +8,7 @@ A check takes `loader` and `sandbox`, and `record` where several outcomes are ac
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ LOADER = pytest.StashKey[Loader]()
 EXPECTATIONS = pytest.StashKey[expectations.Expectations]()
 CASE = pytest.StashKey[Case]()
 REPORT = pytest.StashKey[object]()
+DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -135,10 +137,33 @@ def _whole_folders(config: pytest.Config) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     cases = [item.stash[CASE] for item in items if CASE in item.stash]
     problems = lint(cases)
-    if cases and _whole_folders(config):
+    if cases and _whole_folders(config) and not channel.under_command():  # users of a loader need not care
         problems += lint_whole(cases, ROOT, expectations.known(), faults().by_name)
-    if problems:
-        raise pytest.UsageError("the suites are not in order:\n" + "\n".join(problems))
+    if not problems:
+        return
+    said = "the suites are not in order:\n" + "\n".join(problems)
+    if not _is_worker(config):
+        raise pytest.UsageError(said)
+    config.workeroutput["clharness"] = said  # type: ignore[attr-defined] # of pytest-xdist; says it in one place
+    items.clear()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """A worker of pytest-xdist ended: what it could not say itself."""
+    if said := getattr(node, "workeroutput", {}).get("clharness"):
+        node.config.stash[DISORDER] = said
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if DISORDER in session.config.stash:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if said := config.stash.get(DISORDER, None):
+        print(f"ERROR: {said}", file=sys.stderr)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

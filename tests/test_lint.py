@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.cases import Case
 from harness.expectations import Expectations, load
 from harness.lint import faults_without_their_cases, lint, unused_expectations, unused_mock_faults
@@ -150,15 +150,28 @@ CHANGES: dict[str, tuple[Change, str]] = {
 }
 
 
+def run(folder: Path, suite: str, *options: str) -> subprocess.CompletedProcess[str]:
+    suites = folder / "suites" / "discovery"
+    suites.mkdir(parents=True)
+    (suites / "test_small.py").write_text(HEAD + suite)
+    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pytest.ini"), "--rootdir", str(folder)]
+    command += ["-p", "harness.plugin", "-p", "no:cacheprovider", "-q", *options, str(suites.parent)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+
+
 @pytest.mark.parametrize("change", [None, *CHANGES])
 def test_a_run_does_not_start(tmp_path: Path, change: str | None) -> None:
-    folder = tmp_path / "suites" / "discovery"
-    folder.mkdir(parents=True)
-    (folder / "test_small.py").write_text(HEAD + (CHANGES[change][0](ORDERLY) if change else ORDERLY))
-    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pytest.ini"), "--rootdir", str(tmp_path)]
-    command += ["-p", "harness.plugin", "-p", "no:cacheprovider", "--collect-only", "-q", str(tmp_path / "suites")]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    done = run(tmp_path, CHANGES[change][0](ORDERLY) if change else ORDERLY, "--collect-only")
     assert done.returncode == (4 if change else 0), done.stdout + done.stderr
     if change:
         assert CHANGES[change][1] in done.stderr
+
+
+def test_workers_say_what_is_wrong_once(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    wrong, said = CHANGES["assert True"]
+    done = run(tmp_path, wrong(ORDERLY), "-n", "2", f"--loader={build().reference_loader}")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert done.stderr.count(said) == 1
+    assert "INTERNALERROR" not in done.stdout
