@@ -78,7 +78,8 @@ class PatternedCall:
     """One call of a function that has a slot, on an object of `objects`.
 
     wide: every integer, every handle but the deciding one and every count is a pattern, and lists are NULL; else
-    lists are lists of LIST elements and handles are the owner's. null: the name of one pointer to be NULL.
+    lists are lists of LIST elements and handles are the owner's. null: the name of one pointer to be NULL; where it is
+    the deciding one, `refusal_problems` says what has to come of it.
     strangers: whose objects all other handles are, if not the owner's. address: where the function is called, if not
     by its exported name. silent: the vendor was told to write nothing.
     """
@@ -122,10 +123,10 @@ class PatternedCall:
 
     def _argument(self, index: int) -> Sent:
         parameter = self.function.parameters[index]
-        if index == self.routing:
-            return self._deciding(parameter)
         if parameter.name == self.null:
             return Sent(None)
+        if index == self.routing:
+            return self._deciding(parameter)
         if parameter.kind == "integer":
             return Sent(self._number(index))
         if parameter.kind == "handle":
@@ -205,6 +206,24 @@ class PatternedCall:
             return [f"{self}: did not arrive at {self.objects.owner}"]
         found = [p for i in range(len(self.sent)) for p in self._argument_problems(i, sent, arrived)]
         return [f"{self}: {problem}" for problem in found]
+
+    def refusal_problems(self, error: int | None) -> list[str]:
+        """The loader answers by itself: the error as result or through errcode_ret, NULL else, and nothing more.
+
+        error: None for a function that has no way to tell one.
+        """
+        reports = any(parameter.kind == "errcode" for parameter in self.function.parameters)
+        want = error if error is not None and not reports else 0
+        found = [] if int(self.result) == want else [f"{self}: answered {int(self.result):#x}, expected {want:#x}"]
+        for parameter, sent in zip(self.function.parameters, self.sent, strict=True):
+            if sent.buffer is None or not sent.content:
+                continue
+            content = sent.content
+            if parameter.kind == "errcode" and error is not None:
+                content = pack([error], 4) + content[4:]
+            if (had := sent.buffer.bytes()) != content:
+                found.append(f"{self}: memory of {parameter.name} holds {had.hex()}, expected {content.hex()}")
+        return found
 
     def answer_problems(self) -> list[str]:
         """The result and everything that the vendor wrote come back, and nothing else was written."""

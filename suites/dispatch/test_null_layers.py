@@ -1,0 +1,158 @@
+"""NULL with layers: every layer sees the call, then the loader's own end of the chain answers it (DISP-NUL)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from harness.api.model import Function, api
+from harness.calllog.reader import CallLog
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.objects import Objects
+from harness.probe.patterns import PatternedCall, Sent, narrowed, routing_parameter
+from harness.probe.values import Value
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox
+
+KINDS = ("device", "context", "queue", "memory", "program", "kernel", "event", "sampler")
+LAYERS = ["outer", "inner"]
+REFUSED = 3  # of the calls of each function: with NULL for the object
+INVALID_VALUE = -30
+INVALID_PLATFORM = -32
+INVALID_DEVICE = -33
+INVALID_EVENT = -58
+
+
+def two_layers(loader: Loader, sandbox: Sandbox, vendors: bool = True) -> None:
+    loader.require("OPENCL_LAYERS")
+    if vendors:
+        sandbox.vendor("a")
+        sandbox.vendor("b", icd2=loader.has("ICD 2"))
+    # The last one of the list is the first to be called.
+    sandbox.env["OPENCL_LAYERS"] = ":".join(str(sandbox.layer(name)) for name in LAYERS[::-1])
+
+
+def functions_of(cl: Session, kind: str) -> dict[Function, Value | None]:
+    """The functions of a class that this loader has; where a function is called, None for its exported name."""
+    found: dict[Function, Value | None] = {}
+    for function in api().dispatched():
+        slot = slots()[function.name]
+        if slot.class_ != kind or slot.reached == "windows-query":
+            continue
+        if slot.reached == "query":
+            address = cl.GetExtensionFunctionAddress(function.name)
+            if address:
+                found[function] = address
+        elif int(cl.command(f"symbol {function.name}"), 16):
+            found[function] = None
+    return found
+
+
+def way(log: CallLog, name: str) -> list[str]:
+    """Who got the call, in order."""
+    return [event.who for event in log.calls(name)]
+
+
+@requirement("DISP-NUL-018")
+@pytest.mark.parametrize("kind", KINDS)
+def test_null_object_with_layers(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+    """NULL passes all layers and is then the usual error; the same call with an object goes on to the vendor."""
+    two_layers(loader, sandbox)
+    calls: dict[str, list[PatternedCall]] = defaultdict(list)
+    with loader.start(sandbox) as cl:
+        owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        functions = functions_of(cl, kind)
+        assert len(functions) >= 3
+        for function, address in functions.items():
+            null = function.parameters[routing_parameter(function)].name
+            made = [PatternedCall(cl, function, owners[0], null=null, wide=w, address=address) for w in (True, False)]
+            made.append(PatternedCall(cl, function, owners[1], null=null, address=address))
+            for index, parameter in enumerate(function.parameters):
+                if parameter.kind == "errcode":
+                    made[-1].sent[index] = Sent(None)
+            calls[function.name] = made + [PatternedCall(cl, function, objects, address=address) for objects in owners]
+        for name, made in calls.items():
+            for number, call in enumerate(made):
+                call.make()
+                assert number >= REFUSED or not call.refusal_problems(slots()[name].null)
+    log = sandbox.log
+    for name, made in calls.items():
+        parts = log.during(name)[-len(made) :]
+        vendors: list[list[str]] = [*[[]] * REFUSED, *([objects.owner] for objects in owners)]
+        assert [way(part, name) for part in parts] == [["application", *LAYERS, *vendor] for vendor in vendors]
+        for call, part in zip(made[REFUSED:], parts[REFUSED:], strict=True):
+            sent, *arrived = (event.arguments for event in part.calls(name))
+            kinds = call.function.parameters
+            wanted = tuple(narrowed(a, p) if p.kind == "integer" else a for a, p in zip(sent, kinds, strict=True))
+            assert arrived == [wanted] * 3, f"{call} arrived changed"
+
+
+def waits(cl: Session, event: Value | int) -> list[tuple[object, int]]:
+    """Calls of clWaitForEvents: what each answered, and has to answer."""
+    return [
+        (cl.clWaitForEvents(0, [event]), INVALID_VALUE),
+        (cl.clWaitForEvents(3, None), INVALID_VALUE),
+        (cl.clWaitForEvents(1, [0]), INVALID_EVENT),
+    ]
+
+
+def contexts(cl: Session, device: Value | int) -> list[tuple[object, int]]:
+    """Calls of clCreateContext: what each stored in errcode_ret, and has to store."""
+    answers: list[tuple[object, int]] = []
+    for count, devices, code in ((0, [device], INVALID_VALUE), (3, None, INVALID_VALUE), (1, [0], INVALID_DEVICE)):
+        error = cl.buffer(4)
+        assert cl.clCreateContext(None, count, devices, None, None, error) == 0
+        answers.append((error.i32(), code))
+        assert cl.clCreateContext(None, count, devices, None, None, None) == 0
+    return answers
+
+
+@requirement("DISP-NUL-018", "DISP-NUL-012", "DISP-NUL-013")
+@pytest.mark.parametrize("with_vendors", [True, False], ids=["vendors", "no-vendor"])
+def test_lists_with_layers(loader: Loader, sandbox: Sandbox, with_vendors: bool) -> None:
+    """Lists without a first element pass all layers and are then the usual errors; others go on to the vendor."""
+    two_layers(loader, sandbox, with_vendors)
+    with loader.start(sandbox) as cl:
+        platforms = cl.GetPlatformIDs()
+        answers = [*waits(cl, 1), *contexts(cl, 1)]
+        assert [answer for answer, _ in answers] == [expected for _, expected in answers]
+        owners = [Objects(cl, platform) for platform in platforms]
+        for objects in owners:
+            assert objects.context
+            assert cl.clWaitForEvents(1, [objects.event]) == 0
+    log = sandbox.log
+    if not log.calls(by="outer"):
+        assert not with_vendors, "layers were left out"
+        return  # grey area 28: some loaders look for layers only where there is a vendor
+    for name, refused in (("clWaitForEvents", 3), ("clCreateContext", 6)):
+        ways = [way(part, name) for part in log.during(name)]
+        wanted: list[list[Any]] = [["application", *LAYERS]] * refused
+        wanted += [["application", *LAYERS, objects.owner] for objects in owners]
+        assert ways == wanted
+
+
+@requirement("DISP-NUL-018", "DISP-NUL-002", "DISP-NUL-014")
+def test_null_platform_with_layers(loader: Loader, sandbox: Sandbox) -> None:
+    """NULL for the platform passes all layers, and then is what it is without them."""
+    two_layers(loader, sandbox)
+    names = ("clGetPlatformInfo", "clGetDeviceIDs", "clUnloadPlatformCompiler", "clCreateContextFromType")
+    with loader.start(sandbox) as cl:
+        first = cl.GetPlatformInfo(cl.GetPlatformIDs()[0])
+        error = cl.buffer(4)
+        asked: dict[str, tuple[int, Any]] = {
+            "clGetPlatformInfo": (cl.clGetPlatformInfo(None, api().constant("CL_PLATFORM_NAME"), 0, None, None), 0),
+            "clGetDeviceIDs": (cl.clGetDeviceIDs(None, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, cl.buffer(4)), 0),
+            "clUnloadPlatformCompiler": (cl.clUnloadPlatformCompiler(None), 0),
+        }
+        context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
+        asked["clCreateContextFromType"] = (error.i32(), context == 0)
+    log = sandbox.log
+    for name in names:
+        answer = asked[name][0]
+        at = [first] if answer == 0 else []
+        assert answer in (0, INVALID_PLATFORM)
+        assert way(log.during(name)[-1], name) == ["application", *LAYERS, *at]

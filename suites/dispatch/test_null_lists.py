@@ -1,0 +1,191 @@
+"""Lists that tell the vendor: none, empty, and with NULL in them (DISP-NUL)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.api.model import api
+from harness.calllog.reader import CallLog
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.objects import Objects
+from harness.probe.values import Buffer, Value
+from harness.sandbox import Sandbox
+
+INVALID_VALUE = -30
+INVALID_PLATFORM = -32
+INVALID_DEVICE = -33
+INVALID_EVENT = -58
+CANARY = -0x5A5A5A5B  # 0xA5A5A5A5 as cl_int
+MOST = 0xFFFFFFFF
+
+# The number, and the list: "x" is an object, "0" is NULL, "none" is no list at all, and "" is an address at which
+# nothing can be read.
+NO_LIST = [(0, "none"), (1, "none"), (3, "none"), (MOST, "none"), (0, "x"), (0, "0"), (0, "xxx"), (0, "")]
+FIRST_IS_NULL = [(1, "0"), (2, "0x"), (3, "0xx"), (3, "000"), (MOST, "0")]
+FORWARDED = [(1, "x"), (3, "xxx"), (1, "x0"), (2, "x0"), (3, "x0x"), (3, "xx0")]
+
+
+def vendors(loader: Loader, sandbox: Sandbox, told: dict[str, list[str]] | None = None) -> None:
+    sandbox.vendor("a", functions=told)
+    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+
+
+def list_of(cl: Session, shape: str, thing: Value | int) -> Buffer | Value | None:
+    """The list; the page behind it cannot be read."""
+    if shape == "none":
+        return None
+    return cl.words([thing if letter == "x" else 0 for letter in shape]) if shape else cl.buffer(8).at(8)
+
+
+def asked(log: CallLog, name: str) -> list[str]:
+    """Which vendors got each of the application's calls of a function."""
+    return [" ".join(e.who for e in part.calls(name) if e.who != "application") for part in log.during(name)]
+
+
+@requirement("DISP-NUL-012")
+@pytest.mark.parametrize("with_vendors", [True, False], ids=["vendors", "no-vendor"])
+def test_events_to_wait_for(loader: Loader, sandbox: Sandbox, with_vendors: bool) -> None:
+    """No events are CL_INVALID_VALUE and NULL for the first is CL_INVALID_EVENT, with and without vendors.
+
+    Nothing is read of a list that is too short for that; a list with an event first goes to its vendor.
+    """
+    if with_vendors:
+        vendors(loader, sandbox)
+    expected = [""] * 2 * (len(NO_LIST) + len(FIRST_IS_NULL))
+    with loader.start(sandbox) as cl:
+        for _ in range(2):  # first thing in a process, and later
+            for count, shape in NO_LIST:
+                assert cl.clWaitForEvents(count, list_of(cl, shape, 0)) == INVALID_VALUE, f"{count} events, {shape}"
+            for count, shape in FIRST_IS_NULL:
+                assert cl.clWaitForEvents(count, list_of(cl, shape, 1)) == INVALID_EVENT, f"{count} events, {shape}"
+            platforms = cl.GetPlatformIDs()
+        for objects in [Objects(cl, platform) for platform in platforms]:
+            for count, shape in FORWARDED:
+                assert cl.clWaitForEvents(count, list_of(cl, shape, objects.event)) == 0, f"{count} events, {shape}"
+            expected += [objects.owner] * len(FORWARDED)
+    assert asked(sandbox.log, "clWaitForEvents") == expected
+    assert len(platforms) == 2 * with_vendors
+
+
+def create_context(cl: Session, properties: Any, count: int, devices: Any, with_error: bool) -> tuple[int, int]:
+    """The error, or what no error was stored over, and the context."""
+    error = cl.buffer(4)
+    context = cl.clCreateContext(properties, count, devices, None, None, error if with_error else None)
+    return error.i32(), int(context)
+
+
+@requirement("DISP-NUL-013", "DISP-NUL-010")
+@pytest.mark.parametrize("with_error", [True, False], ids=["errcode_ret", "no-errcode_ret"])
+@pytest.mark.parametrize("with_vendors", [True, False], ids=["vendors", "no-vendor"])
+def test_devices_of_a_context(loader: Loader, sandbox: Sandbox, with_vendors: bool, with_error: bool) -> None:
+    """No devices are CL_INVALID_VALUE and NULL for the first is CL_INVALID_DEVICE, with and without vendors.
+
+    Nothing is read of a list that is too short for that; a list with a device first goes to its vendor.
+    """
+    if with_vendors:
+        vendors(loader, sandbox)
+    expected = [""] * 4 * (len(NO_LIST) + len(FIRST_IS_NULL))
+    properties: list[list[int] | None] = [None, [api().constant("CL_CONTEXT_INTEROP_USER_SYNC"), 1, 0]]
+    with loader.start(sandbox) as cl:
+        for _ in range(2):
+            for given in properties:
+                for count, shape in NO_LIST:
+                    answer = create_context(cl, given, count, list_of(cl, shape, 1), with_error)
+                    assert answer == (INVALID_VALUE if with_error else CANARY, 0), f"{count} devices, {shape}"
+                for count, shape in FIRST_IS_NULL:
+                    answer = create_context(cl, given, count, list_of(cl, shape, 1), with_error)
+                    assert answer == (INVALID_DEVICE if with_error else CANARY, 0), f"{count} devices, {shape}"
+            platforms = cl.GetPlatformIDs()
+        for objects in [Objects(cl, platform) for platform in platforms]:
+            for count, shape in FORWARDED:
+                error, context = create_context(cl, None, count, list_of(cl, shape, objects.device), with_error)
+                assert error == (0 if with_error else CANARY)
+                assert context, f"{count} devices, {shape}"
+            expected += [objects.owner] * len(FORWARDED)
+    assert asked(sandbox.log, "clCreateContext") == expected
+    assert len(platforms) == 2 * with_vendors
+
+
+@requirement("DISP-NUL-013")
+@pytest.mark.parametrize("count, shape, code", [
+    *((count, shape, INVALID_VALUE) for count, shape in NO_LIST),
+    *((count, shape, INVALID_DEVICE) for count, shape in FIRST_IS_NULL),
+])  # fmt: skip
+def test_devices_of_a_context_of_a_platform(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int, shape: str, code: int
+) -> None:
+    """Without devices a platform among the properties may tell the vendor; else the loader answers as without it."""
+    vendors(loader, sandbox, {"silent": ["clCreateContext"]})
+    outcomes = []
+    with loader.start(sandbox) as cl:
+        owners = []
+        for platform in cl.GetPlatformIDs():
+            owners.append(cl.GetPlatformInfo(platform))
+            properties = [api().constant("CL_CONTEXT_PLATFORM"), platform, 0]
+            outcomes.append(create_context(cl, properties, count, list_of(cl, shape, 1), with_error=True))
+    got = asked(sandbox.log, "clCreateContext")
+    if got == owners:
+        assert [error for error, _ in outcomes] == [CANARY, CANARY], "the loader wrote an answer of its own"
+        record("the vendor answers")
+    else:
+        assert (got, outcomes) == (["", ""], [(code, 0)] * 2)
+        record("the loader answers")
+
+
+# --- a property list in place of an object ---
+
+NO_PLATFORM: dict[str, list[int] | None] = {"none": None, "empty": [0], "NULL": [0x1084, 0, 0]}
+
+
+def from_type(cl: Session, properties: Any, with_error: bool) -> tuple[int, int]:
+    error = cl.buffer(4)
+    context = cl.clCreateContextFromType(properties, MOST, None, None, error if with_error else None)
+    return error.i32(), int(context)
+
+
+def gl_info(cl: Session, address: Value, properties: Any) -> int:
+    return cl.call_at(address, "clGetGLContextInfoKHR", properties, 0x2006, 0, None, None)
+
+
+@requirement("DISP-NUL-001", "DISP-NUL-010")
+@pytest.mark.parametrize("properties", NO_PLATFORM)
+def test_no_platform_and_no_vendor(loader: Loader, sandbox: Sandbox, properties: str) -> None:
+    """Where there is no platform at all, a property list without one is CL_INVALID_PLATFORM."""
+    with loader.start(sandbox) as cl:
+        for _ in range(2):
+            assert from_type(cl, NO_PLATFORM[properties], with_error=True) == (INVALID_PLATFORM, 0)
+            assert from_type(cl, NO_PLATFORM[properties], with_error=False) == (CANARY, 0)
+            address = cl.GetExtensionFunctionAddress("clGetGLContextInfoKHR")
+            assert not address or gl_info(cl, address, NO_PLATFORM[properties]) == INVALID_PLATFORM
+            assert cl.GetPlatformIDs() == []
+
+
+@requirement("DISP-NUL-001", "DISP-NUL-010")
+@pytest.mark.parametrize("properties", NO_PLATFORM)
+def test_no_platform_in_the_list(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], properties: str
+) -> None:
+    """A property list without a platform is CL_INVALID_PLATFORM, or stands for the first platform, each time."""
+    vendors(loader, sandbox, {"silent": ["clCreateContextFromType", "clGetGLContextInfoKHR"]})
+    with loader.start(sandbox) as cl:
+        answers = [from_type(cl, NO_PLATFORM[properties], with_error=with_error) for with_error in (True, False, True)]
+        first = cl.GetPlatformInfo(cl.GetPlatformIDs()[0])
+        address = cl.GetExtensionFunctionAddress("clGetGLContextInfoKHR")
+        info = gl_info(cl, address, NO_PLATFORM[properties]) if address else None
+    log = sandbox.log
+    got = asked(log, "clCreateContextFromType")
+    if any(got):
+        assert got == [first] * 3
+        assert [error for error, _ in answers] == [CANARY] * 3
+    else:
+        assert answers == [(INVALID_PLATFORM, 0), (CANARY, 0), (INVALID_PLATFORM, 0)]
+    if info is not None:
+        asked_for_info = asked(log, "clGetGLContextInfoKHR")
+        assert asked_for_info in ([""], [first])
+        assert (info == INVALID_PLATFORM) == (asked_for_info == [""])
+    record("the first platform's" if any(got) else "refused")
