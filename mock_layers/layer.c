@@ -4,98 +4,18 @@
  * for the variants). Source of the contract: OpenCL-Docs, extensions/cl_loader_layers.asciidoc 1.0.1.
  */
 #define _GNU_SOURCE
-#include "calls.h"
+#include "layer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
-#ifndef CL_LAYER_PROPERTIES_LIST_END /* the headers know layers of 1.0.0 only */
-typedef cl_properties cl_layer_properties;
-CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
-                                                          cl_uint *num_entries_ret,
-                                                          const cl_icd_dispatch **layer_dispatch_ret,
-                                                          const cl_layer_properties *properties);
-CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void);
-#endif
-
-enum fault {
-#define FAULT(name) FAULT_##name,
-#include "faults.h"
-#undef FAULT
-    FAULT_COUNT
-};
-
-static const char *const fault_names[] = {
-#define FAULT(name) #name,
-#include "faults.h"
-#undef FAULT
-};
-
-typedef void entry(void);
-
-static entry *const *target;
-static cl_uint target_length;
-static entry *table[TABLE_LENGTH];
-
-/* --- the table's functions --- */
-
-/* The target's function for a slot, or NULL where the loader left a hole or gave a shorter table. */
-static entry *target_function(int slot)
-{
-    return target && slot >= 0 && (cl_uint)slot < target_length ? target[slot] : NULL;
-}
-
-/* What a call answers that has nowhere to go. */
-static uint64_t refuse_call(const struct function_info *about, const uint64_t *arguments)
-{
-    log_event("no target", about->name);
-    for (unsigned i = 0; i < about->parameter_count; i++) {
-        if (about->parameters[i].kind == PARAMETER_ERRCODE && arguments[i]) {
-            *(cl_int *)(uintptr_t)arguments[i] = CL_INVALID_OPERATION;
-        }
-    }
-    return about->result == RESULT_SIGNED ? (uint64_t)(int64_t)CL_INVALID_OPERATION : 0;
-}
-
-uint64_t component_call(enum function function, const uint64_t *arguments)
-{
-    const struct function_info *about = &function_info[function];
-    log_call(about, arguments);
-    entry *next = target_function(about->slot);
-    uint64_t result = next ? invoke(function, next, arguments) : refuse_call(about, arguments);
-    log_return(about, arguments, result);
-    return result;
-}
-
-/* Entries without a signature in the headers stay NULL: the loader fills them from the target. */
-static void make_table(void)
-{
-    for (int slot = 0; slot < TABLE_LENGTH; slot++) {
-        int function = function_of_slot[slot];
-        table[slot] = function < 0 ? NULL : entry_of_function[function];
-    }
-}
-
-static void call_target(const char *where)
-{
-    cl_uint count = 0;
-    const uint64_t arguments[] = {0, 0, (uint64_t)(uintptr_t)&count};
-    entry *next = target_function(function_info[FUNCTION_clGetPlatformIDs].slot);
-    if (!next) {
-        log_event("call of target impossible", where);
-        return;
-    }
-    log_event("call of target", where);
-    cl_int result = (cl_int)invoke(FUNCTION_clGetPlatformIDs, next, arguments);
-    log_event("call of target done", result == CL_SUCCESS ? "success" : "error");
-}
-
 /* --- a layer's own functions, in the log like all others --- */
 
-static void log_own_call(const char *name, const uint64_t *arguments, size_t count)
+__attribute__((unused)) static void log_own_call(const char *name, const uint64_t *arguments, size_t count)
 {
     struct calllog_line line;
     calllog_begin(&line, mock_name, "call", name);
@@ -103,7 +23,7 @@ static void log_own_call(const char *name, const uint64_t *arguments, size_t cou
     calllog_commit(&mock_log, &line);
 }
 
-static void log_own_return(const char *name, cl_int result)
+__attribute__((unused)) static void log_own_return(const char *name, cl_int result)
 {
     struct calllog_line line;
     calllog_begin(&line, mock_name, "return", name);
@@ -111,7 +31,7 @@ static void log_own_return(const char *name, cl_int result)
     calllog_commit(&mock_log, &line);
 }
 
-#ifndef MOCK_WITHOUT_GET_LAYER_INFO
+#ifndef MOCK_WITHOUT_INFO
 static cl_int get_layer_info(const uint64_t *arguments)
 {
     long reported = fault_value(FAULT_reports_api_version, ANY_PLATFORM, CL_LAYER_API_VERSION_100);
@@ -124,7 +44,11 @@ static cl_int get_layer_info(const uint64_t *arguments)
         if (fault(FAULT_api_version_fails, ANY_PLATFORM)) {
             return (cl_int)fault_value(FAULT_api_version_fails, ANY_PLATFORM, CL_INVALID_VALUE);
         }
-        return answer_info(arguments + 1, &version, sizeof version);
+        if (fault(FAULT_api_version_unset, ANY_PLATFORM)) {
+            return CL_SUCCESS;
+        }
+        answer_info(arguments + 1, &version, sizeof version);
+        return (cl_int)fault_value(FAULT_api_version_fails_after_writing, ANY_PLATFORM, CL_SUCCESS);
     case CL_LAYER_NAME:
         return answer_info(arguments + 1, mock_name, strlen(mock_name) + 1);
     default:
@@ -144,9 +68,20 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name
 }
 #endif
 
+static void sleep_ms(long milliseconds)
+{
+    struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static void call_target_at_exit(void)
+{
+    call_target("exit handler");
+}
+
 /* Wraps as many entries as both sides know: a loader's shorter table is enough for this layer. */
-static cl_int init(cl_uint num_entries, const cl_icd_dispatch *target_dispatch, cl_uint *num_entries_ret,
-                   const cl_icd_dispatch **layer_dispatch_ret)
+__attribute__((unused)) static cl_int init(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
+                                           cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
     if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret) {
         return CL_INVALID_VALUE;
@@ -154,17 +89,23 @@ static cl_int init(cl_uint num_entries, const cl_icd_dispatch *target_dispatch, 
     if (fault(FAULT_init_fails, ANY_PLATFORM)) {
         return (cl_int)fault_value(FAULT_init_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
     }
-    target = (entry *const *)(const void *)target_dispatch;
-    target_length = num_entries;
-    make_table();
+    target_set(target_dispatch, num_entries);
+    if (fault(FAULT_init_sleeps, ANY_PLATFORM)) {
+        sleep_ms(fault_value(FAULT_init_sleeps, ANY_PLATFORM, 0));
+    }
+    if (fault(FAULT_init_prints, ANY_PLATFORM)) {
+        puts("the layer's greeting");
+    }
     if (fault(FAULT_init_calls_target, ANY_PLATFORM)) {
         call_target("init");
+    }
+    if (fault(FAULT_init_registers_exit_handler, ANY_PLATFORM)) {
+        atexit(call_target_at_exit);
     }
     if (fault(FAULT_init_leaves_outputs, ANY_PLATFORM)) {
         return CL_SUCCESS;
     }
-    *num_entries_ret = num_entries < TABLE_LENGTH ? num_entries : TABLE_LENGTH;
-    *layer_dispatch_ret = (const cl_icd_dispatch *)(const void *)table;
+    *layer_dispatch_ret = table_make(num_entries_ret);
     if (fault(FAULT_table_is_empty, ANY_PLATFORM)) {
         *num_entries_ret = 0;
     }
@@ -177,7 +118,7 @@ static cl_int init(cl_uint num_entries, const cl_icd_dispatch *target_dispatch, 
     return CL_SUCCESS;
 }
 
-#ifndef MOCK_WITHOUT_INIT_LAYER
+#ifndef MOCK_WITHOUT_INIT
 EXPORTED CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                                      cl_uint *num_entries_ret,
                                                      const cl_icd_dispatch **layer_dispatch_ret)
@@ -191,7 +132,7 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint num_entries, const 
 }
 #endif
 
-#ifndef MOCK_WITHOUT_INIT_LAYER_WITH_PROPERTIES
+#ifndef MOCK_WITHOUT_INIT_WITH_PROPERTIES
 /* No property exists in 1.0.1: any at all is an unknown one. */
 EXPORTED CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries,
                                                                    const cl_icd_dispatch *target_dispatch,
@@ -212,10 +153,11 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_e
 }
 #endif
 
-#ifndef MOCK_WITHOUT_DEINIT_LAYER
+#ifndef MOCK_WITHOUT_DEINIT
 EXPORTED CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
 {
     log_own_call("clDeinitLayer", NULL, 0);
+    target_check();
     if (fault(FAULT_deinit_calls_target, ANY_PLATFORM)) {
         call_target("clDeinitLayer");
     }
@@ -229,22 +171,12 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
 
 /* --- while it is loaded --- */
 
-/* All that there is to tell it stands in faults.h. */
-static bool no_key(const char *key, char *value)
-{
-    (void)key;
-    (void)value;
-    return false;
-}
-
 __attribute__((constructor)) static void loaded(void)
 {
-    sidefile_load(fault_names, FAULT_COUNT, no_key);
+    layer_configure();
     log_event("loaded", NULL);
     if (fault(FAULT_constructor_sleeps, ANY_PLATFORM)) {
-        long milliseconds = fault_value(FAULT_constructor_sleeps, ANY_PLATFORM, 0);
-        struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
-        nanosleep(&time, NULL);
+        sleep_ms(fault_value(FAULT_constructor_sleeps, ANY_PLATFORM, 0));
     }
     if (fault(FAULT_constructor_aborts, ANY_PLATFORM)) {
         abort();

@@ -98,8 +98,8 @@ def test_sandbox_refuses_what_the_mocks_do_not_know(sandbox: Sandbox) -> None:
         sandbox.icd("d", per_platform=[{"gpu": 1}])
     with pytest.raises(UsageError, match="'icd_exports_all'"):
         sandbox.icd("e", variant="icd_export_all")
-    with pytest.raises(UsageError, match="'layer_only_init'"):
-        sandbox.layer("f", variant="layer_only_inti")
+    with pytest.raises(UsageError, match="'layer_without_deinit'"):
+        sandbox.layer("f", variant="layer_without_deniit")
 
 
 def test_every_variant_is_a_library() -> None:

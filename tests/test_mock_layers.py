@@ -79,10 +79,16 @@ def test_every_entry_with_a_signature_is_wrapped(sandbox: Sandbox) -> None:
     assert wrapped == known
 
 
+def layer_of_20(layer: MockLayer) -> Loaded:
+    loaded = Loaded(layer, entries=20)
+    assert loaded.init() == 0
+    return loaded
+
+
 def test_a_shorter_table_of_the_loader_is_enough(sandbox: Sandbox) -> None:
-    layer = Loaded(sandbox.layer("layer"), entries=20)
-    assert layer.init() == 0
-    assert layer.count.value == 20
+    assert layer_of_20(sandbox.layer("short")).count.value == 20
+    layer = layer_of_20(sandbox.layer("layer", faults=["table_length_is=150"]))
+    assert layer.count.value == 150
     assert layer.call("clFlush") == INVALID_OPERATION  # its slot is beyond the table that the loader gave
     assert sandbox.log.happened("no target", by="layer")
     assert not layer.called
@@ -124,6 +130,35 @@ def test_layer_info_answers_by_the_size_rules(sandbox: Sandbox) -> None:
     assert info(0x4242, c_size_t(16), text, None) == INVALID_VALUE
 
 
+def test_holes_and_changes_of_the_target_are_noticed(sandbox: Sandbox) -> None:
+    layer = Loaded(sandbox.layer("layer"))
+    hole = api().functions["clFinish"].slot
+    assert hole is not None
+    layer.targets[hole] = None
+    assert layer.init() == 0
+    assert [e.data["detail"] for e in sandbox.log.happened("hole in target")] == ["clFinish"]
+    layer.call("clFlush")
+    assert not sandbox.log.happened("target changed")
+    layer.targets[hole] = layer.targets[hole - 1]
+    layer.call("clFlush")
+    assert sandbox.log.happened("target changed", by="layer")
+
+
+def test_functions_are_left_out_changed_and_swallowed(sandbox: Sandbox) -> None:
+    only = Loaded(sandbox.layer("only", functions={"only": ["clFlush", "clFinish"]}))
+    assert only.init() == 0
+    slots = {api().functions[name].slot for name in ("clFlush", "clFinish")}
+    assert {slot for slot in range(only.count.value) if only.table[slot]} == slots
+    changes = {"swallows": ["clFinish"], "changes_result": ["clFlush"], "changes_arguments": ["clSetKernelArg"]}
+    layer = Loaded(sandbox.layer("layer", functions=changes))
+    assert layer.init() == 0
+    assert layer.call("clFinish", 1) == -7777
+    assert not layer.called
+    assert layer.call("clFlush", 1) == 0x78
+    layer.call("clSetKernelArg", 1, 2, 3)
+    assert layer.called == [(1, 0, 0), (1, 3, 4)]
+
+
 def symbols(variant: str) -> set[str]:
     library = ctypes.CDLL(str(build().mock_layers[variant]))
     names = ("clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties", "clDeinitLayer")
@@ -134,9 +169,9 @@ def test_each_variant_exports_what_its_name_says() -> None:
     everything = symbols("layer")
     assert len(everything) == 4
     assert everything - symbols("layer_without_deinit") == {"clDeinitLayer"}
-    assert everything - symbols("layer_without_get_layer_info") == {"clGetLayerInfo"}
-    assert symbols("layer_only_init") == {"clGetLayerInfo", "clInitLayer"}
-    assert everything - symbols("layer_only_init_with_properties") == {"clInitLayer"}
+    assert everything - symbols("layer_without_info") == {"clGetLayerInfo"}
+    assert symbols("layer_without_init_with_properties_deinit") == {"clGetLayerInfo", "clInitLayer"}
+    assert everything - symbols("layer_without_init") == {"clInitLayer"}
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,9 @@ PLATFORM_SETTINGS = ("suffix", "extensions", "version", "profile", "gpus", "cpus
 # What single functions of the mock ICD can be told (mock_icds/config.h).
 FUNCTION_SETTINGS = ("answers", "silent", "lacks", "calls_back", "calls_back_threaded", "waits_at", "arrives_at")
 
+# The same of the mock layer (mock_layers/layer.h).
+LAYER_FUNCTION_SETTINGS = ("only", "swallows", "changes_arguments", "changes_result", "calls_another", "recurses")
+
 
 @dataclass(frozen=True)
 class MockIcd:
@@ -79,6 +82,12 @@ class MockLayer:
 def _escaped(text: str) -> str:
     """The configuration's form of a value: a line of printable ASCII."""
     return "".join(c if " " <= c <= "~" and c != "\\" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in text)
+
+
+def _check_settings(kind: Kind, given: Iterable[str], known: Sequence[str]) -> None:
+    for key in given:
+        if key not in known:
+            raise UsageError(f"functions of the {NAMES[kind]} have no setting {key!r}; {nearest(key, known)}")
 
 
 def _mock(kind: Kind, variant: str) -> Path:
@@ -155,14 +164,12 @@ class Sandbox:
         platforms, `per_platform` for the n-th. With several platforms their names are "NAME.0", "NAME.1", …
         `faults` are entries of mock_icds/faults.h: "name", "name=VALUE", "name@PLATFORM".
         `variant` is a build of the mock (which symbols it exports), `file` the copy's file name.
-        `table` is the length of its dispatch table in entries. Exact objects are one word (two with ICD 2) before an
+        `table` is the length of its dispatch table in entries; what is behind the last known one logs a trap. Exact objects are one word (two with ICD 2) before an
         unreadable page, and unreadable once released. With a table per class each class of objects has its own table
         that holds the functions of that class only. `functions` tells single functions what to do, by
         FUNCTION_SETTINGS: {"lacks": ["clFinish"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function.
         """
-        for key in functions or ():
-            if key not in FUNCTION_SETTINGS:
-                raise UsageError(f"the mock ICD's functions have no setting {key!r}; {nearest(key, FUNCTION_SETTINGS)}")
+        _check_settings("icd", functions or {}, FUNCTION_SETTINGS)
         for key in (*settings, *itertools.chain.from_iterable(per_platform)):
             if key not in PLATFORM_SETTINGS and (key != "name" or key in settings):
                 raise UsageError(f"the mock ICD has no setting {key!r}; {nearest(key, PLATFORM_SETTINGS)}")
@@ -192,13 +199,26 @@ class Sandbox:
         return mock
 
     def layer(
-        self, name: str, *, faults: Iterable[str] = (), variant: str = "layer", file: str | None = None
+        self,
+        name: str,
+        *,
+        faults: Iterable[str] = (),
+        variant: str = "layer",
+        file: str | None = None,
+        folder: Path | None = None,
+        functions: Mapping[str, Sequence[str]] | None = None,
     ) -> MockLayer:
-        """A copy of the mock layer; `faults` are entries of mock_layers/faults.h."""
-        path = self.libraries / (file or f"lib{name}.so")
+        """A copy of the mock layer; `faults` are entries of mock_layers/faults.h.
+
+        `variant` is a build of the mock: "layer" exports all four functions, the others say what they lack.
+        `functions` tells single functions what to do, by LAYER_FUNCTION_SETTINGS: {"only": ["clFinish"]}.
+        """
+        _check_settings("layer", functions or {}, LAYER_FUNCTION_SETTINGS)
+        path = (folder or self.libraries) / (file or f"lib{name}.so")
         self.copy_mock(_mock("layer", variant), path)
         lines = [f"name = {name}", f"log = {self.log_path}"]
         lines += [f"loader = {self.loader_path}"] if self.loader_path else []
+        lines += [f"{key} = {function}" for key, names in (functions or {}).items() for function in names]
         lines += [f"fault = {fault}" for fault in check_faults("layer", faults)]
         Path(f"{path}.conf").write_text("\n".join(lines) + "\n")
         return MockLayer(name, path)

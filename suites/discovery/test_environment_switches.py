@@ -107,7 +107,7 @@ def bad_layers(sandbox: Sandbox) -> None:
     sandbox.vendor("a")
     made = [
         sandbox.layer("good"),
-        sandbox.layer("info", variant="layer_without_get_layer_info"),
+        sandbox.layer("info", variant="layer_without_info"),
         sandbox.layer("version", faults=["reports_api_version=7"]),
         sandbox.layer("init", faults=["init_fails"]),
         sandbox.layer("deinit", faults=["deinit_fails"]),
@@ -219,8 +219,8 @@ def reached(log: CallLog) -> list[str]:
 VARIANTS = {
     # which initialisation the layer exports: whether it is a layer of the newer scheme, and of the older one
     "layer": (True, True),
-    "layer_only_init": (False, True),
-    "layer_only_init_with_properties": (True, False),
+    "layer_without_init_with_properties_deinit": (False, True),
+    "layer_without_init": (True, False),
     "layer_without_deinit": (True, True),
 }
 
@@ -246,7 +246,7 @@ def test_nothing_is_unloaded_in_the_older_scheme(loader: Loader, sandbox: Sandbo
     """With the older scheme, nothing is unloaded at the end: old layers may still call their vendors."""
     loader.require("initialises layers with properties")
     vendor = unloadable(sandbox, "a")
-    made = two_layers(sandbox, variant="layer_only_init")
+    made = two_layers(sandbox, variant="layer_without_init_with_properties_deinit")
     sandbox.env[LEGACY] = "1"
     with loader.start(sandbox) as cl:
         assert cl.used_platforms() == {"a"}

@@ -1,0 +1,73 @@
+/* What the parts of the mock layer share. */
+#ifndef CLHARNESS_MOCK_LAYER_H
+#define CLHARNESS_MOCK_LAYER_H
+
+#include "calls.h"
+
+#ifndef CL_LAYER_PROPERTIES_LIST_END /* the headers know layers of 1.0.0 only */
+typedef cl_properties cl_layer_properties;
+CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
+                                                          cl_uint *num_entries_ret,
+                                                          const cl_icd_dispatch **layer_dispatch_ret,
+                                                          const cl_layer_properties *properties);
+CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void);
+#endif
+
+enum fault {
+#define FAULT(name) FAULT_##name,
+#include "faults.h"
+#undef FAULT
+    FAULT_COUNT
+};
+
+/* What can be told of each function: `KEY = FUNCTION`, or `KEY = all` for every function that has a slot. */
+struct function_config {
+    bool only;              /* is in the layer's table; where any function is told so, all others are left out of it */
+    bool swallows;          /* answers SWALLOWED without calling its target */
+    bool changes_arguments; /* adds one to every number on its way down */
+    bool changes_result;    /* answers one more than the target did, also through errcode_ret */
+    bool calls_another;     /* calls clGetPlatformIDs of its target first */
+    bool recurses;          /* calls clGetPlatformIDs of the loader first */
+};
+
+enum { SWALLOWED = -7777 };
+
+typedef void entry(void);
+
+extern struct function_config function_config[FUNCTION_COUNT];
+
+/* --- config.c --- */
+
+/* Reads the side file; without one it is a plain layer. */
+void layer_configure(void);
+
+/* --- table.c --- */
+
+/* Takes the target for its own, notes what it holds, and logs the holes in it. */
+void target_set(const void *table, cl_uint count);
+/* Logs when the target does not hold any more what it did. */
+void target_check(void);
+/* The target's function for a slot, or NULL where the loader left a hole or gave a shorter table. */
+entry *target_function(int slot);
+/* The layer's own table, which ends where an unreadable page begins, and its length. */
+const void *table_make(cl_uint *count);
+/* For the fault that has it changed behind the loader's back. */
+void table_swap_entries(void);
+
+/* --- through.c: what happens to a call on its way --- */
+
+/* Calls clGetPlatformIDs of the target, and asks the first platform its name. */
+void call_target(const char *where);
+
+/* --- wrap.c: handles of the layer's own in place of the target's --- */
+
+/* Calls the target with its own handles, and gives the application the layer's: small numbers, addresses of nothing.
+ * Handles that a callback gets are the target's. */
+uint64_t call_wrapped(enum function function, entry *next, const uint64_t *arguments);
+
+/* --- platform.c: a platform of the layer's own --- */
+
+/* Answers calls about the layer's platform, and adds it to the target's list. False: not for us. */
+bool own_platform(enum function function, entry *next, const uint64_t *arguments, uint64_t *result);
+
+#endif
