@@ -47,8 +47,11 @@ static cl_int get_layer_info(const uint64_t *arguments)
         if (fault(FAULT_api_version_unset, ANY_PLATFORM)) {
             return CL_SUCCESS;
         }
-        answer_info(arguments + 1, &version, sizeof version);
-        return (cl_int)fault_value(FAULT_api_version_fails_after_writing, ANY_PLATFORM, CL_SUCCESS);
+        if (fault(FAULT_api_version_fails_after_writing, ANY_PLATFORM)) {
+            answer_info(arguments + 1, &version, sizeof version);
+            return (cl_int)fault_value(FAULT_api_version_fails_after_writing, ANY_PLATFORM, CL_SUCCESS);
+        }
+        return answer_info(arguments + 1, &version, sizeof version);
     case CL_LAYER_NAME:
         return answer_info(arguments + 1, mock_name, strlen(mock_name) + 1);
     default:

