@@ -76,6 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"ci/mutants: {error}", file=sys.stderr)
         return int(error.exit_code if isinstance(error, ClharnessError) else Exit.HARNESS)
     except KeyboardInterrupt:
+        print("ci/mutants: interrupted", file=sys.stderr)
         return Exit.INTERRUPTED
 
 

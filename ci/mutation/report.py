@@ -59,7 +59,8 @@ def lines(campaign: Campaign, seconds: float) -> list[str]:
         report += ["Left out, as they do not always do the same with the unchanged library:"]
         report += [f"  {name}" for name in names]
     states = Counter(fate.state for fate in campaign.fates)
-    rest = ", ".join(f"{states[state]} {state}" for state in NOT_COUNTED if states[state])
+    states["not reached"] = len(campaign.mutants) - len(campaign.fates)
+    rest = ", ".join(f"{states[state]} {state}" for state in (*NOT_COUNTED, "not reached") if states[state])
     found = states[FOUND]
     cases = len(campaign.suites.items) if campaign.suites else 0
     report.append(f"{found} of {len(counted)} mutants found ({share(campaign):.1%}), {cases} cases, {seconds:.0f} s"
