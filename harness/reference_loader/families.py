@@ -196,25 +196,55 @@ FAMILIES = (
 )
 
 
+@dataclass(frozen=True)
+class Exported:
+    """A function as applications call it: into the first layer, or to the loader's own end."""
+
+    name: str
+    slot: Slot
+    neighbour: int
+
+    @property
+    def requirement(self) -> str:
+        if self.slot.class_ in ("loader", "none"):
+            return "LAY-CHN-007"
+        return "LAY-CHN-001" if self.slot.reached == "export" else "LAY-CHN-004"
+
+    def fault(self, family: str, sentence: str, code: str, instead: str) -> Fault:
+        function = self.name if self.slot.reached == "export" else f"queried_{self.name}"
+        name, cases = f"{self.name}_{family}", f"[{self.name}"
+        return Fault(name, (self.requirement,), f"{sentence}.", FILE, function, code, instead, cases=cases)
+
+    def faults(self) -> Iterator[Fault]:
+        yield self.fault("layers_skipped", f"leave the layers out of {self.name}", "(first_layer_table)", "(0)")
+        slot, wrong = (f"first_layer_table->slot[{number}]" for number in (self.slot.number, self.neighbour))
+        yield self.fault("layer_slot", f"call another slot of the first layer for {self.name}", slot, wrong)
+
+
 def families(api: Mapping[str, Any]) -> Iterator[Fault]:
     """The faults for the functions of an API model (api.json)."""
     functions = {f["name"]: f for f in api["functions"]}
     numbers = {slots()[name].number for name in api["slots"] if name in functions}
     for name in api["slots"]:
         slot, function = slots()[name], functions.get(name)
-        if function is None or slot.reached == "windows-query" or slot.class_ in OWN or name in OWN_FUNCTIONS:
+        if function is None or slot.reached == "windows-query":
             continue
         neighbour = slot.number + 1 if slot.number + 1 in numbers else slot.number - 1
-        forwarded = Forwarded(name, slot, function["parameters"], function["result_kind"], neighbour)
-        for family in FAMILIES:
-            change = family.change(forwarded)
-            if change:
-                yield Fault(
-                    f"{name}_{family.name}",
-                    (family.requirement(forwarded),),
-                    f"{family.sentence.format(function=name)}.",
-                    FILE,
-                    f"loader_{name}",
-                    *change,
-                    cases=f"[{name}",
-                )
+        yield from Exported(name, slot, neighbour).faults()
+        if slot.class_ not in OWN and name not in OWN_FUNCTIONS:
+            yield from _forwarded(Forwarded(name, slot, function["parameters"], function["result_kind"], neighbour))
+
+
+def _forwarded(function: Forwarded) -> Iterator[Fault]:
+    for family in FAMILIES:
+        change = family.change(function)
+        if change:
+            yield Fault(
+                f"{function.name}_{family.name}",
+                (family.requirement(function),),
+                f"{family.sentence.format(function=function.name)}.",
+                FILE,
+                f"loader_{function.name}",
+                *change,
+                cases=f"[{function.name}",
+            )
