@@ -130,12 +130,13 @@ cl_int loader_clUnloadCompiler(void)
     return CL_SUCCESS;
 }
 
-/* A function of the API that has a slot, by its name. */
-static void *api_function(const char *name)
+/* The loader's own function for an extension that has a slot, by its name. Functions of the core are not to be had by
+ * queries (API "Extension Function Pointers"). */
+static void *extension_function(const char *name)
 {
     int function = function_by_name(name);
     int slot = function < 0 ? -1 : function_info[function].slot;
-    return slot < 0 ? NULL : (void *)(uintptr_t)exported_function(slot);
+    return slot < 0 ? NULL : (void *)(uintptr_t)queried_function(slot);
 }
 
 /* What the loader says of itself, in the form that ocl-icd introduced and the Khronos loader took over:
@@ -168,7 +169,7 @@ void *loader_clGetExtensionFunctionAddress(const char *func_name)
         return NULL;
     }
     bool about_loader = strcmp(func_name, "clGetICDLoaderInfoOCLICD") == 0;
-    void *known = about_loader ? (void *)(uintptr_t)loader_info : api_function(func_name);
+    void *known = about_loader ? (void *)(uintptr_t)loader_info : extension_function(func_name);
     size_t length = strlen(func_name);
     for (struct platform *platform = first_platform; !known && platform; platform = platform->next) {
         size_t suffix = strlen(platform->suffix);
@@ -180,14 +181,31 @@ void *loader_clGetExtensionFunctionAddress(const char *func_name)
     return known || !best ? known : best->extension_address(func_name);
 }
 
+/* What vendors have for the loader alone: an application could disturb dispatch with it (grey area 34). */
+static bool is_for_loaders(const char *name)
+{
+    static const char *const names[] = {"clIcdGetPlatformIDsKHR", "clIcdGetFunctionAddressForPlatformKHR",
+                                        "clIcdSetPlatformDispatchDataKHR"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ICD "Issues": the way to functions of extensions. What the loader has serves every platform, so it needs none. */
 void *loader_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *func_name)
 {
-    if (!platform || !func_name) {
+    if (!func_name) {
         return NULL;
     }
-    void *known = api_function(func_name);
-    entry found = known ? NULL : find(platform, FUNCTION_clGetExtensionFunctionAddressForPlatform, NULL);
-    return found ? ((void *(CL_API_CALL *)(cl_platform_id, const char *))found)(platform, func_name) : known;
+    void *known = extension_function(func_name);
+    if (known || !platform || is_for_loaders(func_name)) {
+        return known;
+    }
+    entry found = find(platform, FUNCTION_clGetExtensionFunctionAddressForPlatform, NULL);
+    return found ? ((void *(CL_API_CALL *)(cl_platform_id, const char *))found)(platform, func_name) : NULL;
 }
 
 void *loader_clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)

@@ -21,7 +21,7 @@ void *loader_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, c
 void *loader_clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment);
 void loader_clSVMFree(cl_context context, void *svm_pointer);
 
-/* The exported function of a slot, or NULL: what the address queries give for names of the API. */
-entry exported_function(int slot);
+/* The loader's function for a slot that an extension brought, or NULL: what the address queries give. */
+entry queried_function(int slot);
 
 #endif

@@ -78,7 +78,7 @@ def _export(function: dict[str, Any], slot: Slot) -> str:
 def source(api: dict[str, Any]) -> str:
     """The C text."""
     functions = {f["name"]: f for f in api["functions"]}
-    parts, own, exported = [], [], []
+    parts, own, queried = [], [], []
     for name in api["slots"]:
         slot = slots()[name]
         function = functions.get(name)
@@ -90,7 +90,8 @@ def source(api: dict[str, Any]) -> str:
         parts.append(_export(function, slot))
         public = name if slot.reached == "export" else f"queried_{name}"
         own.append(f"        [{slot.number}] = (entry)loader_{name},\n")
-        exported.append(f"    [{slot.number}] = (entry){public},\n")
+        if slot.empty_slot == "CL_INVALID_OPERATION":  # so are the slots of extensions marked
+            queried.append(f"    [{slot.number}] = (entry){public},\n")
     return f"""/* Generated from the installed OpenCL-Headers and harness/requirements/slots.toml. Do not edit. */
 #include "dispatch.h"
 #include "entry_points.h"
@@ -107,12 +108,12 @@ const struct table loader_table = {{
     .slot = {{
 {"".join(own)}    }}}};
 
-static const entry exported[TABLE_LENGTH] = {{
-{"".join(exported)}}};
+static const entry queried[TABLE_LENGTH] = {{
+{"".join(queried)}}};
 
-entry exported_function(int slot)
+entry queried_function(int slot)
 {{
-    return exported[slot];
+    return queried[slot];
 }}
 """
 
