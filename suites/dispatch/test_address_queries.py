@@ -1,0 +1,192 @@
+"""Addresses of extension functions: each platform's own, unusual arguments, and queries that come first (DISP-EXT)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.api.model import api
+from harness.calllog.reader import CallLog, Event
+from harness.capabilities import LOADER_INFO
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.patterns import answered
+from harness.probe.values import Value
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox
+
+QUERY = "clGetExtensionFunctionAddress"
+PLATFORM_QUERY = "clGetExtensionFunctionAddressForPlatform"
+CREATED_BY_KHR = "clCreateSemaphoreWithPropertiesKHR"  # an extension function without a slot
+OF_ICDS = ("clIcdGetPlatformIDsKHR", "clIcdGetFunctionAddressForPlatformKHR", "clIcdSetPlatformDispatchDataKHR")
+
+KNOWN_BY_SLOT = [name for name, slot in slots().items() if slot.empty_slot == "CL_INVALID_OPERATION"]
+CORE = [name for name, slot in slots().items() if slot.empty_slot != "CL_INVALID_OPERATION"]
+
+
+def names() -> list[str]:
+    """Names that no loader has a function for: those of vendors, of extensions without a slot, and near known ones."""
+    without_slot = [f.name for f in api().functions.values() if f.slot is None]
+    near = [other for name in KNOWN_BY_SLOT for other in (name[:-1], name + "X")]
+    near += [other for name in OF_ICDS for other in (name[:-1], name + "X", name[1:], name[:-3])]
+    all_names = ["clFooAAA", "clFooBBB", "clFooZZZ", "AAA", "A", "", "clFoo", "cl" + "LongName" * 8, "\\%s\x7f"]
+    all_names += [name for name in without_slot if name not in OF_ICDS and name != LOADER_INFO]
+    return all_names + [name for name in near if name not in api().functions]
+
+
+def vendors(loader: Loader, sandbox: Sandbox, **settings: object) -> None:
+    """Three vendors with five platforms, one of them with ICD 2 where the loader knows that."""
+    sandbox.vendor("a", platforms=2, per_platform=[{"suffix": "AAA"}, {"suffix": "AAB"}], **settings)
+    icd2 = loader.has("ICD 2")
+    sandbox.vendor("b", platforms=2, per_platform=[{"suffix": "BBA"}, {"suffix": "BBB"}], icd2=icd2, **settings)
+    sandbox.vendor("c", suffix="CCC", **settings)
+
+
+def platforms_by_owner(cl: Session) -> list[tuple[str, Value]]:
+    """Each platform with the vendor that it belongs to."""
+    found = [(cl.GetPlatformInfo(platform).partition(".")[0], platform) for platform in cl.GetPlatformIDs()]
+    assert sorted(owner for owner, _ in found) == ["a", "a", "b", "b", "c"]
+    return found
+
+
+def address(cl: Session, platform: Value | None, name: object) -> Value:
+    found = cl.call(PLATFORM_QUERY, platform, name)
+    assert isinstance(found, Value)
+    return found
+
+
+def of_vendors(log: CallLog) -> list[Event]:
+    return [call for call in log.calls() if call.who != "application"]
+
+
+def reached(log: CallLog) -> list[tuple[str, str, int, str, int | None]]:
+    """Each vendor that was asked: with which function, platform and name, and its answer."""
+    found = []
+    for call in of_vendors(log):
+        answer = next((e.result for e in log.returns(call.name, by=call.who)), None)
+        found.append((call.who, call.name, call.arguments[0], call.data.get("in", {}).get("func_name", ""), answer))
+    return found
+
+
+@requirement("DISP-EXT-002", "DISP-EXT-012", "DISP-EXT-004")
+def test_each_platform_is_asked_for_its_own(loader: Loader, sandbox: Sandbox) -> None:
+    """A name that the loader has no function for goes to the platform that it is asked of; the answer comes back."""
+    vendors(loader, sandbox)
+    asked = []
+    with loader.start(sandbox) as cl:
+        for owner, platform in platforms_by_owner(cl):
+            asked += [(owner, platform, name, address(cl, platform, name)) for name in names()]
+    logs = sandbox.log.during(PLATFORM_QUERY)
+    for (owner, platform, name, found), log in zip(asked, logs, strict=True):
+        assert reached(log) == [(owner, PLATFORM_QUERY, platform, name, found)]
+    of_khr = {owner: found for owner, _, name, found in asked if name == CREATED_BY_KHR}
+    assert len({0, *of_khr.values()}) == 4
+
+
+@requirement("DISP-EXT-002")
+def test_answer_of_a_platform_is_unchanged(loader: Loader, sandbox: Sandbox) -> None:
+    """Whatever 64 bits a platform answers, they come back, also where another vendor's suffix ends the name."""
+    vendors(loader, sandbox, functions={"answers": [PLATFORM_QUERY]})
+    with loader.start(sandbox) as cl:
+        for owner, platform in platforms_by_owner(cl) * 2:
+            for name in ("clFooAAA", "clFooBBB", "clFooCCC", "clFoo", CREATED_BY_KHR):
+                assert address(cl, platform, name) == answered(owner, PLATFORM_QUERY, 2)
+
+
+@requirement("DISP-EXT-009")
+def test_core_functions_of_a_platform(loader: Loader, sandbox: Sandbox) -> None:
+    """A name of the core leads to no function of the loader: it is unknown, or the platform's own affair."""
+    vendors(loader, sandbox)
+    asked = []
+    with loader.start(sandbox) as cl:
+        exports = {int(cl.command(f"symbol {name}"), 16) for name in CORE} - {0}
+        for owner, platform in platforms_by_owner(cl):
+            asked += [(owner, platform, name, address(cl, platform, name)) for name in CORE]
+    assert len(exports) > 70
+    for (owner, platform, name, found), log in zip(asked, sandbox.log.during(PLATFORM_QUERY), strict=True):
+        assert found not in exports
+        assert reached(log) in ([], [(owner, PLATFORM_QUERY, platform, name, found)])
+        assert reached(log) or not found
+
+
+@requirement("DISP-EXT-014")
+@pytest.mark.parametrize("name", OF_ICDS)
+def test_functions_between_loader_and_vendor(loader: Loader, sandbox: Sandbox, name: str) -> None:
+    """What a vendor has for the loader only is not given to the application."""
+    vendors(loader, sandbox)
+    with loader.start(sandbox) as cl:
+        for _, platform in platforms_by_owner(cl):
+            assert address(cl, platform, CREATED_BY_KHR)
+            assert address(cl, platform, name) == 0
+    assert [of_vendors(log) for log in sandbox.log.during(PLATFORM_QUERY)[1::2]] == [[]] * 5
+
+
+@requirement("DISP-EXT-001")
+def test_no_name(loader: Loader, sandbox: Sandbox) -> None:
+    """NULL is no name: nobody is asked for it, of whatever platform."""
+    vendors(loader, sandbox)
+    with loader.start(sandbox) as cl:
+        assert cl.clGetExtensionFunctionAddress(None) == 0
+        assert len(cl.GetPlatformIDs()) == 5
+        assert cl.clGetExtensionFunctionAddress(None) == 0
+        assert [address(cl, platform, None) for platform in [None, *cl.GetPlatformIDs()]] == [0] * 6
+        assert cl.vendor_function("clFooBBB") == "b"
+    later = sandbox.log.during(QUERY)[1:2] + sandbox.log.during(PLATFORM_QUERY)
+    assert [of_vendors(log) for log in later] == [[]] * 7
+
+
+@requirement("DISP-EXT-013")
+@pytest.mark.parametrize("name", [name for name, slot in slots().items() if slot.reached == "query"])
+def test_known_name_of_no_platform(loader: Loader, sandbox: Sandbox, name: str) -> None:
+    """A function that the loader has is found without a platform."""
+    vendors(loader, sandbox)
+    with loader.start(sandbox) as cl:
+        first = address(cl, None, name)
+        cl.GetPlatformIDs()
+        assert first
+        assert address(cl, None, name) == first
+
+
+@requirement("DISP-EXT-013", "DISP-EXT-004")
+def test_unknown_name_of_no_platform(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+    """Without a platform an unknown name leads to nothing, or to what the first platform has (grey area 7)."""
+    vendors(loader, sandbox)
+    asked = names()
+    with loader.start(sandbox) as cl:
+        owner, first = platforms_by_owner(cl)[0]
+        found = [address(cl, None, name) for name in asked]
+    nowhere: list[object] = []
+    outcomes = set()
+    for name, value, log in zip(asked, found, sandbox.log.during(PLATFORM_QUERY), strict=True):
+        assert reached(log) in (nowhere, [(owner, PLATFORM_QUERY, first, name, value)])
+        assert value == 0 or reached(log) != nowhere
+        outcomes.add("first platform" if reached(log) else "NULL")
+    assert len(outcomes) == 1
+    record(outcomes.pop())
+
+
+@requirement("DISP-EXT-004")
+def test_no_vendor_at_all(loader: Loader, sandbox: Sandbox) -> None:
+    """Without a vendor no unknown name leads to anything."""
+    with loader.start(sandbox) as cl:
+        assert [name for name in names() if cl.clGetExtensionFunctionAddress(name)] == []
+        assert [name for name in names() if address(cl, None, name)] == []
+    assert len(sandbox.log.during(PLATFORM_QUERY)) == len(names())
+
+
+@requirement("DISP-EXT-020")
+@pytest.mark.parametrize("way", ["suffix", "suffix-in-child", "no-platform", "known-name"])
+def test_query_is_the_first_call(loader: Loader, sandbox: Sandbox, way: str) -> None:
+    """A query that comes first finds all vendors."""
+    vendors(loader, sandbox)
+    with loader.start(sandbox) as cl:
+        if way == "suffix-in-child":
+            cl.fork()
+        if way.startswith("suffix"):
+            assert [cl.vendor_function(f"clFoo{suffix}") for suffix in ("CCC", "BBB", "AAA")] == ["c", "b", "a"]
+        else:
+            address(cl, None, "clFooCCC" if way == "no-platform" else "clGetGLContextInfoKHR")
+    first = sandbox.log.during(PLATFORM_QUERY if way in ("no-platform", "known-name") else QUERY)[0]
+    assert sorted(event.who for event in first.happened("loaded")) == ["a", "b", "c"]

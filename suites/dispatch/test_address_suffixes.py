@@ -1,0 +1,257 @@
+"""clGetExtensionFunctionAddress: a vendor's functions are those whose names end in its suffix (DISP-EXT)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from harness.api.model import api
+from harness.calllog.reader import CallLog
+from harness.capabilities import LOADER_INFO
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.values import Value
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox
+
+QUERY = "clGetExtensionFunctionAddress"
+LONGEST_LOGGED = 100  # a longer name may be cut in the log
+
+# Vendors and the suffixes of their platforms.
+World = Mapping[str, Sequence[str]]
+
+WORLDS: dict[str, World] = {
+    "one": {"a": ["AAA"]},
+    "three": {"a": ["AAA"], "b": ["BBB"], "c": ["CCC"]},
+    "nine": {f"v{i}": [f"S{i}"] for i in range(9)},
+    "one-letter": {"a": ["A"], "b": ["B"]},
+    "long": {"a": ["A" * 200], "b": ["B" + "A" * 199]},
+    "first-letter-differs": {"a": ["AVEND"], "b": ["BVEND"]},
+    "last-letter-differs": {"a": ["VENDA"], "b": ["VENDB"]},
+    "only-case-differs": {"a": ["vnd"], "b": ["VND"], "c": ["Vnd"]},
+    "several-platforms": {"a": ["AA", "AB", "AC"], "b": ["BA", "BB"], "c": ["CC"]},
+    "starts-of-each-other": {"a": ["X"], "b": ["XY"], "c": ["XYZ"]},
+    "no-letters": {"a": ["%s%n"], "b": ["_1"], "c": ["é\\"], "d": ["\x7f "]},
+    "whole-names": {"a": ["clFooAAA"], "b": ["clBarBBB"]},
+    "of-everybody": {"a": ["KHR"], "b": ["EXT"], "c": ["INTEL"]},
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One query: what came back, and the vendors that were asked for it with the function, name and answer of each."""
+
+    name: str
+    address: Value
+    reached: list[tuple[str, str, str, int | None]]
+
+    def by(self, *vendors: str) -> bool:
+        """Whether exactly these vendors were asked in this order, for this name, and the last one's answer is ours."""
+        logged = self.name.encode().decode("latin-1")  # the log has bytes
+        told = [(who, function, name[:LONGEST_LOGGED]) for who, function, name, _ in self.reached]
+        wanted = [(vendor, QUERY, logged[:LONGEST_LOGGED]) for vendor in vendors]
+        return told == wanted and self.address == (self.reached[-1][3] if self.reached else 0)
+
+
+def reached(log: CallLog) -> list[tuple[str, str, str, int | None]]:
+    """Calls of vendors in a part of the log: who, function, name asked for, answer."""
+    found = []
+    for call in log.calls():
+        if call.who != "application":
+            answer = next(iter(log.returns(call.name, by=call.who)), None)
+            asked = call.data.get("in", {}).get("func_name", "")
+            found.append((call.who, call.name, asked, answer.result if answer else None))
+    return found
+
+
+def ask(cl: Session, sandbox: Sandbox, names: Iterable[str]) -> list[Asked]:
+    """Asks for each name, whose terminator is the last readable byte of its page."""
+    asked = [(name, cl.GetExtensionFunctionAddress(name)) for name in names]
+    logs = sandbox.log.during(QUERY)[-len(asked) :]
+    return [Asked(name, address, reached(log)) for (name, address), log in zip(asked, logs, strict=True)]
+
+
+def make(loader: Loader, sandbox: Sandbox, world: World, order: Sequence[str] = ()) -> None:
+    """The vendors; every second one has ICD 2 where the loader knows that."""
+    mocks = {}
+    for number, (vendor, suffixes) in enumerate(world.items()):
+        platforms: list[dict[str, str | int]] = [{"suffix": suffix} for suffix in suffixes]
+        icd2 = loader.has("ICD 2") and number % 2 == 1
+        mocks[vendor] = sandbox.icd(vendor, platforms=len(suffixes), per_platform=platforms, icd2=icd2)
+    sandbox.vendors_in_order([f"{mocks[vendor]}\n" for vendor in order or world])
+
+
+def suffixes_in_order(cl: Session, world: World) -> list[tuple[str, str]]:
+    """Vendor and suffix of each platform as the loader lists them."""
+    found = []
+    for name in cl.platform_names():
+        vendor, _, number = name.partition(".")
+        found.append((vendor, world[vendor][int(number or 0)]))
+    assert sorted(found) == sorted((vendor, s) for vendor, suffixes in world.items() for s in suffixes)
+    return found
+
+
+def claimants(name: str, suffixes: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(vendor, suffix) for vendor, suffix in suffixes if suffix and name.endswith(suffix)]
+
+
+def names_about(suffix: str) -> list[str]:
+    """Names that end in a suffix, and names that nearly do."""
+    places = [i for i in range(len(suffix)) if i < 3 or i > len(suffix) - 4]
+    near = [suffix[:i] + chr(ord(suffix[i]) ^ 1) + suffix[i + 1 :] for i in places]
+    ends = [suffix, suffix[1:], suffix[:-1], suffix.swapcase(), *near]
+    ends += [suffix + more for more in ("X", " ", "Foo", suffix[0], suffix[-1], suffix)]
+    names = [start + end for start in ("", "clFoo", "clFoo" + suffix[0]) for end in ends]
+    return [*names, "cl" + "LongName" * 300 + suffix, "cl" + "LongName" * 300 + suffix[1:]]
+
+
+def names_in(world: World) -> list[str]:
+    """All of them for a world, and pairs of suffixes; no name of a function that a loader may know itself."""
+    suffixes = [suffix for several in world.values() for suffix in several]
+    names = ["", "c", "cl", "clFoo", "clFooZZZ", *(name for suffix in suffixes for name in names_about(suffix))]
+    names += ["clFoo" + first + second for first, second in itertools.pairwise([*suffixes, suffixes[0]])]
+    return [name for name in dict.fromkeys(names) if name not in api().functions]
+
+
+@requirement("DISP-EXT-003", "DISP-EXT-004", "DISP-EXT-007", "DISP-EXT-008")
+@pytest.mark.parametrize("order", ["first-to-last", "last-to-first"])
+@pytest.mark.parametrize("world", WORLDS)
+def test_suffix_tells_the_vendor(loader: Loader, sandbox: Sandbox, world: str, order: str) -> None:
+    """A name goes to the vendor whose suffix ends it, unchanged, and so does the answer; any other one is unknown."""
+    make(loader, sandbox, WORLDS[world], list(WORLDS[world])[:: 1 if order == "first-to-last" else -1])
+    names = names_in(WORLDS[world])
+    with loader.start(sandbox) as cl:
+        suffixes = suffixes_in_order(cl, WORLDS[world])
+        for asked in ask(cl, sandbox, names):
+            assert asked.by(*(vendor for vendor, _ in claimants(asked.name, suffixes)[:1]))
+    assert {vendor for name in names for vendor, _ in claimants(name, suffixes)} == set(WORLDS[world])
+
+
+@requirement("DISP-EXT-003")
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_suffixes_that_end_each_other(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], order: str
+) -> None:
+    """Where several suffixes end a name, one vendor is asked: the first platform's, or the longest suffix's."""
+    world = {"a": ["Z", "WV"], "b": ["YZ", "V"]}
+    make(loader, sandbox, world, order)
+    found = set()
+    with loader.start(sandbox) as cl:
+        suffixes = suffixes_in_order(cl, world)
+        for asked in ask(cl, sandbox, names_in(world)):
+            all_claimants = claimants(asked.name, suffixes)
+            first = [vendor for vendor, _ in all_claimants[:1]]
+            longest = [vendor for vendor, _ in sorted(all_claimants, key=lambda c: -len(c[1]))[:1]]
+            assert asked.by(*first) or asked.by(*longest)
+            if first != longest:
+                found.add("first" if asked.by(*first) else "longest")
+    assert len(found) == 1
+    record(found.pop())
+
+
+@requirement("DISP-EXT-005")
+@pytest.mark.parametrize("order", itertools.permutations("abc"), ids="".join)
+def test_equal_suffixes(loader: Loader, sandbox: Sandbox, order: tuple[str, ...]) -> None:
+    """The first of several platforms with a suffix is asked, and no other one, even if it answers NULL."""
+    mocks = {"a": sandbox.icd("a", suffix="ARM", functions={"lacks": ["clSVMAllocARM"]})}
+    mocks |= {vendor: sandbox.icd(vendor, suffix="ARM", icd2=loader.has("ICD 2") and vendor == "b") for vendor in "bc"}
+    sandbox.vendors_in_order([f"{mocks[vendor]}\n" for vendor in order])
+    with loader.start(sandbox) as cl:
+        first = cl.platform_names()[0]
+        lacking, other = ask(cl, sandbox, ["clSVMAllocARM", "clSVMFreeARM"])
+        assert lacking.by(first)
+        assert other.by(first)
+        assert other.address
+        assert bool(lacking.address) == (first != "a")
+
+
+@requirement("DISP-EXT-006")
+@pytest.mark.parametrize("order", itertools.permutations("abc"), ids="".join)
+def test_empty_suffix(loader: Loader, sandbox: Sandbox, order: tuple[str, ...]) -> None:
+    """A platform without a suffix is asked for no name; platforms with one are asked as ever."""
+    world = {"a": [""], "b": ["BBB"], "c": ["", "CCC"]}
+    make(loader, sandbox, world, order)
+    with loader.start(sandbox) as cl:
+        suffixes = suffixes_in_order(cl, world)
+        for asked in ask(cl, sandbox, ["clFooBBB", "clFooCCC", "clFooBAR", "BBB", "clFoo", "c", "", "clFooBBBX"]):
+            assert asked.by(*(vendor for vendor, _ in claimants(asked.name, suffixes)))
+
+
+@requirement("DISP-EXT-007", "DISP-EXT-003")
+def test_suffix_longer_than_the_name(loader: Loader, sandbox: Sandbox) -> None:
+    """What stands in memory before a name is not looked at: an end of the suffix is another name."""
+    suffix = "LONGSUFFIX"
+    make(loader, sandbox, {"a": [suffix], "b": ["X" + suffix]})
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+        memory = cl.data(f"X{suffix}\0".encode())
+        results = [cl.clGetExtensionFunctionAddress(memory.at(1 + skipped)) for skipped in range(len(suffix) + 1)]
+        whole = cl.clGetExtensionFunctionAddress(cl.data(f"clFoo{suffix}\0".encode()))
+    logs = [reached(log) for log in sandbox.log.during(QUERY)]
+    assert logs[0] == [("a", QUERY, suffix, results[0])]
+    assert logs[1:-1] == [[]] * len(suffix)
+    assert results[1:] == [0] * len(suffix)
+    assert whole
+    assert logs[-1] == [("a", QUERY, f"clFoo{suffix}", whole)]
+
+
+def core_functions() -> list[str]:
+    """What a loader exports and no extension brought: an empty slot is an error of extensions only."""
+    return [name for name, slot in slots().items() if slot.empty_slot != "CL_INVALID_OPERATION"]
+
+
+@requirement("DISP-EXT-009", "DISP-EXT-004")
+def test_core_functions(loader: Loader, sandbox: Sandbox) -> None:
+    """Functions of the core are not found, and no vendor is asked for them, be it in a first call or a later one."""
+    sandbox.vendor("a", suffix="AAA")
+    sandbox.vendor("b", suffix="BBB", icd2=loader.has("ICD 2"))
+    with loader.start(sandbox) as cl:
+        before = cl.GetExtensionFunctionAddress("clGetPlatformIDs")
+        cl.GetPlatformIDs()
+        control, *others = ask(cl, sandbox, ["clFooBBB", *core_functions()])
+    assert before == 0
+    assert control.by("b")
+    assert control.address
+    assert [asked.name for asked in others if not asked.by()] == []
+    assert len(others) > 100
+
+
+@requirement("DISP-EXT-012", "DISP-EXT-004")
+def test_extension_functions_without_a_slot(loader: Loader, sandbox: Sandbox) -> None:
+    """Functions of extensions that have no slot belong to no vendor in particular, unless a suffix says so."""
+    sandbox.vendor("a", suffix="AAA")
+    sandbox.vendor("b", suffix="INTEL", icd2=loader.has("ICD 2"))
+    known = [f.name for f in api().functions.values() if f.slot is None and f.name != LOADER_INFO]
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+        for asked in ask(cl, sandbox, known):
+            assert asked.by(*["b"] * asked.name.endswith("INTEL"))
+            assert bool(asked.address) == asked.name.endswith("INTEL")
+    assert {name[-3:] for name in known} >= {"KHR", "EXT", "TEL"}
+
+
+def names_near(name: str) -> list[str]:
+    """Names that differ from a known one in one place, and are no known ones themselves."""
+    middle, end = len(name) // 2, len(name)
+    changed = [name[:i] + chr(ord(name[i]) ^ 1) + name[i + 1 :] for i in (0, 1, 2, middle, end - 4, end - 1)]
+    near = [*changed, name[1:], name[:-1], name[:-3], name[:middle], name + "X", name + "KHR", "X" + name, name.lower()]
+    return [other for other in near if other not in api().functions]
+
+
+@requirement("DISP-EXT-004")
+def test_names_near_known_ones(loader: Loader, sandbox: Sandbox) -> None:
+    """A name that differs from a function's in one letter is another name."""
+    sandbox.vendor("a", suffix="AAA")
+    sandbox.vendor("b", suffix="BBB", icd2=loader.has("ICD 2"))
+    known = [name for name, slot in slots().items() if slot.empty_slot == "CL_INVALID_OPERATION"]
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+        control, *others = ask(cl, sandbox, ["clFooAAA", *(near for name in known for near in names_near(name))])
+    assert control.by("a")
+    assert control.address
+    assert [asked.name for asked in others if not asked.by()] == []
+    assert len(others) > 300

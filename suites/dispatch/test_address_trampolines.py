@@ -1,0 +1,151 @@
+"""Extension functions that have a slot: the loader's own function serves the objects of every vendor (DISP-EXT)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from harness.api.model import Function, api
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.objects import Objects
+from harness.probe.patterns import PatternedCall
+from harness.probe.values import Value
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox, Unsupported
+
+PLATFORM_QUERY = "clGetExtensionFunctionAddressForPlatform"
+INVALID_OPERATION = -59
+
+
+def extension_functions(reached: Sequence[str]) -> list[Any]:
+    """Functions of extensions that have a slot; an empty one is an error of extensions only."""
+    found = []
+    for function in api().dispatched():
+        slot = slots()[function.name]
+        if slot.empty_slot == "CL_INVALID_OPERATION" and slot.reached in reached:
+            found.append(pytest.param(function, id=function.name))
+    return found
+
+
+QUERIED = extension_functions(["query"])
+EXPORTED = extension_functions(["export"])
+
+
+def by_platform(cl: Session, platform: Value | None, function: Function) -> Value:
+    found = cl.call(PLATFORM_QUERY, platform, function.name)
+    assert isinstance(found, Value)
+    return found
+
+
+def of_loader(cl: Session, function: Function) -> Value:
+    """Where the loader has the function; names of GL without KHR are grey area 32."""
+    found = cl.GetExtensionFunctionAddress(function.name)
+    if not found and slots()[function.name].reached == "export":
+        raise Unsupported("loader", f"this loader does not answer {function.name} itself")
+    assert found
+    return found
+
+
+def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    told = {"answers": [function.name]}
+    sandbox.vendor("a", functions=told)
+    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    # Whose suffix a known name ends in does not matter. Without KHR or EXT it is known to some loaders only.
+    sandbox.vendor("c", functions=told, suffix=function.name[-3:] if slots()[function.name].reached == "query" else "C")
+
+
+@requirement("DISP-EXT-010")
+@pytest.mark.parametrize("function", QUERIED + EXPORTED)
+def test_one_function_serves_all_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    """Whichever query gave it, the function leads each call to the vendor of its object, unchanged."""
+    three_vendors(loader, sandbox, function)
+    calls = []
+    with loader.start(sandbox) as cl:
+        addresses = {of_loader(cl, function)}
+        objects = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        assert {o.owner for o in objects} == {"a", "b", "c"}
+        addresses |= {by_platform(cl, o.platform, function) for o in objects}
+        assert 0 not in addresses
+        for address in addresses:
+            calls += [PatternedCall(cl, function, o, address=address) for o in (*objects, objects[0])]
+        for call in calls:
+            call.make()
+        logs = sandbox.log.during(function.name)
+        for call, log in zip(calls, logs, strict=True):
+            assert not call.problems(log)
+
+
+@requirement("DISP-EXT-015")
+@pytest.mark.parametrize("function", QUERIED + EXPORTED)
+def test_same_address_each_time(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    """A query answers the same address each time; where the function is exported, that is the exported one."""
+    three_vendors(loader, sandbox, function)
+    with loader.start(sandbox) as cl:
+        own = of_loader(cl, function)
+        platforms = cl.GetPlatformIDs()
+        of_platforms = [by_platform(cl, platform, function) for platform in platforms]
+        assert own == of_loader(cl, function)
+        assert of_platforms == [by_platform(cl, platform, function) for platform in platforms]
+        exported = int(cl.command(f"symbol {function.name}"), 16)
+        assert exported in (0, own)
+        assert exported or slots()[function.name].reached == "query"
+    assert not [log for log in sandbox.log.during(PLATFORM_QUERY) if log.calls().functions() != [PLATFORM_QUERY]]
+
+
+@requirement("DISP-EXT-015", "DISP-EXT-010")
+def test_addresses_differ(loader: Loader, sandbox: Sandbox) -> None:
+    """Each function has an address of its own, in the loader."""
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        addresses = [cl.GetExtensionFunctionAddress(param.values[0].name) for param in QUERIED]
+        assert 0 not in addresses
+        assert len(set(addresses)) == len(QUERIED) >= 10
+        files = {bytes.fromhex(cl.command(f"module {address.token}")).decode() for address in addresses}
+    assert files == {str(loader.path)}
+
+
+@requirement("DISP-EXT-011")
+@pytest.mark.parametrize("function", EXPORTED)
+def test_names_without_khr(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: Function) -> None:
+    """Names of GL functions without KHR are known to some loaders and not to others."""
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        found = cl.GetExtensionFunctionAddress(function.name)
+    assert not [e for e in sandbox.log.during("clGetExtensionFunctionAddress")[0].calls() if e.name == function.name]
+    record("known" if found else "NULL")
+
+
+@requirement("DISP-EXT-019")
+@pytest.mark.parametrize("icd2", [False, True], ids=["ICD 1", "ICD 2"])
+@pytest.mark.parametrize("function", QUERIED + EXPORTED)
+def test_vendor_without_the_function(loader: Loader, sandbox: Sandbox, function: Function, icd2: bool) -> None:
+    """A call to a vendor that has no such function answers CL_INVALID_OPERATION; beside it others have one."""
+    if icd2:
+        loader.require("ICD 2")
+    sandbox.vendor("has", functions={"answers": [function.name]})
+    sandbox.vendor("lacks", functions={"lacks": [function.name]}, icd2=icd2)
+    exported = slots()[function.name].reached == "export"
+    with loader.start(sandbox) as cl:
+        objects = {o.owner: o for o in (Objects(cl, platform) for platform in cl.GetPlatformIDs())}
+        address = None if exported else of_loader(cl, function)
+        control = PatternedCall(cl, function, objects["has"], address=address)
+        refused = PatternedCall(cl, function, objects["lacks"], address=address)
+        control.make()
+        refused.make()
+        logs = sandbox.log.during(function.name)
+        assert not control.problems(logs[0])
+        assert [e.who for e in logs[1].calls()] == ["application"]
+        assert error_of(refused) == INVALID_OPERATION
+
+
+def error_of(call: PatternedCall) -> int:
+    """The error that a call reported, by its result or by errcode_ret."""
+    for parameter, sent in zip(call.function.parameters, call.sent, strict=True):
+        if parameter.name == "errcode_ret" and sent.buffer:
+            assert call.result == 0
+            return sent.buffer.i32()
+    return call.result

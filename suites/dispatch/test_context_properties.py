@@ -1,0 +1,277 @@
+"""Property lists: CL_CONTEXT_PLATFORM chooses the vendor, and the list arrives there as it is (DISP-CTX)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from harness.api.model import api
+from harness.calllog.reader import CallLog
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.objects import Objects
+from harness.probe.patterns import PatternedCall, Sent
+from harness.probe.values import Buffer, pack
+from harness.sandbox import Sandbox
+
+PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
+BY_PROPERTY = ("clCreateContextFromType", "clGetGLContextInfoKHR")
+INVALID_PLATFORM = -32
+
+# What stands for platforms in a list: the one that the call is for, and another vendor's.
+OWN, OTHER = "own", "other"
+Words = Sequence[int | str]
+
+
+def pair(number: int) -> list[int | str]:
+    """A property that no loader knows, with a value of its own."""
+    return [0x7000 + number, (0x1234567890AB << 16) + number]
+
+
+def around(before: int, after: int) -> list[int | str]:
+    """The platform among other pairs."""
+    pairs = [pair(i) for i in range(before + after)]
+    pairs.insert(before, [PLATFORM, OWN])
+    return [*itertools.chain.from_iterable(pairs), 0]
+
+
+LISTS: dict[str, Words] = {
+    **{f"{i}-before-{n - i}-after": around(i, n - i) for n in range(5) for i in range(n + 1)},
+    **{f"{i}-before-{99 - i}-after": around(i, 99 - i) for i in (0, 25, 99)},
+    "value-is-name": [*pair(1)[:1], PLATFORM, PLATFORM, OWN, 0],
+    "value-is-name-of-other": [*pair(1)[:1], PLATFORM, OTHER, 5, PLATFORM, OWN, 0],
+    "value-is-name-at-end": [PLATFORM, OWN, *pair(1)[:1], PLATFORM, 0],
+    "name-is-platform": [OTHER, OTHER, PLATFORM, OWN, 0],
+    "values-are-own-platform": [*pair(1)[:1], OTHER, PLATFORM, OWN, *pair(2)[:1], OTHER, 0],
+    "value-0-before": [*pair(1)[:1], 0, PLATFORM, OWN, 0],
+    "values-0-before": [*pair(1)[:1], 0, *pair(2)[:1], 0, PLATFORM, OWN, 0],
+    "value-0-after": [PLATFORM, OWN, *pair(1)[:1], 0, *pair(2), 0],
+    "other-behind-end": [PLATFORM, OWN, 0, PLATFORM, OTHER, 0],
+    "other-right-behind-end": [PLATFORM, OWN, 0, OTHER, PLATFORM, OTHER, 0],
+    "name-one-less": [PLATFORM - 1, OTHER, PLATFORM, OWN, 0],
+    "name-one-more": [PLATFORM + 1, OTHER, PLATFORM, OWN, 0],
+    "names-near-after": [PLATFORM, OWN, PLATFORM - 1, OTHER, PLATFORM + 1, OTHER, 0],
+    "name-wider": [PLATFORM + (1 << 32), OTHER, PLATFORM, OWN, PLATFORM + (1 << 63), OTHER, 0],
+    "name-negative": [-PLATFORM, OTHER, ~PLATFORM, OTHER, -1, OTHER, PLATFORM, OWN, 0],
+    "name-0-in-lower-half": [1 << 32, OTHER, PLATFORM, OWN, 1 << 63, OTHER, 0],
+}
+
+
+class World:
+    """The platforms of three vendors, whose functions take a list and answer patterns."""
+
+    def __init__(self, cl: Session, function: str) -> None:
+        self.cl = cl
+        self.function = api().functions[function]
+        self.objects = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        for objects in self.objects:
+            objects.owner = objects.owner.partition(".")[0]
+        gl = function == "clGetGLContextInfoKHR"
+        self.address = cl.GetExtensionFunctionAddress(function) if gl else None
+
+    def other(self, own: Objects) -> Objects:
+        """The nearest platform in front (in a circle) that another vendor has."""
+        place = self.objects.index(own)
+        nearest = (self.objects[place - distance] for distance in range(1, len(self.objects)))
+        return next(o for o in nearest if o.owner != own.owner)
+
+    def call(self, own: Objects, words: Words | None) -> PatternedCall:
+        """A call with a list that ends where an unreadable page begins; None for NULL."""
+        call = PatternedCall(self.cl, self.function, own, address=self.address)
+        handles = {OWN: own.platform, OTHER: self.other(own).platform} if words else {}
+        values = [handles[w] if isinstance(w, str) else w for w in words or ()]
+        buffer = self.cl.words(values) if words else None
+        call.sent[0] = Sent(buffer, buffer, pack(values))
+        return call
+
+
+def vendors(loader: Loader, sandbox: Sandbox, function: str) -> None:
+    """Three vendors with four platforms, of which one vendor has ICD 2 where the loader knows that."""
+    for name, platforms in (("a", 1), ("b", 2), ("c", 1)):
+        icd2 = name == "b" and loader.has("ICD 2")
+        sandbox.vendor(name, platforms=platforms, icd2=icd2, functions={"answers": [function]})
+
+
+def error_of(call: PatternedCall) -> int:
+    """What the call reported, by its result or by errcode_ret."""
+    code = call.sent[-1].buffer
+    if call.function.result_kind == "handle" and isinstance(code, Buffer):
+        return code.i32() if call.result == 0 else 0
+    return call.result
+
+
+def reached(log: CallLog) -> list[str]:
+    return [call.who for call in log.calls() if call.who != "application"]
+
+
+@requirement("DISP-CTX-001", "DISP-CTX-002", "DISP-CTX-003", "DISP-CTX-004", "DISP-CTX-011")
+@pytest.mark.parametrize("function", ["clCreateContext", *BY_PROPERTY])
+def test_platform_in_the_list(loader: Loader, sandbox: Sandbox, function: str) -> None:
+    """Wherever the platform stands, whatever surrounds it: its vendor gets the call, once, with the list as it is."""
+    vendors(loader, sandbox, function)
+    with loader.start(sandbox) as cl:
+        world = World(cl, function)
+        calls = [world.call(own, words) for own, words in itertools.product(world.objects, LISTS.values())]
+        for call in calls:
+            call.make()
+        logs = sandbox.log.during(function)
+        assert len(logs) == len(calls) == 4 * len(LISTS)
+        for call, log, name in zip(calls, logs, itertools.cycle(LISTS), strict=False):
+            assert (name, call.problems(log)) == (name, [])
+
+
+def who_is_called(cl: Session, sandbox: Sandbox, world: World, own: Objects, words: Words | None) -> str:
+    """What a loader makes of a list that leaves it a choice: the vendor that it called, or "refused"."""
+    call = world.call(own, words)
+    call.make()
+    log = sandbox.log.during(world.function.name)[-1]
+    who = reached(log)
+    assert len(who) <= 1
+    if not who:
+        assert error_of(call) == INVALID_PLATFORM
+        return "refused"
+    call.objects = next(o for o in world.objects if o.owner == who[0])
+    assert not call.problems(log)
+    return who[0]
+
+
+@requirement("DISP-CTX-005")
+@pytest.mark.parametrize("function", BY_PROPERTY)
+def test_platform_twice(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str) -> None:
+    """Of two platforms the first or the last is called, and only that one."""
+    vendors(loader, sandbox, function)
+    found = set()
+    with loader.start(sandbox) as cl:
+        world = World(cl, function)
+        for own in world.objects:
+            first_is_own: Words = [PLATFORM, OWN, *pair(1), PLATFORM, OTHER, 0]
+            last_is_own: Words = [PLATFORM, OTHER, PLATFORM, OWN, 0]
+            for words, place in ((first_is_own, "first"), (last_is_own, "last")):
+                who = who_is_called(cl, sandbox, world, own, words)
+                assert who in (own.owner, world.other(own).owner, "refused")
+                opposite = "last" if place == "first" else "first"
+                found.add(who if who == "refused" else place if who == own.owner else opposite)
+    assert len(found) == 1
+    record(found.pop())
+
+
+WITHOUT_PLATFORM: dict[str, tuple[Words, str]] = {
+    "empty": ([0], "DISP-CTX-007"),
+    "empty-before-a-platform": ([0, PLATFORM, OTHER, 0], "DISP-CTX-007"),
+    "others-only": ([*pair(1), *pair(2), 0], "DISP-CTX-007"),
+    "value-is-platform": ([0x7001, OTHER, 0], "DISP-CTX-007"),
+    "null": ([PLATFORM, 0, 0], "DISP-CTX-008"),
+    "null-among-others": ([*pair(1), PLATFORM, 0, *pair(2), 0], "DISP-CTX-008"),
+}
+
+
+@pytest.mark.parametrize("function", BY_PROPERTY)
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(w, id=name, marks=pytest.mark.requirement(r)) for name, (w, r) in WITHOUT_PLATFORM.items()],
+)
+def test_list_without_a_platform(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str, words: Words
+) -> None:
+    """Without a platform in the list it is refused, or the first platform is called."""
+    vendors(loader, sandbox, function)
+    with loader.start(sandbox) as cl:
+        world = World(cl, function)
+        last = world.objects[-1]
+        who = who_is_called(cl, sandbox, world, last, words)
+        assert who in ("refused", world.objects[0].owner)
+        assert who_is_called(cl, sandbox, world, last, [PLATFORM, OWN, 0]) == last.owner
+    record("first platform" if who != "refused" else who)
+
+
+@requirement("DISP-CTX-006")
+def test_no_list_is_the_first_platform(loader: Loader, sandbox: Sandbox) -> None:
+    """Without a list a context is the first platform's, be it made in the first call or later."""
+    vendors(loader, sandbox, "clCreateContextFromType")
+    function = api().functions["clCreateContextFromType"]
+    with loader.start(sandbox) as cl:
+        code = cl.buffer(4)
+        very_first = cl.call(function.name, None, 1 << 40, None, 0x1234, code)
+        world = World(cl, function.name)
+        assert len(world.objects) == 4
+        first = world.objects[0]
+        log = sandbox.log.during(function.name)[0]
+        assert [event.who for event in log.calls(function.name)] == ["application", first.owner]
+        assert who_is_called(cl, sandbox, world, first, None) == first.owner
+        answers = sandbox.log.returns(function.name, by=first.owner)
+        assert [answer.result for answer in answers] == [very_first] * 2
+
+
+@requirement("DISP-CTX-012")
+def test_no_list_for_a_gl_context(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+    """Without a list a query of a GL context is refused, or the first platform gets it."""
+    vendors(loader, sandbox, "clGetGLContextInfoKHR")
+    with loader.start(sandbox) as cl:
+        world = World(cl, "clGetGLContextInfoKHR")
+        who = who_is_called(cl, sandbox, world, world.objects[0], None)
+        assert who in ("refused", world.objects[0].owner)
+        assert who_is_called(cl, sandbox, world, world.objects[-1], [PLATFORM, OWN, 0]) == world.objects[-1].owner
+    record("first platform" if who != "refused" else who)
+
+
+@requirement("DISP-CTX-009")
+@pytest.mark.parametrize("function", BY_PROPERTY)
+def test_value_that_is_no_platform(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str
+) -> None:
+    """Memory of the application in the place of a platform is refused."""
+    vendors(loader, sandbox, function)
+    with loader.start(sandbox) as cl:
+        world = World(cl, function)
+        zeros = cl.buffer(4096, 0)
+        call = world.call(world.objects[1], [PLATFORM, OWN, 0])
+        words = cl.words([PLATFORM, zeros, 0])
+        call.sent[0] = Sent(words, words, b"")
+        call.make()
+        assert reached(sandbox.log.during(function)[-1]) == []
+        assert error_of(call) == INVALID_PLATFORM
+    record("refused")
+
+
+@requirement("DISP-CTX-010")
+@pytest.mark.parametrize("function", BY_PROPERTY)
+def test_no_vendor(loader: Loader, sandbox: Sandbox, function: str) -> None:
+    """Without any vendor the answer is CL_INVALID_PLATFORM, with whatever list, and without errcode_ret, too."""
+    lists: list[Words | None] = [None, *(words for words, _ in WITHOUT_PLATFORM.values() if OTHER not in words)]
+    with loader.start(sandbox) as cl:
+        address = cl.GetExtensionFunctionAddress(function) if function == "clGetGLContextInfoKHR" else None
+        for words in lists:
+            outputs = [cl.buffer(8, 0x5A), cl.buffer(8, 0x5A)]
+            if address:
+                assert cl.call_at(address, function, words, 0x2006, 8, *outputs) == INVALID_PLATFORM
+            else:
+                assert cl.call(function, words, 1, None, None, outputs[0]) == 0
+                assert outputs[0].bytes() == pack([INVALID_PLATFORM], 4) + b"\x5a" * 4
+                assert cl.call(function, words, 1, None, None, None) == 0
+            assert outputs[1].bytes() == b"\x5a" * 8
+    vendors(loader, sandbox, function)
+    with loader.start(sandbox) as cl:
+        world = World(cl, function)
+        assert who_is_called(cl, sandbox, world, world.objects[0], [PLATFORM, OWN, 0]) == world.objects[0].owner
+
+
+@requirement("DISP-ARG-011")
+def test_platform_of_another_vendor_than_the_devices(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
+    """A context of one vendor's devices and another one's platform is made by one of the two (grey area 10)."""
+    vendors(loader, sandbox, "clCreateContext")
+    found = set()
+    with loader.start(sandbox) as cl:
+        world = World(cl, "clCreateContext")
+        for own in world.objects:
+            assert who_is_called(cl, sandbox, world, own, [PLATFORM, OWN, 0]) == own.owner
+            who = who_is_called(cl, sandbox, world, own, [*pair(1), PLATFORM, OTHER, 0])
+            other = world.other(own).owner
+            assert who in (own.owner, other, "refused")
+            found.add({own.owner: "devices", other: "platform"}.get(who, who))
+    assert len(found) == 1
+    record(found.pop())
