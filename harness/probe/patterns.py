@@ -198,12 +198,13 @@ class PatternedCall:
         wanted = [f"{self.objects.owner} ({self.function})"]
         return [] if reached == wanted else [f"{self}: reached {reached or 'nobody'}, expected {wanted}"]
 
-    def argument_problems(self, log: CallLog) -> list[str]:
-        """Every argument, and the memory that it points to, arrives as it was sent."""
+    def argument_problems(self, log: CallLog, at: str = "") -> list[str]:
+        """Every argument, and the memory that it points to, arrives as it was sent: at the owner, or at a layer."""
+        at = at or self.objects.owner
         sent = next((e for e in log.calls(by="application")), None)
-        arrived = next((e for e in log.calls(self.function.name, by=self.objects.owner)), None)
+        arrived = next((e for e in log.calls(self.function.name, by=at)), None)
         if sent is None or arrived is None:
-            return [f"{self}: did not arrive at {self.objects.owner}"]
+            return [f"{self}: did not arrive at {at}"]
         found = [p for i in range(len(self.sent)) for p in self._argument_problems(i, sent, arrived)]
         return [f"{self}: {problem}" for problem in found]
 
@@ -235,7 +236,8 @@ class PatternedCall:
         if parameter.kind == "integer":
             want = narrowed(want, parameter)
         content = self.sent[index].content
-        words = [int(w, 16) for w in arrived.data.get("in", {}).get(parameter.name, ())]
+        seen = arrived.data.get("in", {}).get(parameter.name, ())
+        words = [] if isinstance(seen, str) else [int(word, 16) for word in seen]  # layers log strings as text
         same = pack(words) == content[: 8 * len(words)]
         if had != want and not (parameter.kind == "properties" and had and words and same):
             return [f"{parameter.name} arrived as {had:#x}, sent was {want:#x}"]

@@ -1,0 +1,248 @@
+"""Every entry point through a chain of layers: each layer once, in order, and unchanged (LAY-CHN)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from harness.api.model import Function, api
+from harness.calllog.reader import CallLog
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.objects import Objects
+from harness.probe.patterns import PatternedCall, variants
+from harness.probe.values import Value
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox, Unsupported
+
+
+def chain(loader: Loader, sandbox: Sandbox, names: Sequence[str], **settings: Any) -> list[str]:
+    """Layers so that calls go through `names` in this order; each layer is loaded before the one in front of it."""
+    loader.require("OPENCL_LAYERS")
+    layers = [sandbox.layer(name, **settings) for name in names]
+    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in reversed(layers))
+    return list(names)
+
+
+def functions(*classes: str, without: Sequence[str] = ("loader", "none")) -> list[Any]:
+    """Every function of the table that can be reached here, with the requirement that it is for."""
+    found = []
+    for function in api().dispatched():
+        slot = slots()[function.name]
+        if slot.reached != "windows-query" and slot.class_ not in without:
+            identifier = "LAY-CHN-001" if slot.reached == "export" else "LAY-CHN-004"
+            marks = pytest.mark.requirement(identifier, "LAY-CHN-003")
+            found.append(pytest.param(function, marks=marks, id=function.name))
+    return found
+
+
+def address_of(cl: Session, function: Function) -> Value | None:
+    """Where an application calls the function: None for its exported name."""
+    if slots()[function.name].reached == "export":
+        if not int(cl.command(f"symbol {function.name}"), 16):
+            raise Unsupported("loader", f"this loader does not export {function.name}")
+        return None
+    found = cl.GetExtensionFunctionAddress(function.name)
+    if not found:
+        raise Unsupported("loader", f"this loader does not know {function.name}")
+    return found
+
+
+def through(log: CallLog, name: str) -> list[str]:
+    """Who was in the function, from the outside to the inside."""
+    return [event.who for event in log.calls(name) if event.who != "application"]
+
+
+@pytest.mark.parametrize("function", functions())
+def test_every_function_passes_every_layer(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    """A call enters the first layer, then the second, then the owner, each once, with the same arguments.
+
+    What the vendor answers comes back through both layers; vendors of both generations are at the end.
+    """
+    layers = chain(loader, sandbox, ["front", "back"])
+    told = {"answers": [function.name]}
+    sandbox.vendor("a", functions=told)
+    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    with loader.start(sandbox) as cl:
+        address = address_of(cl, function)
+        owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        calls = [call for owner in owners for call in variants(cl, function, owner, address)[:2]]
+        for call in calls:
+            call.make()
+        logs = sandbox.log.during(function.name)[-len(calls) :]
+        for call, log in zip(calls, logs, strict=True):
+            assert through(log, function.name) == [*layers, call.objects.owner]
+            assert log.functions() == [function.name] * 4, "something else was called on the way"
+            for layer in layers:
+                assert not call.argument_problems(log, at=layer)
+            assert not call.argument_problems(log)
+            assert not call.answer_problems()
+
+
+@requirement("LAY-CHN-007")
+@pytest.mark.parametrize("count", [1, 2, 3, 16])
+def test_calls_that_the_loader_answers_pass_the_layers(loader: Loader, sandbox: Sandbox, count: int) -> None:
+    """clGetPlatformIDs, clUnloadCompiler and calls with NULL pass every layer, and end before a vendor."""
+    layers = chain(loader, sandbox, [f"layer{i}" for i in range(count)])
+    sandbox.vendor("a")
+    number = api().constant("CL_PLATFORM_NAME")
+    with loader.start(sandbox) as cl:
+        objects = Objects(cl, cl.GetPlatformIDs()[0])
+        cl.clFinish(objects.queue)
+        calls: dict[str, tuple[tuple[Any, ...], int]] = {
+            "clGetPlatformIDs": ((0, None, cl.buffer(4)), 0),
+            "clUnloadCompiler": ((), 0),
+            "clFlush": ((None,), -36),
+            "clRetainContext": ((None,), -34),
+            "clGetDeviceInfo": ((None, number, 0, None, cl.buffer(8)), -33),
+            "clCreateBuffer": ((None, 0, 64, None, None), 0),
+            "clWaitForEvents": ((0, None), -30),
+        }
+        for name, (arguments, answer) in calls.items():
+            assert cl.call(name, *arguments) == answer, name
+    log = sandbox.log
+    assert through(log.during("clFinish")[-1], "clFinish") == [*layers, "a"]
+    for name in calls:
+        assert through(log.during(name)[-1], name) == layers, name
+
+
+@requirement("LAY-CHN-006")
+@pytest.mark.parametrize("form", ["clGetExtensionFunctionAddress", "clGetExtensionFunctionAddressForPlatform"])
+@pytest.mark.parametrize("name", ["clThingMOCK", "clGetGLContextInfoKHR", "clNothing"])
+def test_address_queries_are_intercepted(loader: Loader, sandbox: Sandbox, form: str, name: str) -> None:
+    """A layer that answers an address of its own is what the application gets; without it the loader's answer."""
+    chain(loader, sandbox, ["plain"])
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        platform = cl.GetPlatformIDs()[0]
+        arguments = (name,) if form == "clGetExtensionFunctionAddress" else (platform, name)
+        plain = cl.call(form, *arguments)
+        assert bool(plain) == (name != "clNothing")
+        assert through(sandbox.log.during(form)[-1], form)[0] == "plain"
+    chain(loader, sandbox, ["substitutes"], faults=["substitutes_addresses"])
+    with loader.start(sandbox) as cl:
+        platform = cl.GetPlatformIDs()[0]
+        arguments = (name,) if form == "clGetExtensionFunctionAddress" else (platform, name)
+        address = cl.call(form, *arguments)
+        assert isinstance(address, Value)
+        answer = cl.call_at(address, "clGetExtensionFunctionAddress", None)
+        assert isinstance(answer, Value)
+        assert bytes.fromhex(cl.command(f"read {answer.token} 12")).split(b"\0")[0] == b"substitutes"
+
+
+@requirement("LAY-CHN-005")
+def test_functions_of_a_vendor_bypass_the_layers(loader: Loader, sandbox: Sandbox) -> None:
+    """A vendor's function that the loader does not know is called at its own address; the query passed the layers."""
+    layers = chain(loader, sandbox, ["front", "back"])
+    sandbox.vendor("a", suffix="AA")
+    with loader.start(sandbox) as cl:
+        assert cl.vendor_function("clSomethingAA") == "a"
+    log = sandbox.log
+    assert through(log, "clGetExtensionFunctionAddress")[-3:] == [*layers, "a"]
+    assert len(log.happened("vendor function", by="a")) == 1
+
+
+@requirement("LAY-CHN-008")
+@pytest.mark.parametrize("front", [(), ("before",)], ids=["alone", "behind-another"])
+@pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
+def test_wrapped_handles(loader: Loader, sandbox: Sandbox, icd2: bool, front: tuple[str, ...]) -> None:
+    """Handles that are no addresses at all work when a layer hands them out: nothing looks into them before it."""
+    if icd2:
+        loader.require("ICD 2")
+    loader.require("OPENCL_LAYERS")
+    wraps = sandbox.layer("wraps", faults=["wraps_handles"])
+    others = [sandbox.layer(name) for name in front]
+    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in (wraps, *others))
+    for name in "ab":
+        sandbox.vendor(name, icd2=icd2)
+    with loader.start(sandbox) as cl:
+        for platform in cl.GetPlatformIDs():
+            assert platform < 4096, "the layer wraps nothing: the check would prove nothing"
+            objects = Objects(cl, platform)
+            used = []
+            for function in api().dispatched():
+                slot = slots()[function.name]
+                plain = slot.reached == "export" and function.name.startswith(("clRetain", "clFlush", "clFinish"))
+                if plain and int(cl.command(f"symbol {function.name}"), 16):
+                    call = PatternedCall(cl, function, objects)
+                    call.make()
+                    assert call.result == 0, str(call)
+                    used.append(function.name)
+            assert len(used) >= 9
+    log = sandbox.log
+    assert not log.happened("foreign handle")
+    for name in used:
+        assert {event.who for event in log.calls(name)} == {"application", "wraps", *front, "a", "b"}
+
+
+@requirement("LAY-CHN-009")
+@pytest.mark.parametrize("position", ["front", "middle", "back"])
+def test_what_a_layer_changes_is_what_others_see(loader: Loader, sandbox: Sandbox, position: str) -> None:
+    """Arguments changed on the way down arrive changed; results changed on the way up, too; a swallowed call ends."""
+    loader.require("OPENCL_LAYERS")
+    changes = {
+        "swallows": ["clFinish"],
+        "changes_result": ["clFlush", "clCreateUserEvent"],
+        "changes_arguments": ["clSetUserEventStatus"],
+    }
+    names = ["front", "middle", "back"]
+    layers = [sandbox.layer(name, functions=changes if name == position else {}) for name in names]
+    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in reversed(layers))
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        objects = Objects(cl, cl.GetPlatformIDs()[0])
+        error = cl.buffer(4)
+        assert cl.clFinish(objects.queue) == -7777
+        assert cl.clFlush(objects.queue) == 1
+        assert cl.clCreateUserEvent(objects.context, error) % 8 == 1
+        assert error.i32() == 1
+        objects.forget("cl_event")
+        cl.clSetUserEventStatus(cl.clCreateUserEvent(objects.context, None) - 1, 5)
+    log = sandbox.log
+    assert through(log, "clFinish") == names[: names.index(position) + 1]
+    assert through(log, "clFlush") == [*names, "a"]
+    status = log.calls("clSetUserEventStatus", by="a")[0].arguments[1]
+    assert status == 6
+
+
+@requirement("LAY-CHN-003", "LAY-CHN-009")
+@pytest.mark.parametrize("how", ["recurses", "calls_another"])
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_calls_that_a_layer_makes(loader: Loader, sandbox: Sandbox, position: int, how: str) -> None:
+    """A call of a layer to its target goes to what is behind it; one to the loader itself starts at the front."""
+    loader.require("OPENCL_LAYERS")
+    names = ["front", "middle", "back"]
+    layers = [
+        sandbox.layer(name, functions={how: ["clFlush"]} if i == position else {}) for i, name in enumerate(names)
+    ]
+    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in reversed(layers))
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        objects = Objects(cl, cl.GetPlatformIDs()[0])
+        assert cl.clFlush(objects.queue) == 0
+    during = sandbox.log.during("clFlush")[-1]
+    assert through(during, "clFlush") == [*names, "a"]
+    assert through(during, "clGetPlatformIDs") == (names if how == "recurses" else names[position + 1 :])
+    done = during.happened("call of loader done" if how == "recurses" else "call of target done")
+    assert [event.data["detail"] for event in done] == ["success"]
+
+
+@requirement("LAY-CHN-014")
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 16])
+@pytest.mark.parametrize("order", ["12", "21", "212", "121"])
+def test_vendors_of_both_generations_behind_layers(loader: Loader, sandbox: Sandbox, order: str, count: int) -> None:
+    """Chains of 0 to 16 layers work in front of vendors of ICD 1 and 2, in every order: each object's vendor is met."""
+    loader.require("ICD 2")
+    layers = chain(loader, sandbox, [f"layer{i}" for i in range(count)]) if count else []
+    mocks = [sandbox.icd(f"v{i}", icd2=kind == "2") for i, kind in enumerate(order)]
+    sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
+    with loader.start(sandbox) as cl:
+        for platform in cl.GetPlatformIDs():
+            objects = Objects(cl, platform)
+            assert cl.clRetainKernel(objects.kernel) == 0
+            assert cl.clFlush(objects.queue) == 0
+            assert through(sandbox.log.during("clFlush")[-1], "clFlush") == [*layers, objects.owner]
+    assert not sandbox.log.happened("foreign handle")
