@@ -19,9 +19,10 @@ from harness.build import build
 from harness.errors import Exit, HarnessError, UsageError
 from harness.report import channel
 from harness.report.terminal import printable
+from harness.subject import SONAME, system_loader
 
 EXAMPLE = """\
-  clharness loader                                     the system's loader
+  clharness loader                                     the system's loader, else the reference loader
   clharness loader build/libOpenCL.so.1 -k fifo        one that was just built, the checks named fifo
   clharness loader --json build/run.jsonl --junit build/run.xml --strict
 """
@@ -32,7 +33,12 @@ _GRACE = 20.0  # seconds for an interrupted run to tell what it has
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", nargs="?", metavar="PATH", help="library to test; default: the system's loader")
+    parser.add_argument(
+        "path",
+        nargs="?",
+        metavar="PATH",
+        help="library to test; default: the system's loader, or where there is none the reference loader",
+    )
     parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (as pytest's -k)")
     parser.add_argument("--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop")
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
@@ -77,12 +83,11 @@ def _seconds(text: str) -> float:
 
 def _pytest_arguments(args: argparse.Namespace) -> list[str]:
     """What pytest is told. Paths become absolute here: pytest runs in the root, wherever the user is."""
-    loader = [] if args.path is None else [f"--loader={_loader_path(args.path)}"]
     suites = _ROOT / "suites"
     if not any(suites.glob("*/test_*.py")):
         raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
     arguments = ["-c", str(_ROOT / "pytest.ini"), "--rootdir", str(_ROOT), "-p", _PLUGIN, "-q", "--tb=native"]
-    arguments += loader
+    arguments += _loader_option(args.path)
     # A cache would be written into the checkout, which may be read-only or shared.
     arguments += ["-p", "no:cacheprovider", f"--color={_PYTEST_COLOR[args.color]}"]
     if args.k is not None:
@@ -123,6 +128,16 @@ def _jobs(asked: int | None) -> int:
             raise UsageError("-j needs pytest-xdist; install it, or leave -j out")
         return 1
     return asked or len(os.sched_getaffinity(0))
+
+
+def _loader_option(path: str | None) -> list[str]:
+    """Which loader pytest is told to test: none for the system's, which it finds itself."""
+    if path is not None:
+        return [f"--loader={_loader_path(path)}"]
+    if system_loader() is not None:
+        return []
+    print(f"clharness: there is no {SONAME} on this machine: this run tests clharness's own reference loader")
+    return [f"--loader={build().reference_loader}"]
 
 
 def _loader_path(text: str) -> Path:

@@ -35,7 +35,7 @@ words_of() {
     cmake) echo "CMake 3.16 or newer" ;;
     make) echo "Ninja or make" ;;
     headers) echo "the OpenCL-Headers with CL/cl_icd.h (or CLHARNESS_OPENCL_HEADERS set to their folder)" ;;
-    loader) echo "an OpenCL ICD loader, libOpenCL.so.1 (or name one: clharness loader PATH)" ;;
+    loader) echo "an OpenCL ICD loader, libOpenCL.so.1 (which the project's own tests are run against)" ;;
     python-modules) echo "Python 3.11 or newer with pytest 7.2, pytest-xdist 3.1, pycparser 2.21 and pyelftools 0.29 or newer" ;;
     bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;
     gdb) echo "gdb (shows where a hung program stands)" ;;
@@ -138,7 +138,6 @@ show_errors() {
 # Brings in what is in `missing`, and tries once for what is in `wanted`. Arguments as for set_up.
 provide() {
     local needs=$1 no_install=$2 tried=$build/setup.tried
-    shift 2
     if [[ $no_install ]]; then
         ((${#missing[@]} == 0)) && return
         give_up
@@ -150,13 +149,13 @@ provide() {
                 show_errors
                 say "apt-get could not install everything: is there a network? (its output is in $build/setup.log)"
             fi
-            look_around "$needs" "$@"
+            look_around "$needs"
             echo "${wanted[*]}" >"$tried"
         fi
     fi
     if [[ ${missing[*]} == python-modules ]] || { [[ ${missing[*]} == *python-modules* ]] && ! is_debian; }; then
         make_venv || { show_errors && say "could not make $build/venv (the output is in $build/setup.log)"; }
-        look_around "$needs" "$@"
+        look_around "$needs"
     fi
     ((${#missing[@]} == 0)) || give_up
 }

@@ -91,23 +91,11 @@ has_system_loader() {
         { PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null | grep -q 'libOpenCL\.so\.1 '; }
 }
 
-# True where one of the arguments names a shared library: then the system's loader is not needed.
-names_a_loader() {
-    local argument magic
-    for argument; do
-        [[ $argument == *.so || $argument == *.so.* ]] && return 0
-        if [[ -f $argument && -r $argument ]]; then
-            IFS= read -r -n 4 -d '' magic <"$argument" 2>/dev/null || true
-            [[ $magic == $'\x7fELF' ]] && return 0
-        fi
-    done
-    return 1
-}
-
-# Sets `missing` (needed) and `wanted` (better with it) to words of the table in install.sh.
+# Sets `missing` (needed) and `wanted` (better with it) to words of the table in install.sh. A machine without an
+# OpenCL loader stays without one, because that would change what its programs see: `clharness loader` then tests the
+# reference loader. Only the project's own tests need the system's.
 look_around() {
     local needs=$1
-    shift
     missing=() wanted=()
     if ! find_python; then
         [[ ! ${CLHARNESS_PYTHON-} ]] ||
@@ -118,7 +106,7 @@ look_around() {
     command -v cmake >/dev/null || missing+=(cmake)
     command -v ninja >/dev/null || command -v make >/dev/null || missing+=(make)
     has_headers || missing+=(headers)
-    names_a_loader "$@" || has_system_loader || missing+=(loader)
+    [[ $needs != tests ]] || has_system_loader || missing+=(loader)
     command -v bwrap >/dev/null || wanted+=(bubblewrap)
     [[ $needs != tests ]] || command -v gdb >/dev/null || wanted+=(gdb)
 }
@@ -129,18 +117,17 @@ make_build_folder() {
     [[ -w $build ]] || stop "cannot write to $build: set CLHARNESS_BUILD to a folder that can be written to"
 }
 
-# Installs what is missing, builds what is not built. NEEDS is "build" or "tests"; the rest are the command's arguments.
+# set_up NEEDS NO_INSTALL: installs what is missing, builds what is not built. NEEDS is "build" or "tests".
 set_up() {
     local needs=$1 no_install=$2
-    shift 2
     # shellcheck source=harness/setup/build.sh
     source "$root/harness/setup/build.sh"
     [[ -d $build ]] || make_build_folder
-    look_around "$needs" "$@"
+    look_around "$needs"
     if ((${#missing[@]} + ${#wanted[@]})); then
         # shellcheck source=harness/setup/install.sh
         source "$root/harness/setup/install.sh"
-        provide "$needs" "$no_install" "$@"
+        provide "$needs" "$no_install"
     fi
     build_is_current || build_all
 }

@@ -1,0 +1,107 @@
+"""Which loader is tested where none is named: the system's, and the reference loader on a machine that has none."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from harness import subject
+from harness.build import ROOT, build
+from harness.cli import loader
+
+NOTE = "there is no libOpenCL.so.1 on this machine: this run tests clharness's own reference loader"
+REFERENCE = "clharness reference loader"
+CASE = "test_library_path_without_final_newline and not linked"
+
+
+def options(*arguments: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    loader.add_arguments(parser)
+    return parser.parse_args(arguments)
+
+
+@pytest.fixture
+def without_a_loader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has no OpenCL loader."""
+    monkeypatch.setattr(loader, "system_loader", lambda: None)
+
+
+def test_reference_loader_is_the_default(
+    without_a_loader: None, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Terminal, JSON and JUnit all say that the reference loader was tested."""
+    monkeypatch.setattr("sys.argv", ["clharness", "loader"])
+    records, junit = tmp_path / "run.jsonl", tmp_path / "run.xml"
+
+    code = loader.run(options("-k", CASE, "-j", "1", "--json", str(records), "--junit", str(junit)))
+
+    said = capfd.readouterr().out
+    assert code == 0, said
+    first, second = said.splitlines()[:2]
+    assert first == f"clharness: {NOTE}"
+    assert REFERENCE in second and str(build().reference_loader) in second
+    assert said.splitlines()[-1].startswith(REFERENCE)
+    header = json.loads(records.read_text().splitlines()[0])
+    assert header["loader"]["name"] == REFERENCE
+    assert header["loader"]["path"] == str(build().reference_loader)
+    properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
+    assert properties["loader.name"] == REFERENCE
+    assert properties["loader.path"] == str(build().reference_loader)
+
+
+def test_system_loader_is_taken_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(loader, "system_loader", lambda: Path("/usr/lib/libOpenCL.so.1"))
+
+    arguments = loader._pytest_arguments(options())
+
+    assert not any(argument.startswith("--loader") for argument in arguments)
+    assert capsys.readouterr().out == ""
+
+
+def test_named_loader_is_taken_where_there_is_no_other(
+    without_a_loader: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = tmp_path / "libOpenCL.so.1"
+    named.write_bytes(b"\x7fELF")
+
+    assert f"--loader={named}" in loader._pytest_arguments(options(str(named)))
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("there_is_one", [False, True], ids=["none", "one"])
+def test_search_without_a_linker_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there_is_one: bool) -> None:
+    """A linker cache that lists no loader, and folders with one and without."""
+    nothing = subprocess.CompletedProcess[str]([], 0, stdout="0 libs found in cache\n", stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: nothing)
+    monkeypatch.setattr(subject, "FOLDERS", (str(tmp_path),))
+    if there_is_one:
+        (tmp_path / subject.SONAME).touch()
+
+    assert subject.system_loader() == (tmp_path / subject.SONAME if there_is_one else None)
+
+
+@pytest.mark.parametrize(
+    ("needs", "loader_is_there", "missing"),
+    [("build", False, False), ("tests", False, True), ("tests", True, False)],
+    ids=["loader-command", "own-tests", "own-tests-with-a-loader"],
+)
+def test_set_up_installs_no_loader_for_a_user(tmp_path: Path, needs: str, loader_is_there: bool, missing: bool) -> None:
+    """What the set-up finds missing on a machine without a loader: it only counts for the project's own tests."""
+    script = f"""
+        root={ROOT} build={tmp_path}
+        source {ROOT}/harness/setup/machine.sh
+        has_system_loader() {{ {"true" if loader_is_there else "false"}; }}
+        look_around {needs}
+        echo "missing: ${{missing[*]}}"
+    """
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout.startswith("missing:")
+    assert ("loader" in done.stdout.split()) == missing
