@@ -2,7 +2,8 @@
  *
  *   hello                             ok pid=… secure=0|1 linked=0|1
  *   open | close                      the loader under test
- *   symbol NAME                       ok ADDRESS
+ *   symbol NAME [VERSION]             ok ADDRESS
+ *   exports                           ok HEX of what exports_text says
  *   module TOKEN                      ok PATH-IN-HEX of the file that the address lies in
  *   buffer N SIZE FILL                a buffer of SIZE bytes that ends at an unreadable page
  *   free N
@@ -192,7 +193,7 @@ static int split(char *line, char **words)
 
 static void do_call(struct reply *reply, char **words, int count)
 {
-    call(reply, words[1], words[2], loader_symbol(words[2]), words + 3, count - 3);
+    call(reply, words[1], words[2], loader_symbol(words[2], NULL), words + 3, count - 3);
 }
 
 static void do_address(struct reply *reply, char **words, int count)
@@ -414,6 +415,18 @@ static void do_module(struct reply *reply, const char *token)
     answer_hex(reply, (const unsigned char *)info.dli_fname, strlen(info.dli_fname));
 }
 
+static void do_exports(struct reply *reply)
+{
+    size_t length = 0;
+    char *text = exports_text(&length);
+    if (text) {
+        answer_hex(reply, (const unsigned char *)text, length);
+    } else {
+        answer(reply, "error the symbol table cannot be read");
+    }
+    free(text);
+}
+
 static void do_heap(struct reply *reply)
 {
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
@@ -461,6 +474,8 @@ static void do_plain_command(struct reply *reply, const char *command)
         do_environment(reply);
     } else if (strcmp(command, "fork") == 0) {
         do_fork(reply);
+    } else if (strcmp(command, "exports") == 0) {
+        do_exports(reply);
     } else if (strcmp(command, "heap") == 0) {
         do_heap(reply);
     } else if (strcmp(command, "open") == 0 || strcmp(command, "close") == 0) {
@@ -504,8 +519,9 @@ void command_execute(char *line, char **text, size_t *room)
         do_get(&reply, words);
     } else if (strcmp(command, "read") == 0 && count == 3) {
         do_read(&reply, words);
-    } else if (strcmp(command, "symbol") == 0 && count == 2) {
-        answer(&reply, "ok 0x%llx", (unsigned long long)(uintptr_t)loader_symbol(words[1]));
+    } else if (strcmp(command, "symbol") == 0 && (count == 2 || count == 3)) {
+        void *symbol = loader_symbol(words[1], count == 3 ? words[2] : NULL);
+        answer(&reply, "ok 0x%llx", (unsigned long long)(uintptr_t)symbol);
     } else if (strcmp(command, "value") == 0 && count == 2) {
         do_value(&reply, words[1]);
     } else if (strcmp(command, "module") == 0 && count == 2) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.api.model import api
 from harness.probe.values import Buffer, Names, Value
@@ -13,6 +13,14 @@ PLATFORM_NOT_FOUND = -1001
 
 class CallFailed(AssertionError):
     """A call that a check relies on answered an error."""
+
+
+class Export(NamedTuple):
+    """A symbol that the loader exports."""
+
+    name: str
+    version: str  # "" for none
+    address: int
 
 
 class Convenience:
@@ -114,6 +122,22 @@ class Convenience:
         address = self.call("clGetExtensionFunctionAddress", name)
         assert isinstance(address, Value)
         return address
+
+    # --- symbols ---
+
+    def exports(self) -> list[Export]:
+        """Every symbol that the loader exports, as the dynamic linker sees it."""
+        lines = [line.split() for line in bytes.fromhex(self.command("exports")).decode().splitlines()]
+        return [Export(n, "" if v == "-" else v, int(a, 16)) for n, v, a in lines if n != "="]
+
+    def symbol_versions(self) -> dict[str, str]:
+        """Every version that the loader defines, and the one that it inherits from; "" for none."""
+        lines = [line.split() for line in bytes.fromhex(self.command("exports")).decode().splitlines()]
+        return {v: "" if parent == "-" else parent for n, v, parent in lines if n == "="}
+
+    def symbol(self, name: str, version: str = "") -> int:
+        """Address of a symbol of the loader (in that version); 0 for none."""
+        return int(self.command(f"symbol {name} {version}".rstrip()), 16)
 
     # --- the process ---
 

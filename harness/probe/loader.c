@@ -25,9 +25,12 @@ const char *loader_close(void)
     return "a linked loader cannot be closed";
 }
 
-void *loader_symbol(const char *name)
+void *loader_symbol(const char *name, const char *version)
 {
     int function = function_by_name(name);
+    if (version) {
+        return dlvsym(RTLD_DEFAULT, name, version);
+    }
     if (function >= 0 && linked_function[function]) {
         return (void *)(uintptr_t)linked_function[function];
     }
@@ -56,9 +59,12 @@ const char *loader_close(void)
     return failed ? dlerror() : NULL;
 }
 
-void *loader_symbol(const char *name)
+void *loader_symbol(const char *name, const char *version)
 {
-    return handle ? dlsym(handle, name) : NULL;
+    if (!handle) {
+        return NULL;
+    }
+    return version ? dlvsym(handle, name, version) : dlsym(handle, name);
 }
 
 #endif

@@ -53,8 +53,14 @@ extern struct loader_options loader_options;
 const char *loader_open(void);
 /* Closes it. NULL, or the reason. */
 const char *loader_close(void);
-/* Address of a symbol of the loader, or NULL. */
-void *loader_symbol(const char *name);
+/* Address of a symbol of the loader, or NULL; of that version only, unless that is NULL. */
+void *loader_symbol(const char *name, const char *version);
+
+/* --- exports.c --- */
+
+/* What the loader exports, a line each: "NAME VERSION ADDRESS" of a symbol ("-" for no version), then "= VERSION PARENT"
+ * of each version. NULL where it cannot be read. To be freed. */
+char *exports_text(size_t *length);
 
 /* --- stacks.c --- */
 

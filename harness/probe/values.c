@@ -123,7 +123,7 @@ bool token_value(const char *token, uint64_t *value)
     case '^':
         return callback_address(token + 1, value);
     case '@':
-        *value = (uint64_t)(uintptr_t)loader_symbol(token + 1);
+        *value = (uint64_t)(uintptr_t)loader_symbol(token + 1, NULL);
         return *value != 0;
     default:
         return number(token, value);
