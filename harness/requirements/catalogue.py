@@ -203,6 +203,15 @@ def slots() -> dict[str, Slot]:
     return result
 
 
+# The version of OpenCL that brought the slots from each number on; members of cl_icd_dispatch are only ever appended.
+_FIRST_SLOTS = {"1.0": 0, "1.1": 81, "1.2": 93, "2.0": 123, "2.1": 137, "2.2": 144, "3.0": 146, "3.1": 149}
+
+
+def opencl_version(slot: Slot) -> str:
+    """The version of OpenCL that brought a function, as "1.2"; of an extension's, the one that it is listed under."""
+    return next(version for version, first in reversed(_FIRST_SLOTS.items()) if slot.number >= first)
+
+
 @functools.cache
 def grey_areas() -> tuple[GreyArea, ...]:
     """The grey areas by number."""

@@ -1,0 +1,46 @@
+"""Writes the version script of the reference loader: each function under the OpenCL version that brought it.
+
+    python -m harness.reference_loader.symbol_versions --out FILE --api api.json
+
+Programs that were linked with another loader for Linux ask for these versions by name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from harness.requirements.catalogue import opencl_version, slots
+
+
+def script(api: dict[str, Any]) -> str:
+    """The text: every function that is exported by name and that the headers declare."""
+    declared = {function["name"] for function in api["functions"]}
+    names: dict[str, list[str]] = defaultdict(list)
+    for slot in slots().values():
+        if slot.function in declared and slot.reached == "export":
+            names[opencl_version(slot)].append(slot.function)
+    parts, before = [], ""
+    for version, functions in names.items():
+        listed = "".join(f"        {name};\n" for name in functions)
+        others = "" if before else "    local:\n        *;\n"
+        parts.append(f"OPENCL_{version} {{\n    global:\n{listed}{others}}}{before};\n")
+        before = f" OPENCL_{version}"
+    return "\n".join(parts)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m harness.reference_loader.symbol_versions", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--api", type=Path, required=True, help="api.json of harness.api.generate")
+    options = parser.parse_args(arguments)
+    options.out.write_text(script(json.loads(options.api.read_text())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
