@@ -130,17 +130,7 @@ cl_int loader_clUnloadCompiler(void)
     return CL_SUCCESS;
 }
 
-/* The loader's own function for an extension that has a slot, by its name. Functions of the core are not to be had by
- * queries (API "Extension Function Pointers"). */
-static void *extension_function(const char *name)
-{
-    int function = function_by_name(name);
-    int slot = function < 0 ? -1 : function_info[function].slot;
-    return slot < 0 ? NULL : (void *)(uintptr_t)queried_function(slot);
-}
-
-/* What the loader says of itself, in the form that ocl-icd introduced and the Khronos loader took over:
- * 1 OpenCL version, 2 loader version, 3 name, 4 vendor. */
+/* cl_loader_info: 1 OpenCL version, 2 loader version, 3 name, 4 vendor. */
 static cl_int CL_API_CALL loader_info(cl_uint query, size_t size, void *value, size_t *size_ret)
 {
     static const char *const answers[] = {"OpenCL 3.0", CLHARNESS_VERSION, "clharness reference loader", "clharness"};
@@ -160,6 +150,18 @@ static cl_int CL_API_CALL loader_info(cl_uint query, size_t size, void *value, s
     return CL_SUCCESS;
 }
 
+/* The loader's own function of an extension, by its name: what it says of itself, and those that have a slot. Functions
+ * of the core are not to be had by queries (API "Extension Function Pointers"). */
+static void *extension_function(const char *name)
+{
+    if (strcmp(name, "clGetICDLoaderInfoOCLICD") == 0) {
+        return (void *)(uintptr_t)loader_info;
+    }
+    int function = function_by_name(name);
+    int slot = function < 0 ? -1 : function_info[function].slot;
+    return slot < 0 ? NULL : (void *)(uintptr_t)queried_function(slot);
+}
+
 /* ICD "Extension functions": a name that ends in the suffix of a platform is that vendor's. The longest suffix wins,
  * so that one suffix that ends another one takes nothing away; an empty suffix claims no name. */
 void *loader_clGetExtensionFunctionAddress(const char *func_name)
@@ -168,8 +170,7 @@ void *loader_clGetExtensionFunctionAddress(const char *func_name)
     if (!func_name) {
         return NULL;
     }
-    bool about_loader = strcmp(func_name, "clGetICDLoaderInfoOCLICD") == 0;
-    void *known = about_loader ? (void *)(uintptr_t)loader_info : extension_function(func_name);
+    void *known = extension_function(func_name);
     size_t length = strlen(func_name);
     for (struct platform *platform = first_platform; !known && platform; platform = platform->next) {
         size_t suffix = strlen(platform->suffix);
