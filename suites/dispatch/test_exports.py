@@ -1,0 +1,127 @@
+"""The symbols of the loader's library, as the dynamic linker sees them (DISP-EXP)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.api.model import api
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.session import CommandError
+from harness.probe.values import Value
+from harness.requirements.catalogue import opencl_version, slots
+from harness.sandbox import Sandbox
+
+VERSIONS = ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
+
+# What linkers and instrumented builds add.
+NOT_THE_LOADERS = re.compile(r"_init|_fini|_edata|_end|__bss_start|__(gcov|llvm|asan|odr_asan|ubsan|tsan|sanitizer)\w*")
+
+
+def named_functions() -> dict[str, str]:
+    """Every function that an application finds by its name, and the version of OpenCL that it is from."""
+    return {slot.function: opencl_version(slot) for slot in slots().values() if slot.reached == "export"}
+
+
+def supported(loader: Loader, cl: Session) -> str:
+    """The version of OpenCL that the loader names, else the latest that it has any function of."""
+    told = re.match(r"OpenCL (\d\.\d)", loader.facts.opencl_version)
+    if told:
+        return told.group(1)
+    present = {symbol.name for symbol in cl.exports()}
+    return max(version for name, version in named_functions().items() if name in present)
+
+
+@requirement("DISP-EXP-001")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_functions_of_a_version_are_exported(loader: Loader, sandbox: Sandbox, version: str) -> None:
+    """Every function of each OpenCL version up to the loader's is exported, by a definition in the loader itself."""
+    with loader.start(sandbox) as cl:
+        if version > supported(loader, cl):
+            loader.require(f"OpenCL {version}")
+        exports = {symbol.name: symbol.address for symbol in cl.exports()}
+        wanted = [name for name, since in named_functions().items() if since == version]
+        assert wanted
+        missing = [name for name in wanted if name not in exports]
+        assert not missing, f"functions of OpenCL {version} are not exported"
+        for name in wanted:
+            assert cl.symbol(name) == exports[name], f"{name} is found elsewhere than it is defined"
+            module = bytes.fromhex(cl.command(f"module {exports[name]}")).decode()
+            assert Path(module).resolve() == loader.path, f"{name} is in {module}"
+        assert len({exports[name] for name in wanted}) == len(wanted), "two functions are one"
+
+
+@requirement("DISP-EXP-002")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_version_of_a_symbol(loader: Loader, sandbox: Sandbox, version: str) -> None:
+    """Each function has the version of OpenCL that brought it, and is found by that and by no other version."""
+    with loader.start(sandbox) as cl:
+        exports = [symbol for symbol in cl.exports() if named_functions().get(symbol.name) == version]
+        if not exports and version > supported(loader, cl):
+            loader.require(f"OpenCL {version}")
+        assert exports
+        assert {symbol.name: symbol.version for symbol in exports} == {s.name: f"OPENCL_{version}" for s in exports}
+        for symbol in exports:
+            found = {v: cl.symbol(symbol.name, f"OPENCL_{v}") for v in VERSIONS}
+            assert found == {v: symbol.address if v == version else 0 for v in VERSIONS}
+
+
+@requirement("DISP-EXP-002")
+def test_versions_inherit(loader: Loader, sandbox: Sandbox) -> None:
+    """The versions form a chain, in which each inherits from the one before."""
+    with loader.start(sandbox) as cl:
+        versions = cl.symbol_versions()
+        used = {symbol.version for symbol in cl.exports() if symbol.name in named_functions()}
+    chain = [f"OPENCL_{version}" for version in VERSIONS if f"OPENCL_{version}" in versions]
+    assert used == set(versions) == set(chain)
+    assert versions == dict(zip(chain, ["", *chain], strict=False))
+
+
+@requirement("DISP-EXP-003")
+def test_functions_of_extensions(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+    """Functions of extensions may be exported; those that are, the address query gives, too, and the same ones."""
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        names = [slot.function for slot in slots().values() if slot.reached != "export"]
+        exported = [name for name in names if cl.symbol(name)]
+        queried = {name: cl.GetExtensionFunctionAddress(name) for name in names}
+        assert {name: queried[name] for name in exported} == {name: cl.symbol(name) for name in exported}
+        of_the_loader = [name for name, address in queried.items() if address and is_in(cl, address, loader)]
+    assert len(of_the_loader) >= len(exported)
+    record(f"{len(exported)} exported" if exported else "none exported")
+
+
+def is_in(cl: Session, address: Value, loader: Loader) -> bool:
+    return Path(bytes.fromhex(cl.command(f"module {address.token}")).decode()).resolve() == loader.path
+
+
+@requirement("DISP-EXP-004")
+def test_nothing_else_is_visible(loader: Loader, sandbox: Sandbox) -> None:
+    """Nothing but functions of OpenCL is exported: what else a library shows, others may be bound to."""
+    with loader.start(sandbox) as cl:
+        names = [symbol.name for symbol in cl.exports()]
+    assert len(names) == len(set(names)), "a name is exported twice"
+    assert "clGetPlatformIDs" in names
+    others = [name for name in names if name not in api().functions and not NOT_THE_LOADERS.fullmatch(name)]
+    assert not [name for name in others if not re.fullmatch(r"cl[A-Z][A-Za-z0-9]*", name)]
+
+
+@requirement("DISP-EXP-005")
+def test_name_of_the_library(loader: Loader, sandbox: Sandbox) -> None:
+    """The library is libOpenCL.so.1 to the dynamic linker: who asks for that, finds the one that is there already."""
+    assert loader.facts.soname == "libOpenCL.so.1"
+    with loader.start(sandbox) as cl:
+        try:
+            cl.command(f"load {b'libOpenCL.so.1'.hex()}")
+            again = ""
+        except CommandError as error:
+            again = str(error)
+        assert not again, "the name leads to no library"
+        loaded = {line.split()[-1] for line in Path(f"/proc/{cl.pid}/maps").read_text().splitlines() if "/" in line}
+        assert {path for path in loaded if "libOpenCL" in path} <= {str(loader.path)}, "the name leads to another one"
+        assert str(loader.path) in loaded

@@ -1,0 +1,138 @@
+"""What the loader says of itself: clGetICDLoaderInfoOCLICD (DISP-INF)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.values import Value
+from harness.sandbox import Sandbox
+
+FUNCTION = "clGetICDLoaderInfoOCLICD"
+OPENCL_VERSION, VERSION, NAME, VENDOR = QUERIES = (1, 2, 3, 4)
+INVALID_VALUE = -30
+CANARY = 0xA5
+CANARY_64 = 0xA5A5A5A5A5A5A5A5
+
+
+def address_of(loader: Loader, cl: Session) -> Value:
+    loader.require(FUNCTION)
+    address = cl.GetExtensionFunctionAddress(FUNCTION)
+    assert address, f"{FUNCTION} is not found"
+    return address
+
+
+def answer(cl: Session, address: Value, query: int) -> bytes:
+    """The bytes of an answer; the size alone, and then the value into memory of just that size."""
+    size = cl.buffer(8)
+    assert cl.call_at(address, FUNCTION, query, 0, None, size) == 0
+    value, again = cl.buffer(size.u64()), cl.buffer(8)
+    assert cl.call_at(address, FUNCTION, query, size.u64(), value, again) == 0
+    assert again.u64() == size.u64()
+    return value.bytes()
+
+
+@requirement("DISP-INF-001")
+@pytest.mark.parametrize("first", ["plain", "for-platform"])
+def test_function_is_found(loader: Loader, sandbox: Sandbox, first: str) -> None:
+    """Both address queries give the same function, for every platform and each time; a name close to it is unknown."""
+    loader.require(FUNCTION)
+    sandbox.vendor("a", platforms=2)
+    sandbox.vendor("b", icd2=loader.has("ICD 2"))
+    with loader.start(sandbox) as cl:
+        if first == "plain":
+            assert cl.GetExtensionFunctionAddress(FUNCTION)
+        platforms = cl.GetPlatformIDs()
+        plain = [cl.GetExtensionFunctionAddress(FUNCTION) for _ in range(2)]
+        assert plain[0] and plain == plain[:1] * 2
+        for name in (FUNCTION[:-1], FUNCTION + "X", FUNCTION[1:], FUNCTION.replace("Info", "info")):
+            assert not cl.GetExtensionFunctionAddress(name)
+            assert not cl.clGetExtensionFunctionAddressForPlatform(platforms[0], name)
+        assert [cl.clGetExtensionFunctionAddressForPlatform(p, FUNCTION) for p in platforms] == plain[:1] * 3
+
+
+@requirement("DISP-INF-002", "DISP-INF-003")
+def test_answers(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+    """Each of the four names gives a terminated string that stays the same; the first is "OpenCL", and a version."""
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        address = address_of(loader, cl)
+        first = {query: answer(cl, address, query) for query in QUERIES}
+        cl.GetPlatformIDs()
+        assert {query: answer(cl, address, query) for query in QUERIES[::-1]} == first
+        for text in first.values():
+            assert text.index(b"\0") == len(text) - 1, f"{text!r} is not one terminated string"
+            assert text[:-1].strip().isascii()
+            assert text[:-1].strip()
+        assert re.fullmatch(rb"OpenCL [1-9]\.\d( .*)?\0", first[OPENCL_VERSION])
+        assert not [text for query, text in first.items() if query != OPENCL_VERSION and text == first[OPENCL_VERSION]]
+        assert re.search(rb"\d", first[VERSION]), "the loader's version holds no number"
+    record(" by ".join(first[query][:-1].decode() for query in (NAME, VENDOR)))
+
+
+@requirement("DISP-INF-002", "DISP-INF-004")
+@pytest.mark.parametrize("query", QUERIES)
+def test_sizes(loader: Loader, sandbox: Sandbox, query: int) -> None:
+    """A value needs its whole size: one byte less is CL_INVALID_VALUE. NULL for value, size or both is ignored."""
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        address = address_of(loader, cl)
+        expected = answer(cl, address, query)
+        needed = len(expected)
+        for room in (0, 1, needed // 2, needed - 1):
+            value = cl.buffer(room + 1)  # one byte before; an unreadable page behind
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.buffer(8)) == INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), None) == INVALID_VALUE
+            assert value[:1] == bytes([CANARY])
+        for room in (needed, needed + 1, 4096, 1 << 63):
+            value, size = cl.buffer(min(room, 4096) + 1), cl.buffer(24)
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), size.at(8)) == 0
+            assert value[: needed + 1] == bytes([CANARY]) + expected
+            assert set(value[needed + 1 :]) <= {0} or set(value[needed + 1 :]) <= {CANARY}
+            assert [size.u64(i) for i in range(3)] == [CANARY_64, needed, CANARY_64]
+            value = cl.buffer(needed)
+            assert cl.call_at(address, FUNCTION, query, room, value, None) == 0
+            assert value.bytes() == expected
+        for room in (0, 1, needed - 1, needed, 1 << 63):
+            size = cl.buffer(8)
+            assert cl.call_at(address, FUNCTION, query, room, None, size) == 0
+            assert size.u64() == needed
+            assert cl.call_at(address, FUNCTION, query, room, None, None) == 0
+
+
+@requirement("DISP-INF-004")
+@pytest.mark.parametrize("query", [0, 5, 6, 255, 257, 0x0902, 0x10001, 0x10004, 0x7FFFFFFF, 0xFFFFFFFF])
+def test_unknown_names(loader: Loader, sandbox: Sandbox, query: int) -> None:
+    """Any other name is CL_INVALID_VALUE, and nothing is written to the value."""
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        address = address_of(loader, cl)
+        value = cl.buffer(256)
+        for room, to, size in (
+            (256, value, cl.buffer(8)),
+            (256, value, None),
+            (0, None, cl.buffer(8)),
+            (0, None, None),
+        ):
+            assert cl.call_at(address, FUNCTION, query, room, to, size) == INVALID_VALUE
+        assert set(value.bytes()) == {CANARY}
+        assert cl.call_at(address, FUNCTION, NAME, 256, value, None) == 0
+
+
+@requirement("DISP-INF-005")
+def test_without_vendors(loader: Loader, sandbox: Sandbox) -> None:
+    """Without any vendor the answers are the same."""
+    with loader.start(sandbox) as cl:
+        address = address_of(loader, cl)
+        alone = [answer(cl, address, query) for query in QUERIES]
+        assert cl.GetPlatformIDs() == []
+        assert [answer(cl, address, query) for query in QUERIES] == alone
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == {"a"}
+        assert [answer(cl, address_of(loader, cl), query) for query in QUERIES] == alone

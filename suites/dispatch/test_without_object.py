@@ -1,0 +1,103 @@
+"""Functions that no object tells the vendor of, and those that are between loader and vendor only (DISP-NOA)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe.objects import Objects
+from harness.sandbox import Sandbox
+
+ORDERS = ["ab", "ba"]
+
+
+def vendors(loader: Loader, sandbox: Sandbox, order: str, variant: str = "icd") -> None:
+    """Two vendors in this order; the second in the alphabet has ICD 2 where the loader knows that."""
+    mocks = {
+        name: sandbox.icd(
+            name, suffix=name.upper(), platforms=2, variant=variant, icd2=name == "b" and loader.has("ICD 2")
+        )
+        for name in order
+    }
+    sandbox.vendors_in_order([f"{mocks[name]}\n" for name in order])
+
+
+@requirement("DISP-NOA-001")
+@pytest.mark.parametrize("order", ["", *ORDERS])
+def test_unload_compiler(loader: Loader, sandbox: Sandbox, order: str) -> None:
+    """clUnloadCompiler is CL_SUCCESS and reaches no vendor, first thing in a process and later; its successor does."""
+    if order:
+        vendors(loader, sandbox, order)
+    with loader.start(sandbox) as cl:
+        assert [cl.clUnloadCompiler() for _ in range(2)] == [0, 0]
+        owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        for objects in owners:
+            assert cl.clFlush(objects.queue) == 0
+            assert cl.clUnloadCompiler() == 0
+            if int(cl.command("symbol clUnloadPlatformCompiler"), 16):  # new in OpenCL 1.2
+                assert cl.clUnloadPlatformCompiler(objects.platform) == 0
+    log = sandbox.log
+    assert len(owners) == 2 * len(order)
+    assert not [event for event in log.calls("clUnloadCompiler") if event.who != "application"]
+    assert all(log_of_call.components() == ["application"] for log_of_call in log.during("clUnloadCompiler")[1:])
+    reached = [part.components() for part in log.during("clUnloadPlatformCompiler")]
+    assert reached in ([], [["application", objects.owner.split(".")[0]] for objects in owners])
+
+
+@requirement("DISP-NOA-001", "DISP-NUL-018")
+def test_unload_compiler_with_layers(loader: Loader, sandbox: Sandbox) -> None:
+    """clUnloadCompiler passes every layer, and ends in the loader with CL_SUCCESS."""
+    loader.require("OPENCL_LAYERS")
+    vendors(loader, sandbox, "ab")
+    sandbox.env["OPENCL_LAYERS"] = ":".join(str(sandbox.layer(name)) for name in ("inner", "outer"))
+    with loader.start(sandbox) as cl:
+        assert len(cl.GetPlatformIDs()) == 4
+        assert cl.clUnloadCompiler() == 0
+    assert [event.who for event in sandbox.log.calls("clUnloadCompiler")] == ["application", "outer", "inner"]
+
+
+@requirement("DISP-NOA-002")
+@pytest.mark.parametrize("variant", ["icd", "icd_exports_all"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_platforms_are_the_loaders_list(loader: Loader, sandbox: Sandbox, order: str, variant: str) -> None:
+    """clGetPlatformIDs of a vendor, in its table and exported, is never called; its function for the loader is."""
+    vendors(loader, sandbox, order, variant)
+    with loader.start(sandbox) as cl:
+        names = {"a.0", "a.1", "b.0", "b.1"}
+        assert cl.used_platforms() == names
+        assert cl.platform_names() == names
+    log = sandbox.log
+    assert {event.who for event in log.calls("clGetPlatformIDs")} == {"application"}
+    assert {event.who for event in log.calls("clIcdGetPlatformIDsKHR")} == {"a", "b"}
+    assert all(part.components() == ["application"] for part in log.during("clGetPlatformIDs")[1:])
+
+
+@requirement("DISP-NOA-003")
+@pytest.mark.parametrize("order", ORDERS)
+def test_functions_by_suffix(loader: Loader, sandbox: Sandbox, order: str) -> None:
+    """clGetExtensionFunctionAddress asks the vendor whose suffix ends the name, and no other; its answer comes back."""
+    vendors(loader, sandbox, order)
+    names = ["clThingA", "clThingB", "clThingC", "clOtherB", "clOtherA"]
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+        assert [cl.vendor_function(name) for name in names] == ["a", "b", None, "b", "a"]
+    asked = [[event.who for event in part.calls() if event.who != "application"]
+             for part in sandbox.log.during("clGetExtensionFunctionAddress")]  # fmt: skip
+    assert [one for one in asked if one] == [["a"], ["b"], ["b"], ["a"]]
+
+
+@requirement("DISP-NOA-004")
+def test_functions_between_loader_and_vendor(loader: Loader, sandbox: Sandbox) -> None:
+    """What a vendor has for the loader only is no function of the loader: no symbol is named so."""
+    with loader.start(sandbox) as cl:
+        exports = {name for name, _, _ in cl.exports()}
+        assert int(cl.command("symbol clGetPlatformIDs"), 16)
+        for name in (
+            "clIcdGetPlatformIDsKHR",
+            "clIcdGetFunctionAddressForPlatformKHR",
+            "clIcdSetPlatformDispatchDataKHR",
+        ):
+            assert not int(cl.command(f"symbol {name}"), 16), f"the loader exports {name}"
+    assert "clGetPlatformIDs" in exports
+    assert not [name for name in exports if name.startswith("clIcd")]
