@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { CREATED_IN_LISTS = 2 };
+
 static void log_foreign_handles(const struct function_info *about, const uint64_t *arguments)
 {
     for (unsigned i = 0; i < about->parameter_count; i++) {
@@ -57,7 +59,16 @@ static uint64_t change_references(uint64_t handle, int by)
     return CL_SUCCESS;
 }
 
-/* Whatever no part of the mock does in its own way: creates what is to be created and answers CL_SUCCESS. */
+/* How many handles an output has room for: a list has an integer in front of it that says so. */
+static uint64_t room_for_handles(const struct function_info *about, const uint64_t *arguments, unsigned index)
+{
+    const struct parameter_info *before = index > 0 ? &about->parameters[index - 1] : NULL;
+    bool list = before && before->kind == PARAMETER_INTEGER && starts_with(before->name, "num_");
+    return list ? arguments[index - 1] : 1;
+}
+
+/* Whatever no part of the mock does in its own way: creates what is to be created and answers CL_SUCCESS. Lists get
+ * two objects. */
 static uint64_t usual_behaviour(const struct function_info *about, const uint64_t *arguments)
 {
     if (starts_with(about->name, "clRetain")) {
@@ -70,7 +81,10 @@ static uint64_t usual_behaviour(const struct function_info *about, const uint64_
     for (unsigned i = 0; i < about->parameter_count; i++) {
         void *out = (void *)(uintptr_t)arguments[i];
         if (out && about->parameters[i].kind == PARAMETER_HANDLE_OUT) {
-            *(void **)out = object_handle(object_make(about->parameters[i].handle, parent));
+            uint64_t room = room_for_handles(about, arguments, i);
+            for (uint64_t made = 0; made < room && made < CREATED_IN_LISTS; made++) {
+                ((void **)out)[made] = object_handle(object_make(about->parameters[i].handle, parent));
+            }
         } else if (out && about->parameters[i].kind == PARAMETER_ERRCODE) {
             *(cl_int *)out = CL_SUCCESS;
         } else if (out && about->parameters[i].kind == PARAMETER_SCALAR_OUT) {
@@ -91,14 +105,23 @@ static bool is_info_query(const struct function_info *about)
            about->parameters[0].kind == PARAMETER_HANDLE;
 }
 
+/* The device of the GL context is the first one of the platform that the property list names. */
+static cl_int get_gl_context_info(const uint64_t *arguments)
+{
+    struct object *platform = parent_of_new(&function_info[FUNCTION_clGetGLContextInfoKHR], arguments);
+    struct object *device = device_object(platform->platform, 0);
+    void *handle = device ? object_handle(device) : NULL;
+    return answer_info(arguments + 2, &handle, sizeof handle);
+}
+
 static uint64_t set_dispatch_data(const uint64_t *arguments)
 {
-    if (fault(FAULT_icd2_set_dispatch_data_fails, ANY_PLATFORM)) {
-        return (uint64_t)fault_value(FAULT_icd2_set_dispatch_data_fails, ANY_PLATFORM, CL_INVALID_PLATFORM);
-    }
     struct object *platform = object_of(arguments[0]);
     if (!platform) {
         return (uint64_t)(int64_t)CL_INVALID_PLATFORM;
+    }
+    if (fault(FAULT_icd2_set_dispatch_data_fails, platform->platform)) {
+        return (uint64_t)fault_value(FAULT_icd2_set_dispatch_data_fails, platform->platform, CL_INVALID_PLATFORM);
     }
     objects_set_dispatch_data(platform->platform, (void *)(uintptr_t)arguments[1]);
     return CL_SUCCESS;
@@ -108,10 +131,12 @@ static uint64_t function_address_for_platform(const uint64_t *arguments)
 {
     const char *name = (const char *)(uintptr_t)arguments[1];
     int function = name ? function_by_name(name) : -1;
-    if (!object_of(arguments[0]) || function < 0 || config.function[function].lacks) {
+    struct object *platform = object_of(arguments[0]);
+    if (!platform || function < 0 || config.function[function].lacks ||
+        config.function[function].lacks_on >> platform->platform & 1) {
         return 0;
     }
-    return (uint64_t)(uintptr_t)entry_of_function[function];
+    return (uint64_t)(uintptr_t)dispatch_entry(function);
 }
 
 static uint64_t behave(enum function function, const uint64_t *a)
@@ -126,6 +151,8 @@ static uint64_t behave(enum function function, const uint64_t *a)
         return (uint64_t)(int64_t)get_platform_info(a, false);
     case FUNCTION_clGetDeviceIDs:
         return (uint64_t)(int64_t)get_device_ids(a);
+    case FUNCTION_clGetGLContextInfoKHR:
+        return (uint64_t)(int64_t)get_gl_context_info(a);
     case FUNCTION_clGetExtensionFunctionAddress:
         return (uint64_t)(uintptr_t)address_query((const char *)(uintptr_t)a[0]);
     case FUNCTION_clGetExtensionFunctionAddressForPlatform:

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "config.h"
 
-#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +44,7 @@ static bool read_platform_key(struct platform_config *platform, const char *key,
     return strcmp(key, "unloadable") == 0;
 }
 
-/* Sets one thing of the functions that `name` stands for; `value` is its path or NULL. */
+/* Sets one thing of the functions that `name` stands for; `value` is its path, its platform, or NULL. */
 static bool read_function_key(const char *key, const char *name, const char *value)
 {
     const struct {
@@ -66,6 +65,11 @@ static bool read_function_key(const char *key, const char *name, const char *val
     for (int function = 0; function < FUNCTION_COUNT; function++) {
         char *at = (char *)&config.function[function];
         if (only >= 0 ? function != only : function_info[function].slot < 0) {
+            continue;
+        }
+        if (value && strcmp(key, "lacks") == 0) {
+            config.function[function].lacks_on |= UINT64_C(1) << strtoul(value, NULL, 10) % MAX_PLATFORMS;
+            known = true;
             continue;
         }
         for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
@@ -109,7 +113,7 @@ static bool read_key(const char *key, char *value)
 
 void config_load(void)
 {
-    config = (struct config){.platform_count = 1, .table_length = INT_MAX};
+    config = (struct config){.platform_count = 1, .table_length = TABLE_LENGTH};
     for (int i = 0; i < MAX_PLATFORMS; i++) {
         config.platform[i] = (struct platform_config){.suffix = "MOCK",
                                                       .extensions = "cl_khr_icd",

@@ -153,9 +153,13 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     char text[256];
     const struct platform_config *about = &config.platform[device->platform];
     void *platform = object_handle(platform_object(device->platform));
+    void *parent;
     switch (query) {
     case CL_DEVICE_TYPE:
         return answer_info(arguments, &device->device_type, sizeof(cl_device_type));
+    case CL_DEVICE_PARENT_DEVICE:
+        parent = device->parent->kind == HANDLE_cl_device_id ? object_handle(device->parent) : NULL;
+        return answer_info(arguments, &parent, sizeof parent);
     case CL_DEVICE_PLATFORM:
         return answer_info(arguments, &platform, sizeof platform);
     case CL_DEVICE_NAME:
@@ -202,7 +206,7 @@ static const struct {
     {CL_KERNEL_PROGRAM, HANDLE_cl_program},       {CL_KERNEL_REFERENCE_COUNT, HANDLE_none},
     {CL_EVENT_CONTEXT, HANDLE_cl_context},        {CL_EVENT_COMMAND_QUEUE, HANDLE_cl_command_queue},
     {CL_EVENT_REFERENCE_COUNT, HANDLE_none},      {CL_SAMPLER_CONTEXT, HANDLE_cl_context},
-    {CL_SAMPLER_REFERENCE_COUNT, HANDLE_none},
+    {CL_SAMPLER_REFERENCE_COUNT, HANDLE_none},    {CL_QUEUE_DEVICE_DEFAULT, HANDLE_cl_command_queue},
 };
 
 cl_int get_info(enum function function, const uint64_t *arguments)
@@ -226,7 +230,8 @@ cl_int get_info(enum function function, const uint64_t *arguments)
             cl_uint references = (cl_uint)object->references;
             return answer_info(rest, &references, sizeof references);
         }
-        struct object *found = relative(object, relations[i].answer);
+        /* Each queue is the default queue of its device. */
+        struct object *found = query == CL_QUEUE_DEVICE_DEFAULT ? object : relative(object, relations[i].answer);
         void *handle = found ? object_handle(found) : NULL;
         return answer_info(rest, &handle, sizeof handle);
     }

@@ -22,8 +22,10 @@ static int object_count;
 static struct mapping cells; /* of exact objects: a page for each, and an unreadable one behind it */
 static struct object *platforms[MAX_PLATFORMS];
 static struct object *devices[MAX_PLATFORMS][DEVICES_PER_PLATFORM];
-static void **tables[HANDLE_COUNT]; /* by the class of objects; all the same unless there is one for each */
-static struct mapping table_mappings[HANDLE_COUNT];
+/* By what tags they carry, and by the class of objects: all the same unless there is one for each. */
+enum { FIRST_TAG = 1, SECOND_TAG = 2, TAGGINGS = 4 };
+static void **tables[TAGGINGS][HANDLE_COUNT];
+static struct mapping table_mappings[TAGGINGS][HANDLE_COUNT];
 
 static size_t page_size(void)
 {
@@ -53,50 +55,89 @@ static enum handle_kind class_of(const struct function_info *about)
     return HANDLE_cl_platform_id;
 }
 
-static void *table_entry(int function, enum handle_kind kind)
+/* Stands where nobody may call. */
+static uint64_t trap(void)
 {
-    if (function < 0 || config.function[function].lacks || fault(FAULT_icd2_table_holds_tags_only, ANY_PLATFORM) ||
-        (config.table_per_class && class_of(&function_info[function]) != kind)) {
-        return NULL;
+    log_event("trap", NULL);
+    return 0;
+}
+
+void *dispatch_entry(int function)
+{
+    bool unused = function == FUNCTION_clGetPlatformIDs || function == FUNCTION_clUnloadCompiler ||
+                  function == FUNCTION_clGetExtensionFunctionAddress;
+    if (unused && fault(FAULT_unused_slots_trap, ANY_PLATFORM)) {
+        return (void *)(uintptr_t)trap;
     }
     return (void *)(uintptr_t)entry_of_function[function];
 }
 
-static void set_tag(void **table, size_t length, enum function function, enum fault missing)
+/* Whether a table per class holds a function. The vendor of clCreateContext may be taken from the devices or from the
+ * platform among the properties (grey area 10). */
+static bool belongs_to(enum function function, enum handle_kind kind)
+{
+    return class_of(&function_info[function]) == kind ||
+           (function == FUNCTION_clCreateContext && kind == HANDLE_cl_platform_id);
+}
+
+static void *table_entry(size_t slot, enum handle_kind kind)
+{
+    if (slot >= TABLE_LENGTH || fault(FAULT_icd2_table_traps, ANY_PLATFORM)) {
+        return (void *)(uintptr_t)trap;
+    }
+    int function = function_of_slot[slot];
+    if (function < 0 || config.function[function].lacks || fault(FAULT_icd2_table_holds_tags_only, ANY_PLATFORM) ||
+        (config.table_per_class && !belongs_to(function, kind))) {
+        return NULL;
+    }
+    return dispatch_entry(function);
+}
+
+static int tagging_of(int platform)
+{
+    if (!config.icd2) {
+        return 0;
+    }
+    return (fault(FAULT_icd2_tag_in_second_slot_only, platform) ? 0 : FIRST_TAG) |
+           (fault(FAULT_icd2_tag_in_first_slot_only, platform) ? 0 : SECOND_TAG);
+}
+
+static void set_tag(void **table, size_t length, enum function function)
 {
     size_t slot = (size_t)function_info[function].slot;
-    if (config.icd2 && slot < length && !fault(missing, ANY_PLATFORM)) {
+    if (slot < length) {
         table[slot] = (void *)CL_ICD2_TAG_KHR;
     }
 }
 
 /* A table ends where an unreadable page begins, so that a read past its last entry is a crash, and nobody may write. */
-static void make_table(enum handle_kind kind)
+static void **make_table(int tagging, enum handle_kind kind)
 {
     size_t page = page_size();
-    size_t length = (size_t)(config.table_length < TABLE_LENGTH ? config.table_length : TABLE_LENGTH);
+    size_t length = (size_t)config.table_length;
     size_t readable = (length * sizeof(void *) + page - 1) / page * page;
-    struct mapping *mapping = &table_mappings[kind];
+    struct mapping *mapping = &table_mappings[tagging][kind];
     *mapping = (struct mapping){pages(readable + page), readable + page};
-    tables[kind] = (void **)(void *)(mapping->start + readable) - length;
+    void **table = (void **)(void *)(mapping->start + readable) - length;
     for (size_t slot = 0; slot < length; slot++) {
-        tables[kind][slot] = table_entry(function_of_slot[slot], kind);
+        table[slot] = table_entry(slot, kind);
     }
-    set_tag(tables[kind], length, FUNCTION_clGetPlatformIDs, FAULT_icd2_tag_in_second_slot_only);
-    set_tag(tables[kind], length, FUNCTION_clUnloadCompiler, FAULT_icd2_tag_in_first_slot_only);
+    if (tagging & FIRST_TAG) {
+        set_tag(table, length, FUNCTION_clGetPlatformIDs);
+    }
+    if (tagging & SECOND_TAG) {
+        set_tag(table, length, FUNCTION_clUnloadCompiler);
+    }
     mprotect(mapping->start, readable, PROT_READ);
     mprotect(mapping->start + readable, page, PROT_NONE);
+    return table;
 }
 
-static void make_tables(void)
+static void make_tables(int tagging)
 {
-    make_table(HANDLE_none);
-    for (enum handle_kind kind = HANDLE_none + 1; kind < HANDLE_COUNT; kind++) {
-        if (config.table_per_class) {
-            make_table(kind);
-        } else {
-            tables[kind] = tables[HANDLE_none];
-        }
+    for (enum handle_kind kind = HANDLE_none; kind < HANDLE_COUNT; kind++) {
+        bool own = kind == HANDLE_none || config.table_per_class;
+        tables[tagging][kind] = own ? make_table(tagging, kind) : tables[tagging][HANDLE_none];
     }
 }
 
@@ -118,24 +159,30 @@ static void set_dispatch_data(struct object *object, void *data)
     }
 }
 
-struct object *object_make(enum handle_kind kind, struct object *parent)
+static struct object *make_object(enum handle_kind kind, struct object *parent, int platform)
 {
+    void **table = tables[tagging_of(platform)][kind];
     int index = __atomic_fetch_add(&object_count, 1, __ATOMIC_RELAXED);
     if (index >= (config.exact_objects ? EXACT_OBJECTS : ARENA_OBJECTS)) {
         fputs("clharness mock ICD: out of objects\n", stderr);
         _exit(99);
     }
     struct object *object = &arena[index];
-    *object = (struct object){.shared.dispatch = tables[kind], .kind = kind, .references = 1, .parent = parent};
+    *object = (struct object){
+        .shared.dispatch = table, .kind = kind, .platform = platform, .references = 1, .parent = parent};
     if (config.exact_objects) {
         mprotect(cells.start + (size_t)(2 * index + 1) * page_size(), page_size(), PROT_NONE);
-        cell(index)->dispatch = tables[kind];
+        cell(index)->dispatch = table;
     }
     if (parent) {
-        object->platform = parent->platform;
         set_dispatch_data(object, parent->shared.dispatch_data);
     }
     return object;
+}
+
+struct object *object_make(enum handle_kind kind, struct object *parent)
+{
+    return make_object(kind, parent, parent->platform);
 }
 
 void *object_handle(const struct object *object)
@@ -191,10 +238,12 @@ void objects_make(void)
         cells.size = (size_t)EXACT_OBJECTS * 2 * page_size();
         cells.start = pages(cells.size);
     }
-    make_tables();
     for (int i = 0; i < config.platform_count && i < MAX_PLATFORMS; i++) {
-        platforms[i] = object_make(HANDLE_cl_platform_id, NULL);
-        platforms[i]->platform = i;
+        int tagging = tagging_of(i);
+        if (!tables[tagging][HANDLE_none]) {
+            make_tables(tagging);
+        }
+        platforms[i] = make_object(HANDLE_cl_platform_id, NULL, i);
         make_devices(i);
         if (fault(FAULT_platform_without_dispatch, i)) {
             ((struct shared_part *)object_handle(platforms[i]))->dispatch = NULL;
@@ -208,9 +257,10 @@ void objects_unmake(void)
     if (cells.start) {
         munmap(cells.start, cells.size);
     }
-    for (int kind = 0; kind < HANDLE_COUNT; kind++) {
-        if (table_mappings[kind].start) {
-            munmap(table_mappings[kind].start, table_mappings[kind].size);
+    for (int i = 0; i < TAGGINGS * HANDLE_COUNT; i++) {
+        struct mapping *mapping = &table_mappings[i / HANDLE_COUNT][i % HANDLE_COUNT];
+        if (mapping->start) {
+            munmap(mapping->start, mapping->size);
         }
     }
 }

@@ -30,6 +30,9 @@ struct object *platform_object(int index);
 /* The n-th device of a platform, counted over all types, or NULL. */
 struct object *device_object(int platform, int index);
 
+/* What the table, and a query for the table's functions, hold for a function. */
+void *dispatch_entry(int function);
+
 /* A new object; its platform and dispatch data are the parent's. Never NULL (the process stops when out of room). */
 struct object *object_make(enum handle_kind kind, struct object *parent);
 /* What the application gets for an object. */
