@@ -162,6 +162,25 @@ static void platform_free(struct platform *platform)
     free(platform);
 }
 
+/* Platforms that are not offered, or no longer. Objects of a vendor that is still loaded may point to their tables. */
+static struct platform *retired;
+
+static void retire(struct platform *platform)
+{
+    platform->next = retired;
+    retired = platform;
+}
+
+/* What was retired since `before`: for a vendor that goes. */
+static void free_retired(const struct platform *before)
+{
+    while (retired != before) {
+        struct platform *next = retired->next;
+        platform_free(retired);
+        retired = next;
+    }
+}
+
 /* Offers one platform if it passes. Platforms keep the order in which they were found (grey area 35). */
 static void platform_add(const struct vendor *vendor, cl_platform_id id, const char *library)
 {
@@ -182,6 +201,10 @@ static void platform_add(const struct vendor *vendor, cl_platform_id id, const c
     }
     passes = passes && queries_pass(platform, info);
     platform->library = passes ? library_open(library) : NULL; /* a reference of the platform's own */
+    if (!platform->library && platform->dispatch_data) {
+        retire(platform);
+        return;
+    }
     if (!platform->library) {
         platform_free(platform);
         return;
@@ -205,6 +228,8 @@ static bool is_known(void *library)
 void vendor_add(const char *library)
 {
     struct vendor vendor = {.library = library_open(library)};
+    struct platform **const last = last_platform;
+    const struct platform *const last_retired = retired;
     cl_uint count;
     if (!vendor.library) {
         return;
@@ -217,13 +242,15 @@ void vendor_add(const char *library)
         free(ids);
     }
     library_close(vendor.library); /* platforms that were offered hold it by their own references */
+    if (last_platform == last) {
+        free_retired(last_retired);
+    }
 }
 
 /* Only what says that it can be unloaded is unloaded (cl_khr_icd_unloadable 1.0.0). Objects of other vendors may be
  * called yet, by late destructors: tables that they point to stay. */
 void vendors_remove(void)
 {
-    static struct platform *retired;
     bool unload = !variable_is_true("OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING") &&
                   !variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION");
     struct platform *platform = first_platform;
@@ -235,8 +262,7 @@ void vendors_remove(void)
             library_close(platform->library);
             platform_free(platform);
         } else if (platform->dispatch_data) {
-            platform->next = retired;
-            retired = platform;
+            retire(platform);
         } else {
             platform_free(platform);
         }
