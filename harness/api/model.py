@@ -31,6 +31,7 @@ class Function:
     result_kind: str
     parameters: tuple[Parameter, ...]
     slot: int | None
+    result_handle: str = ""  # the class of the result, where that is a handle
 
     def __str__(self) -> str:
         return self.name
@@ -56,7 +57,7 @@ def _function(data: dict[str, Any]) -> Function:
         Parameter(p["name"], p["type"], p["kind"], p["handle"], p["pointee"], p["size"], p["signed"])
         for p in data["parameters"]
     )
-    return Function(data["name"], data["result_kind"], parameters, data["slot"])
+    return Function(data["name"], data["result_kind"], parameters, data["slot"], data["result_handle"])
 
 
 @cache

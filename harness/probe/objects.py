@@ -80,9 +80,15 @@ class Objects:
     def event(self) -> Value:
         return self["cl_event"]
 
-    def forget(self, handle: str) -> None:
-        """The next one asked for is a new one."""
+    def forget(self, handle: str) -> Value | None:
+        """The next one asked for is a new one; gives the old one, for `remember`."""
+        return self._made.pop(handle, None)
+
+    def remember(self, handle: str, made: Value | None) -> None:
+        """This is the one that is given from now on; None: the next one asked for is a new one."""
         self._made.pop(handle, None)
+        if made is not None:
+            self._made[handle] = made
 
     def _make(self, handle: str) -> Value:
         cl = self.session

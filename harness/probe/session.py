@@ -278,6 +278,16 @@ class Session(Convenience):
         self._values += 1
         return self._result(like, f"address {self._values} {address.token} {like} {tokens}".rstrip(), self._values)
 
+    def call_later(self, function: str, *arguments: Any, address: Value | None = None) -> Later:
+        """Sends a call together with the next command; at an address, where one is given."""
+        line = self._call_line(function, arguments)
+        if address is not None:
+            line = line.replace(
+                f"call {self._values} {function}", f"address {self._values} {address.token} {function}", 1
+            )
+        self.later(line)
+        return Later(self, function, self._values)
+
     def _keep(self, what: str, function: str, arguments: tuple[Any, ...]) -> Later:
         line = self._call_line(function, arguments)
         kept = Later(self, function, self._values)

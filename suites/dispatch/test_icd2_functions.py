@@ -1,0 +1,113 @@
+"""Functions of ICD 2 vendors: asked for by name, called by the loader's own table, and stubs for missing ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.api.model import api
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe.objects import Objects
+from harness.probe.patterns import PatternedCall
+from harness.probe.whole_api import call_all, misrouted, reached, refusal_problems
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox
+
+GET = "clIcdGetFunctionAddressForPlatformKHR"
+ALWAYS = {"clGetPlatformInfo", "clGetDeviceIDs"}  # without these no platform is offered, or none has objects
+MAKERS = {
+    "clCreateContext",
+    "clCreateCommandQueue",
+    "clCreateBuffer",
+    "clCreateSampler",
+    "clCreateProgramWithSource",
+    "clCreateUserEvent",
+    "clCreateKernel",
+}
+DISPATCHED = [function.name for function in api().dispatched()]
+# Vendors that together lack every function whose object can be made without it.
+LACKING = {
+    "all-but-makers": [name for name in DISPATCHED if name not in ALWAYS | MAKERS],
+    "makers": sorted(MAKERS - {"clCreateContext", "clCreateProgramWithSource"}),
+    "context": ["clCreateContext"],
+    "program": ["clCreateProgramWithSource"],
+    "devices": ["clGetDeviceIDs"],
+}
+
+
+@requirement("DISP-ICD2-011")
+@pytest.mark.parametrize("table", ["icd2_table_traps", "icd2_table_holds_tags_only"])
+def test_own_table_is_not_called(loader: Loader, sandbox: Sandbox, table: str) -> None:
+    """All calls on an ICD 2 vendor's objects go by the loader's table: its own one holds traps or nothing."""
+    loader.require("ICD 2")
+    sandbox.vendor("a", icd2=True, faults=[table], exact_objects=True)
+    sandbox.vendor("b", icd2=True)
+    sandbox.vendor("c")
+    with loader.start(sandbox) as cl:
+        functions = reached(cl)
+        all_objects = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        assert {objects.owner for objects in all_objects} == {"a", "b", "c"}
+        assert not misrouted(sandbox, cl, [(objects, functions) for objects in all_objects])
+        assert not sandbox.log.happened("trap")
+
+
+@requirement("DISP-ICD2-010")
+@pytest.mark.parametrize("null", ["", "errcode_ret"], ids=["errcode", "no-errcode"])
+@pytest.mark.parametrize("lacking", LACKING)
+def test_missing_function_is_a_stub(loader: Loader, sandbox: Sandbox, lacking: str, null: str) -> None:
+    """A function that an ICD 2 vendor does not have answers CL_INVALID_OPERATION, or NULL, and does nothing else."""
+    loader.require("ICD 2")
+    sandbox.vendor("full", icd2=True)
+    sandbox.vendor("m", icd2=True, functions={"lacks": LACKING[lacking]})
+    with loader.start(sandbox) as cl:
+        wanted = {f: address for f, address in reached(cl).items() if f.name in LACKING[lacking]}
+        if null:
+            wanted = {f: address for f, address in wanted.items() if null in {p.name for p in f.parameters}} or wanted
+        found = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
+        assert not misrouted(sandbox, cl, [(found["full"], wanted)])
+        calls = [
+            PatternedCall(cl, function, found["m"], address=address, null=null, silent=True)
+            for function, address in wanted.items()
+        ]
+        reached_before = len(sandbox.log.of("m").calls())
+        assert not [problem for call in calls for problem in refusal_problems(call)]
+        assert len(sandbox.log.of("m").calls()) == reached_before
+
+
+@requirement("DISP-ICD2-010", "DISP-ICD2-011", "DISP-ICD2-008")
+@pytest.mark.parametrize("first", [0, 1])
+def test_functions_of_the_platform(loader: Loader, sandbox: Sandbox, first: int) -> None:
+    """Each platform of one ICD 2 vendor has its own functions: two platforms that have every other one."""
+    loader.require("ICD 2")
+    kept = ALWAYS | MAKERS
+    lacks = {n: {name for name in DISPATCHED[(n + first) % 2 :: 2] if name not in kept} for n in (0, 1)}
+    told = [f"{name} {n}" for n, names in lacks.items() for name in names]
+    sandbox.vendor("a", icd2=True, platforms=2, functions={"lacks": told})
+    sandbox.vendor("b", icd2=True)
+    with loader.start(sandbox) as cl:
+        functions = reached(cl)
+        found = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
+        assert set(found) == {"a.0", "a.1", "b"}
+        for call in call_all(sandbox, cl, [(objects, functions) for objects in found.values()]):
+            missing = call.owner != "b" and call.function.name in lacks[int(call.owner[-1])]
+            assert call.reached == ([] if missing else [f"{call.owner[0]} ({call.function})"]), call
+            if missing and call.function.result_kind == "signed":
+                assert call.result == -59, call
+
+
+@requirement("DISP-ICD2-009")
+@pytest.mark.parametrize("platforms", [1, 3])
+def test_names_that_are_asked_for(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+    """Each function that the loader can call is asked for by its name, and nothing else that has no slot."""
+    loader.require("ICD 2")
+    sandbox.vendor("a", icd2=True, platforms=platforms)
+    with loader.start(sandbox) as cl:
+        known = {function.name for function in reached(cl)}
+        asked: dict[int, list[str]] = {int(platform): [] for platform in cl.GetPlatformIDs()}
+        assert len(asked) == platforms and len(known) > 100
+        for event in sandbox.log.calls(GET, by="a"):
+            asked[event.arguments[0]].append(event.data["in"]["func_name"])
+        for names in asked.values():
+            assert len(names) == len(set(names))
+            assert known - set(names) == set()
+            assert set(names) - set(slots()) == set()
