@@ -46,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--update-expectations", action="store_true", help="rewrite the expectation file to what happened")
     group.addoption("--keep", action="store_true", help="keep the sandbox of every case, not only of those that count")
     group.addoption("--clharness-json", type=Path, metavar="FILE", help="write records as JSON Lines")
+    group.addoption("--clharness-part", action="store_true", help="say nothing of what nothing in the suites uses")
     group.addoption("--clharness-junit", type=Path, metavar="FILE", help="write JUnit XML with requirements")
 
 
@@ -130,7 +131,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def _whole_folders(config: pytest.Config) -> bool:
     """Whether this is a run of this project's own suites that names neither files nor cases."""
     single = any("::" in argument or argument.endswith(".py") for argument in config.args)
-    return config.rootpath == ROOT and not single and not config.option.ignore
+    return config.rootpath == ROOT and not single and not config.option.ignore and not config.option.clharness_part
 
 
 @pytest.hookimpl(tryfirst=True)

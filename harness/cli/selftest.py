@@ -61,7 +61,9 @@ def run(args: argparse.Namespace) -> int:
     jobs = args.j or len(os.sched_getaffinity(0))
     try:
         folder = suites / args.suite if args.suite else suites
-        matrix = run_matrix(suites, folder, chosen, jobs, progress.tick, whole, all_own_cases=args.assertions)
+        matrix = run_matrix(
+            suites, folder, chosen, jobs, progress.tick, whole, args.assertions, whole_lint=not args.fault
+        )
     finally:
         progress.clear()
     seconds = time.monotonic() - started

@@ -68,6 +68,7 @@ def run_matrix(
     tick: Callable[[str], None],
     prove_checks: bool,
     all_own_cases: bool = False,
+    whole_lint: bool = True,
 ) -> Matrix:
     """Runs the checks in `folder`, which is `suites` or one of them, against faults. Raises where
     they cannot be collected, or hold no case."""
@@ -76,6 +77,8 @@ def run_matrix(
     arguments = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(suites.parent), "-p", "harness.plugin", "-q", "-s"]
     arguments += ["-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
     arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", f"--loader={seeded_loader()}", str(folder)]
+    if not whole_lint:
+        arguments.append("--clharness-part")
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         status = pytest.main(arguments, plugins=[loop])
