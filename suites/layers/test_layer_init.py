@@ -1,0 +1,254 @@
+"""Initialisation of layers: what they are given, what they give back, and who refuses (LAY-INI)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.api.model import api
+from harness.layer_schemes import INIT_WITH_PROPERTIES, SCHEMES, use_layers, use_scheme
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.objects import Objects
+from harness.sandbox import Sandbox
+
+NAMES = ("front", "middle", "back")
+
+
+def chain(sandbox: Sandbox, position: str, faults: list[str], **settings: object) -> None:
+    """Three layers, of which the one at `position` has the faults."""
+    special: dict[str, Any] = {"faults": faults, **settings}
+    use_layers(sandbox, [sandbox.layer(name, **(special if name == position else {})) for name in NAMES])
+
+
+def used(cl: Session, sandbox: Sandbox) -> dict[str, list[str]]:
+    """Uses functions of early, middle and late slots; gives the layers that each went through."""
+    objects = Objects(cl, cl.GetPlatformIDs()[0])
+    functions = {"clRetainContext": objects.context, "clFlush": objects.queue, "clFinish": objects.queue}
+    functions |= {"clRetainKernel": objects.kernel, "clReleaseKernel": objects.kernel, "clRetainDevice": objects.device}
+    for name, handle in functions.items():
+        assert cl.call(name, handle) == 0, name
+    found = {}
+    for name in functions:
+        log = sandbox.log.during(name)[-1]
+        found[name] = [event.who for event in log.calls(name) if event.who in NAMES]
+        assert [event.who for event in log.calls(name)][-1] == objects.owner
+    return found
+
+
+def all_through(names: list[str]) -> dict[str, list[str]]:
+    wanted = ("clRetainContext", "clFlush", "clFinish", "clRetainKernel", "clReleaseKernel", "clRetainDevice")
+    return dict.fromkeys(wanted, names)
+
+
+def others(position: str) -> list[str]:
+    return [name for name in NAMES if name != position]
+
+
+@requirement("LAY-INI-001", "LAY-INI-002", "LAY-INI-014", "LAY-INI-017")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("count", [1, 2, 3, 16])
+def test_what_a_layer_is_given(loader: Loader, sandbox: Sandbox, count: int, scheme: str) -> None:
+    """Each layer gets a table without holes and the number of its entries, which stays as it is; properties are NULL.
+
+    The number is one of a published table: 147 entries or more (layers came with OpenCL 3.0).
+    """
+    kind = use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    names = [f"layer{i}" for i in range(count)]
+    use_layers(sandbox, [sandbox.layer(name) for name in names])
+    with loader.start(sandbox) as cl:
+        objects = Objects(cl, cl.GetPlatformIDs()[0])
+        assert cl.clFlush(objects.queue) == 0
+        cl.close()
+    log = sandbox.log
+    inits = log.calls(kind.init)
+    assert inits.components() == names[::-1]
+    assert len({event.arguments[0] for event in inits}) == 1
+    assert 147 <= inits[0].arguments[0] <= max(len(api().slots), 150)
+    assert len({event.arguments[1] for event in inits}) == count, "two layers have the same target"
+    assert all(all(event.arguments[1:4]) for event in inits)
+    if kind.init == INIT_WITH_PROPERTIES:
+        assert {event.arguments[4] for event in inits} == {0}
+    assert not log.happened("hole in target")
+    assert not log.happened("target changed")
+
+
+@requirement("LAY-INI-005")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("position", NAMES)
+@pytest.mark.parametrize("error", [-30, 1, -(2**31)])
+@pytest.mark.parametrize("fault", ["init_fails", "init_fails_after_writing"])
+def test_layer_that_refuses(
+    loader: Loader, sandbox: Sandbox, fault: str, error: int, position: str, scheme: str
+) -> None:
+    """Any result but CL_SUCCESS discards the layer, also where it gave a table; the chain is as without it."""
+    kind = use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    chain(sandbox, position, [f"{fault}={error}"])
+    with loader.start(sandbox) as cl:
+        assert used(cl, sandbox) == all_through(others(position))
+    log = sandbox.log
+    assert log.of(position).functions() == ["clGetLayerInfo", kind.init]
+    assert not log.happened("target changed")
+    targets = {event.who: event.arguments[1] for event in log.calls(kind.init)}
+    behind = NAMES[NAMES.index(position) - 1] if position != "front" else None
+    if behind:
+        assert targets[behind] == targets[position], "the next layer's target is what the refusing one was given"
+
+
+PARTIAL = {
+    "one": ["clFlush"],
+    "first-slot": ["clGetPlatformIDs"],
+    "last-slot": [api().slots[-1]],
+    "two": ["clFlush", "clRetainDevice"],
+    "early": ["clRetainContext"],
+}
+
+
+@requirement("LAY-INI-006")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("position", NAMES)
+@pytest.mark.parametrize("only", PARTIAL)
+def test_partial_table(loader: Loader, sandbox: Sandbox, only: str, position: str, scheme: str) -> None:
+    """Where a layer has NULL in its table calls go on to what is behind it, for every function that it leaves out."""
+    use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    chain(sandbox, position, [], functions={"only": PARTIAL[only]})
+    with loader.start(sandbox) as cl:
+        found = used(cl, sandbox)
+    for name, layers in found.items():
+        assert layers == (list(NAMES) if name in PARTIAL[only] else others(position)), name
+    platforms = sandbox.log.during("clGetPlatformIDs")[-1]
+    wanted = list(NAMES) if "clGetPlatformIDs" in PARTIAL[only] else others(position)
+    assert [event.who for event in platforms.calls("clGetPlatformIDs") if event.who in NAMES] == wanted
+
+
+@requirement("LAY-INI-006")
+def test_three_partial_tables(loader: Loader, sandbox: Sandbox) -> None:
+    """Each layer intercepts other functions: every call meets those that have it, in their order."""
+    loader.require("OPENCL_LAYERS")
+    sandbox.vendor("a")
+    has = {"front": ["clFlush", "clFinish"], "middle": ["clFinish", "clRetainKernel"], "back": ["clFlush"]}
+    use_layers(sandbox, [sandbox.layer(name, functions={"only": has[name]}) for name in NAMES])
+    with loader.start(sandbox) as cl:
+        found = used(cl, sandbox)
+    assert found == {name: [layer for layer in NAMES if name in has[layer]] for name in found}
+
+
+@requirement("LAY-INI-007", "LAY-INI-009")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("position", NAMES)
+@pytest.mark.parametrize("length", [1, 6, 7, 47, 48, 147, 149])
+def test_table_that_is_shorter(loader: Loader, sandbox: Sandbox, length: int, position: str, scheme: str) -> None:
+    """Entries beyond the number that a layer gives are not read (its table ends there) and come from its target."""
+    use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    chain(sandbox, position, [f"table_length_is={length}"])
+    with loader.start(sandbox) as cl:
+        found = used(cl, sandbox)
+    for name, layers in found.items():
+        slot = api().functions[name].slot
+        assert slot is not None
+        assert layers == (list(NAMES) if slot < length else others(position)), name
+
+
+@requirement("LAY-INI-008")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("position", NAMES)
+@pytest.mark.parametrize("length", [150, 151, 200, 4096])
+def test_table_that_is_longer(loader: Loader, sandbox: Sandbox, length: int, position: str, scheme: str) -> None:
+    """A table longer than the loader's is fine: what is known works, what is surplus is ignored."""
+    use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    chain(sandbox, position, [f"table_length_is={length}"])
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        assert used(cl, sandbox) == all_through(list(NAMES))
+    assert not sandbox.log.happened("surplus entry called")
+
+
+@requirement("LAY-INI-009")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("position", NAMES)
+def test_table_without_entries(
+    loader: Loader, sandbox: Sandbox, position: str, scheme: str, record: Callable[[str], None]
+) -> None:
+    """A layer that gives 0 entries intercepts nothing, or is dropped; the others are not affected."""
+    use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    chain(sandbox, position, ["table_is_empty"])
+    with loader.start(sandbox) as cl:
+        assert used(cl, sandbox) == all_through(others(position))
+        record("kept" if cl.maps(sandbox.libraries / f"lib{position}.so") else "dropped")
+
+
+@requirement("LAY-INI-010", "LAY-INI-011")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("position", NAMES)
+@pytest.mark.parametrize("fault", ["table_is_null", "init_leaves_outputs"])
+def test_success_without_a_table(loader: Loader, sandbox: Sandbox, fault: str, position: str, scheme: str) -> None:
+    """A layer that answers success and gives no table intercepts nothing or is dropped; nothing crashes."""
+    use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    chain(sandbox, position, [fault])
+    with loader.start(sandbox) as cl:
+        assert used(cl, sandbox) == all_through(others(position))
+
+
+@requirement("LAY-INI-012")
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("position", NAMES)
+def test_calls_during_initialisation(loader: Loader, sandbox: Sandbox, position: str, scheme: str) -> None:
+    """A layer that calls its target from its init function reaches the vendors through the layers behind it."""
+    kind = use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    chain(sandbox, position, ["init_calls_target"])
+    with loader.start(sandbox) as cl:
+        assert used(cl, sandbox) == all_through(list(NAMES))
+    log = sandbox.log
+    assert [event.data["detail"] for event in log.happened("call of target done", by=position)] == ["success"]
+    assert [event.data["detail"] for event in log.happened("platform of target", by=position)] == ["a"]
+    start = next(i for i, e in enumerate(log) if (e.who, e.name, e.kind) == (position, kind.init, "call"))
+    end = next(i for i, e in enumerate(log) if (e.who, e.name, e.kind) == (position, kind.init, "return"))
+    inside = [e.who for e in log[start:end] if e.kind == "call" and e.name == "clGetPlatformInfo"]
+    assert inside == [*NAMES[NAMES.index(position) + 1 :], "a"]
+
+
+@requirement("LAY-INI-015")
+@pytest.mark.parametrize("position", NAMES)
+def test_table_that_changes_later(
+    loader: Loader, sandbox: Sandbox, position: str, record: Callable[[str], None]
+) -> None:
+    """A layer that exchanges two entries of its table after the start is followed, or the first table holds."""
+    loader.require("OPENCL_LAYERS")
+    sandbox.vendor("a")
+    chain(sandbox, position, ["table_changes_after_init"])
+    with loader.start(sandbox) as cl:
+        objects = Objects(cl, cl.GetPlatformIDs()[0])
+        assert cl.clFlush(objects.queue) == 0
+    during = sandbox.log.during("clFlush")[-1]
+    reached = during.calls(by="a").functions()
+    assert reached in (["clFlush"], ["clFinish"])
+    record("copied" if reached == ["clFlush"] else "followed")
+
+
+@requirement("LAY-INI-019")
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_first_call_in_many_threads(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
+    """32 threads that make the first call at once: each layer is initialised once, and every call passes all layers."""
+    kind = use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    use_layers(sandbox, [sandbox.layer("front", faults=["init_sleeps=20"]), sandbox.layer("back")])
+    with loader.start(sandbox) as cl:
+        counts = [cl.buffer(4, 0) for _ in range(32)]
+        done = [cl.in_thread(i, "clGetPlatformIDs", 0, None, count) for i, count in enumerate(counts)]
+        assert cl.go() == 32
+        assert [later.result() for later in done] == [0] * 32
+        assert [count.u32() for count in counts] == [1] * 32
+    log = sandbox.log
+    assert [event.who for event in log.calls(kind.init)] == ["back", "front"]
+    for layer in ("front", "back"):
+        assert len(log.calls("clGetPlatformIDs", by=layer)) == 32
