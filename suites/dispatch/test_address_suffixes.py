@@ -27,6 +27,7 @@ World = Mapping[str, Sequence[str]]
 WORLDS: dict[str, World] = {
     "one": {"a": ["AAA"]},
     "three": {"a": ["AAA"], "b": ["BBB"], "c": ["CCC"]},
+    "two-kinds": {"a": ["AAA", "AAB"], "b-icd2": ["BBB", "BBA"], "c": ["CCC"]},
     "nine": {f"v{i}": [f"S{i}"] for i in range(9)},
     "one-letter": {"a": ["A"], "b": ["B"]},
     "long": {"a": ["A" * 200], "b": ["B" + "A" * 199]},
@@ -76,11 +77,11 @@ def ask(cl: Session, sandbox: Sandbox, names: Iterable[str]) -> list[Asked]:
 
 
 def make(loader: Loader, sandbox: Sandbox, world: World, order: Sequence[str] = ()) -> None:
-    """The vendors; every second one has ICD 2 where the loader knows that."""
+    """The vendors; those whose names say so have ICD 2 where the loader knows that."""
     mocks = {}
-    for number, (vendor, suffixes) in enumerate(world.items()):
+    for vendor, suffixes in world.items():
         platforms: list[dict[str, str | int]] = [{"suffix": suffix} for suffix in suffixes]
-        icd2 = loader.has("ICD 2") and number % 2 == 1
+        icd2 = loader.has("ICD 2") and vendor.endswith("icd2")
         mocks[vendor] = sandbox.icd(vendor, platforms=len(suffixes), per_platform=platforms, icd2=icd2)
     sandbox.vendors_in_order([f"{mocks[vendor]}\n" for vendor in order or world])
 
@@ -158,7 +159,7 @@ def test_suffixes_that_end_each_other(
 def test_equal_suffixes(loader: Loader, sandbox: Sandbox, order: tuple[str, ...]) -> None:
     """The first of several platforms with a suffix is asked, and no other one, even if it answers NULL."""
     mocks = {"a": sandbox.icd("a", suffix="ARM", functions={"lacks": ["clSVMAllocARM"]})}
-    mocks |= {vendor: sandbox.icd(vendor, suffix="ARM", icd2=loader.has("ICD 2") and vendor == "b") for vendor in "bc"}
+    mocks |= {vendor: sandbox.icd(vendor, suffix="ARM") for vendor in "bc"}
     sandbox.vendors_in_order([f"{mocks[vendor]}\n" for vendor in order])
     with loader.start(sandbox) as cl:
         first = cl.platform_names()[0]

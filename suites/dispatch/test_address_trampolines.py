@@ -126,8 +126,9 @@ def test_vendor_without_the_function(loader: Loader, sandbox: Sandbox, function:
     """A call to a vendor that has no such function answers CL_INVALID_OPERATION; beside it others have one."""
     if icd2:
         loader.require("ICD 2")
-    sandbox.vendor("has", functions={"answers": [function.name]})
-    sandbox.vendor("lacks", functions={"lacks": [function.name]}, icd2=icd2)
+    has = sandbox.icd("has", functions={"answers": [function.name]})
+    lacks = sandbox.icd("lacks", functions={"lacks": [function.name]}, icd2=icd2)
+    sandbox.vendors_in_order([f"{has}\n", f"{lacks}\n"])
     exported = slots()[function.name].reached == "export"
     with loader.start(sandbox) as cl:
         objects = {o.owner: o for o in (Objects(cl, platform) for platform in cl.GetPlatformIDs())}
