@@ -6,6 +6,7 @@ if(CLHARNESS_WERROR)
   target_compile_options(clharness_flags INTERFACE -Werror)
 endif()
 if(CLHARNESS_SANITIZE)
-  target_compile_options(clharness_flags INTERFACE -fsanitize=${CLHARNESS_SANITIZE})
+  # What the undefined-behaviour sanitizer reports ends the process, too: else it is a line that nobody reads.
+  target_compile_options(clharness_flags INTERFACE -fsanitize=${CLHARNESS_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(clharness_flags INTERFACE -fsanitize=${CLHARNESS_SANITIZE})
 endif()
