@@ -128,6 +128,14 @@ def test_a_crash_does_not_prove_a_check(tmp_path: Path) -> None:
     assert matrix == {"open": {"test_nothing": "count_query_without_entries_refused"}, "missed": [], "passed": False}
 
 
+def test_assertions_that_never_failed_are_named(tmp_path: Path) -> None:
+    suite = HONEST.replace("as cl:", "as cl:\n        assert cl.open_files() == []")
+    done = selftest(tmp_path, suite, "--fault", "newline_kept", "--assertions")
+    assert done.returncode == 0, done.stdout + done.stderr
+    line = 1 + (HEAD + suite).splitlines().index("        assert cl.open_files() == []")
+    assert f"never failed: suites/discovery/test_small.py:{line}\n1 of 2 assertions failed.\n" in done.stdout
+
+
 def test_a_fault_that_nothing_is_for_fails(tmp_path: Path) -> None:
     done = selftest(tmp_path, HONEST, "--fault", "newline_kept", "fifo_blocks")
     assert done.returncode == 1
