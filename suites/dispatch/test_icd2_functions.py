@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from harness.api.model import api
@@ -9,7 +11,7 @@ from harness.loader import Loader
 from harness.marks import requirement
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall
-from harness.probe.whole_api import call_all, misrouted, reached, refusal_problems
+from harness.probe.whole_api import INVALID_OPERATION, call_all, misrouted, reached, refusal_problems
 from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
 
@@ -34,21 +36,29 @@ LACKING = {
     "devices": ["clGetDeviceIDs"],
 }
 
+# Platforms that are offered, and refusals: the loader may ask a platform by the library's own clGetPlatformInfo.
+ACCEPTED = {"clGetPlatformInfo": [(3, 1), (2, 0)], "clGetExtensionFunctionAddressForPlatform": [(3, 1)]}
+
 
 @requirement("DISP-ICD2-011")
 @pytest.mark.parametrize("table", ["icd2_table_traps", "icd2_table_holds_tags_only"])
 def test_own_table_is_not_called(loader: Loader, sandbox: Sandbox, table: str) -> None:
     """All calls on an ICD 2 vendor's objects go by the loader's table: its own one holds traps or nothing."""
     loader.require("ICD 2")
-    sandbox.vendor("a", icd2=True, faults=[table], exact_objects=True)
-    sandbox.vendor("b", icd2=True)
-    sandbox.vendor("c")
+    sandbox.vendor("a", icd2=True, faults=[table], exact_objects=True, suffix="a")
+    sandbox.vendor("b", icd2=True, suffix="b")
+    sandbox.vendor("c", suffix="c")
     with loader.start(sandbox) as cl:
         functions = reached(cl)
         all_objects = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
         assert {objects.owner for objects in all_objects} == {"a", "b", "c"}
         assert not misrouted(sandbox, cl, [(objects, functions) for objects in all_objects])
-        assert not sandbox.log.happened("trap")
+        for objects in all_objects:  # the one function of an object that the loader answers in part itself
+            assert cl.clGetExtensionFunctionAddressForPlatform(objects.platform, f"clSomething{objects.owner}")
+        log = sandbox.log
+        asked = [event.who for event in log.calls("clGetExtensionFunctionAddressForPlatform") if event.who in "abc"]
+        assert asked == [objects.owner for objects in all_objects]
+        assert not log.happened("trap")
 
 
 @requirement("DISP-ICD2-010")
@@ -74,6 +84,29 @@ def test_missing_function_is_a_stub(loader: Loader, sandbox: Sandbox, lacking: s
         assert len(sandbox.log.of("m").calls()) == reached_before
 
 
+@requirement("DISP-ICD2-010")
+@pytest.mark.parametrize("lacking", ["clGetExtensionFunctionAddressForPlatform", "clGetPlatformInfo"])
+def test_missing_function_of_platforms(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], lacking: str
+) -> None:
+    """A platform may lack functions that the loader itself needs: it is ignored, or its calls are refused."""
+    loader.require("ICD 2")
+    sandbox.vendor("a", icd2=True)
+    sandbox.vendor("m", icd2=True, functions={"lacks": [f"{lacking} 0"]})
+    sandbox.vendor("z")
+    with loader.start(sandbox) as cl:
+        rest: dict[str, list[object]] = {
+            "clGetPlatformInfo": [api().constant("CL_PLATFORM_NAME"), 0, None, None],
+            "clGetExtensionFunctionAddressForPlatform": ["clSomethingMOCK"],
+        }
+        answers = [cl.call(lacking, platform, *rest[lacking]) for platform in cl.GetPlatformIDs()]
+        refused = answers.count(INVALID_OPERATION if lacking == "clGetPlatformInfo" else 0)
+        assert (len(answers), refused) in ACCEPTED[lacking]
+        used = [event.who for event in sandbox.log.calls(lacking) if event.who != "application"]
+        assert {"a", "z"} <= set(used)
+    record("offered" if refused else "ignored")
+
+
 @requirement("DISP-ICD2-010", "DISP-ICD2-011", "DISP-ICD2-008")
 @pytest.mark.parametrize("first", [0, 1])
 def test_functions_of_the_platform(loader: Loader, sandbox: Sandbox, first: int) -> None:
@@ -92,7 +125,7 @@ def test_functions_of_the_platform(loader: Loader, sandbox: Sandbox, first: int)
             missing = call.owner != "b" and call.function.name in lacks[int(call.owner[-1])]
             assert call.reached == ([] if missing else [f"{call.owner[0]} ({call.function})"]), call
             if missing and call.function.result_kind == "signed":
-                assert call.result == -59, call
+                assert call.result == INVALID_OPERATION, call
 
 
 @requirement("DISP-ICD2-009")
