@@ -42,8 +42,9 @@ def answer(cl: Session, address: Value, query: int) -> bytes:
 def test_function_is_found(loader: Loader, sandbox: Sandbox, first: str) -> None:
     """Both address queries give the same function, for every platform and each time; a name close to it is unknown."""
     loader.require(FUNCTION)
-    sandbox.vendor("a", platforms=2)
-    sandbox.vendor("b", icd2=loader.has("ICD 2"))
+    sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"  # one loader takes ICD 2 well in the last place only
+    mocks = [sandbox.icd("a", platforms=2), sandbox.icd("b", icd2=loader.has("ICD 2"))]
+    sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
     with loader.start(sandbox) as cl:
         if first == "plain":
             assert cl.GetExtensionFunctionAddress(FUNCTION)

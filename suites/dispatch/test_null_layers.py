@@ -29,9 +29,11 @@ INVALID_EVENT = -58
 
 def two_layers(loader: Loader, sandbox: Sandbox, vendors: bool = True) -> None:
     loader.require("OPENCL_LAYERS")
-    if vendors:
-        sandbox.vendor("a")
-        sandbox.vendor("b", icd2=loader.has("ICD 2"))
+    if vendors:  # ICD 2 comes last and stays there: one loader takes no other place well
+        sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"
+        sandbox.vendors_in_order(
+            [f"{mock}\n" for mock in (sandbox.icd("a"), sandbox.icd("b", icd2=loader.has("ICD 2")))]
+        )
     # The last one of the list is the first to be called.
     sandbox.env["OPENCL_LAYERS"] = ":".join(str(sandbox.layer(name)) for name in LAYERS[::-1])
 

@@ -27,8 +27,12 @@ def expected(name: str, count: int) -> list[str]:
 
 
 @requirement("DISP-ORD-001")
-@pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
-@pytest.mark.parametrize("counts", [[2], [3], [4], [5], [17], [64], [4, 3], [1, 4, 1], [3, 1, 4]], ids=str)
+@pytest.mark.parametrize(
+    "counts, icd2",
+    [([n], icd2) for n in (2, 3, 4, 17, 64) for icd2 in (False, True)]
+    + [(counts, False) for counts in ([4, 3], [1, 4, 1], [3, 1, 4])],
+    ids=lambda value: str(value) if isinstance(value, list) else "icd2" if value else "icd1",
+)
 def test_platforms_of_one_library(loader: Loader, sandbox: Sandbox, counts: Sequence[int], icd2: bool) -> None:
     """Platforms of one library keep the order in which the library lists them, and no other comes between them."""
     if icd2:
