@@ -203,22 +203,30 @@ class Exported:
     name: str
     slot: Slot
     neighbour: int
+    handle: str  # the name of the argument that the vendor is inferred from, where it is an object
 
     @property
     def requirement(self) -> str:
+        if self.name.startswith("clGetExtensionFunctionAddress"):
+            return "LAY-CHN-006"
         if self.slot.class_ in ("loader", "none"):
             return "LAY-CHN-007"
         return "LAY-CHN-001" if self.slot.reached == "export" else "LAY-CHN-004"
 
-    def fault(self, family: str, sentence: str, code: str, instead: str) -> Fault:
+    def fault(self, family: str, sentence: str, code: str, instead: str, requirement: str = "") -> Fault:
         function = self.name if self.slot.reached == "export" else f"queried_{self.name}"
         name, cases = f"{self.name}_{family}", f"[{self.name}"
-        return Fault(name, (self.requirement,), f"{sentence}.", FILE, function, code, instead, cases=cases)
+        requirements = (requirement or self.requirement,)
+        return Fault(name, requirements, f"{sentence}.", FILE, function, code, instead, cases=cases)
 
     def faults(self) -> Iterator[Fault]:
         yield self.fault("layers_skipped", f"leave the layers out of {self.name}", "(first_layer_table)", "(0)")
         slot, wrong = (f"first_layer_table->slot[{number}]" for number in (self.slot.number, self.neighbour))
         yield self.fault("layer_slot", f"call another slot of the first layer for {self.name}", slot, wrong)
+        if self.handle:
+            sentence = f"look into the object of {self.name} before it calls the first layer"
+            looks = f"({{ (void)*(void *const volatile *){self.handle}; first_layer_table; }})"
+            yield self.fault("looked_into", sentence, "(first_layer_table)", looks, "LAY-CHN-008")
 
 
 def families(api: Mapping[str, Any]) -> Iterator[Fault]:
@@ -230,8 +238,10 @@ def families(api: Mapping[str, Any]) -> Iterator[Fault]:
         if function is None or slot.reached == "windows-query":
             continue
         neighbour = slot.number + 1 if slot.number + 1 in numbers else slot.number - 1
-        yield from Exported(name, slot, neighbour).faults()
-        if slot.class_ not in OWN and name not in OWN_FUNCTIONS:
+        forwarded = slot.class_ not in OWN and name not in OWN_FUNCTIONS
+        handle = next((p["name"] for p in function["parameters"] if p["kind"] == "handle"), "") if forwarded else ""
+        yield from Exported(name, slot, neighbour, handle).faults()
+        if forwarded:
             yield from _forwarded(Forwarded(name, slot, function["parameters"], function["result_kind"], neighbour))
 
 

@@ -76,6 +76,16 @@ class Matrix:
         self._usual = Usual()
         self._supported: set[int] = set()
 
+    def add(self, other: Matrix) -> None:
+        """Takes over what another matrix, of further cases, found out about some of the faults."""
+        for name, caught in other.caught.items():
+            caught.cases += self.caught[name].cases
+            caught.seconds += self.caught[name].seconds
+        self.caught |= other.caught
+        self.checks |= other.checks
+        self.items = other.items
+        self.red_without_fault += other.red_without_fault
+
     # --- without fault ---
 
     def run_without_fault(self, tick: Callable[[str], None]) -> bool:

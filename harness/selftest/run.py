@@ -40,13 +40,31 @@ class _Loop:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = [item for item in session.items if CASE in item.stash]
-        self.matrix = Matrix(items, self.faults, self.jobs)
         try:
-            if self.matrix.run_without_fault(self.tick):
-                self.matrix.run_faults(self.tick, self.prove_checks, self.all_own_cases)
+            if self.prove_checks:
+                self.matrix = self._run(items, self.faults)
+            else:
+                self.matrix = self._run([item for item in items if self._is_near(item)], self.faults)
+                left = [caught.fault for caught in self.matrix.caught.values() if not caught.by]
+                if left and not self.matrix.red_without_fault:
+                    self.matrix.add(self._run(items, left))
         except ClharnessError as error:
             self.error = error
         return True
+
+    def _run(self, items: Sequence[pytest.Item], faults: Sequence[Fault]) -> Matrix:
+        matrix = Matrix(items, faults, self.jobs)
+        if matrix.run_without_fault(self.tick):
+            matrix.run_faults(self.tick, self.prove_checks, self.all_own_cases)
+        return matrix
+
+    def _is_near(self, item: pytest.Item) -> bool:
+        """Whether some fault is likely to be noticed by a case: the others run only where those find nothing."""
+        requirements = set(item.stash[CASE].requirements)
+        return any(
+            (fault.cases and fault.cases in item.nodeid) or requirements & set(fault.requirements)
+            for fault in self.faults
+        )
 
 
 def seeded_loader() -> Path:

@@ -25,9 +25,9 @@ def exported(cl: Session) -> list[Function]:
     found = []
     for function in api().dispatched():
         slot = slots()[function.name]
-        if slot.reached == "export" and slot.class_ not in ("loader", "none"):
-            if int(cl.command(f"symbol {function.name}"), 16):
-                found.append(function)
+        routed = slot.reached == "export" and slot.class_ not in ("loader", "none")
+        if routed and int(cl.command(f"symbol {function.name}"), 16):
+            found.append(function)
     return found
 
 
