@@ -16,6 +16,7 @@ from harness.sandbox import Sandbox
 FUNCTION = "clGetICDLoaderInfoOCLICD"
 OPENCL_VERSION, VERSION, NAME, VENDOR = QUERIES = (1, 2, 3, 4)
 INVALID_VALUE = -30
+MOST = 4096  # bytes of an answer, as far as anybody would read
 CANARY = 0xA5
 CANARY_64 = 0xA5A5A5A5A5A5A5A5
 
@@ -31,6 +32,7 @@ def answer(cl: Session, address: Value, query: int) -> bytes:
     """The bytes of an answer; the size alone, and then the value into memory of just that size."""
     size = cl.buffer(8)
     assert cl.call_at(address, FUNCTION, query, 0, None, size) == 0
+    assert 0 < size.u64() < MOST, f"the size of answer {query} is {size.u64():#x}"
     value, again = cl.buffer(size.u64()), cl.buffer(8)
     assert cl.call_at(address, FUNCTION, query, size.u64(), value, again) == 0
     assert again.u64() == size.u64()

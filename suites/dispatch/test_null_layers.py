@@ -76,7 +76,9 @@ def test_null_object_with_layers(loader: Loader, sandbox: Sandbox, kind: str) ->
             for index, parameter in enumerate(function.parameters):
                 if parameter.kind == "errcode":
                     made[-1].sent[index] = Sent(None)
-            calls[function.name] = made + [PatternedCall(cl, function, objects, address=address) for objects in owners]
+            made.append(PatternedCall(cl, function, owners[0], address=address))
+            made.append(PatternedCall(cl, function, owners[1], wide=True, address=address))
+            calls[function.name] = made
         for name, made in calls.items():
             for number, call in enumerate(made):
                 call.make()
