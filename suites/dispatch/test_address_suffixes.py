@@ -106,7 +106,7 @@ def names_about(suffix: str) -> list[str]:
     near = [suffix[:i] + chr(ord(suffix[i]) ^ 1) + suffix[i + 1 :] for i in places]
     ends = [suffix, suffix[1:], suffix[:-1], suffix.swapcase(), *near]
     ends += [suffix + more for more in ("X", " ", "Foo", suffix[0], suffix[-1], suffix)]
-    names = [start + end for start in ("", "clFoo", "clFoo" + suffix[0]) for end in ends]
+    names = [start + end for start in ("", "clFoo" + suffix[0]) for end in ends]
     return [*names, "cl" + "LongName" * 300 + suffix, "cl" + "LongName" * 300 + suffix[1:]]
 
 
