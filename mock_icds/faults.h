@@ -106,7 +106,8 @@ FAULT(enumeration_sleeps)
 
 /* --- Its dispatch table --- */
 
-/* Has functions that log a trap in the slots of clGetPlatformIDs, clUnloadCompiler and clGetExtensionFunctionAddress. */
+/* Has functions that log a trap in the slots of clGetPlatformIDs, clUnloadCompiler and
+ * clGetExtensionFunctionAddress. */
 FAULT(unused_slots_trap)
 
 /* --- cl_khr_icd 2.0: loader-managed dispatch --- */

@@ -164,6 +164,16 @@ def misrouted(sandbox: Sandbox, cl: Session, wanted: Sequence[tuple[Objects, Fun
     return [problem for call in call_all(sandbox, cl, wanted) for problem in call.problems()]
 
 
+def lacking_calls(cl: Session, objects: Objects, functions: Functions) -> list[PatternedCall]:
+    """Calls of functions that their vendor lacks, for `refusal_problems`: with errcode_ret, and with NULL there."""
+    calls = []
+    for function, address in functions.items():
+        calls.append(PatternedCall(cl, function, objects, address=address, silent=True))
+        if any(p.kind == "errcode" for p in function.parameters):
+            calls.append(PatternedCall(cl, function, objects, address=address, silent=True, null="errcode_ret"))
+    return calls
+
+
 def refusal_problems(call: PatternedCall) -> list[str]:
     """Makes a call whose vendor lacks the function, silent: what differs from CL_INVALID_OPERATION and no effect."""
     call.make()

@@ -164,10 +164,11 @@ class Sandbox:
         platforms, `per_platform` for the n-th. With several platforms their names are "NAME.0", "NAME.1", …
         `faults` are entries of mock_icds/faults.h: "name", "name=VALUE", "name@PLATFORM".
         `variant` is a build of the mock (which symbols it exports), `file` the copy's file name.
-        `table` is the length of its dispatch table in entries; what is behind the last known one logs a trap. Exact objects are one word (two with ICD 2) before an
-        unreadable page, and unreadable once released. With a table per class each class of objects has its own table
-        that holds the functions of that class only. `functions` tells single functions what to do, by
-        FUNCTION_SETTINGS: {"lacks": ["clFinish"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function.
+        `table` is the length of its dispatch table in entries; what is behind the last known one logs a trap. Exact
+        objects are one word (two with ICD 2) before an unreadable page, and unreadable once released. With a table per
+        class each class of objects has its own table that holds the functions of that class only. `functions` tells
+        single functions what to do, by FUNCTION_SETTINGS: {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush
+        /path/of/a/FIFO"]}; "all" is every function, and 1 a platform of an ICD 2 vendor, asked for its functions.
         """
         _check_settings("icd", functions or {}, FUNCTION_SETTINGS)
         for key in (*settings, *itertools.chain.from_iterable(per_platform)):

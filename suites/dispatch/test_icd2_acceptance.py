@@ -79,9 +79,10 @@ def test_names_before_hand_over(loader: Loader, sandbox: Sandbox, platforms: int
     sandbox.vendor("c")
     with loader.start(sandbox) as cl:
         assert len(cl.used_platforms()) == platforms + 2
+        log = sandbox.log
         for who, count in (("a", platforms), ("b", 1)):
             steps: dict[int, list[str]] = {}
-            for event in sandbox.log.calls(by=who):
+            for event in log.calls(by=who):
                 if event.name in (GET, SET, "clGetPlatformInfo", "clGetDeviceIDs"):
                     steps.setdefault(event.arguments[0], []).append(event.name)
             assert len(steps) == count
@@ -89,8 +90,8 @@ def test_names_before_hand_over(loader: Loader, sandbox: Sandbox, platforms: int
                 handed_over = names.index(SET)
                 assert handed_over > 0 and set(names[:handed_over]) == {GET}
                 assert not set(names[handed_over + 1 :]) & {GET, SET}
-        assert all(event.arguments[1] for event in sandbox.log.calls(SET))
-        assert {event.who for event in sandbox.log.calls(SET)} == {"a", "b"}
+        assert all(event.arguments[1] for event in log.calls(SET))
+        assert {event.who for event in log.calls(SET)} == {"a", "b"}
 
 
 @requirement("DISP-ICD2-012")
