@@ -25,6 +25,7 @@ class Build:
     seeded_loader: Path | None  # the same with faults to choose, where the build has it
     at_secure: Path
     guarded_heap: Path
+    exit_watch: Path
     calllog_bench: Path
     compiler: str
     sanitize: str
@@ -57,6 +58,7 @@ def build() -> Build:
         seeded_loader=Path(found["seeded_loader"]) if found.get("seeded_loader") else None,
         at_secure=Path(found["at_secure"]),
         guarded_heap=Path(found["guarded_heap"]),
+        exit_watch=Path(found.get("exit_watch", "")),
         calllog_bench=Path(found["calllog_bench"]),
         compiler=found["compiler"],
         sanitize=found["sanitize"],

@@ -15,11 +15,8 @@ cl_int get_device_ids(const uint64_t *arguments);
 /* All other clGet…Info functions; the object is the first argument that is a handle. */
 cl_int get_info(enum function function, const uint64_t *arguments);
 
-/* --- distinct.c, callbacks.c: what a function was told to do besides (struct function_config) --- */
+/* --- callbacks.c: what a function was told to do besides (struct function_config) --- */
 
-/* Logs a call whose arguments mean nothing, and answers values that tell this function of this vendor from all others:
- * `harness/probe/patterns.py` has the same formula. */
-uint64_t distinct_answer(enum function function, const uint64_t *arguments);
 /* Calls the callback among the arguments; `result` is what the function answers. */
 void call_back(enum function function, const uint64_t *arguments, uint64_t result);
 /* Waits until the counterpart of the meeting has come, for ever if need be. */

@@ -12,6 +12,10 @@
  *   call R FUNCTION TOKEN…            calls the loader's exported function; ok RESULT, kept as rR
  *   address R TOKEN FUNCTION TOKEN…   calls the function at an address with the signature of FUNCTION
  *   value TOKEN                       ok VALUE
+ *   peek R TOKEN                      ok VALUE of the 64-bit word at an address, kept as rR, or error; never faults
+ *   target R LENGTH HOW               a table for a layer to call into, kept as rR; HOW: writable or not, silent or not
+ *   layer FUNCTION TOKEN…             calls a function of the layer that was opened as the loader; ok RESULT
+ *   handlers                          ok NUMBER of exit handlers registered so far
  *   thread K LINE                     keeps a line (call, address) for thread K;  go  runs all threads at once
  *   when CALLBACK LINE                keeps a line to be run each time that the callback is called
  *   callbacks                         ok NUMBER of lines run in callbacks so far, or the first error among them
@@ -404,6 +408,49 @@ static void do_value(struct reply *reply, const char *token)
     }
 }
 
+static void do_peek(struct reply *reply, char **words)
+{
+    uint64_t address;
+    uint64_t value = 0;
+    struct iovec local = {&value, sizeof value};
+    if (!token_value(words[2], &address)) {
+        answer(reply, "error '%s' means nothing", words[2]);
+        return;
+    }
+    struct iovec remote = {(void *)(uintptr_t)address, sizeof value};
+    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != (ssize_t)sizeof value) {
+        answer(reply, "error unreadable: %s", strerror(errno));
+        return;
+    }
+    result_set((unsigned)strtoul(words[1], NULL, 10), value);
+    answer(reply, "ok 0x%llx", (unsigned long long)value);
+}
+
+static void do_target(struct reply *reply, char **words)
+{
+    bool writable = strstr(words[3], "writable") != NULL;
+    const void *table = target_make(strtoul(words[2], NULL, 10), writable, strstr(words[3], "silent") != NULL);
+    result_set((unsigned)strtoul(words[1], NULL, 10), (uint64_t)(uintptr_t)table);
+    answer(reply, table ? "ok 0x%llx" : "error no room for the table", (unsigned long long)(uintptr_t)table);
+}
+
+static void do_layer(struct reply *reply, char **words, int count)
+{
+    uint64_t arguments[MAX_PARAMETERS] = {0};
+    int32_t result = 0;
+    for (int i = 2; i < count && i - 2 < MAX_PARAMETERS; i++) {
+        if (!token_value(words[i], &arguments[i - 2])) {
+            answer(reply, "error argument %d of %s: '%s' means nothing", i - 2, words[1], words[i]);
+            return;
+        }
+    }
+    log_call("call", words[1], arguments, (unsigned)(count - 2), NULL);
+    bool known = layer_call(words[1], arguments, count - 2, &result);
+    uint64_t logged = (uint64_t)(int64_t)result;
+    log_call("return", words[1], NULL, 0, &logged);
+    answer(reply, known ? "ok %d" : "error no such function of a layer, or wrong number of arguments", result);
+}
+
 static void do_module(struct reply *reply, const char *token)
 {
     uint64_t address;
@@ -474,6 +521,8 @@ static void do_plain_command(struct reply *reply, const char *command)
         do_environment(reply);
     } else if (strcmp(command, "fork") == 0) {
         do_fork(reply);
+    } else if (strcmp(command, "handlers") == 0) {
+        answer(reply, "ok %ld", exit_handlers());
     } else if (strcmp(command, "exports") == 0) {
         do_exports(reply);
     } else if (strcmp(command, "heap") == 0) {
@@ -524,6 +573,12 @@ void command_execute(char *line, char **text, size_t *room)
         answer(&reply, "ok 0x%llx", (unsigned long long)(uintptr_t)symbol);
     } else if (strcmp(command, "value") == 0 && count == 2) {
         do_value(&reply, words[1]);
+    } else if (strcmp(command, "peek") == 0 && count == 3) {
+        do_peek(&reply, words);
+    } else if (strcmp(command, "target") == 0 && count == 4) {
+        do_target(&reply, words);
+    } else if (strcmp(command, "layer") == 0 && count >= 2) {
+        do_layer(&reply, words, count);
     } else if (strcmp(command, "module") == 0 && count == 2) {
         do_module(&reply, words[1]);
     } else if (strstr(" getenv setenv unsetenv chdir load ", command) && count > 1) {

@@ -34,7 +34,7 @@ def pattern(*parts: object) -> int:
 
 
 def answered(vendor: str, function: str, index: int) -> int:
-    """What a vendor's function writes through its parameter `index`, or answers (mock_icds/distinct.c)."""
+    """What a vendor's function writes through its parameter `index`, or answers (harness/calllog/distinct.c)."""
     return pattern(vendor, function, f"{index:02}")
 
 

@@ -62,6 +62,16 @@ void *loader_symbol(const char *name, const char *version);
  * of each version. NULL where it cannot be read. To be freed. */
 char *exports_text(size_t *length);
 
+/* --- layer.c: this program in the place of a loader, to a layer that is the library under test --- */
+
+/* A table of `length` entries for a layer to call into; it ends where an unreadable page begins. NULL: no room. */
+const void *target_make(size_t length, bool writable, bool silent);
+/* Calls one of the four functions of a layer by its name. False where the library or the name lacks it, or the number
+ * of arguments is wrong. */
+bool layer_call(const char *name, const uint64_t *arguments, int count, int32_t *result);
+/* Number of exit handlers that were registered so far, or -1 where nobody counts them (exit_watch.c). */
+long exit_handlers(void);
+
 /* --- stacks.c --- */
 
 /* Crashing signals write the stack of the thread to standard error and go on as they would have; the signal

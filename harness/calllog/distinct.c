@@ -1,18 +1,18 @@
 /* Answers for calls whose arguments are bit patterns: nothing is read or written but what the addresses really hold,
- * and no two functions, parameters or vendors answer the same. */
+ * and no two functions, parameters or components answer the same. */
 #define _GNU_SOURCE
-#include "icd.h"
+#include "distinct.h"
 
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* What a function of this vendor writes through its parameter `index`, or answers (index = number of parameters):
- * FNV-1a over "vendor/function/index", spread by the finaliser of splitmix64. */
-static uint64_t distinct(const char *function, unsigned index)
+/* What a function of this component writes through its parameter `index`, or answers (index = number of parameters):
+ * FNV-1a over "component/function/index", spread by the finaliser of splitmix64. */
+static uint64_t distinct(const char *who, const char *function, unsigned index)
 {
     const char last[] = {'/', (char)('0' + index / 10), (char)('0' + index % 10), '\0'};
-    const char *const parts[] = {mock_name, "/", function, last};
+    const char *const parts[] = {who, "/", function, last};
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
         for (const char *c = parts[part]; *c; c++) {
@@ -37,12 +37,13 @@ static size_t readable_words(uint64_t address, uint64_t *words, size_t count)
     return got < 0 ? 0 : (size_t)got / sizeof *words;
 }
 
-static void log_entry(const struct function_info *about, const uint64_t *arguments)
+static void log_entry(struct calllog *log, const char *who, const struct function_info *about,
+                      const uint64_t *arguments)
 {
     enum { WORDS = 4, LIST_WORDS = 64 };
     struct calllog_line line;
     uint64_t words[LIST_WORDS];
-    calllog_begin(&line, mock_name, "call", about->name);
+    calllog_begin(&line, who, "call", about->name);
     calllog_words(&line, "args", arguments, about->parameter_count);
     calllog_open_object(&line, "in");
     for (unsigned i = 0; i < about->parameter_count; i++) {
@@ -61,7 +62,7 @@ static void log_entry(const struct function_info *about, const uint64_t *argumen
         calllog_words(&line, about->parameters[i].name, words, count);
     }
     calllog_close_object(&line);
-    calllog_commit(&mock_log, &line);
+    calllog_commit(log, &line);
 }
 
 static bool is_output(const struct parameter_info *parameter)
@@ -70,11 +71,11 @@ static bool is_output(const struct parameter_info *parameter)
            parameter->kind == PARAMETER_ERRCODE || strcmp(parameter->name, "param_value") == 0;
 }
 
-static void write_outputs(const struct function_info *about, const uint64_t *arguments)
+static void write_outputs(const char *who, const struct function_info *about, const uint64_t *arguments)
 {
     for (unsigned i = 0; i < about->parameter_count; i++) {
         const struct parameter_info *parameter = &about->parameters[i];
-        uint64_t value = distinct(about->name, i);
+        uint64_t value = distinct(who, about->name, i);
         size_t size = parameter->pointee ? parameter->pointee : sizeof value;
         if (is_output(parameter) && arguments[i]) {
             memcpy((void *)(uintptr_t)arguments[i], &value, size < sizeof value ? size : sizeof value);
@@ -82,17 +83,18 @@ static void write_outputs(const struct function_info *about, const uint64_t *arg
     }
 }
 
-uint64_t distinct_answer(enum function function, const uint64_t *arguments)
+uint64_t distinct_answer(struct calllog *log, const char *who, enum function function, const uint64_t *arguments,
+                         bool silent)
 {
     const struct function_info *about = &function_info[function];
-    log_entry(about, arguments);
-    if (!config.function[function].silent) {
-        write_outputs(about, arguments);
+    log_entry(log, who, about, arguments);
+    if (!silent) {
+        write_outputs(who, about, arguments);
     }
-    uint64_t result = about->result == RESULT_VOID ? 0 : distinct(about->name, about->parameter_count);
+    uint64_t result = about->result == RESULT_VOID ? 0 : distinct(who, about->name, about->parameter_count);
     struct calllog_line line;
-    calllog_begin(&line, mock_name, "return", about->name);
+    calllog_begin(&line, who, "return", about->name);
     calllog_hex(&line, "result", result);
-    calllog_commit(&mock_log, &line);
+    calllog_commit(log, &line);
     return result;
 }
