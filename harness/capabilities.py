@@ -70,6 +70,14 @@ def _layers(loader: Loader, sandbox: Sandbox) -> bool:
     return _lists(loader.start(sandbox), "a") and bool(sandbox.log.calls("clGetPlatformIDs", by="layer"))
 
 
+def _layer_directory(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a")
+    folder = sandbox.folder("layers")
+    sandbox.vendor_file("layer.lay", f"{sandbox.layer('layer')}\n", folder)
+    sandbox.env["OPENCL_LAYER_PATH"] = str(folder)
+    return _lists(loader.start(sandbox), "a") and bool(sandbox.log.calls("clGetPlatformIDs", by="layer"))
+
+
 def _trace(loader: Loader, sandbox: Sandbox) -> bool:
     sandbox.vendor("a")
     sandbox.env["OCL_ICD_ENABLE_TRACE"] = "True"
@@ -155,6 +163,7 @@ CAPABILITIES: dict[str, Callable[[Loader, Sandbox], bool]] = {
     "OCL_ICD_ENABLE_TRACE": _trace,
     "OCL_ICD_ASSUME_ICD_EXTENSION": _assumes_icd_extension,
     "OPENCL_LAYERS": _layers,
+    "OPENCL_LAYER_PATH": _layer_directory,
     "OCL_ICD_DEFAULT_PLATFORM": _default_platform,
     "initialises layers with properties": _layers_with_properties,
     "deduplicates libraries": _deduplicates,
