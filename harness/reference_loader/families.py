@@ -133,6 +133,14 @@ def _answer(f: Forwarded) -> tuple[str, str] | None:
     return f.call(), f"({f.call()}, 0)"
 
 
+def _enters_again(f: Forwarded) -> tuple[str, str] | None:
+    """Once in a process, as for ever would be a crash without layers, too."""
+    if f.slot.reached != "export" or f.result_kind != "signed":
+        return None
+    again = f"{f.name}({', '.join(f.names)})"
+    return f.call(), f"({{ static int again; first_layer_table && !again++ ? {again} : {f.call()}; }})"
+
+
 def _if_reports(make: Change) -> Change:
     return lambda f: make(f) if f.reports else None
 
@@ -176,10 +184,11 @@ FAMILIES = (
             lambda f: (f"return {f.call()};", f"if (errcode_ret) {{ *errcode_ret = CL_SUCCESS; }} return {f.call()};")
         ),
     ),
+    Family("enters_again", "enter the layers again at the end of {function}", _always("LAY-CHN-003"), _enters_again),
     Family(
         "locked",
         "hold a lock while a vendor is in {function}",
-        _always("DISP-ARG-023"),
+        lambda f: "DISP-ARG-024" if any(p["kind"] == "callback" for p in f.parameters) else "DISP-ARG-023",
         lambda f: (
             f"return {f.call()};",
             f"flockfile(stdout); __auto_type result = {f.call()}; funlockfile(stdout); return result;",
@@ -203,6 +212,8 @@ class Exported:
     name: str
     slot: Slot
     neighbour: int
+    answers: bool
+    arguments: str
     handle: str  # the name of the argument that the vendor is inferred from, where it is an object
 
     @property
@@ -223,6 +234,10 @@ class Exported:
         yield self.fault("layers_skipped", f"leave the layers out of {self.name}", "(first_layer_table)", "(0)")
         slot, wrong = (f"first_layer_table->slot[{number}]" for number in (self.slot.number, self.neighbour))
         yield self.fault("layer_slot", f"call another slot of the first layer for {self.name}", slot, wrong)
+        if self.answers:
+            call = f"((type_of_{self.name} *)first_layer_table->slot[{self.slot.number}])({self.arguments})"
+            sentence = f"answer 0 to {self.name} whatever the first layer answers"
+            yield self.fault("layer_answer_lost", sentence, call, f"({call}, 0)", "LAY-CHN-009")
         if self.handle:
             sentence = f"look into the object of {self.name} before it calls the first layer"
             looks = f"({{ (void)*(void *const volatile *){self.handle}; first_layer_table; }})"
@@ -240,7 +255,9 @@ def families(api: Mapping[str, Any]) -> Iterator[Fault]:
         neighbour = slot.number + 1 if slot.number + 1 in numbers else slot.number - 1
         forwarded = slot.class_ not in OWN and name not in OWN_FUNCTIONS
         handle = next((p["name"] for p in function["parameters"] if p["kind"] == "handle"), "") if forwarded else ""
-        yield from Exported(name, slot, neighbour, handle).faults()
+        arguments = ", ".join(p["name"] for p in function["parameters"])
+        answers = function["result_kind"] != "void"
+        yield from Exported(name, slot, neighbour, answers, arguments, handle).faults()
         if forwarded:
             yield from _forwarded(Forwarded(name, slot, function["parameters"], function["result_kind"], neighbour))
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import UsageError
 
+_ID = re.compile(r"[A-Z]+-[A-Z0-9]+-[0-9]{3}")
+
 
 @dataclass(frozen=True)
 class Check:
-    """A `requirement(...)` mark. `requirement` is None where an expression gives it, not a string."""
+    """A `requirement(...)` mark. `requirement` is None where an expression gives it and the file names no ID at all.
+
+    Where an expression gives it, every string of the file that is an ID counts: those are the tables that the
+    expression chooses from.
+    """
 
     requirement: str | None
     file: str  # relative to the folder above the suites
@@ -38,8 +45,23 @@ def find_checks(suites: Path) -> list[Check]:
             tree = ast.parse(path.read_text(encoding="utf-8"), file)
         except (SyntaxError, UnicodeDecodeError) as error:
             raise UsageError(f"{path}: not valid Python: {error}; correct it") from error
-        checks += sorted(_marks(tree, file, ""), key=lambda check: check.line)
+        checks += sorted(_file_marks(tree, file), key=lambda check: check.line)
     return checks
+
+
+def _file_marks(tree: ast.AST, file: str) -> list[Check]:
+    marks = list(_marks(tree, file, ""))
+    written = [check for check in marks if check.requirement is not None]
+    if len(written) == len(marks):
+        return marks
+    known = {(check.requirement, check.line) for check in written}
+    tables = [
+        Check(node.value, file, node.lineno, "")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _ID.fullmatch(node.value)
+    ]
+    listed = [check for check in tables if (check.requirement, check.line) not in known]
+    return written + listed if listed else marks
 
 
 def _marks(node: ast.AST, file: str, owner: str) -> Iterator[Check]:

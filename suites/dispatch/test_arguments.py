@@ -123,3 +123,31 @@ def test_nothing_is_written_by_the_loader(loader: Loader, sandbox: Sandbox, func
     """Where the vendor leaves errcode_ret and all other outputs alone, they stay as the application had them."""
     for call, log in calls_of_two_vendors(loader, sandbox, function, silent=True):
         assert not call.routing_problems(log) + call.argument_problems(log) + call.answer_problems()
+
+
+@pytest.mark.parametrize("length", [2, 3])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("clWaitForEvents", marks=pytest.mark.requirement("DISP-ARG-010")),
+        pytest.param("clCreateContext", marks=pytest.mark.requirement("DISP-ARG-011")),
+    ],
+)
+def test_first_of_a_list_decides(loader: Loader, sandbox: Sandbox, name: str, length: int) -> None:
+    """A list whose elements belong to several vendors goes to the vendor of the first one, as it is."""
+    for vendor in "abc"[:length]:
+        sandbox.vendor(vendor, functions={"answers": ["clWaitForEvents"]})
+    with loader.start(sandbox) as cl:
+        objects = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        for first in range(length):
+            turned = objects[first:] + objects[:first]
+            if name == "clWaitForEvents":
+                elements = [o.event for o in turned]
+                cl.clWaitForEvents(length, elements)
+            else:
+                elements = [o.device for o in turned]
+                cl.CreateContext(None, elements)
+            log = sandbox.log.during(name)[-1]
+            assert [e.who for e in log.calls(name) if e.who != "application"] == [turned[0].owner]
+            arrived = next(iter(log.calls(name, by=turned[0].owner))).data["in"]
+            assert [int(word, 16) for word in next(iter(arrived.values()))[:length]] == elements
