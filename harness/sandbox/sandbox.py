@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.build import build
 from harness.calllog import reader
@@ -54,7 +55,25 @@ PLATFORM_SETTINGS = ("suffix", "extensions", "version", "profile", "gpus", "cpus
 FUNCTION_SETTINGS = ("answers", "silent", "lacks", "calls_back", "calls_back_threaded", "waits_at", "arrives_at")
 
 # The same of the mock layer (mock_layers/layer.h).
-LAYER_FUNCTION_SETTINGS = ("only", "swallows", "changes_arguments", "changes_result", "calls_another", "recurses")
+LAYER_FUNCTION_SETTINGS = (
+    "only",
+    "swallows",
+    "changes_arguments",
+    "changes_result",
+    "calls_another",
+    "recurses",
+    "calls_twice",
+    "calls_neighbour",
+    "truncates",
+    "swaps_arguments",
+    "drops_errcode",
+    "drops_outputs",
+    "drops_callback",
+    "needs_pointers",
+    "spoils_memory",
+    "shares_arguments",
+    "leaks",
+)
 
 
 @dataclass(frozen=True)
@@ -198,6 +217,16 @@ class Sandbox:
         mock = self.icd(name, **settings)  # type: ignore[arg-type]
         self.vendor_file(f"{name}.icd", f"{mock.path}\n")
         return mock
+
+    def vendor_of_each_kind(self, icd2: bool, **settings: Any) -> None:
+        """Vendors "a" of ICD 1 and "b" of ICD 2 (or of ICD 1, too, where `icd2` is false), listed in this order.
+
+        The order is the same for every loader, as far as it can be: where ICD 2 is at fault, that has checks of its
+        own, and should not turn those red that are about something else.
+        """
+        mocks = [self.icd("a", **settings), self.icd("b", icd2=icd2, **settings)]
+        self.vendors_in_order([f"{mock}\n" for mock in mocks])
+        self.env["OCL_ICD_PLATFORM_SORT"] = "none"
 
     def layer(
         self,

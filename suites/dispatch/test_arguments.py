@@ -82,8 +82,7 @@ def calls_of_two_vendors(
     The second one has ICD 2 where the loader knows that.
     """
     told = {"silent" if silent else "answers": [function.name]}
-    sandbox.vendor("a", functions=told)
-    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    sandbox.vendor_of_each_kind(loader.has("ICD 2"), functions=told)
     with loader.start(sandbox) as cl:
         calls = []
         for platform in cl.GetPlatformIDs():

@@ -63,9 +63,7 @@ def test_every_function_passes_every_layer(loader: Loader, sandbox: Sandbox, fun
     What the vendor answers comes back through both layers; vendors of both generations are at the end.
     """
     layers = chain(loader, sandbox, ["front", "back"])
-    told = {"answers": [function.name]}
-    sandbox.vendor("a", functions=told)
-    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    sandbox.vendor_of_each_kind(loader.has("ICD 2"), functions={"answers": [function.name]})
     with loader.start(sandbox) as cl:
         address = address_of(cl, function)
         owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
