@@ -14,7 +14,8 @@ build_is_current() {
     local stamp=$build/setup.built newer
     [[ -e $build/clharness.json && -e $stamp && $(<"$stamp") == "$(build_identity)" ]] || return
     newer=$(cd "$root" && find . \( -path './build*' -o -path './.?*' -o -samefile "$build" \) -prune -o \
-        \( -name '*.[ch]' -o -name '*.in' -o -name '*.cmake' -o -name CMakeLists.txt -o -path './harness/api/*.py' \) \
+        \( -name '*.[ch]' -o -name '*.in' -o -name '*.cmake' -o -name CMakeLists.txt -o -path './harness/api/*.py' -o \
+            -path './harness/reference_loader/*' -o -path './harness/requirements/slots.toml' \) \
         -newer "$stamp" -print -quit)
     [[ ! $newer ]]
 }
