@@ -23,7 +23,18 @@ static bool read_key(const char *key, char *name)
                 {"changes_arguments", offsetof(struct function_config, changes_arguments)},
                 {"changes_result", offsetof(struct function_config, changes_result)},
                 {"calls_another", offsetof(struct function_config, calls_another)},
-                {"recurses", offsetof(struct function_config, recurses)}};
+                {"recurses", offsetof(struct function_config, recurses)},
+                {"calls_twice", offsetof(struct function_config, calls_twice)},
+                {"calls_neighbour", offsetof(struct function_config, calls_neighbour)},
+                {"truncates", offsetof(struct function_config, truncates)},
+                {"swaps_arguments", offsetof(struct function_config, swaps_arguments)},
+                {"drops_errcode", offsetof(struct function_config, drops_errcode)},
+                {"drops_outputs", offsetof(struct function_config, drops_outputs)},
+                {"drops_callback", offsetof(struct function_config, drops_callback)},
+                {"needs_pointers", offsetof(struct function_config, needs_pointers)},
+                {"spoils_memory", offsetof(struct function_config, spoils_memory)},
+                {"shares_arguments", offsetof(struct function_config, shares_arguments)},
+                {"leaks", offsetof(struct function_config, leaks)}};
     int single = function_by_name(name);
     bool known = false;
     if (single < 0 && strcmp(name, "all") != 0) {

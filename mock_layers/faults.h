@@ -17,6 +17,34 @@ FAULT(api_version_fails_after_writing)
 FAULT(api_version_unset)
 /* Answers VALUE to the query of CL_LAYER_API_VERSION. */
 FAULT(reports_api_version)
+/* Answers the query of CL_LAYER_API_VERSION the first time only, then CL_INVALID_OPERATION. */
+FAULT(api_version_answered_once)
+/* Does not know CL_LAYER_NAME. */
+FAULT(layer_name_unknown)
+/* Answers its name without the terminating zero. */
+FAULT(layer_name_without_end)
+/* Answers names that clGetLayerInfo does not know with VALUE (default CL_SUCCESS). */
+FAULT(unknown_info_refused_with)
+/* Answers as much as fits into memory that is too small, with CL_SUCCESS. */
+FAULT(info_ignores_size)
+/* Writes as much as fits into memory that is too small, and then fails. */
+FAULT(info_writes_then_fails)
+/* Writes a byte behind its answer where there is room. */
+FAULT(info_writes_too_much)
+/* Fails a query into memory of exactly the right size. */
+FAULT(info_refuses_exact_size)
+/* Fails a query without memory for the value. */
+FAULT(info_needs_value)
+/* Fails a query that gives a size and no memory. */
+FAULT(info_refuses_size_without_value)
+/* Fails a query without an output for the size. */
+FAULT(info_needs_size)
+/* Does not write the size of its answer. */
+FAULT(info_size_is_unset)
+/* Tells one byte more than its answer has. */
+FAULT(info_size_is_wrong)
+/* Fails a query without any output with error VALUE (default CL_INVALID_VALUE). */
+FAULT(info_fails_without_outputs)
 
 /* --- clInitLayer and clInitLayerWithProperties --- */
 
@@ -26,6 +54,40 @@ FAULT(init_fails)
 FAULT(init_fails_after_writing)
 /* Answers CL_SUCCESS to its initialisation and gives neither a table nor a number of entries. */
 FAULT(init_leaves_outputs)
+/* Answers CL_SUCCESS where pointer VALUE of its initialisation is NULL: 1 the target, 2 the count, 3 the table. */
+FAULT(init_accepts_null)
+/* Answers VALUE where a pointer of its initialisation is NULL. */
+FAULT(init_refuses_null_with)
+/* Fails its initialisation when it has refused one before. */
+FAULT(init_fails_after_refusal)
+/* Refuses a target that is shorter than its own table with error VALUE (default CL_INVALID_VALUE). */
+FAULT(init_refuses_short_table_with)
+/* Refuses a target that is longer than its own table. */
+FAULT(init_refuses_long_table)
+/* Reads as many entries of its target as its own table has, however few it is told of. */
+FAULT(init_reads_all_entries)
+/* Gives its whole table, however few entries of its target it is told of. */
+FAULT(init_ignores_num_entries)
+/* Initialises itself whatever its properties are. */
+FAULT(init_ignores_properties)
+/* Answers VALUE to unknown properties. */
+FAULT(init_refuses_properties_with)
+/* Refuses a list of properties that ends at once. */
+FAULT(init_refuses_empty_properties)
+/* Refuses NULL as its properties. */
+FAULT(init_refuses_absent_properties)
+/* Exchanges clFlush and clFinish in its target. */
+FAULT(init_writes_target)
+/* Calls what its target has for Windows in its initialisation. */
+FAULT(init_calls_windows_entries)
+/* Keeps VALUE bytes of memory in each initialisation that nobody will free. */
+FAULT(init_leaks)
+/* Opens a file in each initialisation, and does not close it. */
+FAULT(init_opens_files)
+/* Has the address of data in place of clFinish in its table. */
+FAULT(table_has_wild_entry)
+/* Tells VALUE entries more than its table has. */
+FAULT(table_is_shorter_than_told)
 /* Gives NULL in place of its table, with the usual number of entries. */
 FAULT(table_is_null)
 /* Gives a table of 0 entries. */
@@ -40,6 +102,8 @@ FAULT(init_sleeps)
 FAULT(init_prints)
 /* Registers an exit handler in its initialisation that calls its target. */
 FAULT(init_registers_exit_handler)
+/* Registers an exit handler in its initialisation that ends the process with exit code 3. */
+FAULT(exit_handler_ends_process)
 /* Calls clGetPlatformIDs of its target during its initialisation, and clGetPlatformInfo of the first platform. */
 FAULT(init_calls_target)
 
@@ -49,6 +113,10 @@ FAULT(init_calls_target)
 FAULT(deinit_fails)
 /* Calls clGetPlatformIDs of its target in clDeinitLayer, and clGetPlatformInfo of the first platform. */
 FAULT(deinit_calls_target)
+/* Calls clGetPlatformIDs of the loader itself in clDeinitLayer, as an application's late call would. */
+FAULT(deinit_calls_loader)
+/* Calls clGetPlatformIDs of its target in its destructor. */
+FAULT(destructor_calls_target)
 
 /* --- Calls on their way --- */
 

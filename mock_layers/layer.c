@@ -6,10 +6,11 @@
 #define _GNU_SOURCE
 #include "layer.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -32,33 +33,6 @@ __attribute__((unused)) static void log_own_return(const char *name, cl_int resu
 }
 
 #ifndef MOCK_WITHOUT_INFO
-static cl_int get_layer_info(const uint64_t *arguments)
-{
-    long reported = fault_value(FAULT_reports_api_version, ANY_PLATFORM, CL_LAYER_API_VERSION_100);
-    cl_layer_api_version version = (cl_layer_api_version)reported;
-    if (fault(FAULT_get_layer_info_fails, ANY_PLATFORM)) {
-        return (cl_int)fault_value(FAULT_get_layer_info_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
-    }
-    switch ((cl_layer_info)arguments[0]) {
-    case CL_LAYER_API_VERSION:
-        if (fault(FAULT_api_version_fails, ANY_PLATFORM)) {
-            return (cl_int)fault_value(FAULT_api_version_fails, ANY_PLATFORM, CL_INVALID_VALUE);
-        }
-        if (fault(FAULT_api_version_unset, ANY_PLATFORM)) {
-            return CL_SUCCESS;
-        }
-        if (fault(FAULT_api_version_fails_after_writing, ANY_PLATFORM)) {
-            answer_info(arguments + 1, &version, sizeof version);
-            return (cl_int)fault_value(FAULT_api_version_fails_after_writing, ANY_PLATFORM, CL_SUCCESS);
-        }
-        return answer_info(arguments + 1, &version, sizeof version);
-    case CL_LAYER_NAME:
-        return answer_info(arguments + 1, mock_name, strlen(mock_name) + 1);
-    default:
-        return CL_INVALID_VALUE;
-    }
-}
-
 EXPORTED CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t param_value_size,
                                                         void *param_value, size_t *param_value_size_ret)
 {
@@ -82,40 +56,96 @@ static void call_target_at_exit(void)
     call_target("exit handler");
 }
 
+static void end_process(void)
+{
+    _exit(3);
+}
+
+static void *volatile leaked;
+
+static bool is_on(int which)
+{
+    return fault(which, ANY_PLATFORM);
+}
+
+static bool null_is_accepted(long number)
+{
+    return fault_value(FAULT_init_accepts_null, ANY_PLATFORM, 0) == number;
+}
+
+/* What an init function refuses: CL_SUCCESS where there is nothing to refuse. */
+static cl_int refusal(cl_uint num_entries, const void *target, const void *count_ret, const void *table_ret)
+{
+    static bool refused;
+    if ((!target && !null_is_accepted(1)) || (!count_ret && !null_is_accepted(2)) ||
+        (!table_ret && !null_is_accepted(3))) {
+        refused = true;
+        return (cl_int)fault_value(FAULT_init_refuses_null_with, ANY_PLATFORM, CL_INVALID_VALUE);
+    }
+    if (num_entries < TABLE_LENGTH && is_on(FAULT_init_refuses_short_table_with)) {
+        return (cl_int)fault_value(FAULT_init_refuses_short_table_with, ANY_PLATFORM, CL_INVALID_VALUE);
+    }
+    if (num_entries > TABLE_LENGTH && is_on(FAULT_init_refuses_long_table)) {
+        return CL_INVALID_VALUE;
+    }
+    if (is_on(FAULT_init_fails) || (refused && is_on(FAULT_init_fails_after_refusal))) {
+        return (cl_int)fault_value(FAULT_init_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
+    }
+    return CL_SUCCESS;
+}
+
+/* What the layer does in its initialisation besides its work. */
+static void misbehave(void)
+{
+    if (is_on(FAULT_init_sleeps)) {
+        sleep_ms(fault_value(FAULT_init_sleeps, ANY_PLATFORM, 0));
+    }
+    if (is_on(FAULT_init_prints)) {
+        puts("the layer's greeting");
+    }
+    if (is_on(FAULT_init_calls_target)) {
+        call_target("init");
+    }
+    if (is_on(FAULT_init_calls_windows_entries)) {
+        target_call_windows_entries();
+    }
+    if (is_on(FAULT_init_writes_target)) {
+        target_swap_entries();
+    }
+    if (is_on(FAULT_init_registers_exit_handler)) {
+        atexit(call_target_at_exit);
+    }
+    if (is_on(FAULT_exit_handler_ends_process)) {
+        atexit(end_process);
+    }
+    if (is_on(FAULT_init_leaks)) {
+        leaked = malloc((size_t)fault_value(FAULT_init_leaks, ANY_PLATFORM, 1));
+    }
+    if (is_on(FAULT_init_opens_files)) {
+        open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+}
+
 /* Wraps as many entries as both sides know: a loader's shorter table is enough for this layer. */
 __attribute__((unused)) static cl_int init(cl_uint num_entries, const cl_icd_dispatch *target_dispatch,
                                            cl_uint *num_entries_ret, const cl_icd_dispatch **layer_dispatch_ret)
 {
-    if (!target_dispatch || !num_entries_ret || !layer_dispatch_ret) {
-        return CL_INVALID_VALUE;
+    cl_uint count = 0;
+    cl_int result = refusal(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret);
+    if (result != CL_SUCCESS || !target_dispatch || !num_entries_ret || !layer_dispatch_ret) {
+        return result;
     }
-    if (fault(FAULT_init_fails, ANY_PLATFORM)) {
-        return (cl_int)fault_value(FAULT_init_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
-    }
-    target_set(target_dispatch, num_entries);
-    if (fault(FAULT_init_sleeps, ANY_PLATFORM)) {
-        sleep_ms(fault_value(FAULT_init_sleeps, ANY_PLATFORM, 0));
-    }
-    if (fault(FAULT_init_prints, ANY_PLATFORM)) {
-        puts("the layer's greeting");
-    }
-    if (fault(FAULT_init_calls_target, ANY_PLATFORM)) {
-        call_target("init");
-    }
-    if (fault(FAULT_init_registers_exit_handler, ANY_PLATFORM)) {
-        atexit(call_target_at_exit);
-    }
-    if (fault(FAULT_init_leaves_outputs, ANY_PLATFORM)) {
+    target_set(target_dispatch, is_on(FAULT_init_reads_all_entries) ? TABLE_LENGTH : num_entries);
+    misbehave();
+    if (is_on(FAULT_init_leaves_outputs)) {
         return CL_SUCCESS;
     }
-    *layer_dispatch_ret = table_make(num_entries_ret);
-    if (fault(FAULT_table_is_empty, ANY_PLATFORM)) {
-        *num_entries_ret = 0;
-    }
-    if (fault(FAULT_table_is_null, ANY_PLATFORM)) {
+    *layer_dispatch_ret = table_make(&count);
+    *num_entries_ret = is_on(FAULT_table_is_empty) ? 0 : count;
+    if (is_on(FAULT_table_is_null)) {
         *layer_dispatch_ret = NULL;
     }
-    if (fault(FAULT_init_fails_after_writing, ANY_PLATFORM)) {
+    if (is_on(FAULT_init_fails_after_writing)) {
         return (cl_int)fault_value(FAULT_init_fails_after_writing, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
     }
     return CL_SUCCESS;
@@ -147,8 +177,10 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint num_e
                                   (uint64_t)(uintptr_t)num_entries_ret, (uint64_t)(uintptr_t)layer_dispatch_ret,
                                   (uint64_t)(uintptr_t)properties};
     log_own_call("clInitLayerWithProperties", arguments, 5);
-    cl_int result = CL_INVALID_PROPERTY;
-    if (!properties || *properties == 0) {
+    cl_int result = (cl_int)fault_value(FAULT_init_refuses_properties_with, ANY_PLATFORM, CL_INVALID_PROPERTY);
+    bool empty = properties && *properties == 0 && !is_on(FAULT_init_refuses_empty_properties);
+    bool absent = !properties && !is_on(FAULT_init_refuses_absent_properties);
+    if (empty || absent || is_on(FAULT_init_ignores_properties)) {
         result = init(num_entries, target_dispatch, num_entries_ret, layer_dispatch_ret);
     }
     log_own_return("clInitLayerWithProperties", result);
@@ -164,11 +196,24 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
     if (fault(FAULT_deinit_calls_target, ANY_PLATFORM)) {
         call_target("clDeinitLayer");
     }
+    if (fault(FAULT_deinit_calls_loader, ANY_PLATFORM)) {
+        call_loader();
+    }
     cl_int result = fault(FAULT_deinit_fails, ANY_PLATFORM)
                         ? (cl_int)fault_value(FAULT_deinit_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY)
                         : CL_SUCCESS;
     log_own_return("clDeinitLayer", result);
     return result;
+}
+#endif
+
+#ifdef MOCK_REFERS_TO_LOADER
+/* Bound to whichever library of the process exports it. */
+extern CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint, cl_platform_id *, cl_uint *);
+#pragma weak clGetPlatformIDs
+__attribute__((visibility("default"))) void *layer_refers_to(void)
+{
+    return (void *)(uintptr_t)clGetPlatformIDs;
 }
 #endif
 
@@ -189,5 +234,8 @@ __attribute__((constructor)) static void loaded(void)
 __attribute__((destructor)) static void unloaded(void)
 {
     log_event("unloaded", NULL);
+    if (fault(FAULT_destructor_calls_target, ANY_PLATFORM)) {
+        call_target("destructor");
+    }
     sidefile_unload();
 }

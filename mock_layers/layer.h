@@ -28,6 +28,17 @@ struct function_config {
     bool changes_result;    /* answers one more than the target did, also through errcode_ret */
     bool calls_another;     /* calls clGetPlatformIDs of its target first */
     bool recurses;          /* calls clGetPlatformIDs of the loader first */
+    bool calls_twice;       /* calls its target again when it has answered */
+    bool calls_neighbour;   /* calls the target's function of the next slot that has one */
+    bool truncates;         /* keeps the lower 32 bits of every number on its way down */
+    bool swaps_arguments;   /* exchanges the first two arguments of the same kind that differ */
+    bool drops_errcode;     /* keeps errcode_ret from its target */
+    bool drops_outputs;     /* keeps the memory of outputs from its target */
+    bool drops_callback;    /* hands NULL on in the place of a callback */
+    bool needs_pointers;    /* answers CL_INVALID_VALUE itself where a pointer is NULL */
+    bool spoils_memory;     /* changes the first byte of what an application's memory holds */
+    bool shares_arguments;  /* keeps arguments in memory that all threads share while it hands them on */
+    bool leaks;             /* keeps memory that nobody will free */
 };
 
 enum { SWALLOWED = -7777 };
@@ -51,13 +62,34 @@ void target_check(void);
 entry *target_function(int slot);
 /* The layer's own table, which ends where an unreadable page begins, and its length. */
 const void *table_make(cl_uint *count);
+/* For the faults that call what only Windows has, and that change the target. */
+void target_call_windows_entries(void);
+void target_swap_entries(void);
 /* For the fault that has it changed behind the loader's back. */
 void table_swap_entries(void);
+
+/* --- info.c --- */
+
+/* clGetLayerInfo, with its four arguments. */
+cl_int get_layer_info(const uint64_t *arguments);
+
+/* --- changes.c: calls that are wrong on their way --- */
+
+/* Makes the arguments wrong that the target will get; `own` is memory that outputs can be lost in. */
+void change_arguments(const struct function_info *about, const struct function_config *told, uint64_t *arguments,
+                      uint64_t *own);
+/* Whether a pointer is missing that a careless layer would look into. */
+bool lacks_pointer(const struct function_info *about, const uint64_t *arguments);
+/* Calls the target's function, or another one, as often as told. */
+uint64_t call_next(enum function function, const struct function_config *told, entry *next, const uint64_t *arguments);
 
 /* --- through.c: what happens to a call on its way --- */
 
 /* Calls clGetPlatformIDs of the target, and asks the first platform its name. */
 void call_target(const char *where);
+/* Calls clGetPlatformIDs of the loader itself; a call of it that comes back to this layer from there goes no further.
+ */
+void call_loader(void);
 
 /* --- wrap.c: handles of the layer's own in place of the target's --- */
 

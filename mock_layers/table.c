@@ -40,6 +40,25 @@ entry *target_function(int slot)
     return target && slot >= 0 && (cl_uint)slot < target_length ? target[slot] : NULL;
 }
 
+void target_call_windows_entries(void)
+{
+    for (cl_uint slot = 0; slot < target_length && slot < TABLE_LENGTH; slot++) {
+        if (function_of_slot[slot] < 0 && target[slot]) {
+            target[slot]();
+        }
+    }
+}
+
+void target_swap_entries(void)
+{
+    entry **writable = (entry **)(uintptr_t)target;
+    int flush = function_info[FUNCTION_clFlush].slot;
+    int finish = function_info[FUNCTION_clFinish].slot;
+    entry *first = target[flush];
+    writable[flush] = target[finish];
+    writable[finish] = first;
+}
+
 /* --- the layer's own table --- */
 
 /* Stands behind the last slot that anybody knows. */
@@ -65,12 +84,16 @@ static entry *own_entry(size_t slot, bool partial)
         return surplus_entry;
     }
     int function = function_of_slot[slot];
+    if (function == FUNCTION_clFinish && fault(FAULT_table_has_wild_entry, ANY_PLATFORM)) {
+        return (entry *)(uintptr_t)target_copy;
+    }
     return function < 0 || (partial && !function_config[function].only) ? NULL : entry_of_function[function];
 }
 
 const void *table_make(cl_uint *count)
 {
-    cl_uint known = target_length < TABLE_LENGTH ? target_length : TABLE_LENGTH;
+    bool whole = target_length >= TABLE_LENGTH || fault(FAULT_init_ignores_num_entries, ANY_PLATFORM);
+    cl_uint known = whole ? TABLE_LENGTH : target_length;
     size_t length = (size_t)fault_value(FAULT_table_length_is, ANY_PLATFORM, (long)known);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t readable = (length * sizeof *table + page - 1) / page * page;
@@ -86,7 +109,7 @@ const void *table_make(cl_uint *count)
     for (size_t slot = 0; slot < length; slot++) {
         table[slot] = own_entry(slot, partial);
     }
-    *count = (cl_uint)length;
+    *count = (cl_uint)(length + (size_t)fault_value(FAULT_table_is_shorter_than_told, ANY_PLATFORM, 0));
     return table;
 }
 

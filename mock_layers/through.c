@@ -44,8 +44,7 @@ void call_target(const char *where)
     }
 }
 
-/* Calls clGetPlatformIDs of the loader itself. The thread's next call is then not ours to recurse from. */
-static void recurse(void)
+void call_loader(void)
 {
     static _Thread_local bool inside;
     cl_uint count = 0;
@@ -56,7 +55,8 @@ static void recurse(void)
         inside = true;
         log_event("call of loader", NULL);
         cl_int result = (cl_int)invoke(FUNCTION_clGetPlatformIDs, (entry *)(uintptr_t)symbol, arguments);
-        log_event("call of loader done", result == CL_SUCCESS ? "success" : "error");
+        const char *failure = result == CL_INVALID_OPERATION ? "refused" : "error";
+        log_event("call of loader done", result == CL_SUCCESS ? "success" : failure);
         inside = false;
         dlclose(loader);
     }
@@ -91,7 +91,7 @@ static uint64_t hand_on(enum function function, const uint64_t *arguments)
         return result;
     }
     return fault(FAULT_wraps_handles, ANY_PLATFORM) ? call_wrapped(function, next, arguments)
-                                                    : invoke(function, next, arguments);
+                                                    : call_next(function, &function_config[function], next, arguments);
 }
 
 static uint64_t one_more(const struct function_info *about, const uint64_t *arguments, uint64_t result)
@@ -109,6 +109,7 @@ uint64_t component_call(enum function function, const uint64_t *arguments)
     const struct function_info *about = &function_info[function];
     const struct function_config *told = &function_config[function];
     uint64_t changed[MAX_PARAMETERS];
+    uint64_t own[64] = {0};
     uint64_t result;
     log_call(about, arguments);
     target_check();
@@ -116,13 +117,17 @@ uint64_t component_call(enum function function, const uint64_t *arguments)
         call_target(about->name);
     }
     if (told->recurses) {
-        recurse();
+        call_loader();
     }
     memcpy(changed, arguments, about->parameter_count * sizeof *changed);
-    for (unsigned i = 0; told->changes_arguments && i < about->parameter_count; i++) {
-        changed[i] += about->parameters[i].kind == PARAMETER_INTEGER;
+    change_arguments(about, told, changed, own);
+    if (told->swallows) {
+        result = answer_here(about, changed, SWALLOWED);
+    } else if (told->needs_pointers && lacks_pointer(about, arguments)) {
+        result = answer_here(about, changed, CL_INVALID_VALUE);
+    } else {
+        result = hand_on(function, changed);
     }
-    result = told->swallows ? answer_here(about, changed, SWALLOWED) : hand_on(function, changed);
     if (told->changes_result) {
         result = one_more(about, arguments, result);
     }

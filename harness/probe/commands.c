@@ -12,7 +12,7 @@
  *   call R FUNCTION TOKEN…            calls the loader's exported function; ok RESULT, kept as rR
  *   address R TOKEN FUNCTION TOKEN…   calls the function at an address with the signature of FUNCTION
  *   value TOKEN                       ok VALUE
- *   peek R TOKEN                      ok VALUE of the 64-bit word at an address, kept as rR, or error; never faults
+ *   peek R TOKEN OFFSET               ok VALUE of the 64-bit word there, kept as rR, or error; never faults
  *   target R LENGTH HOW               a table for a layer to call into, kept as rR; HOW: writable or not, silent or not
  *   layer FUNCTION TOKEN…             calls a function of the layer that was opened as the loader; ok RESULT
  *   handlers                          ok NUMBER of exit handlers registered so far
@@ -417,7 +417,7 @@ static void do_peek(struct reply *reply, char **words)
         answer(reply, "error '%s' means nothing", words[2]);
         return;
     }
-    struct iovec remote = {(void *)(uintptr_t)address, sizeof value};
+    struct iovec remote = {(void *)(uintptr_t)(address + strtoull(words[3], NULL, 10)), sizeof value};
     if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != (ssize_t)sizeof value) {
         answer(reply, "error unreadable: %s", strerror(errno));
         return;
@@ -573,7 +573,7 @@ void command_execute(char *line, char **text, size_t *room)
         answer(&reply, "ok 0x%llx", (unsigned long long)(uintptr_t)symbol);
     } else if (strcmp(command, "value") == 0 && count == 2) {
         do_value(&reply, words[1]);
-    } else if (strcmp(command, "peek") == 0 && count == 3) {
+    } else if (strcmp(command, "peek") == 0 && count == 4) {
         do_peek(&reply, words);
     } else if (strcmp(command, "target") == 0 && count == 4) {
         do_target(&reply, words);

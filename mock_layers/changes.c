@@ -1,0 +1,110 @@
+/* Calls that are wrong on their way through the mock layer, each as a careless layer's author would have it. */
+#define _GNU_SOURCE
+#include "layer.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_output(const struct parameter_info *parameter)
+{
+    return parameter->kind == PARAMETER_HANDLE_OUT || parameter->kind == PARAMETER_SCALAR_OUT ||
+           strcmp(parameter->name, "param_value") == 0;
+}
+
+static void swap_two(const struct function_info *about, uint64_t *arguments)
+{
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        for (unsigned k = i + 1; k < about->parameter_count; k++) {
+            bool same = about->parameters[i].kind == about->parameters[k].kind;
+            if (same && about->parameters[i].kind == PARAMETER_INTEGER && arguments[i] != arguments[k]) {
+                uint64_t first = arguments[i];
+                arguments[i] = arguments[k];
+                arguments[k] = first;
+                return;
+            }
+        }
+    }
+}
+
+static void change_argument(const struct parameter_info *parameter, const struct function_config *told,
+                            uint64_t *argument, uint64_t *own)
+{
+    if (parameter->kind == PARAMETER_INTEGER) {
+        *argument += told->changes_arguments;
+        *argument = told->truncates ? (uint32_t)*argument : *argument;
+    } else if (!*argument) {
+        return;
+    } else if (told->drops_callback && parameter->kind == PARAMETER_CALLBACK) {
+        *argument = 0;
+    } else if (told->drops_errcode && parameter->kind == PARAMETER_ERRCODE) {
+        *argument = (uint64_t)(uintptr_t)own;
+    } else if (told->drops_outputs && is_output(parameter)) {
+        *argument = (uint64_t)(uintptr_t)own;
+    } else if (told->spoils_memory && (is_output(parameter) || parameter->kind == PARAMETER_MEMORY)) {
+        *(unsigned char *)(uintptr_t)*argument ^= 0xff;
+    }
+}
+
+void change_arguments(const struct function_info *about, const struct function_config *told, uint64_t *arguments,
+                      uint64_t *own)
+{
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        change_argument(&about->parameters[i], told, &arguments[i], own);
+    }
+    if (told->swaps_arguments) {
+        swap_two(about, arguments);
+    }
+}
+
+bool lacks_pointer(const struct function_info *about, const uint64_t *arguments)
+{
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        if (about->parameters[i].kind != PARAMETER_INTEGER && !arguments[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static entry *neighbour(enum function function)
+{
+    for (int slot = function_info[function].slot + 1; slot < TABLE_LENGTH; slot++) {
+        if (function_of_slot[slot] >= 0 && target_function(slot)) {
+            return target_function(slot);
+        }
+    }
+    return target_function(function_info[FUNCTION_clFlush].slot);
+}
+
+/* Through memory of all threads; the others get a chance to use it meanwhile. */
+static uint64_t call_shared(enum function function, entry *next, const uint64_t *arguments)
+{
+    static volatile uint64_t shared[MAX_PARAMETERS];
+    uint64_t own[MAX_PARAMETERS];
+    for (unsigned i = 0; i < function_info[function].parameter_count; i++) {
+        shared[i] = arguments[i];
+    }
+    sched_yield();
+    for (unsigned i = 0; i < function_info[function].parameter_count; i++) {
+        own[i] = shared[i];
+    }
+    return invoke(function, next, own);
+}
+
+uint64_t call_next(enum function function, const struct function_config *told, entry *next, const uint64_t *arguments)
+{
+    static void *volatile leaked;
+    entry *called = told->calls_neighbour ? neighbour(function) : next;
+    if (told->leaks) {
+        leaked = malloc(64);
+    }
+    (void)leaked;
+    if (told->shares_arguments) {
+        return call_shared(function, called, arguments);
+    }
+    if (told->calls_twice) {
+        invoke(function, called, arguments);
+    }
+    return invoke(function, called, arguments);
+}
