@@ -16,9 +16,12 @@ from typing import Any
 import pytest
 
 from harness import capabilities, expectations, subject
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.cases import Case, result_of
 from harness.errors import ClharnessError, UsageError
+from harness.layer_check import manners
+from harness.layer_check.seeded import seeded_layer
+from harness.layer_check.subject import Layer, ask
 from harness.lint import lint, lint_whole
 from harness.loader import DEFAULT_TIME_LIMIT, Loader
 from harness.reference_loader.faults import faults
@@ -29,8 +32,11 @@ from harness.sandbox import Sandbox
 EXPECTED_HANG_LIMIT = 0.5
 
 LOADER = pytest.StashKey[Loader]()
+LAYER = pytest.StashKey[Layer]()
+THROUGH = pytest.StashKey[dict[str, Loader]]()  # the loaders that a layer is tested with
 EXPECTATIONS = pytest.StashKey[expectations.Expectations]()
 CASE = pytest.StashKey[Case]()
+VALIDATE = "validate"  # folders of a suite that hold the checks of a layer
 REPORT = pytest.StashKey[object]()
 DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
 
@@ -38,6 +44,10 @@ DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("clharness")
     group.addoption("--loader", metavar="PATH", help="OpenCL loader to test (default: the system's libOpenCL.so.1)")
+    group.addoption("--layer", metavar="PATH", help="OpenCL layer to test, in the place of a loader")
+    group.addoption("--through", metavar="PATH", action="append", help="a further loader to test the layer with")
+    group.addoption("--changes", metavar="FUNCTION", action="append", help="what the layer changes on purpose, or all")
+    group.addoption("--clharness-seeded-layer", action="store_true", help="test mock layers, with $CLHARNESS_FAULT")
     group.addoption(
         "--expect", metavar="FILE", help="expectation file (default: found by the loader's name and version)"
     )
@@ -55,29 +65,68 @@ def _is_worker(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--loader") or channel.under_command():
+    if config.getoption("--loader") or for_layers(config) or channel.under_command():
         try:
             _loader(config)  # a wrong path is said at once, not once for each case
         except ClharnessError as error:
             raise pytest.UsageError(str(error)) from None
 
 
+def for_layers(config: pytest.Config) -> bool:
+    """Whether this run tests a layer: then the loaders are what it is tested with."""
+    return bool(config.getoption("--layer") or config.getoption("--clharness-seeded-layer"))
+
+
+def _asked(path: Path, config: pytest.Config) -> Loader:
+    """A loader, asked for its capabilities."""
+    loader = Loader(path, config.getoption("--time-limit") or DEFAULT_TIME_LIMIT)
+    capabilities.detect(loader)
+    return loader
+
+
+def _layer(config: pytest.Config) -> Layer | None:
+    """The layer of this process, asked for its name and its manners once."""
+    if LAYER not in config.stash and config.getoption("--layer"):
+        changes = [name for text in config.getoption("--changes") or () for name in text.split(",")]
+        layer = Layer(Path(config.getoption("--layer")), frozenset(changes))
+        layer.time_limit = config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
+        config.stash[LAYER] = layer
+        ask(layer)
+        manners.find_out(layer, _loader(config))
+    return config.stash.get(LAYER, None)
+
+
 def _loader(config: pytest.Config) -> Loader:
-    """The loader of this process, asked for its capabilities once."""
+    """The loader of this process: the one under test, or the first one that a layer is tested with."""
     if LOADER not in config.stash:
-        path = subject.loader_path(config.getoption("--loader"))
-        loader = Loader(path, config.getoption("--time-limit") or DEFAULT_TIME_LIMIT)
-        capabilities.detect(loader)
+        asked = config.getoption("--loader")
+        path = build().reference_loader if for_layers(config) and not asked else subject.loader_path(asked)
+        loader = _asked(path, config)
         config.stash[LOADER] = loader
+        tested = _layer(config) or loader
+        facts = tested.facts
         asked = config.getoption("--expect")
-        version = loader.facts.version or None
+        version = facts.version or None
         if asked and Path(asked).exists():
             config.stash[EXPECTATIONS] = expectations.load(Path(asked), version)
         elif asked:
             config.stash[EXPECTATIONS] = expectations.Expectations()
         else:
-            config.stash[EXPECTATIONS] = expectations.find(loader.facts.name, version)
+            folder = expectations.LAYERS if for_layers(config) else expectations.FOLDER
+            config.stash[EXPECTATIONS] = expectations.find(facts.name, version, folder)
     return config.stash[LOADER]
+
+
+def _through(config: pytest.Config) -> dict[str, Loader]:
+    """The loaders that a layer is tested with, by the names that cases have."""
+    if THROUGH not in config.stash:
+        found = {"reference" if not config.getoption("--loader") else "loader": _loader(config)}
+        for path in config.getoption("--through") or ():
+            loader = _asked(Path(path), config)
+            name = loader.facts.name.split()[0] if loader.facts.name != "unknown" else Path(path).name
+            found[name if name not in found else f"{name}-{len(found)}"] = loader
+        config.stash[THROUGH] = found
+    return config.stash[THROUGH]
 
 
 # --- fixtures ---
@@ -104,6 +153,27 @@ def sandbox(request: pytest.FixtureRequest, loader: Loader) -> Iterator[Sandbox]
 
 
 @pytest.fixture
+def layer(request: pytest.FixtureRequest, sandbox: Sandbox) -> Layer:
+    """The layer under test."""
+    found = _layer(request.config) or seeded_layer(sandbox)
+    found.time_limit = request.config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
+    return found
+
+
+@pytest.fixture
+def through(request: pytest.FixtureRequest) -> Loader:
+    """A loader that the layer under test is used with; a case for each of them."""
+    found = _through(request.config)[request.param]
+    found.time_limit = request.config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
+    return found
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "through" in metafunc.fixturenames:
+        metafunc.parametrize("through", list(_through(metafunc.config)), indirect=True)
+
+
+@pytest.fixture
 def record(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """Records which of several acceptable outcomes the loader shows: record("ignored")."""
     case: Case = request.node.stash[CASE]
@@ -115,6 +185,13 @@ def record(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 
 # --- collection ---
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Checks of a layer and checks of a loader are never in one run."""
+    if not collection_path.is_relative_to(config.rootpath / "suites") or not collection_path.name.endswith(".py"):
+        return None
+    return True if (collection_path.parent.name == VALIDATE) != for_layers(config) else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -134,11 +211,15 @@ def _whole_folders(config: pytest.Config) -> bool:
     return config.rootpath == ROOT and not single and not config.option.ignore and not config.option.clharness_part
 
 
+def _of_all_suites(config: pytest.Config) -> bool:
+    return _whole_folders(config) and not for_layers(config) and not channel.under_command()  # users need not care
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     cases = [item.stash[CASE] for item in items if CASE in item.stash]
     problems = lint(cases)
-    if cases and _whole_folders(config) and not channel.under_command():  # users of a loader need not care
+    if cases and _of_all_suites(config):
         problems += lint_whole(cases, ROOT, expectations.known(), faults().by_name)
     if not problems:
         return
@@ -243,7 +324,9 @@ class RunReport:
                 color={"yes": "always", "no": "never"}.get(config.option.color, "auto"),  # type: ignore[arg-type]
             )
             path = str(expected.path) if expected.path else None
-            self.reporter.start(Header(found.facts.as_dict(), path, channel.command_line()))
+            layer = _layer(config)
+            known = layer.facts.as_dict() if layer else None
+            self.reporter.start(Header(found.facts.as_dict(), path, channel.command_line(), layer=known))
         return self.reporter
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

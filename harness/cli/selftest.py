@@ -8,7 +8,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.build import ROOT
@@ -24,6 +24,7 @@ EXAMPLE = """\
   clharness selftest --sample 40 --seed 7          40 faults, chosen by chance
   clharness selftest --fault fifo_blocks newline_kept
   clharness selftest --suite discovery             one suite, and the faults of its requirements
+  clharness selftest --layer                       the checks of `clharness layer`, against faulty mock layers
 """
 
 
@@ -40,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run all cases of each fault's requirements, and print the assertions that never failed (takes longer)",
     )
+    parser.add_argument(
+        "--layer", action="store_true", help="measure the checks of a layer: the faults are those of mock layers"
+    )
     parser.add_argument("--list", action="store_true", help="print the faults and end")
 
 
@@ -47,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = _chosen(args)
     if args.list:
         for fault in chosen:
-            print(f"{fault.name:<40} {', '.join(fault.requirements)}: makes the loader {fault.sentence}")
+            print(f"{fault.name:<40} {', '.join(fault.requirements)}: makes the {_subject(args)} {fault.sentence}")
         return Exit.AS_EXPECTED
     output = output_path("--json", args.json) if args.json else None
     # Only here: --help and --list need neither pytest nor a build.
@@ -59,11 +63,13 @@ def run(args: argparse.Namespace) -> int:
     progress = report.Progress(sys.stdout)
     started = time.monotonic()
     jobs = args.j or len(os.sched_getaffinity(0))
+    folder = suites / args.suite if args.suite else suites
+    subject: tuple[str, ...] = ()
+    if args.layer:
+        folder, subject = suites / "layers" / "validate", ("--clharness-seeded-layer",)
+    lint = not args.fault and not args.layer
     try:
-        folder = suites / args.suite if args.suite else suites
-        matrix = run_matrix(
-            suites, folder, chosen, jobs, progress.tick, whole, args.assertions, whole_lint=not args.fault
-        )
+        matrix = run_matrix(suites, folder, chosen, jobs, progress.tick, whole, args.assertions, lint, subject)
     finally:
         progress.clear()
     seconds = time.monotonic() - started
@@ -72,14 +78,14 @@ def run(args: argparse.Namespace) -> int:
         return Exit.NOTHING_RAN
     if args.assertions:
         print("\n".join(report.idle_assertions(matrix, suites)))
-    print("\n".join(report.lines(matrix, whole, seconds)))
+    print("\n".join(report.lines(matrix, whole, seconds, _subject(args))))
     if output:
         output.write_text(json.dumps(report.as_json(matrix, whole, seconds), indent=1) + "\n")
     return Exit.AS_EXPECTED if report.passed(matrix, whole) else Exit.UNEXPECTED
 
 
 def _chosen(args: argparse.Namespace) -> Sequence[Fault]:
-    known = faults().by_name
+    known = _known(args)
     if args.suite and args.suite not in SUITES:
         raise UsageError(f"--suite {args.suite}: there is no such suite; there is {', '.join(SUITES)}")
     if args.fault and args.sample:
@@ -100,6 +106,21 @@ def _chosen(args: argparse.Namespace) -> Sequence[Fault]:
         sample = random.Random(seed).sample(sorted(names), min(args.sample, len(names)))
         return [fault for fault in chosen if fault.name in sample]
     return chosen
+
+
+def _known(args: argparse.Namespace) -> Mapping[str, Fault]:
+    """All faults: of the seeded reference loader, or of mock layers."""
+    if not args.layer:
+        return faults().by_name
+    if args.suite or args.suites:
+        raise UsageError("--layer is about one suite of its own; leave --suite and --suites out")
+    from harness.layer_check.seeded import layer_faults
+
+    return {name: one.fault for name, one in layer_faults().items()}
+
+
+def _subject(args: argparse.Namespace) -> str:
+    return "layer" if args.layer else "loader"
 
 
 def _suite_of(identifier: str) -> str:

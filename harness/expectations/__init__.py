@@ -19,6 +19,7 @@ from harness.requirements.catalogue import catalogue
 from harness.tomlfile import one_of, only_keys, optional_text, read, text, wrong
 
 FOLDER = Path(__file__).parent
+LAYERS = FOLDER / "layers"  # the same of layers
 
 # "error" is missing on purpose: trouble of the harness is never what one expects of a loader.
 EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")

@@ -56,13 +56,13 @@ def _is_count(function: Function, index: int) -> bool:
 
 
 def routing_parameter(function: Function) -> int:
-    """The parameter that the vendor is inferred from; harness/requirements/slots.toml says which."""
+    """The parameter that the vendor is inferred from (harness/requirements/slots.toml says which); -1: from none."""
     slot = slots()[function.name]
     wanted = slot.argument.removesuffix("[0]").removeprefix("CL_CONTEXT_PLATFORM in ")
     for index, parameter in enumerate(function.parameters):
         if parameter.name == wanted:
             return index
-    return next(i for i, p in enumerate(function.parameters) if p.kind == "handle")
+    return next((i for i, p in enumerate(function.parameters) if p.kind == "handle"), -1)
 
 
 @dataclass

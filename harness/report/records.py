@@ -97,6 +97,7 @@ class Header:
     loader: Mapping[str, Any]  # LoaderFacts: path, real_path, soname, build_id, name, version, ...
     expectations: str | None = None  # path of the expectation file
     arguments: Sequence[str] = ()
+    layer: Mapping[str, Any] | None = None  # LayerFacts, where a layer is tested; `loader` is what it was tested with
     machine: Mapping[str, Any] = field(default_factory=lambda: machine_facts())
     started: str = field(default_factory=now)
 
@@ -105,12 +106,18 @@ class Header:
         return {"record": "header", "format": FORMAT, "clharness": __version__, **own}
 
     @property
+    def tested(self) -> Mapping[str, Any]:
+        """What is known of the subject: the layer, where one is tested, else the loader."""
+        return self.loader if self.layer is None else self.layer
+
+    @property
     def subject(self) -> str:
-        """The loader in a few words, for headlines: its name and version, else its path."""
-        name, version = self.loader.get("name") or "unknown", self.loader.get("version") or ""
+        """The subject in a few words, for headlines: its name and version, else its path."""
+        kind = "loader" if self.layer is None else "layer"
+        name, version = self.tested.get("name") or "unknown", self.tested.get("version") or ""
         if name == "unknown":
-            return str(self.loader.get("path") or "unknown loader")
-        return f"{name} {version}".strip()
+            return str(self.tested.get("path") or f"unknown {kind}")
+        return f"{'' if self.layer is None else 'layer '}{name} {version}".strip()
 
 
 @dataclass(frozen=True)

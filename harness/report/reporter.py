@@ -63,7 +63,7 @@ class Reporter:
         self._total = total
         if self._jsonl:
             self._jsonl.write(header.to_json())
-        path = header.loader.get("path")
+        path = header.tested.get("path")
         known = f"expectations: {header.expectations or 'none'}"
         self._print(f"clharness {__version__}: {printable(header.subject)}, {path}; {known}")
 
@@ -124,11 +124,11 @@ class Reporter:
     def _update_file(self, header: Header, whole_suite: bool) -> tuple[list[str], list[CaseResult]]:
         """Rewrites the expectation file; gives what changed, and the results as the new file judges them."""
         path, changes = update_expectations(
-            self._expectations, self.results, header.loader, whole_suite, self._update_path
+            self._expectations, self.results, header.tested, whole_suite, self._update_path
         )
         if not changes:
             return [f"{path}: nothing to change"], self.results
-        expectations = load(path, header.loader.get("version"))
+        expectations = load(path, header.tested.get("version") or None)
         judged = [judge(r, expectations, self._strict) for r in self.results]
         return [f"{path}: {change}" for change in changes], judged
 

@@ -56,7 +56,7 @@ def idle_assertions(matrix: Matrix, suites: Path) -> list[str]:
     return [*(f"never failed: {place}" for place in idle), summary]
 
 
-def lines(matrix: Matrix, whole: bool, seconds: float) -> list[str]:
+def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") -> list[str]:
     """The report as text."""
     if matrix.red_without_fault:
         found = [f"  {matrix.items[r.case].nodeid}: {r.verdict}" for r in matrix.red_without_fault]
@@ -73,7 +73,7 @@ def lines(matrix: Matrix, whole: bool, seconds: float) -> list[str]:
     missed = open_faults(matrix)
     for caught in missed:
         shown.append(f"not caught: {caught.fault.name} ({', '.join(caught.fault.requirements)}): "
-                     f"makes the loader {caught.fault.sentence}")  # fmt: skip
+                     f"makes the {subject} {caught.fault.sentence}")  # fmt: skip
     if whole:
         shown += [_unproven(check) for check in open_checks(matrix)]
         idle = [check.name for check in matrix.checks.values() if not check.applicable]

@@ -87,14 +87,17 @@ def run_matrix(
     prove_checks: bool,
     all_own_cases: bool = False,
     whole_lint: bool = True,
+    subject: Sequence[str] = (),
 ) -> Matrix:
     """Runs the checks in `folder`, which is `suites` or one of them, against faults. Raises where
-    they cannot be collected, or hold no case."""
+    they cannot be collected, or hold no case. `subject` are the options that say what is tested; default: the seeded
+    loader."""
     os.environ.pop(VARIABLE, None)
     loop = _Loop(faults, jobs, tick, prove_checks, all_own_cases)
     arguments = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(suites.parent), "-p", "harness.plugin", "-q", "-s"]
     arguments += ["-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
-    arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", f"--loader={seeded_loader()}", str(folder)]
+    arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *(subject or [f"--loader={seeded_loader()}"])]
+    arguments.append(str(folder))
     if not whole_lint:
         arguments.append("--clharness-part")
     said = io.StringIO()

@@ -1,0 +1,72 @@
+"""What a small application does, from its first call to its last: what it saw can be compared between runs."""
+
+from __future__ import annotations
+
+from harness.api.model import api
+from harness.calllog.reader import CallLog
+from harness.probe.objects import Objects
+from harness.probe.session import Session
+
+CREATED = (
+    ("cl_kernel", "Kernel"),
+    ("cl_program", "Program"),
+    ("cl_mem", "MemObject"),
+    ("cl_sampler", "Sampler"),
+    ("cl_event", "Event"),
+    ("cl_command_queue", "CommandQueue"),
+    ("cl_context", "Context"),
+)
+
+
+def run_workload(cl: Session) -> list[object]:
+    """Platforms, devices, objects of each class, work and release; gives all that the application saw."""
+    seen: list[object] = [cl.platform_count(), list(cl.used_platforms())]
+    for platform in cl.GetPlatformIDs():
+        objects = Objects(cl, platform)
+        for handle, name in CREATED:
+            seen.append(
+                (name, cl.call(f"clRetain{name}", objects[handle]), cl.call(f"clRelease{name}", objects[handle]))
+            )
+        seen += _work(cl, objects)
+        seen += [(name, cl.call(f"clRelease{name}", objects[handle])) for handle, name in CREATED]
+        seen.append(
+            [bool(cl.GetExtensionFunctionAddress(n)) for n in ("clNothing", "clThingAA", "clCreateEventFromGLsyncKHR")]
+        )
+    seen.append(cl.call("clUnloadCompiler"))
+    seen += [cl.call("clFlush", None), cl.call("clRetainContext", None), cl.call("clWaitForEvents", 0, None)]
+    seen += [cl.call("clGetPlatformIDs", 0, None, None), cl.call("clGetPlatformInfo", None, 0x0902, 0, None, None)]
+    return seen
+
+
+def _work(cl: Session, objects: Objects) -> list[object]:
+    constant = api().constant
+    count, references = cl.buffer(4, 0), cl.buffer(4, 0)
+    size = cl.words([16])
+    text = cl.buffer(64, 0)
+    seen: list[object] = [
+        cl.call("clBuildProgram", objects.program, 1, [objects.device], "-cl-opt", None, None),
+        cl.call("clSetKernelArg", objects.kernel, 0, 8, cl.words([7])),
+        cl.call("clEnqueueNDRangeKernel", objects.queue, objects.kernel, 1, None, size, None, 0, None, None),
+        cl.call("clEnqueueReadBuffer", objects.queue, objects.mem, 1, 0, 16, cl.buffer(16), 0, None, None),
+        cl.call("clEnqueueWriteBuffer", objects.queue, objects.mem, 1, 0, 16, cl.buffer(16), 1, [objects.event], None),
+        cl.call("clSetUserEventStatus", objects.event, 0),
+        cl.call("clWaitForEvents", 1, [objects.event]),
+        cl.call("clFlush", objects.queue),
+        cl.call("clFinish", objects.queue),
+        cl.call("clGetDeviceIDs", objects.platform, constant("CL_DEVICE_TYPE_ALL"), 0, None, count),
+        cl.call("clGetContextInfo", objects.context, constant("CL_CONTEXT_REFERENCE_COUNT"), 4, references, None),
+        cl.call("clGetDeviceInfo", objects.device, constant("CL_DEVICE_NAME"), 64, text, None),
+        cl.call("clGetDeviceInfo", objects.device, 0x7FFF, 64, text, None),
+    ]
+    return [*seen, count.u32(), references.u32(), text.text()]
+
+
+def vendors_calls(log: CallLog, vendors: str) -> list[tuple[str, str, int | None]]:
+    """The functions that each vendor was called by, and their results where those are no addresses."""
+    results = {"signed", "unsigned"}
+    functions = api().functions
+    return [
+        (e.who, e.name, e.result if e.name in functions and functions[e.name].result_kind in results else None)
+        for e in log
+        if e.who in vendors and e.kind == "return"
+    ]
