@@ -16,6 +16,8 @@
  *   target R LENGTH HOW               a table for a layer to call into, kept as rR; HOW: writable or not, silent or not
  *   layer FUNCTION TOKEN…             calls a function of the layer that was opened as the loader; ok RESULT
  *   handlers                          ok NUMBER of exit handlers registered so far
+ *   count FOLDERHEX LINE              executes a line (call, address) as count_invoke does
+ *   counted                           ok HEX of what count_text says of the last such line
  *   thread K LINE                     keeps a line (call, address) for thread K;  go  runs all threads at once
  *   when CALLBACK LINE                keeps a line to be run each time that the callback is called
  *   callbacks                         ok NUMBER of lines run in callbacks so far, or the first error among them
@@ -155,6 +157,8 @@ static void do_callbacks(struct reply *reply)
     }
 }
 
+static const char *count_without; /* set where instructions are to be counted: libraries to be left out */
+
 /* Calls `address` with the signature of `name` and the values of `tokens`; writes the reply. */
 static void call(struct reply *reply, const char *variable, const char *name, void *address, char **tokens, int count)
 {
@@ -180,7 +184,9 @@ static void call(struct reply *reply, const char *variable, const char *name, vo
         return;
     }
     log_call("call", name, arguments, about->parameter_count, NULL);
-    uint64_t result = invoke((enum function)function, (void (*)(void))(uintptr_t)address, arguments);
+    void (*target)(void) = (void (*)(void))(uintptr_t)address;
+    uint64_t result = count_without ? count_invoke(count_without, (enum function)function, target, arguments)
+                                    : invoke((enum function)function, target, arguments);
     log_call("return", name, NULL, 0, &result);
     result_set((unsigned)strtoul(variable, NULL, 10), result);
     answer(reply, "ok 0x%llx", (unsigned long long)result);
@@ -474,6 +480,18 @@ static void do_exports(struct reply *reply)
     free(text);
 }
 
+static void do_counted(struct reply *reply)
+{
+    size_t length = 0;
+    char *text = count_text(&length);
+    if (text) {
+        answer_hex(reply, (const unsigned char *)text, length);
+    } else {
+        answer(reply, "error instructions cannot be counted on this processor, or there were too many");
+    }
+    free(text);
+}
+
 static void do_heap(struct reply *reply)
 {
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
@@ -525,6 +543,8 @@ static void do_plain_command(struct reply *reply, const char *command)
         answer(reply, "ok %ld", exit_handlers());
     } else if (strcmp(command, "exports") == 0) {
         do_exports(reply);
+    } else if (strcmp(command, "counted") == 0) {
+        do_counted(reply);
     } else if (strcmp(command, "heap") == 0) {
         do_heap(reply);
     } else if (strcmp(command, "open") == 0 || strcmp(command, "close") == 0) {
@@ -535,12 +555,32 @@ static void do_plain_command(struct reply *reply, const char *command)
     }
 }
 
+static void count_line(char *rest, char **text, size_t *room)
+{
+    struct reply reply = {text, room};
+    char *line = strchr(rest, ' ');
+    if (!line) {
+        answer(&reply, "error no line");
+        return;
+    }
+    *line++ = '\0';
+    char *folder = text_of(rest);
+    count_without = folder;
+    command_execute(line, text, room);
+    count_without = NULL;
+    free(folder);
+}
+
 void command_execute(char *line, char **text, size_t *room)
 {
     struct reply reply = {text, room};
     char *words[MAX_WORDS] = {line};
     if (strncmp(line, "thread ", 7) == 0) {
         keep_for_thread(&reply, line + 7);
+        return;
+    }
+    if (strncmp(line, "count ", 6) == 0) {
+        count_line(line + 6, text, room);
         return;
     }
     if (strncmp(line, "when ", 5) == 0) {

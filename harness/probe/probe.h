@@ -3,6 +3,7 @@
 #define CLHARNESS_PROBE_H
 
 #include "calllog.h"
+#include "clharness_functions.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,6 +72,15 @@ const void *target_make(size_t length, bool writable, bool silent);
 bool layer_call(const char *name, const uint64_t *arguments, int count, int32_t *result);
 /* Number of exit handlers that were registered so far, or -1 where nobody counts them (exit_watch.c). */
 long exit_handlers(void);
+
+/* --- count.c --- */
+
+/* Calls a function as `invoke` does, one instruction at a time; libraries below the folder, which is "" for none, run
+ * freely and count as one instruction where they are entered. On processors where that cannot be done, as `invoke`. */
+uint64_t count_invoke(const char *folder, enum function function, void (*address)(void), const uint64_t *arguments);
+/* Where the instructions of the last such call were: a line "NUMBER PATH" for each stretch of them in one library; no
+ * path for the probe itself. NULL where they could not be counted. To be freed. */
+char *count_text(size_t *length);
 
 /* --- stacks.c --- */
 
