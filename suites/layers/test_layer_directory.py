@@ -405,7 +405,7 @@ def test_variables_with_elevated_privileges(loader: Loader, sandbox: Sandbox, va
     loader.require("OPENCL_LAYERS" if variable == "OPENCL_LAYERS" else PATH)
     sandbox.vendor("a")
     folder = sandbox.folder("layers")
-    layers = []
+    layers: list[str] = []
     if variable != "OPENCL_LAYERS":
         layers += lay_files(sandbox, ["a.lay"], folder).values()
         sandbox.env[PATH] = str(folder)
