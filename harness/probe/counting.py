@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.build import build
 from harness.errors import HarnessError
 from harness.probe.session import CommandError, Session
 from harness.sandbox import Sandbox, Unsupported
@@ -31,7 +32,7 @@ def counted(cl: Session, loader: Path, sandbox: Sandbox, function: str, *argumen
     Layers belong elsewhere in the sandbox: what they call is to be counted. What the dynamic linker does in the first
     call of a function is counted with it: make the call once before.
     """
-    if cl.environment.get("LD_PRELOAD"):
+    if build().sanitize or cl.environment.get("LD_PRELOAD"):
         raise Unsupported("machine", "instructions of a sanitizer's or a guarded heap's program are not the loader's")
     tokens = [cl.token(argument) for argument in arguments]
     cl.buffer(0)  # takes a number for the result

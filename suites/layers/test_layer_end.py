@@ -208,13 +208,18 @@ def test_exit_handler_of_a_layer(
 
 @requirement("LAY-DEI-008")
 @pytest.mark.parametrize("keep", [False, True], ids=["closed", "kept"])
-@pytest.mark.parametrize("count", [1, 2, 3, 16])
-def test_libraries_are_closed_after_their_end(loader: Loader, sandbox: Sandbox, count: int, keep: bool) -> None:
-    """Each layer's library is closed once its clDeinitLayer has returned, unless unloading is disabled."""
+@pytest.mark.parametrize(("count", "times"), [(1, 1), (2, 1), (3, 1), (16, 1), (3, 2), (1, 5)])
+def test_libraries_are_closed_after_their_end(
+    loader: Loader, sandbox: Sandbox, count: int, times: int, keep: bool
+) -> None:
+    """Each layer's library is closed once its clDeinitLayer has returned, also where it is listed several times.
+
+    It is kept where unloading is disabled.
+    """
     require_deinitialisation(loader)
     sandbox.vendor("a")
     layers = [sandbox.layer(f"layer{number}") for number in range(count)]
-    use_layers(sandbox, layers)
+    use_layers(sandbox, layers * times)
     sandbox.env |= {KEEP: "1"} if keep else {}
     with loader.start(sandbox) as cl:
         assert cl.platform_names() == ["a"]
