@@ -1,4 +1,4 @@
-"""Measure the harness itself: what an event of the call log costs, and what a whole case costs."""
+"""Measure the harness itself (an event of the call log, a whole case), and what a loader's dispatch costs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from harness.bench_dispatch import dispatch_lines, measure_dispatch
 from harness.build import build
 from harness.calllog import reader
 from harness.cli.loader import output_path
@@ -26,6 +27,8 @@ EXAMPLE = """\
   clharness bench                       everything
   clharness bench calllog               nanoseconds of an event, beside write(2)
   clharness bench case -n 300 --json build/bench.json
+  clharness bench dispatch --loader build/libOpenCL.so.1
+                                        instructions of every entry point, with 0, 1, 2 and 3 layers
 """
 
 CALLLOG_TARGET = 150.0  # nanoseconds of CPU time an event
@@ -46,9 +49,12 @@ _CASES: dict[str, dict[str, bool]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "what", nargs="?", choices=("calllog", "case"), help="measure only this; default: everything"
+        "what", nargs="?", choices=("calllog", "case", "dispatch"), help="measure only this; default: everything"
     )
-    parser.add_argument("--loader", metavar="PATH", help="loader that the cases run; default: the system's")
+    parser.add_argument("--loader", metavar="PATH", help="loader that is measured; default: the system's")
+    parser.add_argument(
+        "--without", metavar="PATH", help="with dispatch: the same loader built without layers, to compare"
+    )
     parser.add_argument("-n", metavar="N", type=_count, default=100, help="repetitions of each case (default: 100)")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there")
 
@@ -62,6 +68,11 @@ def run(args: argparse.Namespace) -> int:
     if args.what in (None, "case"):
         found["case"] = measure_cases(Loader(loader_path(args.loader)), args.n)
         print("\n".join(_case_lines(found["case"])))
+    if args.what in (None, "dispatch"):
+        found["dispatch"] = measure_dispatch(loader_path(args.loader))
+        without = measure_dispatch(loader_path(args.without)) if args.without else None
+        found |= {"without layers": without} if without else {}
+        print("\n".join(dispatch_lines(found["dispatch"], without)))
     if output is not None:
         output.write_text(json.dumps(found, indent=1) + "\n")
     return Exit.AS_EXPECTED
