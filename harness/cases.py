@@ -16,7 +16,6 @@ from harness import replay
 from harness.build import build
 from harness.calllog.reader import CallLog
 from harness.expectations import Expectations
-from harness.loader import Loader
 from harness.probe import Session, SubjectFailure
 from harness.report import CaseResult, judge
 from harness.report.records import UnsupportedKind, Verdict, case_name
@@ -74,10 +73,10 @@ def result_of(
     call: pytest.CallInfo[None],
     expected: Expectations,
     strict: bool,
-    loader: Loader,
+    subject: str,
     keep: bool,
 ) -> CaseResult:
-    """The judged record of a case; keeps its sandbox where that helps."""
+    """The judged record of a case; keeps its sandbox where that helps. `subject` is pytest's option that names it."""
     error = call.excinfo.value if call.excinfo else None
     verdict, who, reason = verdict_of(error)
     message = "" if error is None else f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
@@ -107,7 +106,7 @@ def result_of(
         "log": _slice(sandbox.log),
         "files": tuple(map(printable, sandbox.listing())),
         "environment": {name: printable(value) for name, value in sandbox.env.items()},
-        "reproduce": f"pytest {shlex.quote(case.id)} --loader {shlex.quote(str(loader.path))}",
+        "reproduce": f"pytest {shlex.quote(case.id)} {subject}",
     }
     if result.counts or keep:
         kept = _keep(case, sandbox)

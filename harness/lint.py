@@ -92,7 +92,7 @@ _SHORTEST = 4  # letters that a text with holes must give, to stand for a fault
 
 
 def unused_mock_faults(header: Path, folders: Iterable[Path]) -> Iterator[str]:
-    """Faults of a list (mock_icds/faults.h) that no Python file of the folders writes, and those listed twice.
+    """Faults of a list (mock_icds/faults.h) that no Python or TOML file of the folders writes, and those listed twice.
 
     A fault is written as a text, with `=VALUE` or `@PLATFORM` or without; an f-string may leave parts of it open.
     """
@@ -101,7 +101,7 @@ def unused_mock_faults(header: Path, folders: Iterable[Path]) -> Iterator[str]:
     yield from (f"{name}: {fault} is there {n} times" for fault, n in Counter(listed).items() if n > 1)
     texts: set[str] = set()
     patterns: set[str] = set()
-    for path in (path for folder in folders for path in folder.rglob("*.py")):
+    for path in (path for folder in folders for kind in ("*.py", "*.toml") for path in folder.rglob(kind)):
         for formatted, *either in _LITERAL.findall(path.read_text(encoding="utf-8")):
             text = re.split("[@=]", _HOLE.sub("\0", "".join(either)) if formatted else "".join(either))[0]
             if "\0" in text and len(text.replace("\0", "")) >= _SHORTEST:
@@ -123,5 +123,5 @@ def lint_whole(
         return []
     problems = [*unused_expectations(cases, known), *faults_without_their_cases(cases, faults.values())]
     for header in (root / "mock_icds" / "faults.h", root / "mock_layers" / "faults.h"):
-        problems += unused_mock_faults(header, (root / "suites", root / "tests"))
+        problems += unused_mock_faults(header, (root / "suites", root / "tests", root / "harness" / "layer_check"))
     return problems

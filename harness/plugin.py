@@ -8,6 +8,7 @@ A check takes `loader` and `sandbox`, and `record` where several outcomes are ac
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from harness import capabilities, expectations, subject
+from harness.api.model import api
 from harness.build import ROOT, build
 from harness.cases import Case, result_of
 from harness.errors import ClharnessError, UsageError
@@ -88,6 +90,9 @@ def _layer(config: pytest.Config) -> Layer | None:
     """The layer of this process, asked for its name and its manners once."""
     if LAYER not in config.stash and config.getoption("--layer"):
         changes = [name for text in config.getoption("--changes") or () for name in text.split(",")]
+        unknown = [name for name in changes if name not in api().functions and name not in ("all", "invalid")]
+        if unknown:
+            raise UsageError(f"--changes {unknown[0]}: is no function of OpenCL; give its name, `all` or `invalid`")
         layer = Layer(Path(config.getoption("--layer")), frozenset(changes))
         layer.time_limit = config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
         config.stash[LAYER] = layer
@@ -115,6 +120,13 @@ def _loader(config: pytest.Config) -> Loader:
             folder = expectations.LAYERS if for_layers(config) else expectations.FOLDER
             config.stash[EXPECTATIONS] = expectations.find(facts.name, version, folder)
     return config.stash[LOADER]
+
+
+def _subject(config: pytest.Config) -> str:
+    """The option that names what this run tests."""
+    layer = _layer(config)
+    tested, option = (layer.path, "--layer") if layer else (_loader(config).path, "--loader")
+    return f"{option} {shlex.quote(str(tested))}"
 
 
 def _through(config: pytest.Config) -> dict[str, Loader]:
@@ -267,14 +279,14 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     case = item.stash.get(CASE, None)
     if case is None or (call.when != "call" and call.excinfo is None):
         return
-    found = _loader(item.config)
+    _loader(item.config)
     keep = bool(item.config.getoption("--keep"))
     result = result_of(
         case,
         call,
         item.config.stash[EXPECTATIONS],
         bool(item.config.getoption("--clharness-strict")),
-        found,
+        _subject(item.config),
         keep,
     )
     case.reported = True

@@ -59,7 +59,7 @@ def test_system_loader_is_taken_where_there_is_one(
 ) -> None:
     monkeypatch.setattr(loader, "system_loader", lambda: Path("/usr/lib/libOpenCL.so.1"))
 
-    arguments = loader._pytest_arguments(options())
+    arguments = loader.loader_option(None)
 
     assert not any(argument.startswith("--loader") for argument in arguments)
     assert capsys.readouterr().out == ""
@@ -71,7 +71,7 @@ def test_named_loader_is_taken_where_there_is_no_other(
     named = tmp_path / "libOpenCL.so.1"
     named.write_bytes(b"\x7fELF")
 
-    assert f"--loader={named}" in loader._pytest_arguments(options(str(named)))
+    assert f"--loader={named}" in loader.loader_option(str(named))
     assert capsys.readouterr().out == ""
 
 

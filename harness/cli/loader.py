@@ -39,12 +39,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="library to test; default: the system's loader, or where there is none the reference loader",
     )
-    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (as pytest's -k)")
     parser.add_argument("--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop")
+    add_run_arguments(parser)
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """What every command takes that runs suites against a subject."""
+    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (as pytest's -k)")
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
-    parser.add_argument("--expect", metavar="FILE", help="expectation file; default: found by the loader's name")
+    parser.add_argument("--expect", metavar="FILE", help="expectation file; default: found by the subject's name")
     parser.add_argument(
         "--update-expectations",
         action="store_true",
@@ -57,7 +62,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    command = [sys.executable, "-m", "pytest", *_pytest_arguments(args)]
+    suites = _ROOT / "suites"
+    if not any(suites.glob("*/test_*.py")):
+        raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
+    return run_suites([*loader_option(args.path), *run_options(args), str(_suite_folder(suites, args.suite))])
+
+
+def run_suites(arguments: Sequence[str]) -> int:
+    """Runs pytest with the plugin, in the root; gives the exit code of the run."""
+    own = ["-c", str(_ROOT / "pytest.ini"), "--rootdir", str(_ROOT), "-p", _PLUGIN, "-q", "--tb=native"]
+    # A cache would be written into the checkout, which may be read-only or shared.
+    command = [sys.executable, "-m", "pytest", *own, "-p", "no:cacheprovider", *arguments]
     with _captured() as output:
         status, code = _run_pytest(command, output)
         if code is not None:
@@ -81,15 +96,9 @@ def _seconds(text: str) -> float:
     return number
 
 
-def _pytest_arguments(args: argparse.Namespace) -> list[str]:
+def run_options(args: argparse.Namespace) -> list[str]:
     """What pytest is told. Paths become absolute here: pytest runs in the root, wherever the user is."""
-    suites = _ROOT / "suites"
-    if not any(suites.glob("*/test_*.py")):
-        raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
-    arguments = ["-c", str(_ROOT / "pytest.ini"), "--rootdir", str(_ROOT), "-p", _PLUGIN, "-q", "--tb=native"]
-    arguments += _loader_option(args.path)
-    # A cache would be written into the checkout, which may be read-only or shared.
-    arguments += ["-p", "no:cacheprovider", f"--color={_PYTEST_COLOR[args.color]}"]
+    arguments = [f"--color={_PYTEST_COLOR[args.color]}"]
     if args.k is not None:
         arguments += ["-k", args.k]
     if (jobs := _jobs(args.j)) > 1:
@@ -101,8 +110,7 @@ def _pytest_arguments(args: argparse.Namespace) -> list[str]:
         arguments.append(f"--expect={_expectation_path(args.expect, args.update_expectations)}")
     if args.time_limit is not None:
         arguments.append(f"--time-limit={args.time_limit:g}")
-    arguments += [option for name, option in _FLAGS.items() if getattr(args, name)]
-    return [*arguments, str(_suite_folder(suites, args.suite))]
+    return arguments + [option for name, option in _FLAGS.items() if getattr(args, name)]
 
 
 def _suite_folder(suites: Path, name: str | None) -> Path:
@@ -130,26 +138,27 @@ def _jobs(asked: int | None) -> int:
     return asked or len(os.sched_getaffinity(0))
 
 
-def _loader_option(path: str | None) -> list[str]:
+def loader_option(path: str | None) -> list[str]:
     """Which loader pytest is told to test: none for the system's, which it finds itself."""
     if path is not None:
-        return [f"--loader={_loader_path(path)}"]
+        return [f"--loader={library_path(path)}"]
     if system_loader() is not None:
         return []
     print(f"clharness: there is no {SONAME} on this machine: this run tests clharness's own reference loader")
     return [f"--loader={build().reference_loader}"]
 
 
-def _loader_path(text: str) -> Path:
+def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so.1") -> Path:
+    """The absolute path of a shared library. UsageError where it is none, with the `example` of one."""
     path = Path(text)
     try:
         with path.open("rb") as file:
             magic = file.read(4)
     except OSError as error:
         reason = "is a folder" if path.is_dir() else (error.strerror or str(error)).lower()
-        raise UsageError(f"{text}: {reason}; give the path of a loader, such as build/libOpenCL.so.1") from error
+        raise UsageError(f"{text}: {reason}; give the path of {example}") from error
     if magic != b"\x7fELF" and magic[:2] != b"MZ":
-        raise UsageError(f"{text}: not a shared library; give the path of a loader, such as build/libOpenCL.so.1")
+        raise UsageError(f"{text}: not a shared library; give the path of {example}")
     return path.absolute()
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import Exit, UsageError
-from harness.reference_loader.faults import FILES, Faults, faults, load_all
+from harness.reference_loader.faults import FILES, Fault, Faults, faults, load_all
 from harness.requirements.catalogue import catalogue, index
 from harness.requirements.marks import Check, find_checks
 from harness.requirements.state import (
@@ -69,11 +69,13 @@ class Proofs:
     def known(self) -> dict[str, bool]:
         """The requirements that have a fault, or a reason for none."""
         named = {identifier for fault in self.faults.by_name.values() for identifier in fault.requirements}
-        return dict.fromkeys((*named, *self.faults.reasons), True)
+        layers = {identifier for fault in _of_layers() for identifier in fault.requirements}
+        return dict.fromkeys((*named, *layers, *self.faults.reasons), True)
 
     def said(self, identifier: str) -> str:
         """The faults of a requirement, or the reason for none, or nothing."""
         names = [fault.name for fault in self.faults.of(identifier)]
+        names += [fault.name for fault in _of_layers() if identifier in fault.requirements]
         more = [f"and {len(names) - _MOST} more"] if len(names) > _MOST else []
         reason = self.faults.reasons.get(identifier)
         return ", ".join([*names[:_MOST], *more]) or (f"none: {reason}" if reason else "")
@@ -126,6 +128,16 @@ def _faults() -> Faults:
     except UsageError:
         print("clharness: without a build, faults of generated functions are left out", file=sys.stderr)
         return load_all(FILES)
+
+
+def _of_layers() -> list[Fault]:
+    """The faults of mock layers; without a build, none of them."""
+    from harness.layer_check.seeded import layer_faults
+
+    try:
+        return [one.fault for one in layer_faults().values()]
+    except UsageError:
+        return []
 
 
 def _entries(checks: list[Check], proofs: Proofs) -> list[dict[str, object]]:

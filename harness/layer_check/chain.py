@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.calllog.reader import CallLog
@@ -10,6 +11,7 @@ from harness.layer_check.subject import INIT, INIT_WITH_PROPERTIES, Layer
 from harness.layer_schemes import LEGACY, use_layers
 from harness.loader import Loader
 from harness.probe import Session
+from harness.probe.convenience import CallFailed
 from harness.sandbox import MockLayer, Sandbox, Unsupported
 
 
@@ -32,6 +34,8 @@ def use_layer(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLay
 
 def start(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer], **more: Any) -> Session:
     """A session of the loader with these layers, the first one in front."""
+    for name in ("OPENCL_LAYERS", LEGACY):
+        sandbox.env.pop(name, None)
     if layers:
         use_layer(loader, sandbox, layers)
     if (sanitizer := next((x.facts.sanitizer for x in layers if isinstance(x, Layer)), "")) and not more:
@@ -42,6 +46,16 @@ def start(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
 def without(log: CallLog, *names: str) -> CallLog:
     """A log without the events of the layers of these names, in front of or behind which the call is the same."""
     return CallLog([event for event in log if event.who not in names], log.dropped, log.torn)
+
+
+@contextlib.contextmanager
+def preparing() -> Iterator[None]:
+    """Makes a case `unsupported` that cannot make its objects: the function that fails has a case of its own."""
+    try:
+        yield
+    except CallFailed as error:
+        function = str(error).partition(" ")[0].partition("(")[0]
+        raise Unsupported("loader", f"its objects cannot be made through the layer: see {function}") from None
 
 
 def require_kept(layer: Layer, cl: Session) -> None:

@@ -88,7 +88,7 @@ def read_facts(path: Path) -> LayerFacts:
 
 
 class Layer:
-    """The layer under test. `changes` are functions that it declares to change: `all`, or their names."""
+    """The layer under test. `changes` are what it declares to change: names of functions, `all`, or `invalid` calls."""
 
     def __init__(self, path: Path, changes: frozenset[str] = frozenset()) -> None:
         self.facts = read_facts(path)
@@ -108,10 +108,24 @@ class Layer:
         if not self.has(function):
             raise Unsupported("loader", f"this layer does not export {function}", function)
 
+    def may_change(self, function: str) -> bool:
+        """Whether a call that means nothing may be answered otherwise than without the layer."""
+        return function in self.changes or bool(self.changes & {"all", "invalid"})
+
+    @property
+    def validates(self) -> bool:
+        """It declares to answer invalid calls by itself; valid ones are not changed."""
+        return "invalid" in self.changes
+
     def require_unchanged(self, function: str) -> None:
         """Makes the case `unsupported` where the layer declares to change a function."""
-        if function in self.changes or "all" in self.changes:
-            raise Unsupported("loader", f"this layer declares to change {function} (--changes)", "--changes")
+        if self.may_change(function):
+            raise Unsupported("loader", "this layer declares to change these calls (--changes)", "--changes")
+
+    def require_platforms(self) -> None:
+        """Makes the case `unsupported` where the layer declares to change which platforms there are."""
+        if self.changes & {"all", "clGetPlatformIDs"}:
+            raise Unsupported("loader", "this layer declares to change these calls (--changes)", "--changes")
 
     def require_plain_handles(self) -> None:
         """Makes the case `unsupported` where the layer would take the case's handles for its own."""

@@ -33,9 +33,21 @@ def run_workload(cl: Session) -> list[object]:
             [bool(cl.GetExtensionFunctionAddress(n)) for n in ("clNothing", "clThingAA", "clCreateEventFromGLsyncKHR")]
         )
     seen.append(cl.call("clUnloadCompiler"))
-    seen += [cl.call("clFlush", None), cl.call("clRetainContext", None), cl.call("clWaitForEvents", 0, None)]
-    seen += [cl.call("clGetPlatformIDs", 0, None, None), cl.call("clGetPlatformInfo", None, 0x0902, 0, None, None)]
     return seen
+
+
+def run_mistakes(cl: Session) -> list[object]:
+    """Calls that are refused; gives what with."""
+    seen: list[object] = [
+        cl.call("clFlush", None),
+        cl.call("clRetainContext", None),
+        cl.call("clWaitForEvents", 0, None),
+    ]
+    return [
+        *seen,
+        cl.call("clGetPlatformIDs", 0, None, None),
+        cl.call("clGetPlatformInfo", None, 0x0902, 0, None, None),
+    ]
 
 
 def _work(cl: Session, objects: Objects) -> list[object]:

@@ -43,7 +43,7 @@ def growth(measure: Callable[[], int], use: Callable[[], object]) -> int:
 @requirement("LAY-CHN-015")
 def test_first_call_in_many_threads(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
     """32 threads that make the first call of all get an answer each, and the process ends as usual."""
-    layer.require_unchanged("clGetPlatformIDs")
+    layer.require_platforms()
     for name in "ab":
         sandbox.vendor(name)
     with start(through, sandbox, [layer]) as cl:
@@ -58,7 +58,7 @@ def test_first_call_in_many_threads(layer: Layer, through: Loader, sandbox: Sand
 @pytest.mark.parametrize("end", ["exit", "close", "reopen"])
 def test_end_of_a_process(layer: Layer, through: Loader, sandbox: Sandbox, end: str) -> None:
     """A process that used the layer ends normally: with the loader open, closed, and opened and closed again."""
-    layer.require_unchanged("clGetPlatformIDs")
+    layer.require_platforms()
     sandbox.vendor("a")
     with start(through, sandbox, [layer]) as cl:
         assert cl.platform_count() == 1
@@ -76,7 +76,7 @@ def test_end_of_a_process(layer: Layer, through: Loader, sandbox: Sandbox, end: 
 def test_end_in_the_older_scheme(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
     """Initialised with clInitLayer a layer works as well, and what it does at exit leaves the process's end alone."""
     layer.require(INIT)
-    layer.require_unchanged("clGetPlatformIDs")
+    layer.require_platforms()
     through.require("OPENCL_LAYERS")
     sandbox.vendor("a")
     sandbox.env[LEGACY] = "1"

@@ -1,0 +1,46 @@
+"""Test a layer: its contract, whether anybody notices it, and what it leaves behind."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
+from harness.errors import HarnessError
+
+EXAMPLE = """\
+  clharness layer build/libmylayer.so                            with the reference loader
+  clharness layer libmylayer.so --loader /usr/lib/libOpenCL.so.1 with that loader, too
+  clharness layer libtracer.so --changes clCreateCommandQueue    a layer that changes these calls on purpose
+"""
+
+_CHECKS = Path(__file__).resolve().parents[2] / "suites" / "layers" / "validate"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="library of the layer")
+    parser.add_argument(
+        "--loader",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="a loader to test the layer with, besides the reference loader; may be given several times",
+    )
+    parser.add_argument(
+        "--changes",
+        metavar="FUNCTION",
+        action="append",
+        default=[],
+        help="what the layer changes on purpose: a function's name, `all`, or `invalid` where it answers invalid calls "
+        "itself; may be given several times",
+    )
+    add_run_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if not any(_CHECKS.glob("test_*.py")):
+        raise HarnessError(f"there are no checks in {_CHECKS}; is this checkout complete?")
+    options = [f"--layer={library_path(args.path, 'a layer, such as build/libmylayer.so')}"]
+    options += [f"--through={library_path(path)}" for path in args.loader]
+    options += [f"--changes={name}" for name in args.changes]
+    return run_suites([*options, *run_options(args), str(_CHECKS)])

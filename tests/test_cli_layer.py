@@ -1,0 +1,142 @@
+"""`clharness layer` on the example layers, on a mock layer that has handles of its own, and on what is no layer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.build import ROOT, build
+from harness.cli.main import main
+from harness.layer_check.seeded import layer_faults
+from harness.sandbox import Sandbox
+
+QUICK = "not transparency or clCreateBuffer or clEnqueueNDRangeKernel or application"
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    made = Sandbox()
+    yield made
+    made.close()
+
+
+def example(name: str) -> Path:
+    return build().folder / "mock_layers" / "examples" / f"lib{name}_layer.so"
+
+
+def layer(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "harness.cli", "layer", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"})
+
+
+def test_print_example_is_green(tmp_path: Path) -> None:
+    """The report is of the loader's form, and its heads name the layer."""
+    records, junit = tmp_path / "run.jsonl", tmp_path / "run.xml"
+    done = layer(example("print"), "-k", QUICK, "-j", 1, "--json", records, "--junit", junit)
+    assert done.returncode == 0, done.stdout + done.stderr
+    first, *_, last = done.stdout.splitlines()
+    assert "layer print example" in first and str(example("print")) in first
+    assert re.match(r"layer print example: as expected, \d{3} cases", last)
+    head = json.loads(records.read_text().splitlines()[0])
+    assert head["layer"]["name"] == "print example"
+    assert head["layer"]["functions"] == ["clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties"]
+    assert head["loader"]["path"] == str(build().reference_loader)
+    properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
+    assert properties["layer.name"] == "print example"
+
+
+def test_every_mistake_of_the_faulty_example_is_named(tmp_path: Path) -> None:
+    """The checks in the table of the examples' README are red, and they are the only ones besides what follows."""
+    records = tmp_path / "run.jsonl"
+    done = layer(example("faulty"), "-k", QUICK, "-j", 1, "--json", records)
+    assert done.returncode == 1, done.stdout + done.stderr
+    cases = [json.loads(line) for line in records.read_text().splitlines()]
+    red = {c["case"].rpartition("::")[2] for c in cases if c["record"] == "case" and c["status"] == "unexpected"}
+    readme = (ROOT / "mock_layers" / "examples" / "README.md").read_text()
+    named = set(re.findall(r"`(test_[^`]+)`", readme))
+    assert len(named) == 9
+    for name in named:
+        assert any(case == name or case.startswith(f"{name}[") for case in red), name
+    collateral = ("test_call_through_a_loader", "test_application_sees_no_difference")
+    assert not {case for case in red if not case.startswith((*named, *collateral))}
+
+
+def test_layer_with_handles_of_its_own_is_green(sandbox: Sandbox) -> None:
+    """Handles that a layer hands out in the place of the vendors' are no difference that anybody sees."""
+    mock = sandbox.layer("wraps", faults=["wraps_handles"])
+    done = layer(mock.path, "-k", "clFlush or clCreateBuffer or clWaitForEvents or application", "-j", 1)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "handles of its own" in done.stdout
+
+
+def test_changes_are_declared(sandbox: Sandbox) -> None:
+    """A change is red, and what the layer declares to change is not."""
+    mock = sandbox.layer("changes", functions={"changes_result": ["clFlush"]})
+    selection = ("-k", "clFlush or clFinish", "-j", 1)
+    assert layer(mock.path, *selection).returncode == 1
+    done = layer(mock.path, *selection, "--changes", "clFlush")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert layer(mock.path, *selection, "--changes", "clFlash").returncode == 2
+
+
+def test_further_loaders_are_used(sandbox: Sandbox) -> None:
+    mock = sandbox.layer("plain")
+    again = sandbox.root / "libOpenCL-again.so"
+    again.symlink_to(build().reference_loader)
+    done = layer(mock.path, "-k", "test_end_of_a_process", "-j", 1, "--loader", again)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "6 cases" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("missing.so", "no such file"),
+        ("README.md", "not a shared library"),
+        (str(ROOT), "is a folder"),
+    ],
+)
+def test_what_is_no_layer_is_said(path: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["layer", path]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_library_without_any_function_of_a_layer_is_said(sandbox: Sandbox) -> None:
+    done = layer(sandbox.icd("a").path, "-j", 1)
+    assert done.returncode == 2
+    assert "is no OpenCL layer" in done.stderr
+
+
+def test_checks_of_a_layer_are_not_in_a_run_of_a_loader() -> None:
+    """One collection holds checks of one subject."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "suites/layers", "--clharness-part"]
+    of_a_loader = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+    of_a_layer = subprocess.run(
+        [*command, f"--layer={example('print')}"], cwd=ROOT, capture_output=True, text=True
+    ).stdout
+    assert "suites/layers/test_" in of_a_loader and "validate" not in of_a_loader
+    assert "suites/layers/validate/test_" in of_a_layer and "suites/layers/test_" not in of_a_layer
+
+
+def test_faults_of_layers_are_listed() -> None:
+    """Each has its sentence and its requirement; those of single functions are there for each of them."""
+    found = layer_faults()
+    assert len(found) > 500
+    assert all(one.fault.sentence and one.fault.requirements for one in found.values())
+    assert {"swallows_clFlush", "calls_neighbour_clFinish", "ignores_num_entries"} <= set(found)
+
+
+def test_selftest_of_layers(capsys: pytest.CaptureFixture[str]) -> None:
+    """A fault of a mock layer is caught by the check that it names."""
+    assert main(["selftest", "--layer", "--fault", "name_without_end", "swallows_clFlush", "-j", "1"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^name_without_end +test_name +fail", said, re.M)
+    assert "2 of 2 faults caught" in said
