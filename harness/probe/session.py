@@ -288,15 +288,17 @@ class Session(Convenience):
         self.later(line)
         return Later(self, function, self._values)
 
-    def _keep(self, what: str, function: str, arguments: tuple[Any, ...]) -> Later:
+    def _keep(self, what: str, function: str, arguments: tuple[Any, ...], address: Value | None = None) -> Later:
         line = self._call_line(function, arguments)
+        if address is not None:
+            line = f"address {self._values} {address.token} {line.split(' ', 2)[2]}"
         kept = Later(self, function, self._values)
         self.later(f"{what} {line}")
         return kept
 
-    def in_thread(self, thread: int, function: str, *arguments: Any) -> Later:
-        """Keeps a call for a thread; `go` runs all threads from one starting gun."""
-        return self._keep(f"thread {thread}", function, arguments)
+    def in_thread(self, thread: int, function: str, *arguments: Any, address: Value | None = None) -> Later:
+        """Keeps a call for a thread, of the exported function or at an address; `go` runs all threads at once."""
+        return self._keep(f"thread {thread}", function, arguments, address)
 
     def when(self, callback: str, function: str, *arguments: Any) -> Later:
         """Keeps a call to be made each time that a callback is called, such as "clBuildProgram.pfn_notify"."""

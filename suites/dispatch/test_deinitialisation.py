@@ -115,12 +115,15 @@ def late_call(loader: Loader, sandbox: Sandbox, fault: str, unloadable: bool, la
         loader.require("OPENCL_LAYERS")
         sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
     with loader.start(sandbox, late=True) as cl:
-        cl.load(caller)  # before the loader, so that its destructor comes after the loader's
         cl.open()
+        cl.load(caller)  # after the loader: destructors of libraries that do not need each other run in this order
         objects = Objects(cl, cl.GetPlatformIDs()[0])
         cl.setenv("CLHARNESS_LATE_CONTEXT", hex(objects.context))
         assert not sandbox.log.happened("call back")
         assert cl.quit() == 0
     log = sandbox.log
     assert len(log.happened("call back", by="caller")) == 1
+    if layered and loader.has("initialises layers with properties"):
+        names = [event.name for event in log]
+        assert names.index("clDeinitLayer") < names.index("call back"), "the call was not late: this proves nothing"
     return str(log.happened("call back done", by="caller")[0].data["detail"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import pytest
 
@@ -13,6 +13,7 @@ from harness.marks import requirement
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall
 from harness.probe.session import Session
+from harness.probe.values import Value
 from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
 
@@ -20,20 +21,23 @@ from harness.sandbox import Sandbox
 COUNTERPARTS = ("clGetEventProfilingInfo", "clGetKernelArgInfo")
 
 
-def exported(cl: Session) -> list[Function]:
-    """Every function that this loader exports and that reaches a vendor by one of its arguments."""
-    found = []
+def reachable(cl: Session) -> dict[Function, Value | None]:
+    """Every function that reaches a vendor by one of its arguments: where it is called, None for its exported name."""
+    found: dict[Function, Value | None] = {}
     for function in api().dispatched():
         slot = slots()[function.name]
-        routed = slot.reached == "export" and slot.class_ not in ("loader", "none")
-        if routed and int(cl.command(f"symbol {function.name}"), 16):
-            found.append(function)
+        if slot.class_ in ("loader", "none") or slot.reached == "windows-query":
+            continue
+        if slot.reached == "export" and cl.symbol(function.name):
+            found[function] = None
+        elif slot.reached == "query" and (address := cl.GetExtensionFunctionAddress(function.name)):
+            found[function] = address
     return found
 
 
-def meeting(cl: Session, thread: int, function: Function, objects: Objects) -> None:
+def meeting(cl: Session, thread: int, function: Function, objects: Objects, address: Value | None = None) -> None:
     call = PatternedCall(cl, function, objects)
-    cl.in_thread(thread, function.name, *[sent.value for sent in call.sent])
+    cl.in_thread(thread, function.name, *[sent.value for sent in call.sent], address=address)
 
 
 @requirement("DISP-ARG-023")
@@ -44,15 +48,15 @@ def test_calls_to_two_vendors_meet(loader: Loader, sandbox: Sandbox) -> None:
     sandbox.vendor("arrives", functions={"arrives_at": [f"all {place}"]})
     with loader.start(sandbox) as cl:
         waits, arrives = sorted((Objects(cl, p) for p in cl.GetPlatformIDs()), key=lambda o: o.owner != "waits")
-        functions = exported(cl)
+        functions = reachable(cl)
         assert len(functions) > 70
         for function in functions:
             for objects in (waits, arrives):
                 PatternedCall(cl, function, objects)  # makes what it needs, while there is nothing to meet at
         os.mkfifo(place)
-        for function in functions:
-            meeting(cl, 0, function, waits)
-            meeting(cl, 1, function, arrives)
+        for function, address in functions.items():
+            meeting(cl, 0, function, waits, address)
+            meeting(cl, 1, function, arrives, address)
             cl.go()
         place.unlink()
     check_met(sandbox, functions, "waits", "arrives")
@@ -71,21 +75,21 @@ def test_calls_to_two_objects_of_a_vendor_meet(loader: Loader, sandbox: Sandbox,
     sandbox.vendor("both", functions=told)
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        functions = [f for f in exported(cl) if f.name in others]
+        functions = {f: address for f, address in reachable(cl).items() if f.name in others}
         assert len(functions) > 70
         counterpart = api().functions[COUNTERPARTS[position == "last"]]
         for function in (*functions, counterpart):
             PatternedCall(cl, function, objects)
         os.mkfifo(place)
-        for function in functions:
-            meeting(cl, int(position == "last"), function, objects)
+        for function, address in functions.items():
+            meeting(cl, int(position == "last"), function, objects, address)
             meeting(cl, int(position == "first"), counterpart, objects)
             cl.go()
         place.unlink()
     check_met(sandbox, functions, "both")
 
 
-def check_met(sandbox: Sandbox, functions: Sequence[Function], *vendors: str) -> None:
+def check_met(sandbox: Sandbox, functions: Iterable[Function], *vendors: str) -> None:
     """Each call met its counterpart inside the vendor."""
     for vendor in vendors:
         inside: dict[int, str] = {}  # by thread
