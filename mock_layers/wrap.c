@@ -94,7 +94,7 @@ uint64_t call_wrapped(enum function function, entry *next, const uint64_t *argum
 {
     const struct function_info *about = &function_info[function];
     uint64_t inner[MAX_PARAMETERS] = {0};
-    uint64_t lists[MAX_PARAMETERS][MAX_LIST];
+    uint64_t lists[MAX_PARAMETERS][MAX_LIST] = {{0}};
     for (unsigned i = 0; i < about->parameter_count; i++) {
         enum parameter_kind kind = about->parameters[i].kind;
         inner[i] = arguments[i];

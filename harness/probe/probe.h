@@ -59,8 +59,8 @@ void *loader_symbol(const char *name, const char *version);
 
 /* --- exports.c --- */
 
-/* What the loader exports, a line each: "NAME VERSION ADDRESS" of a symbol ("-" for no version), then "= VERSION PARENT"
- * of each version. NULL where it cannot be read. To be freed. */
+/* What the loader exports, a line each: "NAME VERSION ADDRESS" of a symbol ("-" for no version), then "= VERSION
+ * PARENT" of each version. NULL where it cannot be read. To be freed. */
 char *exports_text(size_t *length);
 
 /* --- layer.c: this program in the place of a loader, to a layer that is the library under test --- */
