@@ -40,10 +40,17 @@ def test_function(x) -> None:
 
 @pytest.mark.requirement("DISC-LNX-004")
 class TestClass:
-    @requirement(*NAMED)
     def test_method(self):
         pass
 '''
+
+EXPRESSIONS = """
+
+@requirement(*NAMED)
+@pytest.mark.parametrize("x", marked("DISC-LNX-008"))
+def test_named(x):
+    names = [pytest.param(1, marks=requirement(chosen(x) or "DISC-LNX-009"))]
+"""
 
 
 @pytest.fixture
@@ -61,8 +68,20 @@ def test_marks_are_found_wherever_they_stand(suites: Path) -> None:
         ("DISC-LNX-002", 9, "test_function"),
         ("DISC-LNX-003", 10, "test_function"),
         ("DISC-LNX-004", 15, "TestClass"),
-        (None, 17, "test_method"),
     ]
+
+
+def test_an_expression_chooses_from_the_tables_of_the_file(suites: Path) -> None:
+    (suites / "discovery" / "test_a.py").write_text(SUITE + EXPRESSIONS)
+    found = [(c.requirement, c.line, c.name) for c in find_checks(suites)]
+    assert found[1] == ("DISC-LNX-006", 6, "")
+    assert found[-2:] == [("DISC-LNX-008", 22, ""), ("DISC-LNX-009", 24, "")]
+    assert "DISC-LNX-007" not in [name for name, _, _ in found], "an ID in the body of a check is no mark"
+
+
+def test_an_expression_without_a_table_is_told(suites: Path) -> None:
+    (suites / "discovery" / "test_a.py").write_text("@requirement(*somewhere.ids)\ndef test_x():\n    pass\n")
+    assert [(c.requirement, c.line, c.name) for c in find_checks(suites)] == [(None, 1, "test_x")]
 
 
 def test_a_check_says_where_it_is(suites: Path) -> None:

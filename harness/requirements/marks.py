@@ -17,8 +17,7 @@ _ID = re.compile(r"[A-Z]+-[A-Z0-9]+-[0-9]{3}")
 class Check:
     """A `requirement(...)` mark. `requirement` is None where an expression gives it and the file names no ID at all.
 
-    Where an expression gives it, every string of the file that is an ID counts: those are the tables that the
-    expression chooses from.
+    Where an expression gives it, IDs in the tables of the file count, from which the expression chooses.
     """
 
     requirement: str | None
@@ -49,19 +48,32 @@ def find_checks(suites: Path) -> list[Check]:
     return checks
 
 
-def _file_marks(tree: ast.AST, file: str) -> list[Check]:
+def _file_marks(tree: ast.Module, file: str) -> list[Check]:
     marks = list(_marks(tree, file, ""))
     written = [check for check in marks if check.requirement is not None]
     if len(written) == len(marks):
         return marks
     known = {(check.requirement, check.line) for check in written}
-    tables = [
-        Check(node.value, file, node.lineno, "")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _ID.fullmatch(node.value)
-    ]
-    listed = [check for check in tables if (check.requirement, check.line) not in known]
-    return written + listed if listed else marks
+    strings = [node for place in _tables(tree) for node in ast.walk(place) if isinstance(node, ast.Constant)]
+    tables = {
+        (node.value, node.lineno)
+        for node in strings
+        if isinstance(node.value, str) and _ID.fullmatch(node.value) and (node.value, node.lineno) not in known
+    }
+    return written + [Check(name, file, line, "") for name, line in tables] if tables else marks
+
+
+def _tables(tree: ast.Module) -> Iterator[ast.AST]:
+    """Where the IDs stand that an expression chooses from: assignments of the file, decorators, and the functions in
+    which the expressions are."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            yield node
+        elif isinstance(node, ast.FunctionDef):
+            yield from node.decorator_list
+            inner = [mark for statement in node.body for mark in _marks(statement, "", "")]
+            if any(mark.requirement is None for mark in inner):
+                yield node
 
 
 def _marks(node: ast.AST, file: str, owner: str) -> Iterator[Check]:
