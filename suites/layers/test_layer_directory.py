@@ -160,8 +160,7 @@ CONTENTS: dict[str, tuple[str, bool | None]] = {
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("content", CONTENTS)
-@pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
-def test_content_of_a_file(loader: Loader, sandbox: Sandbox, heap: str, content: str, record: Record) -> None:
+def test_content_of_a_file(loader: Loader, sandbox: Sandbox, content: str, record: Record) -> None:
     """A file is one line of text that names a library, with a newline or not; whatever it says, others are read."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, ["1.lay", "2.lay", "3.lay"], folder)
@@ -169,7 +168,7 @@ def test_content_of_a_file(loader: Loader, sandbox: Sandbox, heap: str, content:
     text, used = CONTENTS[content]
     path = sandbox.libraries / f"lib{tested}.so"
     (folder / "2.lay").write_text(text.format(path, name=path.name))
-    with loader.start(sandbox, guarded_heap=heap == "guarded heap") as cl:
+    with loader.start(sandbox, guarded_heap=True) as cl:
         assert cl.platform_names() == ["a"]
     with_it, without = [made["3.lay"], tested, made["1.lay"]], [made["3.lay"], made["1.lay"]]
     assert passed(sandbox) in {True: [with_it], False: [without], None: [with_it, without]}[used]

@@ -302,7 +302,7 @@ def test_nothing_is_left_of_many_rounds(loader: Loader, sandbox: Sandbox, count:
     assert len(deinitialised(sandbox.log)) == 6 * count
 
 
-@requirement("LAY-DEI-008")
+@requirement("LAY-DEI-002", "LAY-DEI-008")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", [1, 3])
 def test_heap_is_not_damaged(loader: Loader, sandbox: Sandbox, count: int, way: str) -> None:
