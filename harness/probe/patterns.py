@@ -18,9 +18,22 @@ from harness.probe.objects import Objects
 from harness.probe.session import Session
 from harness.probe.values import Buffer, Callback, Value, pack
 from harness.requirements.catalogue import slots
+from harness.sandbox.machine import Unsupported
 
 MASK = (1 << 64) - 1
 LIST = 3  # elements of a list whose number is right
+
+
+def address_of(session: Session, function: Function) -> Value | None:
+    """Where an application calls a function: None for its exported name. `unsupported` where the loader has none."""
+    if slots()[function.name].reached == "export":
+        if not session.symbol(function.name):
+            raise Unsupported("loader", f"this loader does not export {function.name}")
+        return None
+    found = session.GetExtensionFunctionAddress(function.name)
+    if not found:
+        raise Unsupported("loader", f"this loader does not know {function.name}")
+    return found
 
 
 def pattern(*parts: object) -> int:

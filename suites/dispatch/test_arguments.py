@@ -10,12 +10,10 @@ import pytest
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
 from harness.loader import Loader
-from harness.probe import Session
 from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, variants
-from harness.probe.values import Value
+from harness.probe.patterns import PatternedCall, address_of, variants
 from harness.requirements.catalogue import slots
-from harness.sandbox import Sandbox, Unsupported
+from harness.sandbox import Sandbox
 
 CLASSES = {
     "platform": "DISP-ARG-001",
@@ -53,18 +51,6 @@ def routed(*requirements: str) -> list[Any]:
     return found
 
 
-def address_of(cl: Session, function: Function, platform: Value) -> Value | None:
-    """Where an application calls the function: None for its exported name."""
-    if slots()[function.name].reached == "export":
-        if not int(cl.command(f"symbol {function.name}"), 16):
-            raise Unsupported("loader", f"this loader does not export {function.name}")
-        return None
-    found = cl.GetExtensionFunctionAddress(function.name)
-    if not found:
-        raise Unsupported("loader", f"this loader does not know {function.name}")
-    return found
-
-
 def made(sandbox: Sandbox, calls: Sequence[PatternedCall]) -> Iterator[tuple[PatternedCall, CallLog]]:
     """Makes the calls; gives each with its part of the call log."""
     for call in calls:
@@ -86,7 +72,7 @@ def calls_of_two_vendors(
     with loader.start(sandbox) as cl:
         calls = []
         for platform in cl.GetPlatformIDs():
-            address = address_of(cl, function, platform)
+            address = address_of(cl, function)
             calls += variants(cl, function, Objects(cl, platform), address, silent)
         yield from made(sandbox, calls)
 
@@ -100,7 +86,7 @@ def test_call_reaches_its_owner(loader: Loader, sandbox: Sandbox, function: Func
     with loader.start(sandbox) as cl:
         all_objects = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
         assert sorted(objects.owner for objects in all_objects) == sorted(vendors)
-        address = address_of(cl, function, all_objects[0].platform)
+        address = address_of(cl, function)
         calls = []
         for owner, next_one in zip(all_objects, all_objects[1:] + all_objects[:1], strict=True):
             calls += [PatternedCall(cl, function, owner, address=address)]

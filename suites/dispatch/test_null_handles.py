@@ -14,7 +14,7 @@ from harness.loader import Loader
 from harness.marks import requirement
 from harness.probe import Session
 from harness.probe.objects import Objects
-from harness.probe.patterns import LIST, PatternedCall, Sent, routing_parameter
+from harness.probe.patterns import LIST, PatternedCall, Sent, address_of, routing_parameter
 from harness.probe.values import Value, pack
 from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox, Unsupported
@@ -61,24 +61,12 @@ class NoObjects(Objects):
         self._made = {}
 
 
-def entry(cl: Session, function: Function) -> Value | None:
-    """Where an application calls the function: None for its exported name."""
-    if slots()[function.name].reached == "export":
-        if not int(cl.command(f"symbol {function.name}"), 16):
-            raise Unsupported("loader", f"this loader does not export {function.name}")
-        return None
-    found = cl.GetExtensionFunctionAddress(function.name)
-    if not found:
-        raise Unsupported("loader", f"this loader does not know {function.name}")
-    return found
-
-
 def available(cl: Session, functions: Sequence[Function]) -> dict[Function, Value | None]:
     """Those of the functions that this loader has, and where they are called."""
     found: dict[Function, Value | None] = {}
     for function in functions:
         try:
-            found[function] = entry(cl, function)
+            found[function] = address_of(cl, function)
         except Unsupported:
             continue
     return found
@@ -120,7 +108,7 @@ def test_null_object(loader: Loader, sandbox: Sandbox, function: Function) -> No
     """
     vendors_of_both_kinds(loader, sandbox, functions={"answers": [function.name]})
     with loader.start(sandbox) as cl:
-        address = entry(cl, function)
+        address = address_of(cl, function)
         assert not refusals(null_calls(cl, function, NoObjects(cl), address))
         owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
         answered = [PatternedCall(cl, function, objects, address=address) for objects in owners]
@@ -171,7 +159,7 @@ def test_null_platform(loader: Loader, sandbox: Sandbox, record: Callable[[str],
     function = api().functions[name]
     vendors_of_both_kinds(loader, sandbox, order, functions={"answers": [name]})
     with loader.start(sandbox) as cl:
-        entry(cl, function)
+        address_of(cl, function)
         calls = null_calls(cl, function, NoObjects(cl), None)
         for call in calls:
             call.make()
@@ -200,7 +188,7 @@ def test_null_platform_without_vendors(loader: Loader, sandbox: Sandbox, name: s
     """Without any vendor NULL for the platform is CL_INVALID_PLATFORM, first thing in a process and later."""
     function = api().functions[name]
     with loader.start(sandbox) as cl:
-        entry(cl, function)
+        address_of(cl, function)
         assert not refusals(null_calls(cl, function, NoObjects(cl), None))
         assert cl.GetPlatformIDs() == []
         assert not refusals(null_calls(cl, function, NoObjects(cl), None))

@@ -11,12 +11,11 @@ from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
 from harness.loader import Loader
 from harness.marks import requirement
-from harness.probe import Session
 from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, variants
+from harness.probe.patterns import PatternedCall, address_of, variants
 from harness.probe.values import Value
 from harness.requirements.catalogue import slots
-from harness.sandbox import Sandbox, Unsupported
+from harness.sandbox import Sandbox
 
 
 def chain(loader: Loader, sandbox: Sandbox, names: Sequence[str], **settings: Any) -> list[str]:
@@ -36,18 +35,6 @@ def functions(*classes: str, without: Sequence[str] = ("loader", "none")) -> lis
             identifier = "LAY-CHN-001" if slot.reached == "export" else "LAY-CHN-004"
             marks = pytest.mark.requirement(identifier, "LAY-CHN-003")
             found.append(pytest.param(function, marks=marks, id=function.name))
-    return found
-
-
-def address_of(cl: Session, function: Function) -> Value | None:
-    """Where an application calls the function: None for its exported name."""
-    if slots()[function.name].reached == "export":
-        if not int(cl.command(f"symbol {function.name}"), 16):
-            raise Unsupported("loader", f"this loader does not export {function.name}")
-        return None
-    found = cl.GetExtensionFunctionAddress(function.name)
-    if not found:
-        raise Unsupported("loader", f"this loader does not know {function.name}")
     return found
 
 

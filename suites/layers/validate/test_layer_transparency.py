@@ -20,9 +20,8 @@ from harness.layer_check.subject import Layer
 from harness.layer_check.workload import run_mistakes, run_workload, vendors_calls
 from harness.loader import Loader
 from harness.marks import requirement
-from harness.probe import Session
 from harness.probe.objects import Objects
-from harness.probe.values import Value
+from harness.probe.patterns import address_of
 from harness.probe.whole_api import exchanges
 from harness.requirements.catalogue import slots
 from harness.sandbox import MockLayer, Sandbox, Unsupported
@@ -37,18 +36,6 @@ def functions() -> list[Any]:
         slot = slots()[function.name]
         if slot.reached != "windows-query" and slot.class_ not in ("loader", "none"):
             found.append(pytest.param(function, id=function.name))
-    return found
-
-
-def address_of(cl: Session, function: Function) -> Value | None:
-    """Where an application calls the function: None for its exported name."""
-    if slots()[function.name].reached == "export":
-        if not cl.symbol(function.name):
-            raise Unsupported("loader", f"the loader does not export {function.name}")
-        return None
-    found = cl.GetExtensionFunctionAddress(function.name)
-    if not found:
-        raise Unsupported("loader", f"the loader does not know {function.name}")
     return found
 
 
