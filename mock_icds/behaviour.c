@@ -68,6 +68,15 @@ static uint64_t room_for_handles(const struct function_info *about, const uint64
     return list ? arguments[index - 1] : 1;
 }
 
+/* What a function makes, with what it was told to leave out. */
+static void *made_object(const struct function_info *about, enum handle_kind kind, struct object *parent)
+{
+    const struct function_config *told = &config.function[about - function_info];
+    struct object *object = object_make(kind, parent);
+    object_strip(object, told->without_dispatch, told->without_data);
+    return object_handle(object);
+}
+
 /* Whatever no part of the mock does in its own way: creates what is to be created and answers CL_SUCCESS. Lists get
  * two objects. */
 static uint64_t usual_behaviour(const struct function_info *about, const uint64_t *arguments)
@@ -84,7 +93,7 @@ static uint64_t usual_behaviour(const struct function_info *about, const uint64_
         if (out && about->parameters[i].kind == PARAMETER_HANDLE_OUT) {
             uint64_t room = room_for_handles(about, arguments, i);
             for (uint64_t made = 0; made < room && made < CREATED_IN_LISTS; made++) {
-                ((void **)out)[made] = object_handle(object_make(about->parameters[i].handle, parent));
+                ((void **)out)[made] = made_object(about, about->parameters[i].handle, parent);
             }
         } else if (out && about->parameters[i].kind == PARAMETER_ERRCODE) {
             *(cl_int *)out = CL_SUCCESS;
@@ -93,7 +102,7 @@ static uint64_t usual_behaviour(const struct function_info *about, const uint64_
         }
     }
     if (about->result == RESULT_HANDLE) {
-        return (uint64_t)(uintptr_t)object_handle(object_make(about->result_handle, parent));
+        return (uint64_t)(uintptr_t)made_object(about, about->result_handle, parent);
     }
     return CL_SUCCESS;
 }
@@ -119,7 +128,11 @@ static uint64_t set_dispatch_data(const uint64_t *arguments)
 {
     struct object *platform = object_of(arguments[0]);
     if (!platform) {
-        return (uint64_t)(int64_t)CL_INVALID_PLATFORM;
+        bool success = fault(FAULT_icd2_set_takes_any_platform, ANY_PLATFORM);
+        return success ? CL_SUCCESS : (uint64_t)(int64_t)CL_INVALID_PLATFORM;
+    }
+    if (fault(FAULT_icd2_reads_data, platform->platform)) {
+        log_event("dispatch data", *(const char *)(uintptr_t)arguments[1] ? "read" : "read, empty");
     }
     if (fault(FAULT_icd2_set_dispatch_data_fails, platform->platform)) {
         return (uint64_t)fault_value(FAULT_icd2_set_dispatch_data_fails, platform->platform, CL_INVALID_PLATFORM);
@@ -133,6 +146,12 @@ static uint64_t function_address_for_platform(const uint64_t *arguments)
     const char *name = (const char *)(uintptr_t)arguments[1];
     int function = name ? function_by_name(name) : -1;
     struct object *platform = object_of(arguments[0]);
+    if (platform && name && function < 0 && fault(FAULT_icd2_get_answers_anything, platform->platform)) {
+        return (uint64_t)(uintptr_t)dispatch_entry(FUNCTION_clGetPlatformInfo);
+    }
+    if (!platform && function >= 0 && fault(FAULT_icd2_get_takes_any_platform, ANY_PLATFORM)) {
+        return (uint64_t)(uintptr_t)dispatch_entry(function);
+    }
     if (!platform || function < 0 || config.function[function].lacks ||
         config.function[function].lacks_on >> platform->platform & 1) {
         return 0;
@@ -157,7 +176,9 @@ static uint64_t behave(enum function function, const uint64_t *a)
     case FUNCTION_clGetExtensionFunctionAddress:
         return (uint64_t)(uintptr_t)address_query((const char *)(uintptr_t)a[0]);
     case FUNCTION_clGetExtensionFunctionAddressForPlatform:
-        return (uint64_t)(uintptr_t)address_query((const char *)(uintptr_t)a[1]);
+        return object_of(a[0]) || fault(FAULT_address_query_takes_any_platform, ANY_PLATFORM)
+                   ? (uint64_t)(uintptr_t)address_query((const char *)(uintptr_t)a[1])
+                   : 0;
     case FUNCTION_clIcdGetFunctionAddressForPlatformKHR:
         return function_address_for_platform(a);
     case FUNCTION_clIcdSetPlatformDispatchDataKHR:

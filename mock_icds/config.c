@@ -53,6 +53,8 @@ static bool read_function_key(const char *key, const char *name, const char *val
     } switches[] = {{"answers", offsetof(struct function_config, answers)},
                     {"silent", offsetof(struct function_config, silent)},
                     {"lacks", offsetof(struct function_config, lacks)},
+                    {"without_dispatch", offsetof(struct function_config, without_dispatch)},
+                    {"without_data", offsetof(struct function_config, without_data)},
                     {"calls_back", offsetof(struct function_config, calls_back)},
                     {"calls_back_threaded", offsetof(struct function_config, calls_back_threaded)}},
       paths[] = {{"waits_at", offsetof(struct function_config, waits_at)},

@@ -32,6 +32,8 @@ struct function_config {
     bool silent;              /* the same, but writes nothing through its arguments */
     bool lacks;               /* has no such function: NULL in the table and to queries */
     uint64_t lacks_on;        /* `lacks = FUNCTION N`: NULL to queries for the function of platform N; a bit for each */
+    bool without_dispatch;    /* the objects that it makes have NULL in place of their dispatch table */
+    bool without_data;        /* the objects that it makes have no dispatch data (ICD 2) */
     bool calls_back;          /* calls the callback that it is given, before it returns */
     bool calls_back_threaded; /* the same in a thread of its own, and waits for that */
     const char *waits_at;     /* `waits_at = FUNCTION PATH`: opens that FIFO for reading, so waits for its writer */

@@ -14,6 +14,10 @@ FAULT(address_query_returns_null)
 FAULT(get_platform_ids_not_returned)
 /* Answers NULL when clGetExtensionFunctionAddress is asked for clGetPlatformInfo. */
 FAULT(get_platform_info_not_returned)
+/* Answers an address to every name asked of clGetExtensionFunctionAddress and of its form for a platform. */
+FAULT(address_query_answers_anything)
+/* Answers addresses for a platform that is none of its own, too. */
+FAULT(address_query_takes_any_platform)
 
 /* --- clIcdGetPlatformIDsKHR --- */
 
@@ -33,6 +37,18 @@ FAULT(list_call_fails_after_writing)
 FAULT(list_call_writes)
 /* Answers VALUE as the number of platforms in the list call, where the count is asked for. */
 FAULT(list_call_says)
+/* Writes the whole platform list, into however little room. */
+FAULT(list_call_ignores_room)
+/* Writes NULL behind the last handle of the platform list, where there is room. */
+FAULT(list_call_fills_room)
+/* Answers CL_SUCCESS to a call without any output, and to a list of no entries. */
+FAULT(enumeration_takes_anything)
+/* Fails with CL_OUT_OF_HOST_MEMORY in a process that was forked when it was loaded already. */
+FAULT(enumeration_fails_in_child)
+/* Fails with CL_OUT_OF_HOST_MEMORY when it was loaded in the process before. */
+FAULT(enumeration_fails_after_reload)
+/* Fails with CL_OUT_OF_HOST_MEMORY while another thread is in it. */
+FAULT(enumeration_fails_in_parallel)
 /* Answers CL_PLATFORM_NOT_FOUND_KHR and a count of 0 to both calls. */
 FAULT(platform_not_found)
 /* Gives NULL in the list in place of the platform. */
@@ -62,6 +78,12 @@ FAULT(suffix_size_is)
 FAULT(suffix_unterminated)
 /* Answers CL_SUCCESS to the size query of CL_PLATFORM_ICD_SUFFIX_KHR and does not write the size. */
 FAULT(suffix_size_unset)
+/* Answers CL_SUCCESS to a query of either string with too little memory, and writes what fits. */
+FAULT(strings_are_cut)
+/* Writes behind the end of either string, as far as the memory goes. */
+FAULT(strings_fill_memory)
+/* Answers 8 bytes to the query of CL_PLATFORM_UNLOADABLE_KHR. */
+FAULT(unloadable_is_long)
 /* Fails the query of CL_PLATFORM_UNLOADABLE_KHR with error VALUE (default CL_INVALID_VALUE). */
 FAULT(unloadable_fails)
 /* Writes CL_TRUE to the query of CL_PLATFORM_UNLOADABLE_KHR and fails it with error VALUE (default
@@ -110,6 +132,12 @@ FAULT(enumeration_sleeps)
  * clGetExtensionFunctionAddress. */
 FAULT(unused_slots_trap)
 
+/* Has in its dispatch table what the process's global scope has under the names of its functions, as a library has that
+ * exports these names and is not linked with -Bsymbolic. */
+FAULT(table_of_global_symbols)
+/* Answers queries for another object with the address of memory that is no object. */
+FAULT(queries_give_no_object)
+
 /* --- cl_khr_icd 2.0: loader-managed dispatch --- */
 
 /* Has functions that log a trap in every other slot of its own table. */
@@ -126,3 +154,15 @@ FAULT(icd2_set_dispatch_data_fails)
 FAULT(icd2_tag_in_first_slot_only)
 /* Carries the ICD 2 tag in the slot of clUnloadCompiler only, in the table of the platform. */
 FAULT(icd2_tag_in_second_slot_only)
+/* Leaves the dispatch data of devices as it was when that of their platform is set. */
+FAULT(icd2_devices_without_data)
+/* Gives the dispatch data of one platform to all platforms. */
+FAULT(icd2_data_of_all_platforms)
+/* Reads from the dispatch data when it is set. */
+FAULT(icd2_reads_data)
+/* Answers CL_SUCCESS to clIcdSetPlatformDispatchDataKHR of a platform that is none of its own. */
+FAULT(icd2_set_takes_any_platform)
+/* Answers addresses for a platform that is none of its own from clIcdGetFunctionAddressForPlatformKHR. */
+FAULT(icd2_get_takes_any_platform)
+/* Answers an address to every name asked of clIcdGetFunctionAddressForPlatformKHR. */
+FAULT(icd2_get_answers_anything)

@@ -21,6 +21,8 @@ static bool thread_runs;
 static pthread_mutex_t thread_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t thread_wake = PTHREAD_COND_INITIALIZER;
 static bool thread_stop;
+static pid_t loading_process;
+static bool loaded_before; /* in this process */
 
 static void sleep_ms(long milliseconds)
 {
@@ -86,6 +88,9 @@ static bool ends_with_a_suffix(const char *name)
 void *address_query(const char *name)
 {
     int function = name ? function_by_name(name) : -1;
+    if (name && function < 0 && fault(FAULT_address_query_answers_anything, ANY_PLATFORM)) {
+        return (void *)(uintptr_t)vendor_function;
+    }
     if (!name || fault(FAULT_address_query_returns_null, ANY_PLATFORM) ||
         (function == FUNCTION_clIcdGetPlatformIDsKHR && fault(FAULT_get_platform_ids_not_returned, ANY_PLATFORM)) ||
         (function == FUNCTION_clGetPlatformInfo && fault(FAULT_get_platform_info_not_returned, ANY_PLATFORM)) ||
@@ -124,7 +129,11 @@ static cl_int list_platforms(cl_uint num_entries, cl_platform_id *platforms, cl_
     if (fault(FAULT_list_call_fails, ANY_PLATFORM)) {
         return (cl_int)fault_value(FAULT_list_call_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
     }
-    for (cl_uint i = 0; i < count && i < num_entries; i++) {
+    bool all = fault(FAULT_list_call_ignores_room, ANY_PLATFORM);
+    for (cl_uint i = count; i < num_entries && fault(FAULT_list_call_fills_room, ANY_PLATFORM); i++) {
+        platforms[i] = NULL;
+    }
+    for (cl_uint i = 0; i < count && (i < num_entries || all); i++) {
         bool null = fault(FAULT_platform_is_null, (int)i);
         platforms[i] = null ? NULL : (cl_platform_id)object_handle(platform_object((int)i));
     }
@@ -137,13 +146,30 @@ static cl_int list_platforms(cl_uint num_entries, cl_platform_id *platforms, cl_
     return CL_SUCCESS;
 }
 
+/* Whether there is something about the process or its other threads that a faulty vendor stumbles over. */
+static bool stumbles(void)
+{
+    if (fault(FAULT_enumeration_fails_in_parallel, ANY_PLATFORM)) {
+        static int inside;
+        bool alone = __atomic_add_fetch(&inside, 1, __ATOMIC_RELAXED) == 1;
+        sleep_ms(5);
+        __atomic_sub_fetch(&inside, 1, __ATOMIC_RELAXED);
+        return !alone;
+    }
+    return (fault(FAULT_enumeration_fails_in_child, ANY_PLATFORM) && getpid() != loading_process) ||
+           (fault(FAULT_enumeration_fails_after_reload, ANY_PLATFORM) && loaded_before);
+}
+
 cl_int get_platform_ids(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)
 {
     if (fault(FAULT_enumeration_calls_opencl, ANY_PLATFORM)) {
         call_back_into_loader("clIcdGetPlatformIDsKHR");
     }
+    if (stumbles()) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
     if ((!platforms && !num_platforms) || (platforms && num_entries == 0)) {
-        return CL_INVALID_VALUE;
+        return fault(FAULT_enumeration_takes_anything, ANY_PLATFORM) ? CL_SUCCESS : CL_INVALID_VALUE;
     }
     if (fault(FAULT_platform_not_found, ANY_PLATFORM) || config.platform_count == 0) {
         if (num_platforms) {
@@ -183,6 +209,11 @@ __attribute__((constructor)) static void loaded(void)
     config_load();
     objects_make();
     log_event("loaded", NULL);
+    loading_process = getpid();
+    if (fault(FAULT_enumeration_fails_after_reload, ANY_PLATFORM)) {
+        loaded_before = getenv("CLHARNESS_LOADED_BEFORE") != NULL;
+        setenv("CLHARNESS_LOADED_BEFORE", "1", 1);
+    }
     if (fault(FAULT_constructor_sleeps, ANY_PLATFORM)) {
         sleep_ms(fault_value(FAULT_constructor_sleeps, ANY_PLATFORM, 0));
     }
@@ -269,6 +300,25 @@ EXPORTED void clharness_unresolved(void);
 EXPORTED void clharness_unresolved(void)
 {
     clharness_function_that_nobody_has();
+}
+#endif
+
+#ifdef MOCK_REFERS_TO_LOADER
+/* Never called: a function of OpenCL that is another library's. */
+extern cl_int CL_API_CALL clFinish(cl_command_queue queue);
+EXPORTED void clharness_calls_loader(void);
+EXPORTED void clharness_calls_loader(void)
+{
+    clFinish(NULL);
+}
+#endif
+
+#ifdef MOCK_INTERPOSABLE
+/* Never called: a call of an own function that goes to whichever library has that name first. */
+EXPORTED void clharness_calls_itself(void);
+EXPORTED void clharness_calls_itself(void)
+{
+    clGetPlatformInfo(NULL, 0, 0, NULL, NULL);
 }
 #endif
 

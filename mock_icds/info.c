@@ -30,6 +30,8 @@ static cl_int answer_string(const uint64_t *arguments, const char *text, const s
                             int platform)
 {
     bool asks_size = arguments[1] == 0;
+    size_t room = (size_t)arguments[0];
+    char *to = (char *)(uintptr_t)arguments[1];
     if (asks_size && fault(faults->size_fails, platform)) {
         return (cl_int)fault_value(faults->size_fails, platform, CL_OUT_OF_HOST_MEMORY);
     }
@@ -42,14 +44,20 @@ static cl_int answer_string(const uint64_t *arguments, const char *text, const s
     if (fault(faults->size_is, platform)) {
         size_t size = (size_t)fault_value(faults->size_is, platform, 0);
         size_t *size_ret = (size_t *)(uintptr_t)arguments[2];
-        size_t room = (size_t)arguments[0];
         if (!asks_size && room > 0) {
-            strncpy((char *)(uintptr_t)arguments[1], text, room);
+            strncpy(to, text, room);
         }
         if (size_ret) {
             *size_ret = size;
         }
         return CL_SUCCESS;
+    }
+    if (to && fault(FAULT_strings_are_cut, platform) && room < strlen(text) + 1) {
+        strncpy(to, text, room);
+        return CL_SUCCESS;
+    }
+    if (to && fault(FAULT_strings_fill_memory, platform)) {
+        memset(to, 0, room);
     }
     if (fault(faults->unterminated, platform)) {
         return answer_info(arguments, text, strlen(text));
@@ -71,7 +79,8 @@ static cl_int answer_unloadable(const uint64_t *arguments, const struct platform
     if (!strstr(about->extensions, "cl_khr_icd_unloadable")) {
         return CL_INVALID_VALUE;
     }
-    return answer_info(arguments, &unloadable, sizeof unloadable);
+    uint64_t wide = unloadable;
+    return answer_info(arguments, &wide, fault(FAULT_unloadable_is_long, platform) ? sizeof wide : sizeof unloadable);
 }
 
 cl_int get_platform_info(const uint64_t *arguments, bool exported)
@@ -152,8 +161,12 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
 {
     char text[256];
     const struct platform_config *about = &config.platform[device->platform];
+    static void *const nothing[16];
     void *platform = object_handle(platform_object(device->platform));
     void *parent;
+    if (fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
+        platform = (void *)(uintptr_t)nothing;
+    }
     switch (query) {
     case CL_DEVICE_TYPE:
         return answer_info(arguments, &device->device_type, sizeof(cl_device_type));
@@ -233,6 +246,10 @@ cl_int get_info(enum function function, const uint64_t *arguments)
         /* Each queue is the default queue of its device. */
         struct object *found = query == CL_QUEUE_DEVICE_DEFAULT ? object : relative(object, relations[i].answer);
         void *handle = found ? object_handle(found) : NULL;
+        static void *const nothing[16];
+        if (handle && fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
+            handle = (void *)(uintptr_t)nothing;
+        }
         return answer_info(rest, &handle, sizeof handle);
     }
     return answer_info(rest, &zero, sizeof zero);

@@ -5,6 +5,7 @@
 #include "clharness_cl.h"
 #include "config.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -69,7 +70,9 @@ void *dispatch_entry(int function)
     if (unused && fault(FAULT_unused_slots_trap, ANY_PLATFORM)) {
         return (void *)(uintptr_t)trap;
     }
-    return (void *)(uintptr_t)entry_of_function[function];
+    void *global =
+        fault(FAULT_table_of_global_symbols, ANY_PLATFORM) ? dlsym(RTLD_DEFAULT, function_info[function].name) : NULL;
+    return global ? global : (void *)(uintptr_t)entry_of_function[function];
 }
 
 /* Whether a table per class holds a function. The vendor of clCreateContext may be taken from the devices or from the
@@ -185,6 +188,16 @@ struct object *object_make(enum handle_kind kind, struct object *parent)
     return make_object(kind, parent, parent->platform);
 }
 
+void object_strip(struct object *object, bool dispatch, bool data)
+{
+    if (dispatch) {
+        ((struct shared_part *)object_handle(object))->dispatch = NULL;
+    }
+    if (data) {
+        set_dispatch_data(object, NULL);
+    }
+}
+
 void *object_handle(const struct object *object)
 {
     return config.exact_objects ? (void *)cell((int)(object - arena)) : (void *)(uintptr_t)object;
@@ -278,7 +291,8 @@ struct object *device_object(int platform, int index)
 void objects_set_dispatch_data(int platform, void *data)
 {
     for (int i = 0; i < object_count; i++) {
-        if (arena[i].platform == platform) {
+        bool spared = arena[i].kind == HANDLE_cl_device_id && fault(FAULT_icd2_devices_without_data, platform);
+        if ((arena[i].platform == platform || fault(FAULT_icd2_data_of_all_platforms, ANY_PLATFORM)) && !spared) {
             set_dispatch_data(&arena[i], data);
         }
     }

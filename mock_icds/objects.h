@@ -35,6 +35,8 @@ void *dispatch_entry(int function);
 
 /* A new object; its platform and dispatch data are the parent's. Never NULL (the process stops when out of room). */
 struct object *object_make(enum handle_kind kind, struct object *parent);
+/* Takes its dispatch table, or its dispatch data, from an object. */
+void object_strip(struct object *object, bool dispatch, bool data);
 /* What the application gets for an object. */
 void *object_handle(const struct object *object);
 /* The object behind a handle, or NULL where it is none of ours; reads no memory of others. */
