@@ -114,6 +114,11 @@ def unused_mock_faults(header: Path, folders: Iterable[Path]) -> Iterator[str]:
             yield f"{name}: no suite and no test uses {fault}; write its check, or remove it"
 
 
+def _users(root: Path) -> list[Path]:
+    """The folders that use faults of mocks."""
+    return [root / "suites", root / "tests", root / "harness" / "layer_check", root / "harness" / "icd_check"]
+
+
 def lint_whole(
     cases: Sequence[Case], root: Path, known: Iterable[Expectations], faults: Mapping[str, Fault]
 ) -> list[str]:
@@ -123,5 +128,5 @@ def lint_whole(
         return []
     problems = [*unused_expectations(cases, known), *faults_without_their_cases(cases, faults.values())]
     for header in (root / "mock_icds" / "faults.h", root / "mock_layers" / "faults.h"):
-        problems += unused_mock_faults(header, (root / "suites", root / "tests", root / "harness" / "layer_check"))
+        problems += unused_mock_faults(header, _users(root))
     return problems

@@ -21,6 +21,9 @@ from harness.api.model import api
 from harness.build import ROOT, build
 from harness.cases import Case, result_of
 from harness.errors import ClharnessError, UsageError
+from harness.icd_check.seeded import seeded_icd
+from harness.icd_check.subject import Icd
+from harness.icd_check.subject import ask as ask_icd
 from harness.layer_check import manners
 from harness.layer_check.seeded import seeded_layer
 from harness.layer_check.subject import Layer, ask
@@ -35,10 +38,11 @@ EXPECTED_HANG_LIMIT = 0.5
 
 LOADER = pytest.StashKey[Loader]()
 LAYER = pytest.StashKey[Layer]()
-THROUGH = pytest.StashKey[dict[str, Loader]]()  # the loaders that a layer is tested with
+ICD = pytest.StashKey[Icd]()
+THROUGH = pytest.StashKey[dict[str, Loader]]()  # the loaders that a layer or an ICD is tested with
 EXPECTATIONS = pytest.StashKey[expectations.Expectations]()
 CASE = pytest.StashKey[Case]()
-VALIDATE = "validate"  # folders of a suite that hold the checks of a layer
+VALIDATE = "validate"  # folders of a suite that hold the checks of a layer; in other suites, of an ICD
 REPORT = pytest.StashKey[object]()
 DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
 
@@ -50,6 +54,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--through", metavar="PATH", action="append", help="a further loader to test the layer with")
     group.addoption("--changes", metavar="FUNCTION", action="append", help="what the layer changes on purpose, or all")
     group.addoption("--clharness-seeded-layer", action="store_true", help="test mock layers, with $CLHARNESS_FAULT")
+    group.addoption("--icd", metavar="PATH", help="library of a vendor's ICD to test, in the place of a loader")
+    group.addoption("--clharness-seeded-icd", action="store_true", help="test mock ICDs, with $CLHARNESS_FAULT")
     group.addoption(
         "--expect", metavar="FILE", help="expectation file (default: found by the loader's name and version)"
     )
@@ -67,7 +73,7 @@ def _is_worker(config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--loader") or for_layers(config) or channel.under_command():
+    if config.getoption("--loader") or not for_loaders(config) or channel.under_command():
         try:
             _loader(config)  # a wrong path is said at once, not once for each case
         except ClharnessError as error:
@@ -77,6 +83,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def for_layers(config: pytest.Config) -> bool:
     """Whether this run tests a layer: then the loaders are what it is tested with."""
     return bool(config.getoption("--layer") or config.getoption("--clharness-seeded-layer"))
+
+
+def for_icds(config: pytest.Config) -> bool:
+    """Whether this run tests a vendor's ICD."""
+    return bool(config.getoption("--icd") or config.getoption("--clharness-seeded-icd"))
+
+
+def for_loaders(config: pytest.Config) -> bool:
+    return not for_layers(config) and not for_icds(config)
 
 
 def _asked(path: Path, config: pytest.Config) -> Loader:
@@ -101,14 +116,30 @@ def _layer(config: pytest.Config) -> Layer | None:
     return config.stash.get(LAYER, None)
 
 
+def _icd(config: pytest.Config) -> Icd | None:
+    """The ICD of this process, asked for its name once."""
+    if ICD not in config.stash and config.getoption("--icd"):
+        icd = Icd(Path(config.getoption("--icd")))
+        icd.time_limit = config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
+        ask_icd(icd)
+        config.stash[ICD] = icd
+    return config.stash.get(ICD, None)
+
+
+def _expectations_folder(config: pytest.Config) -> Path:
+    if for_layers(config):
+        return expectations.LAYERS
+    return expectations.ICDS if for_icds(config) else expectations.FOLDER
+
+
 def _loader(config: pytest.Config) -> Loader:
-    """The loader of this process: the one under test, or the first one that a layer is tested with."""
+    """The loader of this process: the one under test, or the first one that a layer or an ICD is tested with."""
     if LOADER not in config.stash:
         asked = config.getoption("--loader")
-        path = build().reference_loader if for_layers(config) and not asked else subject.loader_path(asked)
+        path = build().reference_loader if not for_loaders(config) and not asked else subject.loader_path(asked)
         loader = _asked(path, config)
         config.stash[LOADER] = loader
-        tested = _layer(config) or loader
+        tested = _layer(config) or _icd(config) or loader
         facts = tested.facts
         asked = config.getoption("--expect")
         version = facts.version or None
@@ -117,20 +148,21 @@ def _loader(config: pytest.Config) -> Loader:
         elif asked:
             config.stash[EXPECTATIONS] = expectations.Expectations()
         else:
-            folder = expectations.LAYERS if for_layers(config) else expectations.FOLDER
-            config.stash[EXPECTATIONS] = expectations.find(facts.name, version, folder)
+            config.stash[EXPECTATIONS] = expectations.find(facts.name, version, _expectations_folder(config))
     return config.stash[LOADER]
 
 
 def _subject(config: pytest.Config) -> str:
     """The option that names what this run tests."""
-    layer = _layer(config)
+    layer, icd = _layer(config), _icd(config)
     tested, option = (layer.path, "--layer") if layer else (_loader(config).path, "--loader")
+    if icd:
+        tested, option = icd.path, "--icd"
     return f"{option} {shlex.quote(str(tested))}"
 
 
 def _through(config: pytest.Config) -> dict[str, Loader]:
-    """The loaders that a layer is tested with, by the names that cases have."""
+    """The loaders that a layer or an ICD is tested with, by the names that cases have."""
     if THROUGH not in config.stash:
         found = {"reference" if not config.getoption("--loader") else "loader": _loader(config)}
         for path in config.getoption("--through") or ():
@@ -173,8 +205,16 @@ def layer(request: pytest.FixtureRequest, sandbox: Sandbox) -> Layer:
 
 
 @pytest.fixture
+def icd(request: pytest.FixtureRequest, sandbox: Sandbox) -> Icd:
+    """The vendor's ICD under test."""
+    found = _icd(request.config) or seeded_icd(sandbox)
+    found.time_limit = request.config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
+    return found
+
+
+@pytest.fixture
 def through(request: pytest.FixtureRequest) -> Loader:
-    """A loader that the layer under test is used with; a case for each of them."""
+    """A loader that the layer or ICD under test is used with; a case for each of them."""
     found = _through(request.config)[request.param]
     found.time_limit = request.config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
     return found
@@ -200,10 +240,13 @@ def record(request: pytest.FixtureRequest) -> Callable[[str], None]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Checks of a layer and checks of a loader are never in one run."""
+    """Checks of a layer, of an ICD and of a loader are never in one run."""
     if not collection_path.is_relative_to(config.rootpath / "suites") or not collection_path.name.endswith(".py"):
         return None
-    return True if (collection_path.parent.name == VALIDATE) != for_layers(config) else None
+    if collection_path.parent.name != VALIDATE:
+        return None if for_loaders(config) else True
+    of_layer = collection_path.parent.parent.name == "layers"
+    return None if (for_layers(config) if of_layer else for_icds(config)) else True
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -224,7 +267,7 @@ def _whole_folders(config: pytest.Config) -> bool:
 
 
 def _of_all_suites(config: pytest.Config) -> bool:
-    return _whole_folders(config) and not for_layers(config) and not channel.under_command()  # users need not care
+    return _whole_folders(config) and for_loaders(config) and not channel.under_command()  # users need not care
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -336,9 +379,10 @@ class RunReport:
                 color={"yes": "always", "no": "never"}.get(config.option.color, "auto"),  # type: ignore[arg-type]
             )
             path = str(expected.path) if expected.path else None
-            layer = _layer(config)
+            layer, icd = _layer(config), _icd(config)
             known = layer.facts.as_dict() if layer else None
-            self.reporter.start(Header(found.facts.as_dict(), path, channel.command_line(), layer=known))
+            vendor = icd.facts.as_dict() if icd else None
+            self.reporter.start(Header(found.facts.as_dict(), path, channel.command_line(), layer=known, icd=vendor))
         return self.reporter
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

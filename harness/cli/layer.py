@@ -19,13 +19,7 @@ _CHECKS = Path(__file__).resolve().parents[2] / "suites" / "layers" / "validate"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help="library of the layer")
-    parser.add_argument(
-        "--loader",
-        metavar="PATH",
-        action="append",
-        default=[],
-        help="a loader to test the layer with, besides the reference loader; may be given several times",
-    )
+    add_loader_argument(parser, "the layer")
     parser.add_argument(
         "--changes",
         metavar="FUNCTION",
@@ -35,6 +29,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "itself; may be given several times",
     )
     add_run_arguments(parser)
+
+
+def add_loader_argument(parser: argparse.ArgumentParser, subject: str) -> None:
+    """For subjects that loaders load."""
+    parser.add_argument(
+        "--loader",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help=f"a loader to test {subject} with, besides the reference loader; may be given several times",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

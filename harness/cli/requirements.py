@@ -69,13 +69,13 @@ class Proofs:
     def known(self) -> dict[str, bool]:
         """The requirements that have a fault, or a reason for none."""
         named = {identifier for fault in self.faults.by_name.values() for identifier in fault.requirements}
-        layers = {identifier for fault in _of_layers() for identifier in fault.requirements}
+        layers = {identifier for fault in _of_mocks() for identifier in fault.requirements}
         return dict.fromkeys((*named, *layers, *self.faults.reasons), True)
 
     def said(self, identifier: str) -> str:
         """The faults of a requirement, or the reason for none, or nothing."""
         names = [fault.name for fault in self.faults.of(identifier)]
-        names += [fault.name for fault in _of_layers() if identifier in fault.requirements]
+        names += [fault.name for fault in _of_mocks() if identifier in fault.requirements]
         more = [f"and {len(names) - _MOST} more"] if len(names) > _MOST else []
         reason = self.faults.reasons.get(identifier)
         return ", ".join([*names[:_MOST], *more]) or (f"none: {reason}" if reason else "")
@@ -130,12 +130,13 @@ def _faults() -> Faults:
         return load_all(FILES)
 
 
-def _of_layers() -> list[Fault]:
-    """The faults of mock layers; without a build, none of them."""
+def _of_mocks() -> list[Fault]:
+    """The faults of mock layers and mock ICDs; without a build, none of them."""
+    from harness.icd_check.seeded import icd_faults
     from harness.layer_check.seeded import layer_faults
 
     try:
-        return [one.fault for one in layer_faults().values()]
+        return [one.fault for one in layer_faults().values()] + [one.fault for one in icd_faults().values()]
     except UsageError:
         return []
 

@@ -25,6 +25,7 @@ EXAMPLE = """\
   clharness selftest --fault fifo_blocks newline_kept
   clharness selftest --suite discovery             one suite, and the faults of its requirements
   clharness selftest --layer                       the checks of `clharness layer`, against faulty mock layers
+  clharness selftest --icd                         the checks of `clharness icd`, against faulty mock ICDs
 """
 
 
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layer", action="store_true", help="measure the checks of a layer: the faults are those of mock layers"
     )
+    parser.add_argument("--icd", action="store_true", help="measure the checks of an ICD: the faults are of mock ICDs")
     parser.add_argument("--list", action="store_true", help="print the faults and end")
 
 
@@ -67,7 +69,9 @@ def run(args: argparse.Namespace) -> int:
     subject: tuple[str, ...] = ()
     if args.layer:
         folder, subject = suites / "layers" / "validate", ("--clharness-seeded-layer",)
-    lint = not args.fault and not args.layer
+    if args.icd:
+        folder, subject = suites, ("--clharness-seeded-icd",)
+    lint = not args.fault and not args.layer and not args.icd
     try:
         matrix = run_matrix(suites, folder, chosen, jobs, progress.tick, whole, args.assertions, lint, subject)
     finally:
@@ -109,18 +113,23 @@ def _chosen(args: argparse.Namespace) -> Sequence[Fault]:
 
 
 def _known(args: argparse.Namespace) -> Mapping[str, Fault]:
-    """All faults: of the seeded reference loader, or of mock layers."""
-    if not args.layer:
+    """All faults: of the seeded reference loader, of mock layers, or of mock ICDs."""
+    if not args.layer and not args.icd:
         return faults().by_name
+    if args.layer and args.icd:
+        raise UsageError("--layer and --icd: give one of them")
     if args.suite or args.suites:
-        raise UsageError("--layer is about one suite of its own; leave --suite and --suites out")
+        raise UsageError(f"--{_subject(args).lower()} is about checks of its own; leave --suite and --suites out")
+    from harness.icd_check.seeded import icd_faults
     from harness.layer_check.seeded import layer_faults
 
+    if args.icd:
+        return {name: one.fault for name, one in icd_faults().items()}
     return {name: one.fault for name, one in layer_faults().items()}
 
 
 def _subject(args: argparse.Namespace) -> str:
-    return "layer" if args.layer else "loader"
+    return "layer" if args.layer else "ICD" if args.icd else "loader"
 
 
 def _suite_of(identifier: str) -> str:

@@ -20,6 +20,7 @@ from harness.tomlfile import one_of, only_keys, optional_text, read, text, wrong
 
 FOLDER = Path(__file__).parent
 LAYERS = FOLDER / "layers"  # the same of layers
+ICDS = FOLDER / "icds"  # the same of vendors' ICDs
 
 # "error" is missing on purpose: trouble of the harness is never what one expects of a loader.
 EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")

@@ -87,12 +87,6 @@ class LayerSession(Session):
         self._prepared[-1] = f"thread {thread} {self._prepared[-1]}"
         return kept
 
-    def peek(self, address: Value, offset: int) -> Value:
-        """The 64-bit word at an address. Raises CommandError where nothing is."""
-        self._values += 1
-        number = int(self.command(f"peek {self._values} {address.token} {offset}"), 16)
-        return Value(number, f"r{self._values}")
-
     def initialize(
         self,
         function: str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from harness.layer_check.subject import Layer
 from harness.reference_loader.faults import Fault
 from harness.requirements.catalogue import catalogue
 from harness.sandbox import Sandbox
+from harness.sandbox.faults import Kind
 from harness.sandbox.faults import faults as mock_faults
 from harness.tomlfile import only_keys, read, text, wrong
 
@@ -44,10 +45,7 @@ def layer_faults(path: Path = FILE) -> dict[str, LayerFault]:
         needs_result = table.get("needs_result", False)
         functions = [f for f in api().dispatched() if f.result_kind != "void" or not needs_result]
         found += [_of_function(path, table, function.name) for function in functions]
-    for one in found:
-        for requirement in one.fault.requirements:
-            if requirement not in catalogue():
-                wrong(path, one.fault.name, f"names the unknown requirement {requirement}")
+    check_known(path, (one.fault for one in found))
     return {one.fault.name: one for one in found}
 
 
@@ -56,13 +54,26 @@ def _requirements(table: Mapping[str, Any]) -> tuple[str, ...]:
     return (listed,) if isinstance(listed, str) else tuple(listed)
 
 
-def _fault(path: Path, table: Mapping[str, Any]) -> LayerFault:
+def read_fault(path: Path, table: Mapping[str, Any], kind: Kind, keys: Collection[str]) -> Fault:
+    """What faults of mocks have: name, requirements, and the sentence, which may be that of the first mock fault."""
     where = f"fault {table.get('name', '')}"
-    only_keys(path, where, table, _KEYS)
-    told = tuple(table.get("faults", ()))
-    sentence = table.get("sentence") or mock_faults("layer")[told[0].partition("=")[0]]
-    fault = Fault(text(path, where, table, "name"), _requirements(table), sentence, cases=table.get("cases", ""))
-    return LayerFault(fault, told, table.get("functions", {}), table.get("variant", "layer"))
+    only_keys(path, where, table, tuple(keys))
+    told = table.get("faults", ())
+    sentence = table.get("sentence") or mock_faults(kind)[told[0].partition("=")[0].partition("@")[0]]
+    return Fault(text(path, where, table, "name"), _requirements(table), sentence, cases=table.get("cases", ""))
+
+
+def check_known(path: Path, found: Iterable[Fault]) -> None:
+    """Raises UsageError where a fault names no requirement of the catalogue."""
+    for fault in found:
+        for requirement in fault.requirements:
+            if requirement not in catalogue():
+                wrong(path, fault.name, f"names the unknown requirement {requirement}")
+
+
+def _fault(path: Path, table: Mapping[str, Any]) -> LayerFault:
+    fault = read_fault(path, table, "layer", _KEYS)
+    return LayerFault(fault, tuple(table.get("faults", ())), table.get("functions", {}), table.get("variant", "layer"))
 
 
 def _of_function(path: Path, table: Mapping[str, Any], function: str) -> LayerFault:
@@ -78,7 +89,12 @@ def seeded_layer(sandbox: Sandbox) -> Layer:
     name = os.environ.get(VARIABLE)
     told = layer_faults()[name] if name else LayerFault(Fault("none", (), ""))
     made = sandbox.layer("subject", faults=told.faults, functions=told.functions, variant=told.variant)
-    config = Path(f"{made.path}.conf")
+    without_log(made.path)
+    return Layer(made.path)
+
+
+def without_log(mock: Path) -> None:
+    """Takes the call log from a mock."""
+    config = Path(f"{mock}.conf")
     lines = [line for line in config.read_text().splitlines() if not line.startswith("log = ")]
     config.write_text("\n".join(lines) + "\n")
-    return Layer(made.path)

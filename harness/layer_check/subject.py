@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-
-from elftools.common.exceptions import ELFError  # type: ignore[import-untyped]
-from elftools.elf.dynamic import DynamicSection  # type: ignore[import-untyped]
-from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
-from elftools.elf.sections import NoteSection  # type: ignore[import-untyped]
 
 from harness.api.model import api
 from harness.build import build
 from harness.errors import UsageError
 from harness.layer_check.direct import LayerSession
+from harness.layer_check.session import start_directly
 from harness.loader import DEFAULT_TIME_LIMIT
 from harness.sandbox import Sandbox, Unsupported
-from harness.sandbox.sandbox import PASSED_ON
+from harness.shared_library import read_library
 
 INFO, INIT, INIT_WITH_PROPERTIES, DEINIT = (
     "clGetLayerInfo",
@@ -47,41 +42,13 @@ class LayerFacts:
         return asdict(self)
 
 
-def _read_symbols(elf: ELFFile, facts: LayerFacts) -> None:
-    section = elf.get_section_by_name(".dynsym")
-    symbols = [s for s in section.iter_symbols() if s.name] if section else []
-    defined = {s.name for s in symbols if s["st_shndx"] != "SHN_UNDEF"}
-    code = {s.name for s in symbols if s.name in defined and s["st_info"]["type"] in ("STT_FUNC", "STT_GNU_IFUNC")}
-    facts.functions = [name for name in FUNCTIONS if name in code]
-    facts.outside = sorted(s.name for s in symbols if s.name in api().functions and s.name not in defined)
-
-
 def read_facts(path: Path) -> LayerFacts:
     """Facts that stand in the file. Raises UsageError in one clear sentence where it is no layer."""
-    real = Path(os.path.realpath(path))
-    if not real.is_file():
-        what = "is no file" if real.exists() else "does not exist"
-        raise UsageError(f"{path} {what}: give the path of a layer, for example build/libmylayer.so")
-    facts = LayerFacts(str(path), str(real))
-    try:
-        with real.open("rb") as file:
-            elf = ELFFile(file)
-            if elf["e_type"] != "ET_DYN":
-                raise UsageError(f"{path} is an ELF file but no shared library")
-            for section in elf.iter_sections():
-                if isinstance(section, DynamicSection):
-                    facts.soname = next((t.soname for t in section.iter_tags("DT_SONAME")), "")
-                    needed = [t.needed for t in section.iter_tags("DT_NEEDED")]
-                    wanted = ("libasan", "libtsan", "libclang_rt")
-                    facts.sanitizer = next((n for n in needed if n.startswith(wanted)), "")
-                elif isinstance(section, NoteSection):
-                    notes = [n["n_desc"] for n in section.iter_notes() if n["n_type"] == "NT_GNU_BUILD_ID"]
-                    facts.build_id = next(iter(notes), facts.build_id)
-            _read_symbols(elf, facts)
-    except ELFError as error:
-        raise UsageError(f"{path} is no shared library ({error})") from None
-    except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"{path} is a damaged library ({error})") from None
+    library = read_library(path, "a layer", "build/libmylayer.so")
+    facts = LayerFacts(str(path), str(library.real_path), library.soname, library.build_id)
+    facts.functions = [name for name in FUNCTIONS if name in library.functions]
+    facts.outside = sorted(library.undefined & set(api().functions))
+    facts.sanitizer = library.sanitizer
     if not facts.functions:
         raise UsageError(f"{path} is no OpenCL layer: it exports none of {', '.join(FUNCTIONS)}")
     return facts
@@ -139,20 +106,7 @@ class Layer:
 
     def open(self, sandbox: Sandbox, *, counted_heap: bool = False) -> LayerSession:
         """A session in which the probe is in the place of the loader."""
-        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        environment |= {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
-        environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
-        preload = [p for p in (self.facts.sanitizer, str(build().exit_watch)) if p]
-        environment["LD_PRELOAD"] = ":".join(preload)
-        if counted_heap:
-            if self.facts.sanitizer or build().sanitize:
-                raise Unsupported("machine", "a sanitizer's heap cannot be counted")
-            environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0"
-        command = [str(build().probe), "--loader", str(self.path), "--socket", "{socket}"]
-        command += ["--log", str(sandbox.log_path)]
-        session = LayerSession(command, environment | sandbox.env, sandbox.root, self.time_limit, cwd=sandbox.root)
-        sandbox.runs.append(session)
-        return session
+        return start_directly(LayerSession, self, sandbox, counted_heap=counted_heap, preload=[str(build().exit_watch)])
 
 
 def ask(layer: Layer) -> None:

@@ -278,6 +278,19 @@ class Session(Convenience):
         self._values += 1
         return self._result(like, f"address {self._values} {address.token} {like} {tokens}".rstrip(), self._values)
 
+    def peek(self, address: Value, offset: int) -> Value:
+        """The 64-bit word at an address. Raises CommandError where nothing is."""
+        self._values += 1
+        number = int(self.command(f"peek {self._values} {address.token} {offset}"), 16)
+        return Value(number, f"r{self._values}")
+
+    def module(self, address: Value) -> str:
+        """Path of the library that an address lies in; "" for none."""
+        try:
+            return bytes.fromhex(self.command(f"module {address.token}")).decode()
+        except CommandError:
+            return ""
+
     def call_later(self, function: str, *arguments: Any, address: Value | None = None) -> Later:
         """Sends a call together with the next command; at an address, where one is given."""
         line = self._call_line(function, arguments)

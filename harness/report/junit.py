@@ -25,8 +25,8 @@ def write_junit(path: Path, header: Header, results: Sequence[CaseResult]) -> No
     properties = ElementTree.SubElement(suite, "properties")
     for key in ("path", "name", "version", "build_id"):
         _property(properties, f"loader.{key}", str(header.loader.get(key) or ""))
-        if header.layer is not None:
-            _property(properties, f"layer.{key}", str(header.layer.get(key) or ""))
+        if header.kind != "loader":
+            _property(properties, f"{header.kind.lower()}.{key}", str(header.tested.get(key) or ""))
     tags = {"failure": 0, "error": 0, "skipped": 0}
     for result in results:
         tag = _case(suite, result)

@@ -98,6 +98,7 @@ class Header:
     expectations: str | None = None  # path of the expectation file
     arguments: Sequence[str] = ()
     layer: Mapping[str, Any] | None = None  # LayerFacts, where a layer is tested; `loader` is what it was tested with
+    icd: Mapping[str, Any] | None = None  # IcdFacts, where a vendor's ICD is tested
     machine: Mapping[str, Any] = field(default_factory=lambda: machine_facts())
     started: str = field(default_factory=now)
 
@@ -106,18 +107,22 @@ class Header:
         return {"record": "header", "format": FORMAT, "clharness": __version__, **own}
 
     @property
+    def kind(self) -> str:
+        """What is tested: loader, layer or ICD."""
+        return "layer" if self.layer is not None else "ICD" if self.icd is not None else "loader"
+
+    @property
     def tested(self) -> Mapping[str, Any]:
-        """What is known of the subject: the layer, where one is tested, else the loader."""
-        return self.loader if self.layer is None else self.layer
+        """What is known of the subject."""
+        return next(known for known in (self.layer, self.icd, self.loader) if known is not None)
 
     @property
     def subject(self) -> str:
         """The subject in a few words, for headlines: its name and version, else its path."""
-        kind = "loader" if self.layer is None else "layer"
         name, version = self.tested.get("name") or "unknown", self.tested.get("version") or ""
         if name == "unknown":
-            return str(self.tested.get("path") or f"unknown {kind}")
-        return f"{'' if self.layer is None else 'layer '}{name} {version}".strip()
+            return str(self.tested.get("path") or f"unknown {self.kind}")
+        return f"{'' if self.kind == 'loader' else f'{self.kind} '}{name} {version}".strip()
 
 
 @dataclass(frozen=True)

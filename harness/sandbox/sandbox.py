@@ -52,7 +52,17 @@ PASSED_ON = (
 PLATFORM_SETTINGS = ("suffix", "extensions", "version", "profile", "gpus", "cpus", "accelerators", "unloadable")
 
 # What single functions of the mock ICD can be told (mock_icds/config.h).
-FUNCTION_SETTINGS = ("answers", "silent", "lacks", "calls_back", "calls_back_threaded", "waits_at", "arrives_at")
+FUNCTION_SETTINGS = (
+    "answers",
+    "silent",
+    "lacks",
+    "without_dispatch",
+    "without_data",
+    "calls_back",
+    "calls_back_threaded",
+    "waits_at",
+    "arrives_at",
+)
 
 # The same of the mock layer (mock_layers/layer.h).
 LAYER_FUNCTION_SETTINGS = (

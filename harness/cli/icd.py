@@ -1,0 +1,34 @@
+"""Test a vendor's ICD before its release: its library, and what loaders expect of it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.layer import add_loader_argument
+from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
+from harness.errors import HarnessError
+from harness.icd_check.subject import find_library
+
+EXAMPLE = """\
+  clharness icd build/libmyvendor.so                             directly, and through the reference loader
+  clharness icd pocl --loader /usr/lib/libOpenCL.so.1            the installed pocl.icd, through that loader, too
+  clharness icd ./myvendor.icd --junit build/icd.xml             what the file names; a report for the release
+"""
+
+_SUITES = Path(__file__).resolve().parents[2] / "suites"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="library, .icd file, or name of an installed .icd file")
+    add_loader_argument(parser, "the ICD")
+    add_run_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    folders = sorted({path.parent for path in _SUITES.glob("*/validate/test_icd_*.py")})
+    if not folders:
+        raise HarnessError(f"there are no checks in {_SUITES}; is this checkout complete?")
+    options = [f"--icd={library_path(str(find_library(args.file)), 'an ICD, such as build/libmyvendor.so')}"]
+    options += [f"--through={library_path(path)}" for path in args.loader]
+    return run_suites([*options, *run_options(args), *map(str, folders)])

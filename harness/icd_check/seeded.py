@@ -1,0 +1,55 @@
+"""Faults of ICDs: mock ICDs that are wrong in one thing, for `clharness selftest --icd`."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.icd_check.subject import Icd
+from harness.layer_check.seeded import VARIABLE, check_known, read_fault, without_log
+from harness.reference_loader.faults import Fault
+from harness.sandbox import Sandbox
+from harness.tomlfile import only_keys, read
+
+FILE = Path(__file__).parent / "faults.toml"
+_SETTINGS = ("icd2", "platforms", "extensions", "suffix", "version", "table")
+_KEYS = ("name", "requirement", "sentence", "faults", "functions", "variant", "cases", "file", *_SETTINGS)
+# Two platforms, so that what one does to another shows; the extension so that its query can be seen.
+_PLAIN: dict[str, Any] = {"platforms": 2, "extensions": "cl_khr_icd cl_khr_icd_unloadable", "icd2": True}
+
+
+@dataclass(frozen=True)
+class IcdFault:
+    """A mock ICD that is wrong in one thing: its settings (Sandbox.icd)."""
+
+    fault: Fault
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@functools.cache
+def icd_faults(path: Path = FILE) -> dict[str, IcdFault]:
+    """The list by name."""
+    data = read(path)
+    only_keys(path, "the head", data, ("fault",))
+    found = [_fault(path, table) for table in data.get("fault", [])]
+    check_known(path, (one.fault for one in found))
+    return {one.fault.name: one for one in found}
+
+
+def _fault(path: Path, table: Mapping[str, Any]) -> IcdFault:
+    fault = read_fault(path, table, "icd", _KEYS)
+    about = ("name", "requirement", "sentence", "cases")
+    return IcdFault(fault, {key: value for key, value in table.items() if key not in about})
+
+
+def seeded_icd(sandbox: Sandbox) -> Icd:
+    """An ICD with the fault that the environment names; without a log, like any ICD."""
+    name = os.environ.get(VARIABLE)
+    settings = _PLAIN | dict(icd_faults()[name].settings if name else {})
+    made = sandbox.icd("subject", folder=sandbox.folder("subject"), **settings)
+    without_log(made.path)
+    return Icd(made.path)
