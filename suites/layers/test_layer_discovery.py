@@ -268,6 +268,23 @@ def test_library_that_is_no_layer_is_closed(
         assert not cl.maps(loader.path)
 
 
+@requirement("LAY-DSC-003")
+@pytest.mark.parametrize("way", NOT_OPENED, ids=lambda way: way.__name__)
+def test_missing_element_is_not_the_program(
+    loader: Loader, sandbox: Sandbox, way: Callable[[Sandbox], str]
+) -> None:
+    """An element that cannot be opened does not stand for the program, even where that has a layer's functions."""
+    loader.require(LIST)
+    if loader.facts.sanitizer:
+        raise Unsupported("machine", "this loader's sanitizer has to be preloaded, so no other library can be")
+    sandbox.vendor("a")
+    sandbox.env[LIST] = f"{way(sandbox)}:{sandbox.layer('one')}"
+    sandbox.env["LD_PRELOAD"] = str(sandbox.layer("preloaded"))
+    with loader.start(sandbox) as cl:
+        assert sandbox.log.happened("loaded", by="preloaded"), "it is not in the program: the check would prove nothing"
+        check_layers(cl, sandbox, "one")
+
+
 # --- the same library again ---
 
 
