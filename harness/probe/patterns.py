@@ -253,9 +253,10 @@ class PatternedCall:
         words = [] if isinstance(seen, str) else [int(word, 16) for word in seen]  # layers log strings as text
         same = pack(words) == content[: 8 * len(words)]
         if had != want and not (parameter.kind == "properties" and had and words and same):
-            return [f"{parameter.name} arrived as {had:#x}, sent was {want:#x}"]
+            return [f"argument {index} ({parameter.name}) reached {arrived.who} as {had:#x}, sent was {want:#x}"]
         if content and not same:
-            return [f"what {parameter.name} points to arrived as {pack(words).hex()}, sent was {content.hex()}"]
+            where = f"argument {index} ({parameter.name})"
+            return [f"what {where} points to reached {arrived.who} as {pack(words).hex()}, sent was {content.hex()}"]
         return []
 
     def _result_problems(self) -> list[str]:
@@ -276,7 +277,7 @@ class PatternedCall:
             want, had = self._written(index, sent.content), sent.buffer.bytes()
             if had != want:
                 what = self.function.parameters[index].name
-                found.append(f"memory of {what} holds {had.hex()} after the call, expected {want.hex()}")
+                found.append(f"memory of argument {index} ({what}) holds {had.hex()} after the call, not {want.hex()}")
         return found
 
     def _written(self, index: int, content: bytes) -> bytes:

@@ -1,0 +1,53 @@
+"""Objects and vendors in a child process: what the parent made is as good there (DISP-OBJ-006, DISP-ARG-020)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.api.model import api
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe.objects import Objects
+from harness.probe.patterns import PatternedCall
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox
+
+KINDS = {"platform", "device", "context", "queue", "memory", "program", "kernel", "event", "sampler"}
+
+
+@requirement("DISP-OBJ-006", "DISP-ARG-020")
+@pytest.mark.parametrize("way", ["dlopen", "linked"])
+def test_objects_of_the_parent(loader: Loader, sandbox: Sandbox, way: str) -> None:
+    """After a fork calls on objects of the parent reach their vendors in the child, and so do those on new objects.
+
+    One function of each class is called before the fork, and again in the child.
+    """
+    sandbox.vendor_of_each_kind(loader.has("ICD 2"))
+    with loader.start(sandbox, linked=way == "linked") as cl:
+        owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        functions = {
+            slots()[function.name].class_: function
+            for function in api().dispatched()
+            if slots()[function.name].reached == "export" and cl.symbol(function.name)
+            if function.name.startswith(("clRetain", "clFinish", "clGetPlatformInfo"))
+        }
+        assert set(functions) == KINDS
+        for function in functions.values():
+            for objects in owners:
+                PatternedCall(cl, function, objects).make()
+        in_parent = len(sandbox.log)
+        cl.fork()
+        calls = [PatternedCall(cl, function, objects) for function in functions.values() for objects in owners]
+        for call in calls:
+            call.make()
+        for objects in owners:
+            objects.forget("cl_command_queue")
+            assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(None) == -36
+        assert cl.platform_names() == {"a", "b"}
+        events = sandbox.log[in_parent:]
+    assert len({event.thread for event in events}) == 1
+    entered = [(e.who, e.name) for e in events if e.kind == "call" and e.who != "application"]
+    for call in calls:
+        assert entered.count((call.objects.owner, call.function.name)) >= 1, str(call)
+    assert [who for who, name in entered if name == "clFlush"] == [objects.owner for objects in owners]
