@@ -136,8 +136,12 @@ class IcdSession(Session):
             raise CallFailed(f"CL_PLATFORM_VERSION is {text!r}, expected OpenCL, a space, and the version")
         return int(found[1]), int(found[2])
 
-    def name(self) -> str:
-        """The name of the first platform, or "" where there is none."""
+    def name_and_version(self) -> tuple[str, str]:
+        """What the first platform says of itself: its name, and the first version number behind that of OpenCL."""
         platforms = self.platforms()
-        self.platform = platforms[0] if platforms else None
-        return self.GetPlatformInfo(platforms[0]) if platforms else ""
+        if not platforms:
+            return "", ""
+        self.platform = platforms[0]
+        own = self.GetPlatformInfo(platforms[0], "CL_PLATFORM_VERSION").split(" ", 2)[2:]
+        number = re.search(r"\d+(\.\d+)+", " ".join(own))
+        return self.GetPlatformInfo(platforms[0]), number[0] if number else ""

@@ -22,7 +22,7 @@ FUNCTIONS = (QUERY, "clGetPlatformInfo", ENUMERATE)
 
 @dataclass
 class IcdFacts:
-    """What is known of an ICD; `name` is what its first platform answers, or "unknown"."""
+    """What is known of an ICD; `name` and `version` are what its first platform answers, or "unknown" and ""."""
 
     path: str
     real_path: str
@@ -153,7 +153,8 @@ def ask(icd: Icd) -> None:
             except CommandError as error:
                 reason = str(error).rpartition("open: ")[2]
                 raise UsageError(f"{icd.facts.path} cannot be loaded: {reason}") from None
-            icd.facts.name = session.name() or "unknown"
+            name, icd.facts.version = session.name_and_version()
+            icd.facts.name = name or "unknown"
     except (SubjectFailure, CommandError, CallFailed, Unsupported):
         pass
     finally:

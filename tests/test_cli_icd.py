@@ -1,0 +1,161 @@
+"""`clharness icd` on mock ICDs, by each way of naming one, and on what is no ICD."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.build import ROOT, build
+from harness.cli.main import main
+from harness.errors import UsageError
+from harness.icd_check import subject
+from harness.icd_check.seeded import icd_faults
+from harness.sandbox import Sandbox
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    made = Sandbox()
+    yield made
+    made.close()
+
+
+def run_icd(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "harness.cli", "icd", *map(str, arguments), "-j", "1"]
+    own = {**os.environ, "COLUMNS": "200", **environment}
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=own)
+
+
+def cases(records: Path) -> list[dict[str, Any]]:
+    return [case for case in map(json.loads, records.read_text().splitlines()) if case["record"] == "case"]
+
+
+@pytest.mark.parametrize("icd2", [False, True])
+def test_correct_icd_is_green(sandbox: Sandbox, tmp_path: Path, icd2: bool) -> None:
+    """The report names the ICD; what it has is checked, and what it does not advertise is unsupported."""
+    mock = sandbox.icd("mine", icd2=icd2, version="OpenCL 3.0 mine 7.25")
+    records, junit = tmp_path / "run.jsonl", tmp_path / "run.xml"
+    done = run_icd(mock.path, "--json", records, "--junit", junit)
+    assert done.returncode == 0, done.stdout + done.stderr
+    first, *_, last = done.stdout.splitlines()
+    assert "ICD mine 7.25" in first and str(mock.path) in first
+    assert re.match(r"ICD mine 7\.25: as expected, \d{2,} cases", last)
+    head = json.loads(records.read_text().splitlines()[0])
+    assert head["icd"]["functions"] == list(subject.FUNCTIONS)
+    assert head["layer"] is None
+    assert head["loader"]["path"] == str(build().reference_loader)
+    loader_managed = {case["verdict"] for case in cases(records) if "test_icd_loader_managed" in case["case"]}
+    assert loader_managed == ({"pass", "unsupported"} if icd2 else {"unsupported"})
+    properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
+    assert properties["icd.name"] == "mine"
+
+
+@pytest.mark.parametrize(
+    "settings", [{"variant": "icd_exports_all"}, {"exact_objects": True}, {"version": "OpenCL 1.2"}]
+)
+def test_other_correct_icds_are_green(sandbox: Sandbox, settings: dict[str, Any]) -> None:
+    """One that exports all functions, one whose objects end with their table's address, and one of an older version."""
+    done = run_icd(sandbox.icd("other", **settings).path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_icd_without_platforms_has_nothing_to_be_judged(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A driver without its hardware: what needs a platform is unsupported."""
+    records = tmp_path / "run.jsonl"
+    done = run_icd(sandbox.icd("none", faults=["platform_not_found"]).path, "--json", records)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no platform on this machine" in done.stdout
+    assert any(case["verdict"] == "pass" for case in cases(records))
+
+
+def test_fault_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The check that a fault is for is red, and it alone."""
+    mock = sandbox.icd("faulty", functions={"without_dispatch": ["clCreateSubBuffer"]})
+    records = tmp_path / "run.jsonl"
+    assert run_icd(mock.path, "--json", records).returncode == 1
+    red = [case["case"].rpartition("::")[2] for case in cases(records) if case["status"] == "unexpected"]
+    assert red == ["test_object_that_a_function_makes[clCreateSubBuffer]"]
+
+
+def test_crash_is_a_verdict(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A driver that aborts when it is unloaded: its cases say so, and the others are run."""
+    mock = sandbox.icd("aborts", faults=["destructor_aborts"])
+    records = tmp_path / "run.jsonl"
+    assert run_icd(mock.path, "-k", "test_loaded_again or test_suffix", "--json", records).returncode == 1
+    assert "crash" in {case["verdict"] for case in cases(records)}
+    assert len(cases(records)) == 2
+
+
+def test_further_loaders_are_used(sandbox: Sandbox) -> None:
+    mock = sandbox.icd("plain")
+    again = sandbox.root / "libOpenCL-again.so"
+    again.symlink_to(build().reference_loader)
+    done = run_icd(mock.path, "-k", "test_same_through_a_loader", "--loader", again)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 cases" in done.stdout
+
+
+def test_ways_of_naming_an_icd(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library, an .icd file, the name of an installed one, and a library that the dynamic linker's folders hold."""
+    mock = sandbox.vendor("mine")
+    file = sandbox.vendors / "mine.icd"
+    monkeypatch.setattr(subject, "SYSTEM_VENDORS", str(sandbox.vendors))
+    assert [subject.find_library(str(named)) for named in (mock, file, "mine", "mine.icd")] == [mock.path] * 4
+    file.write_text(mock.path.name)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(mock.path.parent))
+    assert subject.find_library("mine") == mock.path
+    monkeypatch.delenv("LD_LIBRARY_PATH")
+    for named in ("mine", "yours"):
+        with pytest.raises(UsageError, match=r"libmine\.so, which is in none of|neither a file yours nor"):
+            subject.find_library(named)
+    file.write_text("\n")
+    with pytest.raises(UsageError, match="names no library"):
+        subject.find_library("mine")
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [("missing.so", "neither a file"), ("README.md", "not a shared library"), (str(ROOT), "is a folder")],
+)
+def test_what_is_no_icd_is_said(path: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["icd", path]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_library_that_no_loader_could_use_is_said(sandbox: Sandbox) -> None:
+    """One that has no function of an ICD, and one that needs a library that is nowhere."""
+    done = run_icd(sandbox.icd("nothing", variant="not_an_icd").path)
+    assert done.returncode == 2
+    assert "is no OpenCL ICD" in done.stderr
+    done = run_icd(sandbox.icd("needs", variant="icd_needs_absent_library").path)
+    assert done.returncode == 2
+    assert "cannot be loaded" in done.stderr and "libclharness_absent.so" in done.stderr
+
+
+def test_checks_of_an_icd_are_in_no_other_run(sandbox: Sandbox) -> None:
+    """One collection holds checks of one subject."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "suites", "--clharness-part"]
+    icd, layer = sandbox.icd("a").path, build().folder / "mock_layers" / "examples" / "libprint_layer.so"
+    for option, name in (("--clharness-part", "loader"), (f"--layer={layer}", "layer"), (f"--icd={icd}", "icd")):
+        found = subprocess.run([*command, option], cwd=ROOT, capture_output=True, text=True).stdout
+        assert ("validate/test_icd_" in found) == (name == "icd")
+        assert ("validate/test_layer_" in found) == (name == "layer")
+        assert ("suites/discovery/test_" in found) == (name == "loader")
+
+
+def test_selftest_of_icds(capsys: pytest.CaptureFixture[str]) -> None:
+    """A fault of a mock ICD is caught by the check that it names."""
+    assert len(icd_faults()) >= 100
+    assert main(["selftest", "--icd", "--fault", "list_call_fills_room", "icd2_reads_data", "-j", "1"]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^list_call_fills_room +test_room_for_more +fail", said, re.M)
+    assert "2 of 2 faults caught" in said
