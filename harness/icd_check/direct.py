@@ -24,7 +24,7 @@ TAG = 0x4F50454E434C3331  # CL_ICD2_TAG_KHR: "OPENCL31"
 
 
 class IcdSession(Session):
-    """The vendor's functions as a loader finds them; `call` goes through the table of the platform in use."""
+    """The vendor's functions as a loader finds them; `call` goes through the tables, once a platform is in use."""
 
     platform: Value | None = None
 
@@ -96,23 +96,31 @@ class IcdSession(Session):
         return found
 
     def call(self, function: str, *arguments: Any) -> int:
-        """Calls a function of the platform in use, as a loader would."""
+        """Calls a function of the vendor, as a loader would."""
         if self.platform is None:
             return super().call(function, *arguments)
-        return self.call_at(self.address(function), function, *arguments)
+        return self.call_at(self._address(function, arguments), function, *arguments)
 
-    def address(self, function: str) -> Value:
-        """Where a loader calls a function of the platform in use. Raises CallFailed where there is none."""
+    def _object_of(self, function: str, arguments: tuple[Any, ...]) -> Value:
+        """The object whose table a loader takes the function from: the first among the arguments, or the platform."""
         assert self.platform is not None
+        for parameter, argument in zip(api().functions[function].parameters, arguments, strict=True):
+            first = argument[0] if parameter.kind == "handles" and isinstance(argument, list) else argument
+            if parameter.kind in ("handle", "handles") and isinstance(first, Value) and first:
+                return first
+        return self.platform
+
+    def _address(self, function: str, arguments: tuple[Any, ...]) -> Value:
+        """Where a loader calls a function. Raises CallFailed where there is none."""
         found = Value(0, "0")
         if api().functions[function].slot is not None and function not in TAGGED:
-            found = self.entry(self.platform, function)
+            found = self.entry(self._object_of(function, arguments), function)
         if not found and (more := self.query(ICD2_FUNCTIONS[0])):
             answer = self.call_at(more, ICD2_FUNCTIONS[0], self.platform, function)
             assert isinstance(answer, Value)
             found = answer
         if not found:
-            raise CallFailed(f"the platform's table has no {function}")
+            raise CallFailed(f"the dispatch table has no {function}")
         return found
 
     # --- what the vendor is ---
