@@ -296,3 +296,18 @@ def test_variables_where_layers_are_not_supported(
         assert cl.used_platforms() == ["a"]
         assert cl.vendor_function("clThingMOCK") == "a"
     assert not sandbox.log.of("layer")
+
+
+@requirement("LAY-API-005")
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_output_of_a_layer(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
+    """What a layer prints while it is initialised comes out once, and nothing is added to it or lost."""
+    use_scheme(loader, sandbox, scheme)
+    sandbox.vendor("a")
+    prints = ["init_prints"]
+    use_layers(sandbox, [sandbox.layer("front"), sandbox.layer("middle", faults=prints), sandbox.layer("back")])
+    with loader.start(sandbox) as cl:
+        assert cl.platform_names() == ["a"]
+        assert cl.quit() == 0
+    assert cl.stdout == "the layer's greeting\n"
+    assert cl.stderr == ""
