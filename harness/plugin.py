@@ -55,6 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--changes", metavar="FUNCTION", action="append", help="what the layer changes on purpose, or all")
     group.addoption("--clharness-seeded-layer", action="store_true", help="test mock layers, with $CLHARNESS_FAULT")
     group.addoption("--icd", metavar="PATH", help="library of a vendor's ICD to test, in the place of a loader")
+    group.addoption("--icd-env", metavar="NAME=VALUE", action="append", help="a variable that the ICD needs")
     group.addoption("--clharness-seeded-icd", action="store_true", help="test mock ICDs, with $CLHARNESS_FAULT")
     group.addoption(
         "--expect", metavar="FILE", help="expectation file (default: found by the loader's name and version)"
@@ -119,7 +120,8 @@ def _layer(config: pytest.Config) -> Layer | None:
 def _icd(config: pytest.Config) -> Icd | None:
     """The ICD of this process, asked for its name once."""
     if ICD not in config.stash and config.getoption("--icd"):
-        icd = Icd(Path(config.getoption("--icd")))
+        variables = dict(text.split("=", 1) for text in config.getoption("--icd-env") or ())
+        icd = Icd(Path(config.getoption("--icd")), variables)
         icd.time_limit = config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
         ask_icd(icd)
         config.stash[ICD] = icd

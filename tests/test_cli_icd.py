@@ -105,6 +105,14 @@ def test_further_loaders_are_used(sandbox: Sandbox) -> None:
     assert "2 cases" in done.stdout
 
 
+def test_variables_are_passed_on(sandbox: Sandbox, tmp_path: Path) -> None:
+    mock, records = sandbox.icd("faulty", faults=["count_call_fails"]), tmp_path / "run.jsonl"
+    done = run_icd(mock.path, "-k", "test_count", "--env", "VENDOR_ENABLE=a=b", "--json", records)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert [case["environment"]["VENDOR_ENABLE"] for case in cases(records)] == ["a=b"]
+    assert run_icd(mock.path, "--env", "VENDOR_ENABLE").returncode == 2
+
+
 def test_ways_of_naming_an_icd(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """A library, an .icd file, the name of an installed one, and a library that the dynamic linker's folders hold."""
     mock = sandbox.vendor("mine")

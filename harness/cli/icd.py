@@ -7,13 +7,14 @@ from pathlib import Path
 
 from harness.cli.layer import add_loader_argument
 from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 from harness.icd_check.subject import find_library
 
 EXAMPLE = """\
   clharness icd build/libmyvendor.so                             directly, and through the reference loader
   clharness icd pocl --loader /usr/lib/libOpenCL.so.1            the installed pocl.icd, through that loader, too
   clharness icd ./myvendor.icd --junit build/icd.xml             what the file names; a report for the release
+  clharness icd rusticl --env RUSTICL_ENABLE=llvmpipe            one that wants to be told
 """
 
 _SUITES = Path(__file__).resolve().parents[2] / "suites"
@@ -22,6 +23,13 @@ _SUITES = Path(__file__).resolve().parents[2] / "suites"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="library, .icd file, or name of an installed .icd file")
     add_loader_argument(parser, "the ICD")
+    parser.add_argument(
+        "--env",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a variable that the ICD needs, such as RUSTICL_ENABLE=llvmpipe; may be given several times",
+    )
     add_run_arguments(parser)
 
 
@@ -31,4 +39,8 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError(f"there are no checks in {_SUITES}; is this checkout complete?")
     options = [f"--icd={library_path(str(find_library(args.file)), 'an ICD, such as build/libmyvendor.so')}"]
     options += [f"--through={library_path(path)}" for path in args.loader]
+    for text in args.env:
+        if not text.partition("=")[0] or "=" not in text:
+            raise UsageError(f"--env {text}: give a name and a value, as in RUSTICL_ENABLE=llvmpipe")
+    options += [f"--icd-env={text}" for text in args.env]
     return run_suites([*options, *run_options(args), *map(str, folders)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,12 +105,13 @@ def read_facts(path: Path) -> IcdFacts:
 
 
 class Icd:
-    """The ICD under test."""
+    """The ICD under test. `variables` are what it needs in its environment, besides a home."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, variables: Mapping[str, str] | None = None) -> None:
         self.facts = read_facts(path)
         self.path = Path(self.facts.real_path)
         self.time_limit = DEFAULT_TIME_LIMIT
+        self.variables = dict(variables or {})
 
     def __str__(self) -> str:
         return str(self.path)
@@ -120,6 +121,7 @@ class Icd:
         sandbox.env["HOME"] = str(sandbox.root)
         if path := os.environ.get("LD_LIBRARY_PATH"):
             sandbox.env["LD_LIBRARY_PATH"] = path
+        sandbox.env.update(self.variables)
 
     def open(self, sandbox: Sandbox, *, preload: Sequence[str] = (), late: bool = False) -> IcdSession:
         """A session in which the probe is in the place of the loader."""

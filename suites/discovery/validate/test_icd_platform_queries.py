@@ -55,7 +55,7 @@ def test_suffix(icd: Icd, sandbox: Sandbox) -> None:
             session.platform = platform
             suffix = session.GetPlatformInfo(platform, "CL_PLATFORM_ICD_SUFFIX_KHR")
             assert suffix
-            assert suffix.isalnum()
+            assert not any(character.isspace() for character in suffix)
 
 
 @pytest.mark.parametrize("query", STRINGS)
