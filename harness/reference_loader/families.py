@@ -233,7 +233,7 @@ class Exported:
         function = self.name if self.slot.reached == "export" else f"queried_{self.name}"
         name, cases = f"{self.name}_{family}", f"[{self.name}"
         requirements = (requirement or self.requirement,)
-        return Fault(name, requirements, f"{sentence}.", FILE, function, code, instead, cases=cases)
+        return Fault(name, requirements, f"{sentence}.", FILE, function, code, instead, family=family, cases=cases)
 
     def faults(self) -> Iterator[Fault]:
         yield self.fault("layers_skipped", f"leave the layers out of {self.name}", "(first_layer_table)", "(0)")
@@ -278,5 +278,6 @@ def _forwarded(function: Forwarded) -> Iterator[Fault]:
                 FILE,
                 f"loader_{function.name}",
                 *change,
+                family=family.name,
                 cases=f"[{function.name}",
             )

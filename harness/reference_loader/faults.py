@@ -33,6 +33,7 @@ class Fault:
     code: str = ""  # a statement where it ends in ; or }, else an expression
     instead: str = ""
     at_load: str = ""  # statements that run when the library is loaded
+    family: str = ""  # of faults that exist once for each function
     cases: str = ""  # part of the names of the cases that should notice; `clharness selftest` runs them first
 
     @property

@@ -198,7 +198,11 @@ class Matrix:
                 yield Task(caught.fault.name, tuple(cases[start : start + CHUNK]))
 
     def _further_faults(self) -> Iterator[Task]:
-        """Faults for checks without proof: those of their requirements, of their section, and then any."""
+        """Faults for checks without proof: those of their requirements, of their section, and then any.
+
+        Of a family of faults one has to do where the requirement is another: its functions are alike.
+        """
+        tried: set[tuple[str, str]] = set()
         by_distance: dict[int, list[tuple[Check, Fault]]] = defaultdict(list)
         for check in self.checks.values():
             sections = {r.rpartition("-")[0] for r in check.requirements}
@@ -211,6 +215,9 @@ class Matrix:
             for check, fault in by_distance[distance]:
                 if check.proof or not check.applicable or fault.name in check.met:
                     continue
+                if distance and fault.family and (check.name, fault.family) in tried:
+                    continue
+                tried.add((check.name, fault.family))
                 cases = self._cases(check)
                 step = 1 if distance == 0 else max(1, len(cases) // FEW)
                 yield Task(fault.name, tuple(cases[::step]), until="own")
