@@ -305,7 +305,6 @@ EXPORTED void clharness_unresolved(void)
 
 #ifdef MOCK_REFERS_TO_LOADER
 /* Never called: a function of OpenCL that is another library's. */
-extern cl_int CL_API_CALL clFinish(cl_command_queue queue);
 EXPORTED void clharness_calls_loader(void);
 EXPORTED void clharness_calls_loader(void)
 {

@@ -37,9 +37,8 @@ static void change_argument(const struct parameter_info *parameter, const struct
         return;
     } else if (told->drops_callback && parameter->kind == PARAMETER_CALLBACK) {
         *argument = 0;
-    } else if (told->drops_errcode && parameter->kind == PARAMETER_ERRCODE) {
-        *argument = (uint64_t)(uintptr_t)own;
-    } else if (told->drops_outputs && is_output(parameter)) {
+    } else if ((told->drops_errcode && parameter->kind == PARAMETER_ERRCODE) ||
+               (told->drops_outputs && is_output(parameter))) {
         *argument = (uint64_t)(uintptr_t)own;
     } else if (told->spoils_memory && (is_output(parameter) || parameter->kind == PARAMETER_MEMORY)) {
         *(unsigned char *)(uintptr_t)*argument ^= 0xff;

@@ -209,7 +209,6 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
 
 #ifdef MOCK_REFERS_TO_LOADER
 /* Bound to whichever library of the process exports it. */
-extern CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint, cl_platform_id *, cl_uint *);
 #pragma weak clGetPlatformIDs
 __attribute__((visibility("default"))) void *layer_refers_to(void)
 {

@@ -201,3 +201,13 @@ def test_a_malformed_file_is_said_clearly(tmp_path: Path, text: str, says: str) 
 def test_a_missing_file_is_said_clearly(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         load(tmp_path / "none.toml")
+
+
+def test_entries_of_another_suite_are_not_stale(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    entry = '[[deviation]]\nrequirement = "{}"\nverdict = "fail"\nreason = "so"\n'
+    path.write_text('loader = "x"\n' + "".join(map(entry.format, ("DISC-LNX-001", "DISC-LNX-002", "DISP-ARG-001"))))
+    found = load(path)
+    assert [e.requirement for e in found.stale([(("DISC-LNX-001",), "test_a")])] == ["DISC-LNX-002"]
+    both = [(("DISC-LNX-001",), "test_a"), (("DISP-ARG-002",), "test_b")]
+    assert [e.requirement for e in found.stale(both)] == ["DISC-LNX-002", "DISP-ARG-001"]

@@ -110,15 +110,22 @@ class Expectations:
         return min(found, key=lambda e: e.case is None, default=None)
 
     def stale(self, cases_run: Iterable[tuple[Sequence[str], str]]) -> list[Entry]:
-        """The entries that decide no case. Only meaningful after a run of the whole suite.
+        """The entries that decide no case. Only meaningful after runs of whole suites.
 
-        `cases_run` gives the requirements and the name of each case.
+        `cases_run` gives the requirements and the name of each case. Entries for groups of requirements that no case
+        has are another suite's.
         """
         used: set[Entry] = set()
+        groups: set[str] = set()
         for requirements, case in cases_run:
+            groups.update(_group(identifier) for identifier in requirements)
             expected = self.expected(requirements, case)
             used.update(e for e in (expected.deviation, expected.pin) if e)
-        return [e for e in self.entries if e not in used]
+        return [e for e in self.entries if e not in used and _group(e.requirement) in groups]
+
+
+def _group(identifier: str) -> str:
+    return identifier.partition("-")[0]
 
 
 def load(path: Path, version: str | None = None) -> Expectations:
@@ -140,7 +147,7 @@ def _capabilities(path: Path, data: Mapping[str, Any]) -> dict[str, str]:
     """The head's table of capabilities: name and range of versions ("" stands for all)."""
     table = data.get("capabilities", {})
     if not isinstance(table, dict):
-        wrong(path, "the head", "needs `[capabilities]` as a table: one line for each, such as \"ICD 2\" = \">=3.1\"")
+        wrong(path, "the head", 'needs `[capabilities]` as a table: one line for each, such as "ICD 2" = ">=3.1"')
     for name, versions in table.items():
         if not isinstance(versions, str):
             wrong(path, f"capability {name!r}", 'needs a range of versions as text; "" stands for all')
