@@ -193,6 +193,26 @@ def test_what_a_layer_changes_is_what_others_see(loader: Loader, sandbox: Sandbo
     assert status == 6
 
 
+@requirement("LAY-CHN-007", "LAY-CHN-009")
+@pytest.mark.parametrize("position", [0, 1])
+def test_answers_of_a_layer_in_the_place_of_the_loader(loader: Loader, sandbox: Sandbox, position: int) -> None:
+    """Where a layer answers a call that the loader would, the application gets that; other calls are the loader's."""
+    loader.require("OPENCL_LAYERS")
+    swallows = {"swallows": ["clGetPlatformIDs", "clUnloadCompiler"]}
+    layers = [sandbox.layer(f"layer{i}", functions=swallows if i == position else {}) for i in range(2)]
+    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in reversed(layers))
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        assert cl.clGetPlatformIDs(0, None, cl.buffer(4)) == -7777
+        assert cl.clUnloadCompiler() == -7777
+        assert cl.clFlush(None) == -36
+    log = sandbox.log
+    names = [layer.name for layer in layers]
+    for function in swallows["swallows"]:
+        assert through(log.during(function)[-1], function) == names[: position + 1]
+    assert through(log.during("clFlush")[-1], "clFlush") == names
+
+
 @requirement("LAY-CHN-003", "LAY-CHN-009")
 @pytest.mark.parametrize("how", ["recurses", "calls_another"])
 @pytest.mark.parametrize("position", [0, 1, 2])
