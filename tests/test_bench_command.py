@@ -45,6 +45,18 @@ def test_everything_is_measured(tmp_path: Path) -> None:
             assert way["ratio_to_spawn"] == pytest.approx(ratio, abs=0.02)
 
 
+def test_cost_of_vendors(tmp_path: Path) -> None:
+    path = tmp_path / "bench.json"
+    done = clharness("vendors", "--json", path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(path.read_text())["vendors"]
+    assert list(found["first_call_ms"]) == ["10", "100", "1000"]
+    for count, milliseconds in found["first_call_ms"].items():
+        assert found["vendor_ms"][count] == pytest.approx(milliseconds / int(count), rel=0.01)
+    assert found["ratio_of_a_vendor"] == pytest.approx(found["vendor_ms"]["1000"] / found["vendor_ms"]["100"], rel=0.05)
+    assert f"costs {found['ratio_of_a_vendor']:.2f} of" in done.stdout
+
+
 def test_one_part_can_be_measured_alone(tmp_path: Path) -> None:
     path = tmp_path / "bench.json"
     done = clharness("calllog", "--json", path)

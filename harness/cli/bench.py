@@ -1,4 +1,4 @@
-"""Measure the harness itself (an event of the call log, a whole case), and what a loader's dispatch costs."""
+"""Measure the harness (an event of the call log, a whole case), and what a loader's dispatch and vendors cost."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.bench_dispatch import dispatch_lines, measure_dispatch
+from harness.bench_vendors import measure_vendors, vendor_lines
 from harness.build import build
 from harness.calllog import reader
 from harness.cli.loader import output_path
@@ -29,6 +30,7 @@ EXAMPLE = """\
   clharness bench case -n 300 --json build/bench.json
   clharness bench dispatch --loader build/libOpenCL.so.1
                                         instructions of every entry point, with 0, 1, 2 and 3 layers
+  clharness bench vendors               the first call with 10, 100 and 1,000 vendors
 """
 
 CALLLOG_TARGET = 150.0  # nanoseconds of CPU time an event
@@ -49,7 +51,10 @@ _CASES: dict[str, dict[str, bool]] = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "what", nargs="?", choices=("calllog", "case", "dispatch"), help="measure only this; default: everything"
+        "what",
+        nargs="?",
+        choices=("calllog", "case", "dispatch", "vendors"),
+        help="measure only this; default: everything",
     )
     parser.add_argument("--loader", metavar="PATH", help="loader that is measured; default: the system's")
     parser.add_argument(
@@ -73,6 +78,9 @@ def run(args: argparse.Namespace) -> int:
         without = measure_dispatch(loader_path(args.without)) if args.without else None
         found |= {"without layers": without} if without else {}
         print("\n".join(dispatch_lines(found["dispatch"], without)))
+    if args.what in (None, "vendors"):
+        found["vendors"] = measure_vendors(loader_path(args.loader))
+        print("\n".join(vendor_lines(found["vendors"])))
     if output is not None:
         output.write_text(json.dumps(found, indent=1) + "\n")
     return Exit.AS_EXPECTED
@@ -201,7 +209,6 @@ def _case_lines(found: dict[str, Any]) -> list[str]:
     lines.append(f"{'/bin/true':16}{spawn['median_ms']:10.2f}{spawn['p95_ms']:10.2f}{1:12.1f}")
     lines.append(f"  target: median of a default case at most {found['target_ms']:g} ms: {_met(found['met'])}")
     lines.append(
-        f"  {found['repetitions']} repetitions with {found['loader']} in {found['folder']}, "
-        f"{os.cpu_count()} processors"
+        f"  {found['repetitions']} repetitions with {found['loader']} in {found['folder']}, {os.cpu_count()} processors"
     )
     return lines
