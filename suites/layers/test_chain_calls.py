@@ -9,6 +9,7 @@ import pytest
 
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
+from harness.layer_schemes import use_layers
 from harness.loader import Loader
 from harness.marks import requirement
 from harness.probe.objects import Objects
@@ -21,17 +22,16 @@ from harness.sandbox import Sandbox
 def chain(loader: Loader, sandbox: Sandbox, names: Sequence[str], **settings: Any) -> list[str]:
     """Layers so that calls go through `names` in this order; each layer is loaded before the one in front of it."""
     loader.require("OPENCL_LAYERS")
-    layers = [sandbox.layer(name, **settings) for name in names]
-    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in reversed(layers))
+    use_layers(sandbox, [sandbox.layer(name, **settings) for name in names])
     return list(names)
 
 
-def functions(*classes: str, without: Sequence[str] = ("loader", "none")) -> list[Any]:
+def functions() -> list[Any]:
     """Every function of the table that can be reached here, with the requirement that it is for."""
     found = []
     for function in api().dispatched():
         slot = slots()[function.name]
-        if slot.reached != "windows-query" and slot.class_ not in without:
+        if slot.reached != "windows-query" and slot.class_ not in ("loader", "none"):
             identifier = "LAY-CHN-001" if slot.reached == "export" else "LAY-CHN-004"
             marks = pytest.mark.requirement(identifier, "LAY-CHN-003")
             found.append(pytest.param(function, marks=marks, id=function.name))
@@ -140,7 +140,7 @@ def test_wrapped_handles(loader: Loader, sandbox: Sandbox, icd2: bool, front: tu
     loader.require("OPENCL_LAYERS")
     wraps = sandbox.layer("wraps", faults=["wraps_handles"])
     others = [sandbox.layer(name) for name in front]
-    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in (wraps, *others))
+    use_layers(sandbox, [*reversed(others), wraps])
     for name in "ab":
         sandbox.vendor(name, icd2=icd2)
     with loader.start(sandbox) as cl:
@@ -175,7 +175,7 @@ def test_what_a_layer_changes_is_what_others_see(loader: Loader, sandbox: Sandbo
     }
     names = ["front", "middle", "back"]
     layers = [sandbox.layer(name, functions=changes if name == position else {}) for name in names]
-    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in reversed(layers))
+    use_layers(sandbox, layers)
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
@@ -200,7 +200,7 @@ def test_answers_of_a_layer_in_the_place_of_the_loader(loader: Loader, sandbox: 
     loader.require("OPENCL_LAYERS")
     swallows = {"swallows": ["clGetPlatformIDs", "clUnloadCompiler"]}
     layers = [sandbox.layer(f"layer{i}", functions=swallows if i == position else {}) for i in range(2)]
-    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in reversed(layers))
+    use_layers(sandbox, layers)
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         assert cl.clGetPlatformIDs(0, None, cl.buffer(4)) == -7777
@@ -223,7 +223,7 @@ def test_calls_that_a_layer_makes(loader: Loader, sandbox: Sandbox, position: in
     layers = [
         sandbox.layer(name, functions={how: ["clFlush"]} if i == position else {}) for i, name in enumerate(names)
     ]
-    sandbox.env["OPENCL_LAYERS"] = ":".join(str(layer) for layer in reversed(layers))
+    use_layers(sandbox, layers)
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
