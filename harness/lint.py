@@ -13,7 +13,7 @@ from harness import hollow
 from harness.cases import Case
 from harness.expectations import Expectations
 from harness.reference_loader.faults import Fault
-from harness.requirements.catalogue import catalogue
+from harness.requirements.catalogue import catalogue, suite_of
 
 # Groups of requirements that each suite's folder may prove.
 GROUPS = {
@@ -56,11 +56,6 @@ def lint(cases: Sequence[Case]) -> list[str]:
 # --- only where whole suites were collected ---
 
 
-def _suite_of(identifier: str) -> str:
-    group = identifier.partition("-")[0]
-    return next((suite for suite, groups in GROUPS.items() if group in groups), "")
-
-
 def unused_expectations(cases: Sequence[Case], known: Iterable[Expectations]) -> Iterator[str]:
     """Entries of expectation files that no case of the collected suites can meet."""
     suites = {case.suite for case in cases}
@@ -70,7 +65,7 @@ def unused_expectations(cases: Sequence[Case], known: Iterable[Expectations]) ->
             by_requirement[identifier].append(case)
     for expectations in known:
         for entry in expectations.all_entries:
-            if _suite_of(entry.requirement) in suites and not any(
+            if suite_of(entry.requirement) in suites and not any(
                 entry.covers(case.requirements, case.name) for case in by_requirement[entry.requirement]
             ):
                 file = expectations.path.name if expectations.path else "expectations"
@@ -81,7 +76,7 @@ def faults_without_their_cases(cases: Sequence[Case], faults: Iterable[Fault]) -
     """Seeded faults that name cases which are not there."""
     suites = {case.suite for case in cases}
     for fault in faults:
-        own = set(map(_suite_of, fault.requirements))
+        own = set(map(suite_of, fault.requirements))
         if fault.cases and own <= suites and not any(fault.cases in case.id for case in cases):
             yield f"faults.toml: {fault.name}: no case has {fault.cases!r} in its name; correct `cases`"
 

@@ -8,9 +8,9 @@ import re
 import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from harness import expectations
+from harness.build import ROOT
 from harness.errors import Exit, UsageError
 from harness.requirements.catalogue import Requirement, catalogue, grey_area_of, index
 from harness.requirements.marks import Check, find_checks
@@ -21,7 +21,7 @@ EXAMPLE = """\
   clharness explain DISC-LNX            the requirements of a section
 """
 
-_SUITES = Path(__file__).resolve().parents[2] / "suites"
+_SUITES = ROOT / "suites"
 _LABEL = 13
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from harness.build import ROOT
 from harness.cli.layer import add_loader_argument
 from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
 from harness.errors import HarnessError, UsageError
@@ -17,7 +17,7 @@ EXAMPLE = """\
   clharness icd rusticl --env RUSTICL_ENABLE=llvmpipe            one that wants to be told
 """
 
-_SUITES = Path(__file__).resolve().parents[2] / "suites"
+_SUITES = ROOT / "suites"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from harness.build import ROOT
 from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
 from harness.errors import HarnessError
 
@@ -14,7 +14,7 @@ EXAMPLE = """\
   clharness layer libtracer.so --changes clCreateCommandQueue    a layer that changes these calls on purpose
 """
 
-_CHECKS = Path(__file__).resolve().parents[2] / "suites" / "layers" / "validate"
+_CHECKS = ROOT / "suites" / "layers" / "validate"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

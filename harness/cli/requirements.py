@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.build import ROOT
 from harness.errors import Exit, UsageError
 from harness.reference_loader.faults import FILES, Fault, Faults, faults, load_all
 from harness.requirements.catalogue import catalogue, index
@@ -33,7 +34,7 @@ EXAMPLE = """\
   clharness requirements --json | jq '.[] | select(.state == "open") | .id'
 """
 
-_SUITES = Path(__file__).resolve().parents[2] / "suites"
+_SUITES = ROOT / "suites"
 _MOST = 8  # faults that are named in a line
 
 

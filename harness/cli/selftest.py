@@ -15,7 +15,7 @@ from harness.build import ROOT
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
 from harness.reference_loader.faults import Fault, faults
-from harness.requirements.catalogue import index
+from harness.requirements.catalogue import suite_of
 
 SUITES = ("discovery", "dispatch", "layers", "interop")
 
@@ -101,7 +101,7 @@ def _chosen(args: argparse.Namespace) -> Sequence[Fault]:
             if name not in known:
                 raise UsageError(f"--fault {name}: there is no such fault; `clharness selftest --list` prints all")
         return [known[name] for name in dict.fromkeys(args.fault)]
-    chosen = [fault for fault in known.values() if not args.suite or args.suite in map(_suite_of, fault.requirements)]
+    chosen = [fault for fault in known.values() if not args.suite or args.suite in map(suite_of, fault.requirements)]
     if args.sample:
         seed = random.randrange(10**6) if args.seed is None else args.seed
         if args.seed is None and not args.list:
@@ -130,10 +130,6 @@ def _known(args: argparse.Namespace) -> Mapping[str, Fault]:
 
 def _subject(args: argparse.Namespace) -> str:
     return "layer" if args.layer else "ICD" if args.icd else "loader"
-
-
-def _suite_of(identifier: str) -> str:
-    return index().groups[identifier.partition("-")[0]].suite
 
 
 def _suites(text: str | None) -> Path:

@@ -7,7 +7,7 @@ Each is an ordinary fault of the generated source (generate.py writes what they 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from harness.reference_loader.faults import Fault
@@ -49,10 +49,10 @@ class Forwarded:
     parameters: Sequence[Mapping[str, Any]]
     result_kind: str
     neighbour: int  # the slot of another function
-    handle: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "handle", next(p["name"] for p in self.parameters if p["kind"] == "handle"))
+    @property
+    def handle(self) -> str:
+        return str(next(p["name"] for p in self.parameters if p["kind"] == "handle"))
 
     @property
     def entry(self) -> str:

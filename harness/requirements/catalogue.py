@@ -107,6 +107,11 @@ def index() -> Index:
     return load_catalogue(FOLDER)[0]
 
 
+def suite_of(identifier: str) -> str:
+    """The suite whose folder holds the checks of a requirement."""
+    return index().groups[identifier.partition("-")[0]].suite
+
+
 def strongest(strengths: Iterable[str]) -> str:
     """The strongest of several strengths; "must" if there is none."""
     return min(strengths, key=STRENGTHS.index, default="must")
