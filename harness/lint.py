@@ -14,6 +14,7 @@ from harness.cases import Case
 from harness.expectations import Expectations
 from harness.reference_loader.faults import Fault
 from harness.requirements.catalogue import catalogue, suite_of
+from harness.sandbox.faults import fault_lists
 
 # Groups of requirements that each suite's folder may prove.
 GROUPS = {
@@ -122,6 +123,6 @@ def lint_whole(
     if any(folder.name not in collected and any(folder.glob("test_*.py")) for folder in (root / "suites").iterdir()):
         return []
     problems = [*unused_expectations(cases, known), *faults_without_their_cases(cases, faults.values())]
-    for header in (root / "mock_icds" / "faults.h", root / "mock_layers" / "faults.h"):
+    for header in (*fault_lists("icd", root), *fault_lists("layer", root)):
         problems += unused_mock_faults(header, _users(root))
     return problems

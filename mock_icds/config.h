@@ -8,6 +8,9 @@
 enum fault {
 #define FAULT(name) FAULT_##name,
 #include "faults.h"
+#include "faults_external.h"
+#include "faults_gl.h"
+#include "faults_properties.h"
 #undef FAULT
     FAULT_COUNT
 };

@@ -13,9 +13,9 @@ from harness.icd_check.subject import Icd
 from harness.layer_check.seeded import VARIABLE, check_known, read_fault, without_log
 from harness.reference_loader.faults import Fault
 from harness.sandbox import Sandbox
-from harness.tomlfile import only_keys, read
+from harness.tomlfile import only_keys, read, wrong
 
-FILE = Path(__file__).parent / "faults.toml"
+FOLDER = Path(__file__).parent
 _SETTINGS = ("icd2", "platforms", "extensions", "suffix", "version", "table")
 _KEYS = ("name", "requirement", "sentence", "faults", "functions", "variant", "cases", "file", *_SETTINGS)
 # Two platforms, so that what one does to another shows; the extension so that its query can be seen.
@@ -31,13 +31,18 @@ class IcdFault:
 
 
 @functools.cache
-def icd_faults(path: Path = FILE) -> dict[str, IcdFault]:
-    """The list by name."""
-    data = read(path)
-    only_keys(path, "the head", data, ("fault",))
-    found = [_fault(path, table) for table in data.get("fault", [])]
-    check_known(path, (one.fault for one in found))
-    return {one.fault.name: one for one in found}
+def icd_faults(folder: Path = FOLDER) -> dict[str, IcdFault]:
+    """The lists faults*.toml by name."""
+    found: dict[str, IcdFault] = {}
+    for path in sorted(folder.glob("faults*.toml")):
+        data = read(path)
+        only_keys(path, "the head", data, ("fault",))
+        listed = [_fault(path, table) for table in data.get("fault", [])]
+        check_known(path, (one.fault for one in listed))
+        if twice := {one.fault.name for one in listed} & found.keys():
+            wrong(path, min(twice), "is in another list, too")
+        found |= {one.fault.name: one for one in listed}
+    return found
 
 
 def _fault(path: Path, table: Mapping[str, Any]) -> IcdFault:

@@ -1,4 +1,4 @@
-"""What the mocks can be told to do wrong, as the lists in mock_icds/faults.h and mock_layers/faults.h say it.
+"""What the mocks can be told to do wrong, as the lists mock_icds/faults*.h and mock_layers/faults*.h say it.
 
 A fault is written `name`, `name=VALUE` or `name@PLATFORM` (or both). What means nothing is refused here, in a sentence,
 and not by a mock in the middle of a case.
@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterable
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from harness.build import ROOT
@@ -23,14 +24,20 @@ _WRITTEN = re.compile(r"(?P<name>[^=@]*)(?:@(?P<platform>[^=]*))?(?:=(?P<value>.
 _NUMBER = re.compile(r"-?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")  # as strtol reads it with base 0
 
 
+def fault_lists(kind: Kind, root: Path = ROOT) -> list[Path]:
+    """The headers that list the faults of a mock: faults.h, and one for each field of its own."""
+    return [root / f"mock_{kind}s" / "faults.h", *sorted((root / f"mock_{kind}s").glob("faults_*.h"))]
+
+
 @cache
 def faults(kind: Kind) -> dict[str, str]:
     """Every fault of a mock, with the sentence that says what it makes the mock do."""
-    source = ROOT / f"mock_{kind}s" / "faults.h"
-    try:
-        listed = _ENTRY.findall(source.read_text())
-    except OSError as error:
-        raise HarnessError(f"{source}: cannot be read: {error.strerror}") from error
+    listed = []
+    for source in fault_lists(kind):
+        try:
+            listed += _ENTRY.findall(source.read_text())
+        except OSError as error:
+            raise HarnessError(f"{source}: cannot be read: {error.strerror}") from error
     return {name: re.sub(r"\s*\n\s*\*\s*", " ", sentence).strip() for sentence, name in listed}
 
 

@@ -1,0 +1,1 @@
+/* What the mock ICD can do wrong with external memory, semaphores and command buffers; faults.h explains the form. */
