@@ -15,6 +15,9 @@ cl_int get_device_ids(const uint64_t *arguments);
 /* All other clGet…Info functions; the object is the first argument that is a handle. */
 cl_int get_info(enum function function, const uint64_t *arguments);
 
+/* Whether a platform has an extension: a whole word of its extension string. */
+bool has_extension(int platform, const char *name);
+
 /* --- callbacks.c: what a function was told to do besides (struct function_config) --- */
 
 /* Calls the callback among the arguments; `result` is what the function answers. */

@@ -10,6 +10,18 @@ static cl_int answer_text(const uint64_t *arguments, const char *text)
     return answer_info(arguments, text, strlen(text) + 1);
 }
 
+bool has_extension(int platform, const char *name)
+{
+    const char *list = config.platform[platform].extensions;
+    size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length) {
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The faults of one of the two strings that a loader reads from a platform. */
 struct string_faults {
     enum fault size_fails;
