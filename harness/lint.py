@@ -21,7 +21,7 @@ GROUPS = {
     "discovery": ("DISC",),
     "dispatch": ("DISP",),
     "layers": ("LAY",),
-    "interop": ("GL", "XM", "PL"),
+    "interop": ("GL", "XM", "PL", "VK"),
 }
 
 
