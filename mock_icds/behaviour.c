@@ -1,5 +1,6 @@
 /* One dispatched call: logs it, does what the API says (or what a fault says), and logs what came of it. */
 #define _GNU_SOURCE
+#include "creation.h"
 #include "distinct.h"
 #include "icd.h"
 
@@ -53,6 +54,10 @@ static uint64_t change_references(uint64_t handle, int by)
 {
     struct object *object = object_of(handle);
     bool root_device = object && object->kind == HANDLE_cl_device_id && object->parent->kind == HANDLE_cl_platform_id;
+    if (object && object->kind == HANDLE_cl_device_id &&
+        fault(root_device ? FAULT_root_devices_counted : FAULT_sub_devices_not_counted, ANY_PLATFORM)) {
+        root_device = !root_device;
+    }
     if (!root_device && !object_count_reference(object, by)) {
         log_event("bad reference", by > 0 ? "retain" : "release");
         return (uint64_t)(int64_t)CL_INVALID_VALUE;
@@ -69,11 +74,16 @@ static uint64_t room_for_handles(const struct function_info *about, const uint64
 }
 
 /* What a function makes, with what it was told to leave out. */
-static void *made_object(const struct function_info *about, enum handle_kind kind, struct object *parent)
+static void *made_object(const struct function_info *about, enum handle_kind kind, struct object *parent,
+                         const uint64_t *arguments)
 {
-    const struct function_config *told = &config.function[about - function_info];
+    enum function function = (enum function)(about - function_info);
+    const struct function_config *told = &config.function[function];
     struct object *object = object_make(kind, parent);
     object_strip(object, told->without_dispatch, told->without_data);
+    if (config.validates) {
+        creation_remember(object, function, arguments);
+    }
     return object_handle(object);
 }
 
@@ -93,7 +103,7 @@ static uint64_t usual_behaviour(const struct function_info *about, const uint64_
         if (out && about->parameters[i].kind == PARAMETER_HANDLE_OUT) {
             uint64_t room = room_for_handles(about, arguments, i);
             for (uint64_t made = 0; made < room && made < CREATED_IN_LISTS; made++) {
-                ((void **)out)[made] = made_object(about, about->parameters[i].handle, parent);
+                ((void **)out)[made] = made_object(about, about->parameters[i].handle, parent, arguments);
             }
         } else if (out && about->parameters[i].kind == PARAMETER_ERRCODE) {
             *(cl_int *)out = CL_SUCCESS;
@@ -102,9 +112,27 @@ static uint64_t usual_behaviour(const struct function_info *about, const uint64_
         }
     }
     if (about->result == RESULT_HANDLE) {
-        return (uint64_t)(uintptr_t)made_object(about, about->result_handle, parent);
+        return (uint64_t)(uintptr_t)made_object(about, about->result_handle, parent, arguments);
     }
     return CL_SUCCESS;
+}
+
+/* Refuses what the specification does, where the mock validates. The object comes from usual_behaviour. */
+static uint64_t validated_behaviour(enum function function, const uint64_t *arguments)
+{
+    const struct function_info *about = &function_info[function];
+    cl_int error = creation_check(function, arguments);
+    if (error == CL_SUCCESS) {
+        return usual_behaviour(about, arguments);
+    }
+    bool spoils = fault(FAULT_properties_error_with_object, ANY_PLATFORM);
+    uint64_t result = spoils ? usual_behaviour(about, arguments) : 0;
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        if (about->parameters[i].kind == PARAMETER_ERRCODE && arguments[i]) {
+            *(cl_int *)(uintptr_t)arguments[i] = error;
+        }
+    }
+    return about->result == RESULT_HANDLE ? result : (uint64_t)(int64_t)error;
 }
 
 static bool is_info_query(const struct function_info *about)
@@ -184,8 +212,15 @@ static uint64_t behave(enum function function, const uint64_t *a)
     case FUNCTION_clIcdSetPlatformDispatchDataKHR:
         return set_dispatch_data(a);
     default:
-        return is_info_query(about) ? (uint64_t)(int64_t)get_info(function, a) : usual_behaviour(about, a);
+        break;
     }
+    if (is_info_query(about)) {
+        return (uint64_t)(int64_t)get_info(function, a);
+    }
+    if (config.validates && function == FUNCTION_clCreateSubDevices) {
+        return (uint64_t)(int64_t)create_sub_devices(a);
+    }
+    return config.validates ? validated_behaviour(function, a) : usual_behaviour(about, a);
 }
 
 /* Whether a function that was told to answer anything is asked what a loader or an application has to know. */

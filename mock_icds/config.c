@@ -22,11 +22,9 @@ static bool read_platform_key(struct platform_config *platform, const char *key,
     const struct {
         const char *key;
         const char **text;
-    } texts[] = {{"name", &platform->name},
-                 {"suffix", &platform->suffix},
-                 {"extensions", &platform->extensions},
-                 {"version", &platform->version},
-                 {"profile", &platform->profile}};
+    } texts[] = {
+        {"name", &platform->name},       {"suffix", &platform->suffix},   {"extensions", &platform->extensions},
+        {"version", &platform->version}, {"profile", &platform->profile}, {"features", &platform->features}};
     const struct {
         const char *key;
         int *number;
@@ -101,6 +99,8 @@ static bool read_key(const char *key, char *value)
         config.table_length = (int)strtol(value, NULL, 0);
     } else if (strcmp(key, "icd2") == 0) {
         config.icd2 = strtol(value, NULL, 0) != 0;
+    } else if (strcmp(key, "validates") == 0) {
+        config.validates = strtol(value, NULL, 0) != 0;
     } else if (strcmp(key, "exact_objects") == 0) {
         config.exact_objects = strtol(value, NULL, 0) != 0;
     } else if (strcmp(key, "table_per_class") == 0) {
@@ -124,6 +124,7 @@ void config_load(void)
                                                       .extensions = "cl_khr_icd",
                                                       .version = "OpenCL 3.0 clharness mock",
                                                       .profile = "FULL_PROFILE",
+                                                      .features = "",
                                                       .gpus = 1};
     }
     sidefile_load(fault_names, FAULT_COUNT, read_key);

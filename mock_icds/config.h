@@ -26,6 +26,7 @@ struct platform_config {
     int gpus;
     int cpus;
     int accelerators;
+    const char *features; /* words: what its devices can do besides the least, where the mock validates (creation.h) */
     bool unloadable;
 };
 
@@ -49,6 +50,7 @@ struct config {
     bool icd2;
     bool exact_objects;   /* every object ends where an unreadable page begins, and is unreadable once released */
     bool table_per_class; /* each class of objects has a table of its own, that holds the functions of the class only */
+    bool validates;       /* checks arguments as the specification says, and remembers them for queries */
     struct platform_config platform[MAX_PLATFORMS];
     struct function_config function[FUNCTION_COUNT];
 };

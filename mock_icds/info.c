@@ -1,5 +1,6 @@
 /* Queries of the mock ICD: platforms, devices, and what every object can tell about its relatives. */
 #define _GNU_SOURCE
+#include "creation.h"
 #include "icd.h"
 
 #include <stdio.h>
@@ -176,8 +177,12 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     static void *const nothing[16];
     void *platform = object_handle(platform_object(device->platform));
     void *parent;
+    cl_int result;
     if (fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
         platform = (void *)(uintptr_t)nothing;
+    }
+    if (config.validates && device_limits_info(device, query, arguments, &result)) {
+        return result;
     }
     switch (query) {
     case CL_DEVICE_TYPE:
@@ -240,12 +245,17 @@ cl_int get_info(enum function function, const uint64_t *arguments)
     const uint64_t *rest = arguments + about->parameter_count - 3;
     cl_uint query = (cl_uint)rest[-1];
     uint64_t zero = 0;
+    cl_int result;
     struct object *object = object_of(arguments[0]);
     if (!object) {
         return CL_INVALID_VALUE;
     }
     if (object->kind == HANDLE_cl_device_id) {
         return get_device_info(object, query, rest);
+    }
+    if (object->made && !fault(FAULT_queries_give_no_object, ANY_PLATFORM) &&
+        creation_info(object, query, rest, &result)) {
+        return result;
     }
     for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
         if (relations[i].query != query) {

@@ -18,8 +18,9 @@ struct mapping {
     size_t size;
 };
 
-static struct object *arena;
+static struct object *arena; /* objects from its start, what belongs to them from its end */
 static int object_count;
+static size_t memory_used;
 static struct mapping cells; /* of exact objects: a page for each, and an unreadable one behind it */
 static struct object *platforms[MAX_PLATFORMS];
 static struct object *devices[MAX_PLATFORMS][DEVICES_PER_PLATFORM];
@@ -162,13 +163,29 @@ static void set_dispatch_data(struct object *object, void *data)
     }
 }
 
+static _Noreturn void out_of_room(void)
+{
+    fputs("clharness mock ICD: out of objects\n", stderr);
+    _exit(99);
+}
+
+void *objects_memory(size_t size)
+{
+    size_t rounded = (size + 15) / 16 * 16;
+    size_t used = __atomic_add_fetch(&memory_used, rounded, __ATOMIC_RELAXED);
+    if (used + (size_t)object_count * sizeof *arena > ARENA_SIZE) {
+        out_of_room();
+    }
+    return (char *)arena + ARENA_SIZE - used;
+}
+
 static struct object *make_object(enum handle_kind kind, struct object *parent, int platform)
 {
     void **table = tables[tagging_of(platform)][kind];
     int index = __atomic_fetch_add(&object_count, 1, __ATOMIC_RELAXED);
-    if (index >= (config.exact_objects ? EXACT_OBJECTS : ARENA_OBJECTS)) {
-        fputs("clharness mock ICD: out of objects\n", stderr);
-        _exit(99);
+    if (index >= (config.exact_objects ? EXACT_OBJECTS : ARENA_OBJECTS) ||
+        (size_t)(index + 1) * sizeof *arena + memory_used > ARENA_SIZE) {
+        out_of_room();
     }
     struct object *object = &arena[index];
     *object = (struct object){

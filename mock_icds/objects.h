@@ -5,12 +5,25 @@
 #include "clharness_functions.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* What a handle points to: the contract with the loader (cl_khr_icd 2.0: the dispatch table, then the data that the
  * loader set for the platform; with ICD 1 the first word only). */
 struct shared_part {
     void *const *dispatch;
     void *dispatch_data;
+};
+
+/* How an object was made, for queries; only where the mock validates. */
+struct creation {
+    enum function function;
+    uint64_t arguments[MAX_PARAMETERS]; /* what pointers among them point to is the application's, and may be gone */
+    const uint64_t *properties;         /* a copy of the property list; NULL where none was given */
+    size_t property_count;              /* words of it, with the end marker */
+    const uint64_t *properties_seen;    /* what the mock made of it, which is the same unless a fault says otherwise */
+    const uint64_t *devices;            /* of a context, each once */
+    size_t device_count;
+    uint32_t units; /* compute units of a sub-device */
 };
 
 struct object {
@@ -20,6 +33,7 @@ struct object {
     int references;
     uint64_t device_type; /* of a device */
     struct object *parent;
+    struct creation *made; /* NULL where nothing is known of it */
 };
 
 /* Makes the dispatch tables and the platforms as configured. */
@@ -35,6 +49,8 @@ void *dispatch_entry(int function);
 
 /* A new object; its platform and dispatch data are the parent's. Never NULL (the process stops when out of room). */
 struct object *object_make(enum handle_kind kind, struct object *parent);
+/* Memory for what belongs to objects, zeroed, as long as the library is loaded. Never NULL. */
+void *objects_memory(size_t size);
 /* Takes its dispatch table, or its dispatch data, from an object. */
 void object_strip(struct object *object, bool dispatch, bool data);
 /* What the application gets for an object. */

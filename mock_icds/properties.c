@@ -49,13 +49,13 @@ cl_int properties_check(const uint64_t *list, const struct property_rules *rules
     struct property property = {.platform = platform};
     for (const uint64_t *at = list; at && next_property(&at, rules, &property);) {
         const struct property_rule *rule = rule_of(property.name, rules, platform);
-        if (!rule) {
+        if (!rule && rules->unknown_name != CL_SUCCESS) {
             return rules->unknown_name;
         }
         if (rules->repeated_name != CL_SUCCESS && was_there_before(list, rules, &property)) {
             return rules->repeated_name;
         }
-        cl_int result = rule->check ? rule->check(&property, about) : CL_SUCCESS;
+        cl_int result = rule && rule->check ? rule->check(&property, about) : CL_SUCCESS;
         if (result != CL_SUCCESS) {
             return result;
         }
@@ -88,4 +88,89 @@ size_t properties_length(const uint64_t *list, const struct property_rules *rule
     while (at && next_property(&at, rules, &property)) {
     }
     return at ? (size_t)(at - list) + 1 : 0;
+}
+
+/* --- read in a wrong way, as a fault says --- */
+
+static bool reads_wrongly(void)
+{
+    static const enum fault faults[] = {FAULT_properties_end_at_zero_value, FAULT_properties_without_stride,
+                                        FAULT_properties_limited,           FAULT_properties_cut_to_32_bits,
+                                        FAULT_properties_end_at_inner_end,  FAULT_properties_want_order};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (fault(faults[i], ANY_PLATFORM)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void sort_in_place(const uint64_t *list, const struct property_rules *rules)
+{
+    uint64_t *words = (uint64_t *)(uintptr_t)list;
+    size_t length = properties_length(list, rules);
+    size_t pairs = length / 2;
+    for (size_t i = 0; i < pairs; i++) {
+        for (size_t j = i + 1; j < pairs; j++) {
+            if (words[2 * j] < words[2 * i]) {
+                const uint64_t name = words[2 * i];
+                const uint64_t value = words[2 * i + 1];
+                words[2 * i] = words[2 * j];
+                words[2 * i + 1] = words[2 * j + 1];
+                words[2 * j] = name;
+                words[2 * j + 1] = value;
+            }
+        }
+    }
+    words[length - 1] = 0; /* written at least once */
+}
+
+/* Appends a property as a fault sees it; false where nothing more is read. */
+static bool append_wrongly(uint64_t **to, const struct property *property, const struct property_rules *rules,
+                           uint64_t *last)
+{
+    uint64_t mask = fault(FAULT_properties_cut_to_32_bits, ANY_PLATFORM) ? UINT32_MAX : UINT64_MAX;
+    if (fault(FAULT_properties_want_order, ANY_PLATFORM) && property->name < *last) {
+        return true;
+    }
+    *last = property->name;
+    *(*to)++ = property->name & mask;
+    const struct property_rule *rule = rule_of(property->name, rules, ANY_PLATFORM);
+    for (size_t i = 0; i < property->count; i++) {
+        *(*to)++ = property->values[i] & mask;
+    }
+    if (rule && rule->form == PROPERTY_LIST) {
+        *(*to)++ = 0;
+        return !fault(FAULT_properties_end_at_inner_end, ANY_PLATFORM);
+    }
+    if (fault(FAULT_properties_without_stride, ANY_PLATFORM) && rule_of(property->values[0], rules, ANY_PLATFORM)) {
+        *(*to)++ = property->values[0];
+        *(*to)++ = property->values[1];
+    }
+    return property->values[0] != 0 || !fault(FAULT_properties_end_at_zero_value, ANY_PLATFORM);
+}
+
+const uint64_t *properties_seen(const uint64_t *list, const struct property_rules *rules)
+{
+    if (list && fault(FAULT_properties_read_behind_end, ANY_PLATFORM)) {
+        (void)*(const volatile uint64_t *)(list + properties_length(list, rules));
+    }
+    if (list && fault(FAULT_properties_sorted_in_place, ANY_PLATFORM)) {
+        sort_in_place(list, rules);
+    }
+    if (!list || !reads_wrongly()) {
+        return list;
+    }
+    uint64_t *seen = objects_memory((2 * properties_length(list, rules) + 1) * sizeof *seen);
+    uint64_t *to = seen;
+    uint64_t last = 0;
+    long left = fault_value(FAULT_properties_limited, ANY_PLATFORM, 1L << 30);
+    struct property property = {.platform = ANY_PLATFORM};
+    for (const uint64_t *at = list; left > 0 && next_property(&at, rules, &property); left--) {
+        if (!append_wrongly(&to, &property, rules, &last)) {
+            break;
+        }
+    }
+    *to = 0;
+    return seen;
 }

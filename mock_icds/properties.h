@@ -36,7 +36,7 @@ struct property_rule {
 struct property_rules {
     const struct property_rule *rules;
     size_t count;
-    cl_int unknown_name;  /* the error for a name without a rule */
+    cl_int unknown_name;  /* the error for a name without a rule; CL_SUCCESS where it is passed over */
     cl_int repeated_name; /* the error for a name that was there before; CL_SUCCESS where it may be */
 };
 
@@ -46,6 +46,8 @@ cl_int properties_check(const uint64_t *list, const struct property_rules *rules
 bool properties_find(const uint64_t *list, const struct property_rules *rules, uint64_t name, struct property *found);
 /* The value of the first property of this name, or `otherwise`. */
 uint64_t properties_value(const uint64_t *list, const struct property_rules *rules, uint64_t name, uint64_t otherwise);
+/* The list as the mock reads it: the same, unless a fault says that it reads lists in a wrong way. */
+const uint64_t *properties_seen(const uint64_t *list, const struct property_rules *rules);
 /* Length in words, with the end marker; 0 for NULL. */
 size_t properties_length(const uint64_t *list, const struct property_rules *rules);
 

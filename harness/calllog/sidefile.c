@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FAULTS = 64 };
+enum { MAX_FAULTS = 512 };
 
 struct fault_setting {
     int which;

@@ -16,10 +16,25 @@ from harness.sandbox import Sandbox
 from harness.tomlfile import only_keys, read, wrong
 
 FOLDER = Path(__file__).parent
-_SETTINGS = ("icd2", "platforms", "extensions", "suffix", "version", "table")
+_SETTINGS = ("icd2", "platforms", "extensions", "features", "suffix", "version", "table", "gpus", "per_platform")
 _KEYS = ("name", "requirement", "sentence", "faults", "functions", "variant", "cases", "file", *_SETTINGS)
-# Two platforms, so that what one does to another shows; the extension so that its query can be seen.
-_PLAIN: dict[str, Any] = {"platforms": 2, "extensions": "cl_khr_icd cl_khr_icd_unloadable", "icd2": True}
+# Two platforms, so that what one does to another shows; the first can do whatever is optional, the second nothing.
+_PLAIN: dict[str, Any] = {
+    "platforms": 2,
+    "icd2": True,
+    "gpus": 2,
+    "validates": True,
+    "extensions": "cl_khr_icd cl_khr_icd_unloadable",
+    "per_platform": [
+        {
+            "extensions": "cl_khr_icd cl_khr_icd_unloadable cl_khr_create_command_queue cl_khr_initialize_memory "
+            "cl_khr_mipmap_image cl_khr_priority_hints cl_khr_terminate_context cl_khr_throttle_hints "
+            "cl_ext_buffer_device_address",
+            "features": "device_queues images out_of_order pipes terminate",
+        },
+        {"features": "images"},
+    ],
+}
 
 
 @dataclass(frozen=True)

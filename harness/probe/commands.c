@@ -7,6 +7,7 @@
  *   module TOKEN                      ok PATH-IN-HEX of the file that the address lies in
  *   buffer N SIZE FILL                a buffer of SIZE bytes that ends at an unreadable page
  *   free N
+ *   protect N                         makes the buffer unwritable
  *   put N OFFSET HEX | word N OFFSET TOKEN | get N OFFSET LENGTH
  *   read TOKEN LENGTH                 ok HEX of memory at any address, or error; never faults
  *   call R FUNCTION TOKEN…            calls the loader's exported function; ok RESULT, kept as rR
@@ -601,6 +602,9 @@ void command_execute(char *line, char **text, size_t *room)
     } else if (strcmp(command, "free") == 0 && count == 2) {
         buffer_free((unsigned)strtoul(words[1], NULL, 10));
         answer(&reply, "ok");
+    } else if (strcmp(command, "protect") == 0 && count == 2) {
+        bool done = buffer_protect((unsigned)strtoul(words[1], NULL, 10));
+        answer(&reply, done ? "ok" : "error no such buffer");
     } else if (strcmp(command, "put") == 0 && count == 4) {
         do_put(&reply, words);
     } else if (strcmp(command, "word") == 0 && count == 4) {

@@ -16,6 +16,8 @@ extern struct calllog probe_log;
 /* Makes buffer `index` of `size` bytes filled with `fill`; it ends where an unreadable page begins. False: no room. */
 bool buffer_make(unsigned index, size_t size, int fill);
 void buffer_free(unsigned index);
+/* Makes a buffer unwritable; false where there is none. */
+bool buffer_protect(unsigned index);
 /* Address of `length` bytes at `offset` in a buffer, or NULL when they are not inside it. */
 unsigned char *buffer_bytes(unsigned index, size_t offset, size_t length);
 

@@ -50,6 +50,13 @@ void buffer_free(unsigned index)
     }
 }
 
+bool buffer_protect(unsigned index)
+{
+    return index < MAX_VALUES && buffers[index].mapping &&
+           mprotect(buffers[index].mapping, buffers[index].mapping_size - (size_t)sysconf(_SC_PAGESIZE), PROT_READ) ==
+               0;
+}
+
 unsigned char *buffer_bytes(unsigned index, size_t offset, size_t length)
 {
     if (index >= MAX_VALUES || !buffers[index].mapping || offset > buffers[index].size ||

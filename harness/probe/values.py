@@ -60,6 +60,14 @@ class Buffer:
     def text(self) -> str:
         return self.bytes().split(b"\0")[0].decode(errors="replace")
 
+    def fill(self, byte: int) -> None:
+        """Overwrites the whole buffer."""
+        self.session.later(f"put {self.index} 0 {bytes([byte] * self.size).hex()}")
+
+    def protect(self) -> None:
+        """From now on writing to the buffer is a crash."""
+        self.session.later(f"protect {self.index}")
+
     def at(self, offset: int) -> Value:
         """The address of a byte of the buffer, as an argument."""
         return Value(0, f"b{self.index}+{offset}")

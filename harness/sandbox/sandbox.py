@@ -49,7 +49,17 @@ PASSED_ON = (
 )
 
 # What a platform of the mock ICD can be told, besides its name (mock_icds/config.h).
-PLATFORM_SETTINGS = ("suffix", "extensions", "version", "profile", "gpus", "cpus", "accelerators", "unloadable")
+PLATFORM_SETTINGS = (
+    "suffix",
+    "extensions",
+    "version",
+    "profile",
+    "features",
+    "gpus",
+    "cpus",
+    "accelerators",
+    "unloadable",
+)
 
 # What single functions of the mock ICD can be told (mock_icds/config.h).
 FUNCTION_SETTINGS = (
@@ -183,19 +193,21 @@ class Sandbox:
         table: int | None = None,
         exact_objects: bool = False,
         table_per_class: bool = False,
+        validates: bool = False,
         functions: Mapping[str, Sequence[str]] | None = None,
         per_platform: Sequence[dict[str, str | int]] = (),
         **settings: str | int,
     ) -> MockIcd:
         """A copy of the mock ICD, a vendor of its own.
 
-        `settings` (suffix, extensions, version, profile, gpus, cpus, accelerators, unloadable) hold for all its
-        platforms, `per_platform` for the n-th. With several platforms their names are "NAME.0", "NAME.1", …
+        `settings` (suffix, extensions, version, profile, features, gpus, cpus, accelerators, unloadable) hold for all
+        its platforms, `per_platform` for the n-th. With several platforms their names are "NAME.0", "NAME.1", …
         `faults` are entries of mock_icds/faults.h: "name", "name=VALUE", "name@PLATFORM".
         `variant` is a build of the mock (which symbols it exports), `file` the copy's file name.
         `table` is the length of its dispatch table in entries; what is behind the last known one logs a trap. Exact
         objects are one word (two with ICD 2) before an unreadable page, and unreadable once released. With a table per
-        class each class of objects has its own table that holds the functions of that class only. `functions` tells
+        class each class of objects has its own table that holds the functions of that class only. One that `validates`
+        checks arguments as the specification says; its devices can do what `features` says. `functions` tells
         single functions what to do, by FUNCTION_SETTINGS: {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush
         /path/of/a/FIFO"]}; "all" is every function, and 1 a platform of an ICD 2 vendor, asked for its functions.
         """
@@ -211,6 +223,7 @@ class Sandbox:
         lines += [f"table = {table}"] if table is not None else []
         lines += ["exact_objects = 1"] if exact_objects else []
         lines += ["table_per_class = 1"] if table_per_class else []
+        lines += ["validates = 1"] if validates else []
         lines += [f"{key} = {name}" for key, names in (functions or {}).items() for name in names]
         for index in range(platforms):
             about: dict[str, str | int] = {"name": name if platforms == 1 else f"{name}.{index}", **settings}
