@@ -1,0 +1,96 @@
+/* What a fuzz target is written with.
+ *
+ * A target reads its input piece by piece, builds the machine that the loader under test finds (files, folders,
+ * variables, libraries: none of them real), makes calls, and says what it saw. Everything else is done here: the
+ * loader is loaded once, put back into the state after loading before each input, and all that it asks of the system is
+ * answered from memory; after an input it is ended, and what it did not give back is a finding.
+ *
+ * One input is one process of an application, as the loader sees it.
+ */
+#ifndef CLHARNESS_FUZZ_ENGINE_H
+#define CLHARNESS_FUZZ_ENGINE_H
+
+#include "clharness_cl.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* --- What a target defines --- */
+
+/* Its name, and what it does with one input: called once for each loader under test, in a fresh world each time. */
+extern const char *const target_name;
+void target_run(void);
+
+/* --- input.c: the input. Where it has ended every answer is 0, which always means the ordinary case. --- */
+
+uint8_t take_byte(void);
+uint32_t take_word(void);
+uint64_t take_long(void);
+/* A number from 0 to below - 1; 0 where `below` is 0. */
+unsigned take_below(unsigned below);
+/* One time in `of`, roughly, never at the end of the input. */
+bool take_chance(unsigned of);
+/* Up to `most` bytes of the input as they are; gives how many. They stay as long as the input. */
+size_t take_bytes(const uint8_t **bytes, size_t most);
+/* The same as a terminated text, in memory that lives as long as the input. */
+const char *take_text(size_t most);
+bool input_ended(void);
+
+/* Memory that lives as long as the input; zero. Never NULL. */
+void *keep(size_t size);
+const char *keep_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* --- world.c: the machine that the loader finds --- */
+
+enum file_kind { FILE_REGULAR, FILE_FOLDER, FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP };
+
+/* Adds a file at an absolute path, in the order in which readdir gives them. Folders above it come by themselves. */
+void world_file(const char *path, enum file_kind kind, const void *data, size_t size);
+/* Sets a variable of the environment; NULL takes it away. */
+void world_variable(const char *name, const char *value);
+
+struct library;
+
+/* What dlsym answers for a library: an address or NULL. */
+typedef void *library_symbol(const struct library *library, const char *name);
+
+struct library {
+    const char *name; /* the path that opens it; without a slash a name that the dynamic linker finds */
+    library_symbol *symbol;
+    int number; /* for `symbol` */
+    unsigned opened;
+    unsigned closed;
+};
+
+/* A library at a path. The answer lives as long as the input. */
+struct library *world_library(const char *name, library_symbol *symbol, int number);
+
+/* --- subject.c: the loader under test --- */
+
+/* The address of a function of the loader under test, or NULL where it has none. */
+typedef void (*address)(void);
+address loader_function(enum function function);
+/* Calls it. Arguments are widened to 64 bits. Where the loader has no such function: 0, and nothing is called. */
+uint64_t call(enum function function, const uint64_t *arguments);
+#define CALL(name, ...) call(FUNCTION_##name, (const uint64_t[]){__VA_ARGS__})
+/* An argument that is an address. */
+#define AT(pointer) ((uint64_t)(uintptr_t)(pointer))
+
+/* --- findings.c: what is wrong --- */
+
+/* Notes what the application sees: the same input must show the same to every loader, and always. */
+void saw(const char *what, uint64_t value);
+void saw_text(const char *what, const char *text);
+/* Says that texts are silent on something in this input, so that loaders may show different things. */
+void grey(const char *why);
+/* Describes a part of the input in words; costs nothing unless somebody reads it. */
+void describe(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Ends the input, unless the key is a known one: then it is passed over. `kind` is crash, leak, environment, difference
+ * or wrong; `key` is one word, the same for the same defect; the sentence says what, with values. */
+void finding(const char *kind, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Ends on an unreadable page: `size` bytes to be read or written, and no more. Lives as long as the input. */
+void *guarded(size_t size);
+
+#endif

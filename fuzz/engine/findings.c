@@ -1,0 +1,199 @@
+/* What is wrong, and what the application saw. */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_SEEN = 16384, MOST_GREY = 8 };
+
+struct seen {
+    const char *what;
+    uint64_t value;
+    const char *text; /* or NULL */
+};
+
+static struct seen seen[MOST_SEEN];
+static size_t seen_count;
+static struct seen *before; /* what the first loader showed */
+static size_t before_count;
+static const char *greys[MOST_GREY];
+static size_t grey_count;
+
+static char **known;
+static size_t known_count;
+bool describing;
+
+void stop(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("clharness-fuzz: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    _exit(2);
+}
+
+const char *where(uintptr_t address)
+{
+    Dl_info about;
+    if (!dladdr((void *)address, &about)) {
+        return keep_text("%#lx", (unsigned long)address);
+    }
+    const char *slash = strrchr(about.dli_fname, '/');
+    const char *file = slash ? slash + 1 : about.dli_fname;
+    uintptr_t offset = address - (uintptr_t)about.dli_fbase;
+    return about.dli_sname
+               ? keep_text("%s+%#lx", about.dli_sname, (unsigned long)(address - (uintptr_t)about.dli_saddr))
+               : keep_text("%s+%#lx", file, (unsigned long)offset);
+}
+
+void findings_load_known(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char line[512];
+    if (!file) {
+        stop("%s: the list of known findings cannot be read", path);
+    }
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        known = realloc(known, (known_count + 1) * sizeof *known);
+        known[known_count++] = strdup(line);
+    }
+    fclose(file);
+}
+
+bool is_known(const char *key)
+{
+    for (size_t i = 0; i < known_count; i++) {
+        if (strcmp(known[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void findings_begin(void)
+{
+    seen_count = 0;
+    grey_count = 0;
+}
+
+void saw(const char *what, uint64_t value)
+{
+    if (describing) {
+        fprintf(stderr, "clharness-fuzz: seen: %s %#llx\n", what, (unsigned long long)value);
+    }
+    if (seen_count < MOST_SEEN) {
+        seen[seen_count++] = (struct seen){what, value, NULL};
+    }
+}
+
+void saw_text(const char *what, const char *text)
+{
+    if (describing) {
+        fprintf(stderr, "clharness-fuzz: seen: %s \"%s\"\n", what, text);
+    }
+    if (seen_count < MOST_SEEN) {
+        char *copy = keep(strlen(text) + 1);
+        seen[seen_count++] = (struct seen){what, 0, strcpy(copy, text)};
+    }
+}
+
+void grey(const char *why)
+{
+    if (grey_count < MOST_GREY) {
+        greys[grey_count++] = why;
+    }
+}
+
+void describe(const char *format, ...)
+{
+    if (!describing) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("clharness-fuzz: input: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+static uint64_t hashed(uint64_t hash, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ ((const uint8_t *)data)[i]) * 1099511628211U;
+    }
+    return hash;
+}
+
+uint64_t findings_digest(void)
+{
+    uint64_t hash = 14695981039346656037U;
+    for (size_t i = 0; i < seen_count; i++) {
+        hash = hashed(hash, seen[i].what, strlen(seen[i].what) + 1);
+        hash = hashed(hash, &seen[i].value, sizeof seen[i].value);
+        hash = seen[i].text ? hashed(hash, seen[i].text, strlen(seen[i].text) + 1) : hash;
+    }
+    return hash;
+}
+
+void findings_keep_for_comparison(void)
+{
+    before = keep((seen_count + 1) * sizeof *before);
+    memcpy(before, seen, seen_count * sizeof *before);
+    before_count = seen_count;
+}
+
+static const char *shown(const struct seen *one)
+{
+    return one->text ? keep_text("%s \"%s\"", one->what, one->text)
+                     : keep_text("%s %#llx", one->what, (unsigned long long)one->value);
+}
+
+static bool same(const struct seen *a, const struct seen *b)
+{
+    return strcmp(a->what, b->what) == 0 && a->value == b->value && !a->text == !b->text &&
+           (!a->text || strcmp(a->text, b->text) == 0);
+}
+
+void findings_compare(void)
+{
+    if (grey_count > 0) {
+        return;
+    }
+    for (size_t i = 0; i < before_count || i < seen_count; i++) {
+        if (i < before_count && i < seen_count && same(&before[i], &seen[i])) {
+            continue;
+        }
+        const char *what = i < before_count ? before[i].what : seen[i].what;
+        char *key = keep(strlen(what) + 12);
+        strcpy(stpcpy(key, "difference-"), what);
+        for (char *c = key; *c; c++) {
+            *c = *c == ' ' ? '-' : *c;
+        }
+        finding("difference", key, "%s shows %s, %s shows %s", subjects[0].path,
+                i < before_count ? shown(&before[i]) : "nothing more", subjects[1].path,
+                i < seen_count ? shown(&seen[i]) : "nothing more");
+        return;
+    }
+}
+
+void finding(const char *kind, const char *key, const char *format, ...)
+{
+    va_list arguments;
+    if (is_known(key)) {
+        leave_run();
+    }
+    fprintf(stderr, "\nclharness-fuzz: finding: %s %s: ", kind, key);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    abort();
+}

@@ -1,0 +1,128 @@
+/* The input, piece by piece, and memory that lives as long as it. */
+#include "internal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA = 1 << 20 };
+
+static const uint8_t *at;
+static const uint8_t *end;
+
+static struct chunk {
+    struct chunk *next;
+    size_t used;
+    size_t size;
+    char memory[];
+} * first;
+
+void input_begin(const uint8_t *data, size_t size)
+{
+    at = data;
+    end = data + size;
+}
+
+/* One chunk stays for the next input. */
+void input_end(void)
+{
+    while (first && first->next) {
+        struct chunk *next = first->next;
+        free(first);
+        first = next;
+    }
+    if (first) {
+        first->used = 0;
+    }
+}
+
+void *keep(size_t size)
+{
+    size = (size + 15) & ~(size_t)15;
+    if (!first || first->size - first->used < size) {
+        size_t room = size > ARENA ? size : ARENA;
+        struct chunk *chunk = malloc(sizeof *chunk + room);
+        if (!chunk) {
+            stop("out of memory");
+        }
+        *chunk = (struct chunk){.next = first, .size = room};
+        first = chunk;
+    }
+    void *memory = first->memory + first->used;
+    first->used += size;
+    return memset(memory, 0, size);
+}
+
+const char *keep_text(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = keep((size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+bool input_ended(void)
+{
+    return at == end;
+}
+
+uint8_t take_byte(void)
+{
+    return at < end ? *at++ : 0;
+}
+
+static uint64_t take_number(int bytes)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < bytes; i++) {
+        number |= (uint64_t)take_byte() << (8 * i);
+    }
+    return number;
+}
+
+uint32_t take_word(void)
+{
+    return (uint32_t)take_number(4);
+}
+
+uint64_t take_long(void)
+{
+    return take_number(8);
+}
+
+unsigned take_below(unsigned below)
+{
+    if (below < 2) {
+        return 0;
+    }
+    return (unsigned)take_number(below > 256 ? 2 : 1) % below;
+}
+
+bool take_chance(unsigned of)
+{
+    return take_below(of) == of - 1;
+}
+
+size_t take_bytes(const uint8_t **bytes, size_t most)
+{
+    size_t left = (size_t)(end - at);
+    size_t size = most < left ? most : left;
+    *bytes = at;
+    at += size;
+    return size;
+}
+
+const char *take_text(size_t most)
+{
+    const uint8_t *bytes;
+    size_t size = take_bytes(&bytes, take_below((unsigned)most + 1));
+    char *text = keep(size + 1);
+    memcpy(text, bytes, size);
+    return text;
+}

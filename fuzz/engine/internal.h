@@ -1,0 +1,149 @@
+/* What the parts of the engine share. */
+#ifndef CLHARNESS_FUZZ_INTERNAL_H
+#define CLHARNESS_FUZZ_INTERNAL_H
+
+#include "engine.h"
+
+#include <stdio.h>
+
+/* Ends the program with a sentence: the harness was used wrongly, or failed. */
+void stop(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* --- input.c --- */
+
+void input_begin(const uint8_t *data, size_t size);
+void input_end(void);
+
+/* --- subject.c --- */
+
+struct span {
+    uintptr_t begin;
+    uintptr_t end;
+};
+
+enum { SPANS_MAX = 64 };
+
+struct subject {
+    const char *path;
+    void *handle;
+    uintptr_t base;
+    struct span image;               /* all of it, as mapped */
+    struct span writable[SPANS_MAX]; /* what it may write, without what instrumentation counts in */
+    char *saved[SPANS_MAX];
+    size_t writable_count;
+    void *thread_local;
+    size_t thread_local_size;
+    char *thread_local_saved;
+    void (*at_end[16])(void); /* its destructors */
+    size_t at_end_count;
+    address function[FUNCTION_COUNT];
+    bool instrumented; /* by a sanitizer */
+};
+
+extern struct subject subjects[2];
+extern size_t subject_count;
+extern struct subject *subject; /* the one in use, or NULL */
+
+void subject_load(const char *path);
+/* Takes a span out of those that are saved and restored. */
+void subject_leave_out(struct subject *subject, struct span span);
+/* Puts its memory back into the state after loading. */
+void subject_restore(struct subject *subject);
+void subject_run_destructors(struct subject *subject);
+
+/* --- elf.c: what stands in the file of the loader --- */
+
+/* Finds spans to leave out (counters), and the destructors that are the loader's own. */
+void elf_read(struct subject *subject);
+
+/* --- imports.c: what the loader asks of the system --- */
+
+struct import {
+    const char *name;
+    address function; /* or NULL */
+    void *variable;
+};
+
+#define FUNCTION(name, replacement)        \
+    {                                      \
+        name, (address)(replacement), NULL \
+    }
+
+void imports_replace(struct subject *subject, uintptr_t dynamic);
+
+/* --- heap.c, files.c, libraries.c: replacements, and what is left at the end of an input --- */
+
+extern const struct import heap_imports[], file_imports[], library_imports[], process_imports[];
+
+void heap_reset(void);
+/* Blocks, and handles of libraries, that the loader did not give back and keeps no pointer to. At its end it may keep
+ * libraries open: others may still run their code. */
+void heap_report_leaks(const char *when, bool libraries);
+/* Memory outside the loader that may point to what it allocated. */
+void heap_root(const void *begin, size_t size);
+/* Something that the engine allocated for the loader with malloc, which the loader frees. NULL stays NULL. */
+void *heap_adopt(void *memory);
+void files_reset(void);
+void files_report_leaks(void);
+void libraries_reset(void);
+void process_reset(void);
+void process_run_exits(void);
+
+/* --- guard.c: memory between unreadable pages --- */
+
+/* Memory of which nothing behind its end can be read (but for what alignment leaves), or NULL where the room is used
+ * up. Released memory is unreadable until the next reset. */
+void *guard_allocate(size_t size, size_t alignment);
+bool guard_owns(const void *memory);
+/* False where it was changed behind its end. */
+bool guard_release(void *memory);
+void guard_reset(void);
+
+/* --- world.c --- */
+
+struct file {
+    char *path;
+    enum file_kind kind;
+    const uint8_t *data;
+    size_t size;
+    struct file *next;
+};
+
+extern struct file *world_files; /* in order */
+extern struct library *world_libraries;
+extern size_t world_library_count;
+
+void world_clear(void);
+/* The file at a path as the loader says it (relative to "/"), or NULL. */
+struct file *world_find(const char *path);
+/* The environment of the loader. A loader that changes it is a finding. */
+char **world_variables(void);
+void world_check_variables(void);
+
+/* --- findings.c --- */
+
+/* A place in the loader, as a word: its function and how far in, or how far into the file. */
+const char *where(uintptr_t address);
+void findings_begin(void);
+void findings_load_known(const char *path);
+/* What was seen since the beginning: a hash, for replays; compared between loaders. */
+uint64_t findings_digest(void);
+void findings_keep_for_comparison(void);
+void findings_compare(void);
+/* Prints what the target says of the input while it runs. */
+extern bool describing;
+bool is_known(const char *key);
+
+/* --- signals.c --- */
+
+void signals_catch(bool fuzzer);
+/* Runs a function; false where it was left by a crash that is known. */
+bool run_or_leave(void (*function)(void));
+_Noreturn void leave_run(void);
+
+/* --- run.c --- */
+
+/* Loads the loader that CLHARNESS_FUZZ_LOADER names, and whatever else the environment asks for. */
+void engine_start(bool fuzzer);
+
+#endif

@@ -1,0 +1,119 @@
+/* The dynamic linker, as the loader finds it: libraries of the input, which answer as the target says. */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <string.h>
+
+static const char *failure;
+
+/* What stands for the program itself (dlopen(NULL) and dlopen("")): an application that is linked to the loader. */
+static void *of_program(const struct library *library, const char *name)
+{
+    (void)library;
+    return dlsym(subject->handle, name);
+}
+
+static struct library program = {.name = "the program", .symbol = of_program};
+
+static struct library *named(const char *name)
+{
+    const struct file *file = strchr(name, '/') ? world_find(name) : NULL;
+    for (size_t i = 0; i < world_library_count; i++) {
+        const char *own = world_libraries[i].name;
+        if (strcmp(own, file ? file->path : name) == 0 && (file || *own != '/')) {
+            return &world_libraries[i];
+        }
+    }
+    return NULL;
+}
+
+static void *my_dlopen(const char *name, int flags)
+{
+    if (!(flags & (RTLD_NOW | RTLD_LAZY))) {
+        failure = "invalid mode for dlopen(): Invalid argument";
+        return NULL;
+    }
+    if (!name || !*name) {
+        return &program;
+    }
+    Dl_info own;
+    if (dladdr((void *)(uintptr_t)subject->function[FUNCTION_clGetPlatformIDs], &own) &&
+        strcmp(name, own.dli_fname) == 0) {
+        return &program; /* the loader itself */
+    }
+    struct library *library = named(name);
+    if (!library || ((flags & RTLD_NOLOAD) && library->opened == library->closed)) {
+        failure = keep_text("%.4096s: cannot open shared object file: No such file or directory", name);
+        return NULL;
+    }
+    library->opened++;
+    return library;
+}
+
+/* The library behind a handle that is open; anything else is an error of the loader. */
+static struct library *behind(void *handle, const char *what)
+{
+    struct library *library = handle;
+    if (library == &program) {
+        return library;
+    }
+    if (library < world_libraries || library >= world_libraries + world_library_count) {
+        finding("wrong", keep_text("%s-of-no-handle", what), "the loader called %s with %p, which is no handle", what,
+                handle);
+        return NULL;
+    }
+    if (library->opened == library->closed) {
+        finding("wrong", keep_text("%s-of-closed-library", what),
+                "the loader called %s with the handle of %s after it had closed it as often as it had opened it", what,
+                library->name);
+        return NULL;
+    }
+    return library;
+}
+
+static void *my_dlsym(void *handle, const char *name)
+{
+    if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
+        return NULL;
+    }
+    struct library *library = behind(handle, "dlsym");
+    void *found = library ? library->symbol(library, name) : NULL;
+    if (!found) {
+        failure = keep_text("%s: undefined symbol: %.200s", library ? library->name : "?", name);
+    }
+    return found;
+}
+
+static void *my_dlvsym(void *handle, const char *name, const char *version)
+{
+    (void)version;
+    return my_dlsym(handle, name);
+}
+
+static int my_dlclose(void *handle)
+{
+    struct library *library = behind(handle, "dlclose");
+    if (library && library != &program) {
+        library->closed++;
+    }
+    return library ? 0 : -1;
+}
+
+static char *my_dlerror(void)
+{
+    char *last = (char *)(uintptr_t)failure;
+    failure = NULL;
+    return last;
+}
+
+const struct import library_imports[] = {
+    FUNCTION("dlopen", my_dlopen),   FUNCTION("dlsym", my_dlsym),     FUNCTION("dlvsym", my_dlvsym),
+    FUNCTION("dlclose", my_dlclose), FUNCTION("dlerror", my_dlerror), {NULL, NULL, NULL},
+};
+
+void libraries_reset(void)
+{
+    failure = NULL;
+}

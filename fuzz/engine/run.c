@@ -1,0 +1,100 @@
+/* One input: a fresh world, the target, the end of the loader, and what it left. */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *count, char ***arguments);
+
+static bool resets = true;
+static char **own_environment;
+
+static void load(const char *path)
+{
+    char *nothing[] = {NULL};
+    environ = nothing; /* constructors of the loader find no variable */
+    subject_load(path);
+    environ = own_environment;
+}
+
+void engine_start(bool fuzzer)
+{
+    const char *loader = getenv("CLHARNESS_FUZZ_LOADER");
+    const char *against = getenv("CLHARNESS_FUZZ_AGAINST");
+    const char *known = getenv("CLHARNESS_FUZZ_KNOWN");
+    const char *reset = getenv("CLHARNESS_FUZZ_RESET");
+    if (!loader) {
+        stop("CLHARNESS_FUZZ_LOADER is not set: give the path of the loader under test");
+    }
+    if (reset && strcmp(reset, "none") != 0 && strcmp(reset, "snapshot") != 0) {
+        stop("CLHARNESS_FUZZ_RESET=%s: give snapshot or none", reset);
+    }
+    resets = !reset || strcmp(reset, "none") != 0;
+    describing = getenv("CLHARNESS_FUZZ_DESCRIBE") != NULL;
+    own_environment = environ;
+    load(loader);
+    if (against) {
+        load(against);
+    }
+    if (known) {
+        findings_load_known(known);
+    }
+    subject = subjects;
+    signals_catch(fuzzer);
+}
+
+int LLVMFuzzerInitialize(int *count, char ***arguments)
+{
+    (void)count;
+    (void)arguments;
+    engine_start(true);
+    return 0;
+}
+
+static void one_loader(void)
+{
+    environ = world_variables();
+    target_run();
+    heap_report_leaks("while it runs", true);
+    subject_run_destructors(subject);
+    process_run_exits();
+    world_check_variables();
+    files_report_leaks();
+    heap_report_leaks("after its end", false);
+}
+
+/* Everything that an input can leave behind is taken away here, however it ended. */
+static void clear(void)
+{
+    environ = own_environment;
+    if (resets) {
+        subject_restore(subject);
+    }
+    heap_reset();
+    files_reset();
+    libraries_reset();
+    process_reset();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    bool whole = true;
+    for (size_t i = 0; i < subject_count && whole; i++) {
+        subject = &subjects[i];
+        input_begin(data, size);
+        world_clear();
+        findings_begin();
+        whole = run_or_leave(one_loader);
+        clear();
+        if (i == 0) {
+            findings_keep_for_comparison();
+        } else if (whole) {
+            run_or_leave(findings_compare);
+        }
+    }
+    input_end();
+    return 0;
+}

@@ -1,0 +1,142 @@
+/* Crashes of the loader: named by the place where they happen, and survived where they are known already. */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <execinfo.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* A fuzzer has its own way with SIGABRT and SIGALRM; where there is none (replay) they are caught, too. */
+static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
+enum { CAUGHT = sizeof caught / sizeof *caught, CAUGHT_BESIDE_FUZZER = 4 };
+static struct sigaction before[CAUGHT];
+static sigjmp_buf back;
+static volatile sig_atomic_t running;
+
+bool run_or_leave(void (*function)(void))
+{
+    if (sigsetjmp(back, 0)) {
+        running = 0;
+        return false;
+    }
+    running = 1;
+    function();
+    running = 0;
+    return true;
+}
+
+void leave_run(void)
+{
+    siglongjmp(back, 1);
+}
+
+static bool inside(uintptr_t address)
+{
+    return subject && address >= subject->image.begin && address < subject->image.end;
+}
+
+static uintptr_t program_counter(const ucontext_t *context)
+{
+#if defined __x86_64__
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#else
+    return (uintptr_t)context->uc_mcontext.pc;
+#endif
+}
+
+/* The innermost place of the loader on the stack, or 0. */
+static uintptr_t place(const ucontext_t *context)
+{
+    uintptr_t at = program_counter(context);
+    if (inside(at)) {
+        return at;
+    }
+#if defined __x86_64__
+    /* A call to where no code is leaves the caller on top of the stack. */
+    if (at < 65536) {
+        uintptr_t caller = *(uintptr_t *)context->uc_mcontext.gregs[REG_RSP];
+        if (inside(caller)) {
+            return caller;
+        }
+    }
+#endif
+    void *frames[64];
+    int count = backtrace(frames, 64);
+    for (int i = 0; i < count; i++) {
+        if (inside((uintptr_t)frames[i])) {
+            return (uintptr_t)frames[i];
+        }
+    }
+    return 0;
+}
+
+static const char *word(int number)
+{
+    switch (number) {
+    case SIGSEGV:
+    case SIGBUS:
+        return "memory";
+    case SIGABRT:
+        return "abort";
+    case SIGALRM:
+        return "hang";
+    default:
+        return "instruction";
+    }
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    size_t slot = 0;
+    while (caught[slot] != number) {
+        slot++;
+    }
+    uintptr_t at = running ? place(context) : 0;
+    if (at) {
+        const char *key = keep_text("%s@%s", word(number), where(at));
+        if (is_known(key)) {
+            sigset_t set;
+            sigemptyset(&set);
+            sigaddset(&set, number);
+            sigprocmask(SIG_UNBLOCK, &set, NULL);
+            siglongjmp(back, 1);
+        }
+        fprintf(stderr, "\nclharness-fuzz: finding: %s %s: %s in %s", number == SIGALRM ? "hang" : "crash", key,
+                strsignal(number), where(at));
+        if (number == SIGSEGV || number == SIGBUS) {
+            fprintf(stderr, ", at the address %p", info->si_addr);
+        }
+        fputc('\n', stderr);
+    }
+    running = 0;
+    bool nobody = before[slot].sa_handler == SIG_DFL && !(before[slot].sa_flags & SA_SIGINFO);
+    sigaction(number, &before[slot], NULL);
+    if (nobody && number != SIGABRT) {
+        abort(); /* the fuzzer keeps the input */
+    }
+    if (number == SIGABRT) {
+        raise(number);
+    }
+    /* The others come again, to whoever was there before: a sanitizer. */
+}
+
+void signals_catch(bool fuzzer)
+{
+    static char stack[65536];
+    stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+    stack_t there;
+    if (sigaltstack(NULL, &there) == 0 && (there.ss_flags & SS_DISABLE)) {
+        sigaltstack(&own, NULL);
+    }
+    void *frame[1];
+    backtrace(frame, 1); /* loads what it needs now and not in a handler */
+    for (size_t i = 0; i < (fuzzer ? CAUGHT_BESIDE_FUZZER : CAUGHT); i++) {
+        struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        sigemptyset(&action.sa_mask);
+        sigaction(caught[i], &action, &before[i]);
+    }
+}

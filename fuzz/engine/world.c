@@ -1,0 +1,155 @@
+/* The machine that the loader finds: files, libraries and variables, all of them from the input. */
+#define _GNU_SOURCE
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { VARIABLES = 32, LIBRARIES = 64 };
+
+struct file *world_files;
+static struct file **last_file = &world_files;
+struct library *world_libraries;
+size_t world_library_count;
+
+static char *variables[VARIABLES + 1];
+static char *variables_before[VARIABLES + 1];
+static size_t variable_count;
+static uint64_t variables_hash;
+
+void world_clear(void)
+{
+    world_files = NULL;
+    last_file = &world_files;
+    world_libraries = keep(LIBRARIES * sizeof *world_libraries);
+    world_library_count = 0;
+    variable_count = 0;
+    variables[0] = NULL;
+}
+
+/* An absolute path without "//", "/./" and "/../". */
+static char *normal(const char *path)
+{
+    char *to = keep(strlen(path) + 2);
+    char *end = to;
+    while (*path) {
+        size_t length = strcspn(path, "/");
+        if (length == 2 && strncmp(path, "..", 2) == 0) {
+            while (end > to && *--end != '/') {
+            }
+        } else if (length > 0 && !(length == 1 && *path == '.')) {
+            *end++ = '/';
+            memcpy(end, path, length);
+            end += length;
+        }
+        path += length;
+        path += *path == '/';
+    }
+    if (end == to) {
+        *end++ = '/';
+    }
+    *end = '\0';
+    return to;
+}
+
+static struct file *exact(const char *path)
+{
+    for (struct file *file = world_files; file; file = file->next) {
+        if (strcmp(file->path, path) == 0) {
+            return file;
+        }
+    }
+    return NULL;
+}
+
+struct file *world_find(const char *path)
+{
+    size_t length = strlen(path);
+    struct file *file = length && length < 4096 ? exact(normal(path)) : NULL;
+    /* A slash at the end, or a step beyond, is for folders only. */
+    return file && file->kind != FILE_FOLDER && path[length - 1] == '/' ? NULL : file;
+}
+
+static void add(char *path, enum file_kind kind, const void *data, size_t size)
+{
+    struct file *file = keep(sizeof *file);
+    *file = (struct file){path, kind, data, size, NULL};
+    *last_file = file;
+    last_file = &file->next;
+}
+
+void world_file(const char *path, enum file_kind kind, const void *data, size_t size)
+{
+    char *full = normal(path);
+    for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        struct file *folder = exact(full);
+        if (!folder) {
+            char *copy = keep(strlen(full) + 1);
+            strcpy(copy, full);
+            add(copy, FILE_FOLDER, NULL, 0);
+        } else if (folder->kind != FILE_FOLDER) {
+            return; /* below a file: nothing can be there */
+        }
+        *slash = '/';
+    }
+    if (!exact(full)) {
+        add(full, kind, data, size);
+    }
+}
+
+void world_variable(const char *name, const char *value)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < variable_count; i++) {
+        if (strncmp(variables[i], name, length) == 0 && variables[i][length] == '=') {
+            variables[i] = variables[--variable_count];
+            break;
+        }
+    }
+    if (value && variable_count < VARIABLES) {
+        variables[variable_count] = keep(length + strlen(value) + 2);
+        stpcpy(stpcpy(stpcpy(variables[variable_count++], name), "="), value);
+    }
+    variables[variable_count] = NULL;
+}
+
+struct library *world_library(const char *name, library_symbol *symbol, int number)
+{
+    if (world_library_count == LIBRARIES) {
+        stop("a target has more than %d libraries", LIBRARIES);
+    }
+    struct library *library = &world_libraries[world_library_count++];
+    *library = (struct library){.name = strchr(name, '/') ? normal(name) : name, .symbol = symbol, .number = number};
+    if (*library->name == '/') {
+        world_file(library->name, FILE_REGULAR, "\177ELF", 4);
+    }
+    return library;
+}
+
+static uint64_t hash_of_variables(void)
+{
+    uint64_t hash = 14695981039346656037U;
+    for (size_t i = 0; i < variable_count; i++) {
+        for (const char *c = variables[i]; *c; c++) {
+            hash = (hash ^ (unsigned char)*c) * 1099511628211U;
+        }
+    }
+    return hash;
+}
+
+char **world_variables(void)
+{
+    memcpy(variables_before, variables, sizeof variables);
+    variables_hash = hash_of_variables();
+    return variables;
+}
+
+void world_check_variables(void)
+{
+    if (environ != variables || memcmp(variables, variables_before, sizeof variables) != 0 ||
+        variables_hash != hash_of_variables()) {
+        finding("environment", "environment", "the loader changed the environment of the process");
+    }
+}
