@@ -1,0 +1,1 @@
+"""What `clharness fuzz` does outside of the fuzz targets themselves."""
