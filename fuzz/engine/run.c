@@ -1,5 +1,6 @@
 /* One input: a fresh world, the target, the end of the loader, and what it left. */
 #define _GNU_SOURCE
+#include "blocks.h"
 #include "internal.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments);
 
 static bool resets = true;
 static char **own_environment;
+static const char *hits; /* the file for the blocks that were hit, or NULL */
 
 static void load(const char *path)
 {
@@ -26,6 +28,7 @@ void engine_start(bool fuzzer)
     const char *against = getenv("CLHARNESS_FUZZ_AGAINST");
     const char *known = getenv("CLHARNESS_FUZZ_KNOWN");
     const char *reset = getenv("CLHARNESS_FUZZ_RESET");
+    const char *blocks = getenv("CLHARNESS_FUZZ_BLOCKS");
     if (!loader) {
         stop("CLHARNESS_FUZZ_LOADER is not set: give the path of the loader under test");
     }
@@ -38,6 +41,10 @@ void engine_start(bool fuzzer)
     load(loader);
     if (against) {
         load(against);
+    }
+    if (blocks) {
+        blocks_watch(blocks, subjects[0].path, subjects[0].base);
+        hits = getenv("CLHARNESS_FUZZ_HITS");
     }
     if (known) {
         findings_load_known(known);
@@ -82,6 +89,8 @@ static void clear(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     bool whole = true;
+    size_t before = blocks_hit();
+    blocks_new_input();
     for (size_t i = 0; i < subject_count && whole; i++) {
         subject = &subjects[i];
         input_begin(data, size);
@@ -96,5 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     input_end();
+    if (hits && blocks_hit() > before && blocks_dump(hits) != 0) {
+        stop("%s cannot be written", hits);
+    }
     return 0;
 }
