@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +38,11 @@ static struct {
     uint8_t *counters;
     _Atomic uint8_t *states;
     atomic_size_t hit;
-    uint32_t *again; /* blocks that were hit in this input, when breakpoints are to come back */
+    uint32_t *again; /* blocks that were hit in this input, where breakpoints are to come back */
     atomic_size_t again_count;
+    bool comes_back[2]; /* whether they do: after the first input, and after all others */
+    bool begun;         /* the first input is over */
+    size_t inputs;
     struct sigaction others; /* what was told of SIGTRAP before */
 } watched;
 
@@ -117,7 +121,8 @@ static void restore(size_t block)
 {
     /* An exchange, so that of several threads in the same breakpoint one notes it. */
     uint8_t *code = code_of(block);
-    if (__atomic_exchange_n(code, watched.original[block], __ATOMIC_SEQ_CST) == BREAKPOINT && watched.again) {
+    if (__atomic_exchange_n(code, watched.original[block], __ATOMIC_SEQ_CST) == BREAKPOINT &&
+        watched.comes_back[watched.begun]) {
         watched.again[atomic_fetch_add(&watched.again_count, 1)] = (uint32_t)block;
     }
 }
@@ -272,10 +277,10 @@ void blocks_watch(const char *block_file, const char *library_path, uintptr_t ba
     watched.original = zeros(watched.count, 1);
     watched.counters = zeros(watched.count, 1);
     watched.states = zeros(watched.count, sizeof *watched.states);
+    watched.again = zeros(watched.count, sizeof *watched.again);
     const char *rearm = getenv("CLHARNESS_FUZZ_REARM");
-    if (rearm && strcmp(rearm, "1") == 0) {
-        watched.again = zeros(watched.count, sizeof *watched.again);
-    }
+    watched.comes_back[false] = true;
+    watched.comes_back[true] = rearm && strcmp(rearm, "1") == 0;
     size_t inside = 0;
     if (!dl_iterate_phdr(open_code, &inside) || inside != watched.count) {
         stop("%s does not fit what is loaded at 0x%" PRIxPTR, block_file, base);
@@ -301,6 +306,7 @@ void blocks_new_input(void)
     for (size_t i = 0; i < count; i++) {
         *code_of(watched.again[i]) = BREAKPOINT;
     }
+    watched.begun = watched.inputs++ > 0;
 }
 
 int blocks_dump(const char *path)

@@ -23,7 +23,10 @@
  */
 void blocks_watch(const char *block_file, const char *library_path, uintptr_t base);
 
-/* To be called before each input; does nothing unless breakpoints are to come back. */
+/*
+ * To be called before each input. Breakpoints come back after the first one, whatever is asked for: libFuzzer tries an
+ * empty input first, to see whether it crashes, and does not look at what it reached.
+ */
 void blocks_new_input(void);
 
 /* How many blocks were hit since blocks_watch, and how many there are; 0 and 0 before it. */
