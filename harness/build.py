@@ -27,6 +27,7 @@ class Build:
     guarded_heap: Path
     exit_watch: Path
     calllog_bench: Path
+    gl_objects: Path  # a library that makes OpenGL objects, for ICDs that share them
     compiler: str
     sanitize: str
     mock_icds: dict[str, Path]
@@ -59,6 +60,7 @@ def build() -> Build:
         at_secure=Path(found["at_secure"]),
         guarded_heap=Path(found["guarded_heap"]),
         exit_watch=Path(found.get("exit_watch", "")),
+        gl_objects=Path(found.get("gl_objects", "")),
         calllog_bench=Path(found["calllog_bench"]),
         compiler=found["compiler"],
         sanitize=found["sanitize"],

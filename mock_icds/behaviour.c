@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "creation.h"
 #include "distinct.h"
+#include "gl.h"
 #include "icd.h"
 
 #include <string.h>
@@ -187,7 +188,7 @@ static uint64_t function_address_for_platform(const uint64_t *arguments)
     return (uint64_t)(uintptr_t)dispatch_entry(function);
 }
 
-static uint64_t behave(enum function function, const uint64_t *a)
+uint64_t behave_otherwise(enum function function, const uint64_t *a)
 {
     const struct function_info *about = &function_info[function];
     switch (function) {
@@ -221,6 +222,12 @@ static uint64_t behave(enum function function, const uint64_t *a)
         return (uint64_t)(int64_t)create_sub_devices(a);
     }
     return config.validates ? validated_behaviour(function, a) : usual_behaviour(about, a);
+}
+
+static uint64_t behave(enum function function, const uint64_t *arguments)
+{
+    uint64_t result;
+    return gl_behave(function, arguments, &result) ? result : behave_otherwise(function, arguments);
 }
 
 /* Whether a function that was told to answer anything is asked what a loader or an application has to know. */

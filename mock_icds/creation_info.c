@@ -1,6 +1,7 @@
 /* Queries that follow from how an object was made, and from what devices can do. */
 #define _GNU_SOURCE
 #include "creation.h"
+#include "gl.h"
 
 #include <string.h>
 
@@ -261,8 +262,7 @@ bool device_limits_info(struct object *device, cl_uint query, const uint64_t *re
         has_feature(platform, "out_of_order") ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
     switch (query) {
     case CL_DEVICE_EXTENSIONS:
-        *result =
-            answer_info(rest, config.platform[platform].extensions, strlen(config.platform[platform].extensions) + 1);
+        *result = gl_answer_extensions(device, rest);
         return true;
     case CL_DEVICE_IMAGE_SUPPORT:
         *result = answer_uint(rest, has_feature(platform, "images"));

@@ -18,6 +18,9 @@ cl_int get_info(enum function function, const uint64_t *arguments);
 /* Whether a platform has an extension: a whole word of its extension string. */
 bool has_extension(int platform, const char *name);
 
+/* What a function does that is not a matter of OpenGL sharing (gl.h). */
+uint64_t behave_otherwise(enum function function, const uint64_t *arguments);
+
 /* --- callbacks.c: what a function was told to do besides (struct function_config) --- */
 
 /* Calls the callback among the arguments; `result` is what the function answers. */

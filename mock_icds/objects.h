@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct gl_link;
+
 /* What a handle points to: the contract with the loader (cl_khr_icd 2.0: the dispatch table, then the data that the
  * loader set for the platform; with ICD 1 the first word only). */
 struct shared_part {
@@ -34,6 +36,7 @@ struct object {
     uint64_t device_type; /* of a device */
     struct object *parent;
     struct creation *made; /* NULL where nothing is known of it */
+    struct gl_link *gl; /* what ties it to OpenGL or EGL (gl.h), or NULL */
 };
 
 /* Makes the dispatch tables and the platforms as configured. */

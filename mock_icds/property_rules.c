@@ -49,6 +49,11 @@ static const struct property_rule context_properties[] = {
     {CL_CONTEXT_INTEROP_USER_SYNC, PROPERTY_VALUE, NULL, check_context_boolean},
     {CL_CONTEXT_TERMINATE_KHR, PROPERTY_VALUE, "cl_khr_terminate_context", check_terminate},
     {CL_CONTEXT_MEMORY_INITIALIZE_KHR, PROPERTY_VALUE, "cl_khr_initialize_memory", check_initialized},
+    {CL_GL_CONTEXT_KHR, PROPERTY_VALUE, "cl_khr_gl_sharing", NULL}, /* gl_contexts.c looks at the values */
+    {CL_EGL_DISPLAY_KHR, PROPERTY_VALUE, "cl_khr_gl_sharing", NULL},
+    {CL_GLX_DISPLAY_KHR, PROPERTY_VALUE, "cl_khr_gl_sharing", NULL},
+    {CL_WGL_HDC_KHR, PROPERTY_VALUE, "cl_khr_gl_sharing", NULL},
+    {CL_CGL_SHAREGROUP_KHR, PROPERTY_VALUE, "cl_khr_gl_sharing", NULL},
 };
 static const struct property_rules context_rules = {context_properties,
                                                     sizeof context_properties / sizeof *context_properties,

@@ -29,7 +29,9 @@ _PLAIN: dict[str, Any] = {
         {
             "extensions": "cl_khr_icd cl_khr_icd_unloadable cl_khr_create_command_queue cl_khr_initialize_memory "
             "cl_khr_mipmap_image cl_khr_priority_hints cl_khr_terminate_context cl_khr_throttle_hints "
-            "cl_ext_buffer_device_address",
+            "cl_ext_buffer_device_address cl_khr_gl_sharing cl_khr_gl_event cl_khr_gl_depth_images "
+            "cl_khr_gl_msaa_sharing cl_khr_egl_image cl_khr_egl_event cl_APPLE_gl_sharing",
+            "cpus": 1,
             "features": "device_queues images out_of_order pipes terminate",
         },
         {"features": "images"},

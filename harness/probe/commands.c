@@ -24,6 +24,7 @@
  *   callbacks                         ok NUMBER of lines run in callbacks so far, or the first error among them
  *   getenv NAMEHEX | setenv NAMEHEX VALUEHEX | unsetenv NAMEHEX | environment
  *   chdir HEX | fork | heap | load PATHHEX | quit
+ *   load PATHHEX SYMBOLHEX R          ok ADDRESS of the library's symbol, kept as rR
  */
 #define _GNU_SOURCE
 #include "clharness_callbacks.h"
@@ -516,7 +517,14 @@ static void do_text_command(struct reply *reply, const char *command, char **wor
         answer(reply, chdir(first) == 0 ? "ok" : "error chdir");
     } else {
         void *library = dlopen(first, RTLD_NOW | RTLD_LOCAL);
-        answer(reply, "%s %s", library ? "ok" : "error", library ? "" : dlerror());
+        void *symbol = library && count > 3 ? dlsym(library, second) : NULL;
+        if (count > 3 && symbol) {
+            result_set((unsigned)strtoul(words[3], NULL, 10), (uint64_t)(uintptr_t)symbol);
+            answer(reply, "ok 0x%llx", (unsigned long long)(uintptr_t)symbol);
+        } else {
+            bool loaded = library && count <= 3;
+            answer(reply, "%s %s", loaded ? "ok" : "error", loaded ? "" : dlerror());
+        }
     }
     free(first);
     free(second);

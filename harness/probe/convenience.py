@@ -96,7 +96,11 @@ class Convenience:
             return None
         answer = self.call_at(address, "clGetExtensionFunctionAddress", None)
         assert isinstance(answer, Value)
-        return bytes.fromhex(self.command(f"read {answer.token} 64")).split(b"\0")[0].decode()
+        return self.text_at(answer)
+
+    def text_at(self, address: Value) -> str:
+        """The C string at an address, as far as it is shorter than 64 bytes."""
+        return bytes.fromhex(self.command(f"read {address.token} 64")).split(b"\0")[0].decode(errors="replace")
 
     def GetDeviceIDs(self, platform: Value, kind: str = "CL_DEVICE_TYPE_ALL") -> list[Value]:
         """Devices of a platform; an empty list when there is none."""

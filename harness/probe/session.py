@@ -291,6 +291,12 @@ class Session(Convenience):
         except CommandError:
             return ""
 
+    def library_symbol(self, library: Path, name: str) -> Value:
+        """The address of a symbol of a library, which stays loaded."""
+        self._values += 1
+        command = f"load {os.fsencode(library).hex()} {name.encode().hex()} {self._values}"
+        return Value(int(self.command(command), 16), f"r{self._values}")
+
     def call_later(self, function: str, *arguments: Any, address: Value | None = None) -> Later:
         """Sends a call together with the next command; at an address, where one is given."""
         line = self._call_line(function, arguments)
