@@ -378,7 +378,7 @@ void heap_report_leaks(const char *when, bool libraries)
 void heap_reset(void)
 {
     for (size_t i = 0; i < block_count; i++) {
-        if (!guard_owns(blocks[i].memory)) {
+        if (!blocks[i].library && !guard_owns(blocks[i].memory)) { /* a library is left here by a known finding */
             free(blocks[i].memory);
         }
     }
