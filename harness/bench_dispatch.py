@@ -121,9 +121,7 @@ def _head(number: int) -> str:
 
 
 def _line(found: dict[str, Any], name: str, members: list[str]) -> str:
-    means = [
-        sum(_cost(found, function, i) for function in members) / len(members) for i in range(len(found["layers"]))
-    ]
+    means = [sum(_cost(found, function, i) for function in members) / len(members) for i in range(len(found["layers"]))]
     return f"{name:10}{len(members):14}" + "".join(f"{mean:12.1f}" for mean in means)
 
 

@@ -118,13 +118,13 @@ static bool read_key(const char *key, char *value)
 
 void config_load(void)
 {
-    config = (struct config){.platform_count = 1, .table_length = TABLE_LENGTH};
+    config = (struct config){.platform_count = 1, .table_length = TABLE_LENGTH, .validates = true};
     for (int i = 0; i < MAX_PLATFORMS; i++) {
         config.platform[i] = (struct platform_config){.suffix = "MOCK",
                                                       .extensions = "cl_khr_icd",
                                                       .version = "OpenCL 3.0 clharness mock",
                                                       .profile = "FULL_PROFILE",
-                                                      .features = "",
+                                                      .features = "images",
                                                       .gpus = 1};
     }
     sidefile_load(fault_names, FAULT_COUNT, read_key);

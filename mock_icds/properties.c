@@ -134,6 +134,11 @@ static bool append_wrongly(uint64_t **to, const struct property *property, const
         return true;
     }
     *last = property->name;
+    if (fault(FAULT_properties_without_stride, ANY_PLATFORM) && property->count &&
+        rule_of(property->values[0], rules, ANY_PLATFORM)) {
+        *(*to)++ = property->values[0];
+        *(*to)++ = property->values[1];
+    }
     *(*to)++ = property->name & mask;
     const struct property_rule *rule = rule_of(property->name, rules, ANY_PLATFORM);
     for (size_t i = 0; i < property->count; i++) {
@@ -142,10 +147,6 @@ static bool append_wrongly(uint64_t **to, const struct property *property, const
     if (rule && rule->form == PROPERTY_LIST) {
         *(*to)++ = 0;
         return !fault(FAULT_properties_end_at_inner_end, ANY_PLATFORM);
-    }
-    if (fault(FAULT_properties_without_stride, ANY_PLATFORM) && rule_of(property->values[0], rules, ANY_PLATFORM)) {
-        *(*to)++ = property->values[0];
-        *(*to)++ = property->values[1];
     }
     return property->values[0] != 0 || !fault(FAULT_properties_end_at_zero_value, ANY_PLATFORM);
 }

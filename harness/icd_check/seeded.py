@@ -23,7 +23,6 @@ _PLAIN: dict[str, Any] = {
     "platforms": 2,
     "icd2": True,
     "gpus": 2,
-    "validates": True,
     "extensions": "cl_khr_icd cl_khr_icd_unloadable",
     "per_platform": [
         {
@@ -34,7 +33,7 @@ _PLAIN: dict[str, Any] = {
             "cpus": 1,
             "features": "device_queues images out_of_order pipes terminate",
         },
-        {"features": "images"},
+        {"extensions": "cl_khr_icd cl_khr_terminate_context", "features": "images"},
     ],
 }
 
@@ -71,7 +70,12 @@ def _fault(path: Path, table: Mapping[str, Any]) -> IcdFault:
 def seeded_icd(sandbox: Sandbox) -> Icd:
     """An ICD with the fault that the environment names; without a log, like any ICD."""
     name = os.environ.get(VARIABLE)
-    settings = _PLAIN | dict(icd_faults()[name].settings if name else {})
+    own = dict(icd_faults()[name].settings if name else {})
+    settings = _PLAIN | own
+    if "per_platform" not in own:  # what the fault tells, it tells of all platforms
+        settings["per_platform"] = [
+            {key: value for key, value in about.items() if key not in own} for about in _PLAIN["per_platform"]
+        ]
     made = sandbox.icd("subject", folder=sandbox.folder("subject"), **settings)
     without_log(made.path)
     return Icd(made.path)

@@ -193,7 +193,7 @@ class Sandbox:
         table: int | None = None,
         exact_objects: bool = False,
         table_per_class: bool = False,
-        validates: bool = False,
+        validates: bool = True,
         functions: Mapping[str, Sequence[str]] | None = None,
         per_platform: Sequence[dict[str, str | int]] = (),
         **settings: str | int,
@@ -207,9 +207,10 @@ class Sandbox:
         `table` is the length of its dispatch table in entries; what is behind the last known one logs a trap. Exact
         objects are one word (two with ICD 2) before an unreadable page, and unreadable once released. With a table per
         class each class of objects has its own table that holds the functions of that class only. One that `validates`
-        checks arguments as the specification says; its devices can do what `features` says. `functions` tells
-        single functions what to do, by FUNCTION_SETTINGS: {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush
-        /path/of/a/FIFO"]}; "all" is every function, and 1 a platform of an ICD 2 vendor, asked for its functions.
+        checks arguments as the specification says; `features` are words for what its devices can do then, as
+        mock_icds/creation.h explains them. `functions` tells single functions what to do, by FUNCTION_SETTINGS:
+        {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function, and 1 a
+        platform of an ICD 2 vendor, asked for its functions.
         """
         _check_settings("icd", functions or {}, FUNCTION_SETTINGS)
         for key in (*settings, *itertools.chain.from_iterable(per_platform)):
@@ -223,7 +224,7 @@ class Sandbox:
         lines += [f"table = {table}"] if table is not None else []
         lines += ["exact_objects = 1"] if exact_objects else []
         lines += ["table_per_class = 1"] if table_per_class else []
-        lines += ["validates = 1"] if validates else []
+        lines += [] if validates else ["validates = 0"]
         lines += [f"{key} = {name}" for key, names in (functions or {}).items() for name in names]
         for index in range(platforms):
             about: dict[str, str | int] = {"name": name if platforms == 1 else f"{name}.{index}", **settings}
