@@ -24,7 +24,7 @@ from harness.requirements.catalogue import (
 
 
 def test_every_requirement_was_imported() -> None:
-    assert len(catalogue()) == 577
+    assert len(catalogue()) == 578
     groups = Counter(r.group for r in catalogue().values())
     assert groups == {"DISC": 120, "DISP": 145, "LAY": 81, "GL": 66, "XM": 66, "PL": 58, "VK": 41}
     strengths = Counter(r.strength for r in catalogue().values())

@@ -1,0 +1,158 @@
+"""clGetGLContextInfoKHR through a loader, and errors of contexts that are tied to OpenGL (GL-INF, GL-CTX)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.api.model import api
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.values import Buffer, Value
+from harness.sandbox import Sandbox
+
+FUNCTION = "clGetGLContextInfoKHR"
+EXTENSIONS = "cl_khr_icd cl_khr_gl_sharing"
+QUERIES = [api().constant(f"CL_{name}_FOR_GL_CONTEXT_KHR") for name in ("CURRENT_DEVICE", "DEVICES")]
+INVALID_VALUE, INVALID_OPERATION, INVALID_REFERENCE, INVALID_PROPERTY = -30, -59, -1000, -64
+
+# Numbers that mean something to the mock ICD (mock_icds/gl_world.h).
+CONTEXT, DISPLAY, X_DISPLAY = 0x61C00100, 0x61E61000, 0x61617800
+ATTRIBUTES: list[Any] = ["CL_GL_CONTEXT_KHR", CONTEXT, "CL_EGL_DISPLAY_KHR", DISPLAY]
+
+
+class Calls:
+    """The three functions that take attributes of OpenGL."""
+
+    def __init__(self, cl: Session) -> None:
+        self.cl = cl
+        self.address = cl.GetExtensionFunctionAddress(FUNCTION)
+        assert self.address
+
+    def listed(self, platform: Value, attributes: list[Any]) -> Buffer:
+        words = [*attributes[:2], "CL_CONTEXT_PLATFORM", platform, *attributes[2:], 0]
+        return self.cl.words([api().constant(word) if isinstance(word, str) else word for word in words])
+
+    def info(
+        self,
+        platform: Value,
+        query: int,
+        size: int,
+        to: Buffer | None,
+        size_ret: Buffer | None,
+        attributes: list[Any] = ATTRIBUTES,
+    ) -> int:
+        listed = self.listed(platform, attributes)
+        return self.cl.call_at(self.address, FUNCTION, listed, query, size, to, size_ret)
+
+    def errors(self, platform: Value, attributes: list[Any] = ATTRIBUTES) -> list[int]:
+        """What each function reports; no context is made."""
+        code, listed = self.cl.buffer(8), self.listed(platform, attributes)
+        devices = self.cl.GetDeviceIDs(platform)
+        found = []
+        kind = api().constant("CL_DEVICE_TYPE_GPU")
+        for function, arguments in (
+            ("clCreateContext", (listed, len(devices), devices, None, None)),
+            ("clCreateContextFromType", (listed, kind, None, None)),
+        ):
+            assert self.cl.call(function, *arguments, code) == 0
+            assert self.cl.call(function, *arguments, None) == 0
+            assert code[4:] == b"\xa5" * 4
+            found.append(code.i32())
+        return [*found, self.info(platform, QUERIES[0], 8, self.cl.buffer(8), None, attributes)]
+
+
+def platforms_by_name(cl: Session) -> dict[str, Value]:
+    return {cl.GetPlatformInfo(platform): platform for platform in cl.GetPlatformIDs()}
+
+
+@requirement("GL-INF-002")
+def test_function_is_had_by_its_address(loader: Loader, sandbox: Sandbox) -> None:
+    """The function is to be had by its address, and that works where it is not exported; where it is, it is the same."""
+    sandbox.vendor("a", extensions=EXTENSIONS)
+    with loader.start(sandbox) as cl:
+        calls = Calls(cl)
+        exported = cl.symbol(FUNCTION)
+        assert exported in (0, calls.address)
+        for platform in platforms_by_name(cl).values():
+            of_platform = cl.call("clGetExtensionFunctionAddressForPlatform", platform, FUNCTION)
+            assert of_platform
+            assert calls.info(platform, QUERIES[0], 8, cl.buffer(8), None) == 0
+
+
+COUNTS = (0, 1, 2, 3, 7, 64)
+
+
+@requirement("GL-INF-001")
+@pytest.mark.parametrize("query", QUERIES, ids=["current", "all"])
+def test_answers_of_every_size(loader: Loader, sandbox: Sandbox, query: int) -> None:
+    """However many devices a vendor names, the application gets them all, and their size, and not a byte more."""
+    for count in COUNTS:
+        sandbox.vendor(f"v{count}", extensions=EXTENSIONS, gpus=1, faults=[f"gl_devices={count}"])
+    with loader.start(sandbox) as cl:
+        calls, platforms = Calls(cl), platforms_by_name(cl)
+        assert sorted(platforms) == sorted(f"v{count}" for count in COUNTS)
+        for count in COUNTS:
+            platform, length, size = platforms[f"v{count}"], 8 * count, cl.buffer(8)
+            assert calls.info(platform, query, 0, None, size) == 0
+            assert size.u64() == length
+            device = cl.GetDeviceIDs(platform)[0]
+            exact, wide = cl.buffer(max(length, 1)), cl.buffer(length + 24)
+            assert calls.info(platform, query, length, exact, size) == 0
+            assert [int(handle) for handle in exact.handles()] == [device] * count
+            assert calls.info(platform, query, length + 24, wide, None) == 0
+            assert wide[length:] == b"\xa5" * 24
+            if count:
+                short = cl.buffer(length)
+                assert calls.info(platform, query, length - 1, short, size) == INVALID_VALUE
+                assert short.bytes() == b"\xa5" * length
+            assert calls.info(platform, query, length, None, None) == 0
+
+
+CODES = (-1000, -59, -64, -60, -32, -34, -1001, -2, 1, 0x7FFFFFFF, -0x80000000)
+
+
+@requirement("GL-CTX-019", "GL-INF-001")
+def test_any_error_comes_back(loader: Loader, sandbox: Sandbox) -> None:
+    """Whatever error a vendor has for attributes of OpenGL, each of the three functions reports it as it is."""
+    for code in CODES:
+        name, faults = f"v{code & 0xFFFFFFFF:x}", [f"gl_egl_context_answers={code}"]
+        sandbox.vendor(name, extensions=EXTENSIONS, faults=faults)
+    with loader.start(sandbox) as cl:
+        calls, platforms = Calls(cl), platforms_by_name(cl)
+        for code in CODES:
+            assert calls.errors(platforms[f"v{code & 0xFFFFFFFF:x}"]) == [code] * 3
+
+
+REFUSED: dict[str, tuple[list[Any], int]] = {
+    "no context": (["CL_GL_CONTEXT_KHR", 7, "CL_EGL_DISPLAY_KHR", DISPLAY], INVALID_REFERENCE),
+    "no display": (["CL_GL_CONTEXT_KHR", CONTEXT, "CL_EGL_DISPLAY_KHR", 7], INVALID_REFERENCE),
+    "two displays": ([*ATTRIBUTES, "CL_GLX_DISPLAY_KHR", X_DISPLAY], INVALID_OPERATION),
+    "share group and context": (["CL_CGL_SHAREGROUP_KHR", 7, "CL_GL_CONTEXT_KHR", CONTEXT], INVALID_OPERATION),
+    "binding of Windows": (["CL_GL_CONTEXT_KHR", CONTEXT, "CL_WGL_HDC_KHR", 7], INVALID_OPERATION),
+    "user sync": ([*ATTRIBUTES, "CL_CONTEXT_INTEROP_USER_SYNC", 1], INVALID_PROPERTY),
+}
+
+
+@requirement("GL-CTX-019", "GL-INF-001")
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_a_vendor_refuses(loader: Loader, sandbox: Sandbox, what: str) -> None:
+    """What the vendor refuses by the text of the extension, it refuses through the loader; the vendor beside does not."""
+    attributes, error = REFUSED[what]
+    sandbox.vendor("without", extensions="cl_khr_icd")
+    for name in "ab":
+        sandbox.vendor(name, extensions=EXTENSIONS, icd2=name == "b" and loader.has("ICD 2"))
+    with loader.start(sandbox) as cl:
+        calls, platforms = Calls(cl), platforms_by_name(cl)
+        for name in "ab":
+            found = calls.errors(platforms[name], attributes)
+            assert found[:2] == [error] * 2
+            if what != "user sync":  # that of clGetGLContextInfoKHR is for the vendor to choose
+                assert found[2] == error
+            context = cl.buffer(4)
+            listed = calls.listed(platforms[name], ATTRIBUTES)
+            kind = api().constant("CL_DEVICE_TYPE_GPU")
+            assert cl.call("clCreateContextFromType", listed, kind, None, None, context)
+            assert context.i32() == 0

@@ -1,0 +1,226 @@
+"""Functions of OpenGL and EGL sharing: two vendors that have them beside one that has not (GL-OBJ, GL-ACQ, GL-EVT)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.api.model import Function, api
+from harness.calllog.reader import CallLog
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe import Session
+from harness.probe.objects import Objects
+from harness.probe.patterns import PatternedCall
+from harness.probe.values import Value
+from harness.requirements.catalogue import slots
+from harness.sandbox import Sandbox
+
+INVALID_OPERATION = -59
+NULL = {"context": -34, "queue": -36, "memory": -38}  # the error where that handle is NULL
+
+OF_MEMORY = (
+    "clCreateFromGLBuffer",
+    "clCreateFromGLTexture",
+    "clCreateFromGLTexture2D",
+    "clCreateFromGLTexture3D",
+    "clCreateFromGLRenderbuffer",
+    "clGetGLObjectInfo",
+    "clGetGLTextureInfo",
+)
+OF_COMMANDS = (
+    "clEnqueueAcquireGLObjects",
+    "clEnqueueReleaseGLObjects",
+    "clEnqueueAcquireEGLObjectsKHR",
+    "clEnqueueReleaseEGLObjectsKHR",
+)
+OF_EVENTS = ("clCreateEventFromGLsyncKHR", "clCreateEventFromEGLSyncKHR", "clCreateFromEGLImageKHR")
+
+
+def each(names: tuple[str, ...], identifier: str) -> list[Any]:
+    return [pytest.param(api().functions[n], id=n, marks=pytest.mark.requirement(identifier)) for n in names]
+
+
+ALL = [*each(OF_MEMORY, "GL-OBJ-016"), *each(OF_COMMANDS, "GL-ACQ-011"), *each(OF_EVENTS, "GL-EVT-010")]
+
+
+def ways(cl: Session, function: Function, platform: Value) -> list[Value | None]:
+    """Where an application has the function from, for an object of the platform: None for the exported name."""
+    found: list[Value | None] = [None] if cl.symbol(function.name) else []
+    queried = cl.GetExtensionFunctionAddress(function.name)
+    for_platform = cl.call("clGetExtensionFunctionAddressForPlatform", platform, function.name)
+    assert isinstance(for_platform, Value)
+    assert queried or slots()[function.name].reached == "export"
+    return found + [address for address in (queried, for_platform) if address]
+
+
+def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    """The vendor in the middle has no such function."""
+    for name in "abc":
+        told = {"lacks" if name == "b" else "answers": [function.name]}
+        sandbox.vendor(name, functions=told, icd2=name == "c" and loader.has("ICD 2"))
+
+
+def objects_by_owner(cl: Session) -> dict[str, Objects]:
+    found = {o.owner: o for o in (Objects(cl, platform) for platform in cl.GetPlatformIDs())}
+    assert sorted(found) == ["a", "b", "c"]
+    return found
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_two_vendors_beside_one_without(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    """However the function is had, calls reach the two vendors that have it, unchanged, and NULL reaches nobody."""
+    three_vendors(loader, sandbox, function)
+    error = NULL[slots()[function.name].class_]
+    with loader.start(sandbox) as cl:
+        objects = objects_by_owner(cl)
+        calls = []
+        for owner in ("a", "c", "a"):
+            for address in ways(cl, function, objects[owner].platform):
+                call = PatternedCall(cl, function, objects[owner], address=address)
+                null = function.parameters[call.routing].name
+                calls += [call, PatternedCall(cl, function, objects[owner], address=address, null=null)]
+        for call in calls:
+            call.make()
+        logs = sandbox.log.during(function.name)
+        assert len(logs) >= 6
+        for call, log in zip(calls, logs, strict=True):
+            if call.null and reached(log) == []:
+                assert not call.refusal_problems(error)
+            elif call.null:  # a query for a platform may answer the vendor's own function, which is for it to guard
+                assert call.address is not None
+                assert cl.module(call.address) != str(loader.path)
+            else:
+                assert not call.problems(log)
+
+
+def reached(log: CallLog) -> list[str]:
+    return [event.who for event in log.calls() if event.who != "application"]
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_vendor_without_the_function_of_gl(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    """A call on an object of the vendor that has no such function answers CL_INVALID_OPERATION; the others get none."""
+    three_vendors(loader, sandbox, function)
+    with loader.start(sandbox) as cl:
+        objects = objects_by_owner(cl)
+        control = PatternedCall(cl, function, objects["c"], address=ways(cl, function, objects["c"].platform)[0])
+        control.make()
+        calls = [
+            PatternedCall(cl, function, objects["b"], address=a) for a in ways(cl, function, objects["b"].platform)
+        ]
+        for call in calls:
+            call.make()
+        logs = sandbox.log.during(function.name)
+        assert not control.problems(logs[0])
+        for call, log in zip(calls, logs[1:], strict=True):
+            assert reached(log) == []
+            assert not call.refusal_problems(INVALID_OPERATION)
+
+
+CODES = (-1000, -1093, -1092, -60, -62, -64, -39, -30, -1, 1, 0x7FFFFFFF, -0x80000000)
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_errors_come_back(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+    """Every error of a vendor comes back as it is, with NULL where an object would be, and nothing is written."""
+    for code in CODES:
+        extensions = "cl_khr_gl_sharing cl_khr_gl_event cl_khr_egl_image cl_khr_egl_event"
+        faults = [f"gl_functions_answer={code}"]
+        sandbox.vendor(f"v{code & 0xFFFFFFFF:x}", extensions=f"cl_khr_icd {extensions}", faults=faults)
+    with loader.start(sandbox) as cl:
+        platforms = cl.GetPlatformIDs()
+        assert len(platforms) == len(CODES)
+        for platform in platforms:
+            objects = Objects(cl, platform)
+            code = int(objects.owner[1:], 16)
+            address = ways(cl, function, platform)[-1]
+            call = PatternedCall(cl, function, objects, address=address)
+            call.make()
+            assert not call.refusal_problems((code & 0x7FFFFFFF) - (code & 0x80000000))
+
+
+GL_SHARING = "cl_khr_icd cl_khr_gl_sharing cl_khr_gl_event cl_khr_egl_image cl_khr_egl_event"
+# Numbers that mean something to the mock ICD (mock_icds/gl_world.h).
+CONTEXT, DISPLAY, BUFFER, TEXTURE, SYNC, EGL_SYNC, IMAGE = (
+    0x61C00100,
+    0x61E61000,
+    101,
+    201,
+    0x61F00100,
+    0x61E00100,
+    0x61A00100,
+)
+
+
+class Sharing:
+    """A vendor's OpenGL context, used through the loader as an application uses it."""
+
+    def __init__(self, cl: Session, platform: Value) -> None:
+        self.cl = cl
+        self.platform = platform
+        self.device = cl.GetDeviceIDs(platform)[0]
+        names = ("CL_GL_CONTEXT_KHR", CONTEXT, "CL_EGL_DISPLAY_KHR", DISPLAY, "CL_CONTEXT_PLATFORM", platform)
+        words = [api().constant(name) if isinstance(name, str) else name for name in names]
+        error, self.context = cl.CreateContext([*words, 0], [self.device])
+        assert error == 0
+        self.queue = self.made("clCreateCommandQueue", self.device, 0)
+
+    def call(self, function: str, *arguments: Any) -> int:
+        if self.cl.symbol(function):
+            return self.cl.call(function, *arguments)
+        return self.cl.call_at(self.cl.GetExtensionFunctionAddress(function), function, *arguments)
+
+    def made(self, function: str, *arguments: Any) -> Value:
+        code = self.cl.buffer(4)
+        made = self.call(function, self.context, *arguments, code)
+        assert isinstance(made, Value)
+        assert (code.i32(), bool(made)) == (0, True)
+        return made
+
+    def uses(self, acquire: str, release: str, memory: Value, event: Value) -> list[int]:
+        """What acquire and release answer, and the waits for their events."""
+        given = self.cl.buffer(16, 0)
+        results = [self.call(acquire, self.queue, 1, [memory], 1, [event], given)]
+        results += [self.call(release, self.queue, 1, [memory], 0, None, given.at(8))]
+        return [*results, self.cl.call("clWaitForEvents", 2, given)]
+
+
+@requirement("GL-OBJ-016", "GL-ACQ-011", "GL-EVT-010")
+def test_sharing_of_two_vendors(loader: Loader, sandbox: Sandbox) -> None:
+    """Objects of OpenGL and EGL of two vendors are made, asked for, acquired and released beside each other."""
+    for name in "ab":
+        sandbox.vendor(name, extensions=GL_SHARING, icd2=name == "b" and loader.has("ICD 2"))
+    sandbox.vendor("without")
+    with loader.start(sandbox) as cl:
+        names = [cl.GetPlatformInfo(platform) for platform in cl.GetPlatformIDs()]
+        chosen = [(n, p) for n, p in zip(names, cl.GetPlatformIDs(), strict=True) if n != "without"]
+        sharing = {name: Sharing(cl, platform) for name, platform in chosen}
+        memory = {
+            name: (
+                s.made("clCreateFromGLBuffer", 1, BUFFER),
+                s.made("clCreateFromGLTexture", 1, 0x0DE1, 0, TEXTURE),
+                s.made("clCreateFromEGLImageKHR", Value(DISPLAY, str(DISPLAY)), Value(IMAGE, str(IMAGE)), 4, None),
+                s.made("clCreateEventFromGLsyncKHR", Value(SYNC, str(SYNC))),
+                s.made("clCreateEventFromEGLSyncKHR", Value(EGL_SYNC, str(EGL_SYNC)), Value(DISPLAY, str(DISPLAY))),
+            )
+            for name, s in sharing.items()
+        }
+        assert sorted(memory) == ["a", "b"]
+        for name, s in sharing.items():
+            buffer, texture, image, sync, egl_sync = memory[name]
+            kind, number = cl.buffer(4, 0), cl.buffer(4, 0)
+            assert s.call("clGetGLObjectInfo", buffer, kind, number) == 0
+            assert (kind.u32(), number.u32()) == (api().constant("CL_GL_OBJECT_BUFFER"), BUFFER)
+            target = api().constant("CL_GL_TEXTURE_TARGET")
+            assert s.call("clGetGLTextureInfo", texture, target, 4, number, None) == 0
+            assert number.u32() == 0x0DE1
+            gl = ("clEnqueueAcquireGLObjects", "clEnqueueReleaseGLObjects")
+            egl = ("clEnqueueAcquireEGLObjectsKHR", "clEnqueueReleaseEGLObjectsKHR")
+            assert s.uses(*gl, buffer, sync) == [0, 0, 0]
+            assert s.uses(*egl, image, egl_sync) == [0, 0, 0]
+            assert s.call(gl[0], s.queue, 1, [image], 0, None, None) == -60  # CL_INVALID_GL_OBJECT
+    # A sync of OpenGL is of a type of its own, and no object of a vendor's.
+    foreign = [event for event in sandbox.log.happened("foreign handle") if event.data["detail"] != "sync"]
+    assert not foreign
