@@ -70,7 +70,7 @@ def platforms_by_name(cl: Session) -> dict[str, Value]:
 
 @requirement("GL-INF-002")
 def test_function_is_had_by_its_address(loader: Loader, sandbox: Sandbox) -> None:
-    """The function is to be had by its address, and that works where it is not exported; where it is, it is the same."""
+    """The function is to be had by its address, of any platform; where it is exported, that is the same one."""
     sandbox.vendor("a", extensions=EXTENSIONS)
     with loader.start(sandbox) as cl:
         calls = Calls(cl)
@@ -139,7 +139,7 @@ REFUSED: dict[str, tuple[list[Any], int]] = {
 @requirement("GL-CTX-019", "GL-INF-001")
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_a_vendor_refuses(loader: Loader, sandbox: Sandbox, what: str) -> None:
-    """What the vendor refuses by the text of the extension, it refuses through the loader; the vendor beside does not."""
+    """What a vendor refuses by the text of the extension, it refuses through the loader, and nothing more."""
     attributes, error = REFUSED[what]
     sandbox.vendor("without", extensions="cl_khr_icd")
     for name in "ab":

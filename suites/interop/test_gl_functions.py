@@ -222,5 +222,5 @@ def test_sharing_of_two_vendors(loader: Loader, sandbox: Sandbox) -> None:
             assert s.uses(*egl, image, egl_sync) == [0, 0, 0]
             assert s.call(gl[0], s.queue, 1, [image], 0, None, None) == -60  # CL_INVALID_GL_OBJECT
     # A sync of OpenGL is of a type of its own, and no object of a vendor's.
-    foreign = [event for event in sandbox.log.happened("foreign handle") if event.data["detail"] != "sync"]
+    foreign = [e for e in sandbox.log.happened("foreign handle") if e.data["detail"] != "sync"]
     assert not foreign
