@@ -21,6 +21,10 @@
 /* Its name, and what it does with one input: called once for each loader under test, in a fresh world each time. */
 extern const char *const target_name;
 void target_run(void);
+/* A target of ours that no loader takes part in defines it, with false. */
+extern const bool target_needs_loader;
+/* A target may define it: what is to be checked after the loader has ended. */
+void target_ended(void);
 
 /* --- input.c: the input. Where it has ended every answer is 0, which always means the ordinary case. --- */
 
@@ -36,6 +40,9 @@ size_t take_bytes(const uint8_t **bytes, size_t most);
 /* The same as a terminated text, in memory that lives as long as the input. */
 const char *take_text(size_t most);
 bool input_ended(void);
+
+/* Whether vendors and layers may break the contract in ways that no loader can protect itself from. */
+extern bool violations;
 
 /* Memory that lives as long as the input; zero. Never NULL. */
 void *keep(size_t size);

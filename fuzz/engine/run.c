@@ -10,16 +10,39 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *count, char ***arguments);
 
+bool violations;
 static bool resets = true;
 static char **own_environment;
 static const char *hits; /* the file for the blocks that were hit, or NULL */
 
 static void load(const char *path)
 {
-    char *nothing[] = {NULL};
-    environ = nothing; /* constructors of the loader find no variable */
+    char *nothing[] = {NULL, NULL};
+    for (char **variable = own_environment; *variable; variable++) {
+        if (strncmp(*variable, "CLHARNESS_FAULT=", 16) == 0) {
+            nothing[0] = *variable; /* which fault a seeded loader has */
+        }
+    }
+    environ = nothing; /* constructors of the loader find no other variable */
     subject_load(path);
     environ = own_environment;
+}
+
+__attribute__((weak)) const bool target_needs_loader = true;
+
+static void load_subjects(const char *path, const char *against)
+{
+    if (!target_needs_loader) {
+        return;
+    }
+    if (!path) {
+        stop("CLHARNESS_FUZZ_LOADER is not set: give the path of the loader under test");
+    }
+    load(path);
+    if (against) {
+        load(against);
+    }
+    subject = subjects;
 }
 
 void engine_start(bool fuzzer)
@@ -29,27 +52,25 @@ void engine_start(bool fuzzer)
     const char *known = getenv("CLHARNESS_FUZZ_KNOWN");
     const char *reset = getenv("CLHARNESS_FUZZ_RESET");
     const char *blocks = getenv("CLHARNESS_FUZZ_BLOCKS");
-    if (!loader) {
-        stop("CLHARNESS_FUZZ_LOADER is not set: give the path of the loader under test");
-    }
+    const char *mode = getenv("CLHARNESS_FUZZ_MODE");
     if (reset && strcmp(reset, "none") != 0 && strcmp(reset, "snapshot") != 0) {
         stop("CLHARNESS_FUZZ_RESET=%s: give snapshot or none", reset);
     }
+    if (mode && strcmp(mode, "violations") != 0 && strcmp(mode, "legal") != 0) {
+        stop("CLHARNESS_FUZZ_MODE=%s: give legal or violations", mode);
+    }
     resets = !reset || strcmp(reset, "none") != 0;
+    violations = mode && strcmp(mode, "violations") == 0;
     describing = getenv("CLHARNESS_FUZZ_DESCRIBE") != NULL;
     own_environment = environ;
-    load(loader);
-    if (against) {
-        load(against);
-    }
-    if (blocks) {
+    load_subjects(loader, against);
+    if (subject && blocks) {
         blocks_watch(blocks, subjects[0].path, subjects[0].base);
         hits = getenv("CLHARNESS_FUZZ_HITS");
     }
     if (known) {
         findings_load_known(known);
     }
-    subject = subjects;
     signals_catch(fuzzer);
 }
 
@@ -61,6 +82,10 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     return 0;
 }
 
+__attribute__((weak)) void target_ended(void)
+{
+}
+
 static void one_loader(void)
 {
     environ = world_variables();
@@ -68,6 +93,7 @@ static void one_loader(void)
     heap_report_leaks("while it runs", true);
     subject_run_destructors(subject);
     process_run_exits();
+    target_ended();
     world_check_variables();
     files_report_leaks();
     heap_report_leaks("after its end", false);
@@ -86,8 +112,23 @@ static void clear(void)
     process_reset();
 }
 
+/* A target that needs no loader. */
+static void run_alone(const uint8_t *data, size_t size)
+{
+    input_begin(data, size);
+    world_clear();
+    findings_begin();
+    run_or_leave(target_run);
+    guard_reset();
+    input_end();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    if (!subject_count) {
+        run_alone(data, size);
+        return 0;
+    }
     bool whole = true;
     size_t before = blocks_hit();
     blocks_new_input();

@@ -81,6 +81,8 @@ extern size_t received_count;
 /* What a vendor answers to calls that nothing else is said of; `errcode` is written, too. NULL: the ordinary answers.
  */
 extern uint64_t (*vendor_answers)(const struct vendor *vendor, enum function function, const uint64_t *arguments);
+/* It answers all calls, also those that the vendors have answers to: nothing that an argument points to is read. */
+extern bool vendor_answers_all;
 
 /* Sets a vendor back to an ordinary one with one platform and two devices. */
 struct vendor *vendor_plain(int number);

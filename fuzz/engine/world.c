@@ -99,6 +99,24 @@ void world_file(const char *path, enum file_kind kind, const void *data, size_t 
     }
 }
 
+static uint64_t hash_of_variables(void)
+{
+    uint64_t hash = 14695981039346656037U;
+    for (size_t i = 0; i < variable_count; i++) {
+        for (const char *c = variables[i]; *c; c++) {
+            hash = (hash ^ (unsigned char)*c) * 1099511628211U;
+        }
+    }
+    return hash;
+}
+
+/* What the target sets, at the beginning or later, is no change by the loader. */
+static void remember_variables(void)
+{
+    memcpy(variables_before, variables, sizeof variables);
+    variables_hash = hash_of_variables();
+}
+
 void world_variable(const char *name, const char *value)
 {
     size_t length = strlen(name);
@@ -113,6 +131,7 @@ void world_variable(const char *name, const char *value)
         stpcpy(stpcpy(stpcpy(variables[variable_count++], name), "="), value);
     }
     variables[variable_count] = NULL;
+    remember_variables();
 }
 
 struct library *world_library(const char *name, library_symbol *symbol, int number)
@@ -128,21 +147,9 @@ struct library *world_library(const char *name, library_symbol *symbol, int numb
     return library;
 }
 
-static uint64_t hash_of_variables(void)
-{
-    uint64_t hash = 14695981039346656037U;
-    for (size_t i = 0; i < variable_count; i++) {
-        for (const char *c = variables[i]; *c; c++) {
-            hash = (hash ^ (unsigned char)*c) * 1099511628211U;
-        }
-    }
-    return hash;
-}
-
 char **world_variables(void)
 {
-    memcpy(variables_before, variables, sizeof variables);
-    variables_hash = hash_of_variables();
+    remember_variables();
     return variables;
 }
 

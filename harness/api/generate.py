@@ -117,6 +117,25 @@ uint64_t component_call(enum function function, const uint64_t *arguments);
 """
 
 
+def _name_hash(name: str) -> int:
+    """As the generated C computes it: FNV-1a."""
+    value = 2166136261
+    for byte in name.encode():
+        value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
+    return value
+
+
+def _by_hash(api: Api) -> list[int]:
+    """A table of numbers of functions that is at most half full; -1 where it is empty."""
+    table = [-1] * (2 * len(api.functions) + 1)
+    for number, function in enumerate(api.functions):
+        at = _name_hash(function.name) % len(table)
+        while table[at] >= 0:
+            at = (at + 1) % len(table)
+        table[at] = number
+    return table
+
+
 def functions_c(api: Api) -> str:
     """The description of each function, and its typed call."""
     rows = []
@@ -134,6 +153,7 @@ def functions_c(api: Api) -> str:
         )
     known = {f.name for f in api.functions}
     slots = [f"FUNCTION_{s}" if s in known else f"-1 /* {s} */" for s in api.slots]
+    table = _by_hash(api)
     return f"""{NOTICE}
 #include "clharness_functions.h"
 
@@ -149,11 +169,24 @@ const char *const handle_names[HANDLE_COUNT] = {{
     "",
 {_c_list([f'"{h}"' for h in api.handles])}}};
 
+/* Numbers of functions by the hash of their name, or by what follows it where two share one; -1: nobody's. */
+static const int by_hash[{len(table)}] = {{
+{_c_list([str(number) for number in table])}}};
+
+static uint32_t name_hash(const char *name)
+{{
+    uint32_t hash = 2166136261u;
+    for (; *name; name++) {{
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    }}
+    return hash;
+}}
+
 int function_by_name(const char *name)
 {{
-    for (int i = 0; i < FUNCTION_COUNT; i++) {{
-        if (strcmp(function_info[i].name, name) == 0) {{
-            return i;
+    for (uint32_t at = name_hash(name) % {len(table)}; by_hash[at] >= 0; at = (at + 1) % {len(table)}) {{
+        if (strcmp(function_info[by_hash[at]].name, name) == 0) {{
+            return by_hash[at];
         }}
     }}
     return -1;
