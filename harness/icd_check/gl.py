@@ -94,6 +94,13 @@ class RealWorld(World):
             raise Unsupported("machine", f"the OpenGL of this machine has no {' '.join(reversed(what))}")
         return found
 
+    def byte(self, name: str) -> int:
+        """The first byte of a buffer, as OpenGL reads it."""
+        found = self._ask(f"byte buffer {name}")
+        if not found:
+            raise Unsupported("machine", "the OpenGL of this machine does not read buffers")
+        return found - 1
+
     def do(self, what: str) -> None:
         if self._ask(what) != 1:
             raise Unsupported("machine", f"the OpenGL of this machine cannot do this: {what}")
