@@ -111,7 +111,7 @@ def test_room_for_the_answer(icd: Icd, sandbox: Sandbox, query: int) -> None:
             assert ask(shared, query, length, None, None) == 0
 
 
-@requirement("GL-INF-008")
+@requirement("GL-INF-008", "PL-OTH-005")
 @pytest.mark.parametrize("place", ["first", "last"])
 def test_unknown_attribute(icd: Icd, sandbox: Sandbox, place: str) -> None:
     """An attribute that there is not gives CL_INVALID_VALUE, unlike in clCreateContext."""
@@ -123,7 +123,7 @@ def test_unknown_attribute(icd: Icd, sandbox: Sandbox, place: str) -> None:
             assert error_of(shared, attributes) == 0
 
 
-@requirement("GL-INF-009")
+@requirement("GL-INF-009", "PL-OTH-005")
 @pytest.mark.parametrize("repeated", [GL, EGL], ids=["context", "display"])
 def test_repeated_attribute(icd: Icd, sandbox: Sandbox, repeated: int) -> None:
     """An attribute that is there twice gives CL_INVALID_VALUE."""

@@ -182,7 +182,7 @@ def test_image_of_egl(icd: Icd, sandbox: Sandbox) -> None:
                 assert shared.made(OF_IMAGE, *image_arguments(shared), READ_ONLY, listed)
 
 
-@requirement("GL-EVT-007")
+@requirement("GL-EVT-007", "PL-OTH-002")
 @pytest.mark.parametrize("what", ["property", "display", "image", "format"])
 def test_what_makes_no_image(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A property, what is no display or no image of EGL, and a format that OpenCL does not have, are refused."""
