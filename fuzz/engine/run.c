@@ -15,26 +15,49 @@ static bool resets = true;
 static char **own_environment;
 static const char *hits; /* the file for the blocks that were hit, or NULL */
 
+/* Constructors find no variable but these: which fault a seeded loader has, and where a loader that was built to count
+ * what is reached in its source writes its counts. */
+static const char *const passed_on[] = {"CLHARNESS_FAULT=", "LLVM_PROFILE_FILE="};
+enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
+
 static void load(const char *path)
 {
-    char *nothing[] = {NULL, NULL};
-    for (char **variable = own_environment; *variable; variable++) {
-        if (strncmp(*variable, "CLHARNESS_FAULT=", 16) == 0) {
-            nothing[0] = *variable; /* which fault a seeded loader has */
+    char *variables[PASSED_ON + 1] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < PASSED_ON; i++) {
+        for (char **variable = own_environment; *variable; variable++) {
+            if (strncmp(*variable, passed_on[i], strlen(passed_on[i])) == 0) {
+                variables[count++] = *variable;
+                break;
+            }
         }
     }
-    environ = nothing; /* constructors of the loader find no other variable */
+    environ = variables;
     subject_load(path);
     environ = own_environment;
 }
 
 __attribute__((weak)) const bool target_needs_loader = true;
 
+/* Where services that run fuzz targets on other machines put libraries. NULL where there is none. */
+static const char *beside_program(const char *name)
+{
+    static char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - strlen(name) - 2);
+    char *slash = length > 0 ? memrchr(path, '/', (size_t)length) : NULL;
+    if (!slash) {
+        return NULL;
+    }
+    strcpy(slash + 1, name);
+    return access(path, R_OK) == 0 ? path : NULL;
+}
+
 static void load_subjects(const char *path, const char *against)
 {
     if (!target_needs_loader) {
         return;
     }
+    path = path ? path : beside_program("lib/libOpenCL.so.1");
     if (!path) {
         stop("CLHARNESS_FUZZ_LOADER is not set: give the path of the loader under test");
     }

@@ -1,0 +1,230 @@
+"""Fuzz a loader or an ICD: find what crashes it, hangs it, leaks, or differs from another loader."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from harness.build import build
+from harness.cli.loader import library_path, output_path, positive
+from harness.errors import Exit, UsageError
+from harness.fuzz import builds, coverage, reproducers, summary
+from harness.fuzz.blocks import blocks_file
+from harness.fuzz.campaign import Campaign, Target, default_folder
+from harness.fuzz.subject import FuzzSubject, fuzz_subject
+from harness.fuzz.target_process import Setting
+from harness.report.terminal import Terminal, printable
+
+EXAMPLE = """\
+  clharness fuzz --list                                 the targets
+  clharness fuzz icd_file --time 1m                     the reference loader, instrumented
+  clharness fuzz --all --time 8h --jobs 4 --out night --loader /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
+  clharness fuzz --all --against /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
+                                                        two loaders must show the same
+  clharness fuzz --icd ./libvendor.so                   a vendor's ICD
+  clharness fuzz --keep short_name night/findings/icd_file-leak@x
+                                                        makes a finding a regression case
+"""
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", metavar="TARGET", nargs="*", help="what is fuzzed (--list prints all)")
+    parser.add_argument("--all", action="store_true", help="all targets")
+    parser.add_argument("--list", action="store_true", help="print the targets and end")
+    parser.add_argument("--loader", metavar="PATH", help="loader to test; default: the instrumented reference loader")
+    parser.add_argument("--against", metavar="PATH", help="a second loader, which must show the same on each input")
+    parser.add_argument("--icd", metavar="PATH", help="ICD to test, with the reference loader or that of --loader")
+    parser.add_argument("--time", metavar="T", type=_seconds, default=600.0, help="such as 90s, 10m (default), 8h")
+    parser.add_argument("--jobs", metavar="N", type=positive, default=1, help="processes at a time (default: 1)")
+    parser.add_argument("--engine", choices=("libfuzzer", "afl"), default="libfuzzer")
+    parser.add_argument("--out", metavar="DIR", help="corpora and findings; with the same folder a campaign goes on")
+    parser.add_argument("--corpus", metavar="DIR", help="more inputs to begin with; of one target, or a folder of each")
+    parser.add_argument("--json", metavar="FILE", help="write the result there")
+    parser.add_argument(
+        "--mode", choices=("legal", "violations"), default="legal", help="whether vendors may break the contract"
+    )
+    parser.add_argument(
+        "--coverage",
+        metavar="PATH",
+        nargs="?",
+        const="",
+        help="write what the corpora reach into DIR/coverage, as HTML: of the source, where PATH is the same loader "
+        "built for source coverage (or it is the reference loader), else of the blocks of the binary",
+    )
+    parser.add_argument(
+        "--fault", metavar="NAME", help="fuzz the seeded loader with this fault: shows that it is found"
+    )
+    parser.add_argument(
+        "--keep", metavar=("NAME", "DIR"), nargs=2, help="keep a finding under fuzz/reproducers, and end"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.list:
+        width = max(map(len, builds.targets()))
+        print("\n".join(f"{name:{width}}  {sentence}" for name, sentence in builds.targets().items()))
+        return Exit.AS_EXPECTED
+    if args.keep:
+        name, folder = args.keep
+        print(f"kept as {reproducers.keep(name, Path(folder))}; see {reproducers.LIST}")
+        return Exit.AS_EXPECTED
+    output = output_path("--json", args.json) if args.json else None
+    names = _targets(args)
+    made = builds.make(builds.AFL if args.engine == "afl" else builds.LIBFUZZER, names, seeded=bool(args.fault))
+    subject = fuzz_subject(_library(args, made), args.engine)
+    if args.coverage:
+        coverage.require_counts(library_path(args.coverage))
+    setting = _setting(args, subject)
+    out = _folder(args, subject)
+    targets = [_target(args, made, setting, name) for name in names]
+    terminal = Terminal(sys.stdout)
+    campaign = Campaign(out, targets, args.time, args.jobs, lambda text: terminal.line(printable(text)))
+    terminal.line(f"{subject.path}: {subject.words}")
+    interrupted = _run(campaign, terminal, args.time)
+    terminal.end_progress()
+    print("\n".join(summary.lines(campaign, subject, interrupted)), flush=True)
+    if output:
+        output.write_text(json.dumps(summary.as_json(campaign, subject, interrupted), indent=1) + "\n")
+    if args.coverage is not None and not interrupted:
+        print(f"coverage: {_coverage(args, campaign, made, setting)}")
+    return _exit_code(campaign, interrupted)
+
+
+def _coverage(args: argparse.Namespace, campaign: Campaign, made: builds.FuzzBuild, setting: Setting) -> Path:
+    folder, known = campaign.out / "coverage", campaign.out / "known.txt"
+    corpora = {target.name: campaign.corpus(target) for target in campaign.targets}
+    if args.coverage or (setting.subject.path == made.reference_loader.resolve() and not args.icd):
+        counting = library_path(args.coverage) if args.coverage else coverage.reference_loader_with_counts()
+        return coverage.write_source_coverage(folder, corpora, made, setting, known, counting)
+    if setting.blocks is None:
+        raise UsageError("--coverage needs PATH here: the same loader, built for source coverage (fuzz/README.md)")
+    return coverage.write_block_coverage(folder, corpora, made, setting, known)
+
+
+def _run(campaign: Campaign, terminal: Terminal, seconds: float) -> bool:
+    """Gives whether it was interrupted."""
+    interrupted = False
+    with _interruptible():
+        try:
+            campaign.prepare()
+            campaign.run(lambda: terminal.progress(_progress(campaign, seconds)))
+        except KeyboardInterrupt:
+            interrupted = True
+            campaign.live.stop.set()
+    campaign.finish()
+    return interrupted
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """What ends a job from outside (a time limit of CI) gets the summary, too."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _progress(campaign: Campaign, seconds: float) -> str:
+    passed, inputs, found = campaign.progress()
+    at_work = ", ".join(t.name for t in campaign.targets if campaign.states[t.name].numbers)
+    return f"{_clock(passed)} of {_clock(seconds)}  {inputs:,} inputs  {found} findings  {at_work}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _exit_code(campaign: Campaign, interrupted: bool) -> int:
+    if any(state.errors for state in campaign.states.values()):
+        return Exit.HARNESS
+    if campaign.findings:
+        return Exit.UNEXPECTED
+    if interrupted:
+        return Exit.INTERRUPTED
+    return Exit.AS_EXPECTED if any(s.inputs for s in campaign.states.values()) else Exit.NOTHING_RAN
+
+
+def _targets(args: argparse.Namespace) -> list[str]:
+    if args.all and args.target:
+        raise UsageError("--all takes no target besides")
+    if args.icd:
+        if args.target not in ([], [builds.OF_ICD]):
+            raise UsageError(f"--icd is for the target {builds.OF_ICD} alone")
+        return builds.chosen_targets([builds.OF_ICD], False)
+    if builds.OF_ICD in args.target:
+        raise UsageError(f"{builds.OF_ICD} needs --icd PATH")
+    if not args.all and not args.target:
+        raise UsageError(f"name a target, or give --all; there is {', '.join(builds.targets())}")
+    return builds.chosen_targets(args.target, args.all)
+
+
+def _library(args: argparse.Namespace, made: builds.FuzzBuild) -> Path:
+    """The file under test."""
+    if args.fault and (args.loader or args.icd):
+        raise UsageError("--fault is for the project's own seeded loader: leave out --loader and --icd")
+    if args.fault:
+        return made.seeded_loader
+    if args.loader:
+        return library_path(args.loader)
+    return made.reference_loader
+
+
+def _setting(args: argparse.Namespace, subject: FuzzSubject) -> Setting:
+    icd = library_path(args.icd, "an ICD, such as ./libvendor.so") if args.icd else None
+    watched = fuzz_subject(icd, args.engine) if icd else subject
+    blocks = None
+    if watched.coverage == "breakpoints":
+        blocks = blocks_file(watched.path, build().folder / "blocks")
+    against = library_path(args.against) if args.against else None
+    if against:
+        fuzz_subject(against, args.engine)
+    return Setting(subject, against, icd, args.mode, blocks, args.engine, args.fault)
+
+
+def _folder(args: argparse.Namespace, subject: FuzzSubject) -> Path:
+    if args.out is None:
+        if args.fault:
+            raise UsageError("--fault needs --out DIR: its findings are no loader's")
+        return default_folder(build().folder, Path(args.icd).resolve() if args.icd else subject.path, args.mode)
+    out = Path(args.out).absolute()
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {args.out}: is no folder")
+    if out.is_dir() and any(out.iterdir()) and not (out / "known.txt").exists():
+        raise UsageError(f"--out {args.out}: has other files in it; name an empty or a new folder")
+    return out
+
+
+def _target(args: argparse.Namespace, made: builds.FuzzBuild, setting: Setting, name: str) -> Target:
+    seeds = [builds.seeds(name)] if builds.seeds(name).is_dir() else []
+    if args.corpus:
+        more = Path(args.corpus)
+        if not more.is_dir():
+            raise UsageError(f"--corpus {args.corpus}: is no folder")
+        if (more / name).is_dir():
+            seeds.append(more / name)
+        elif len(_targets(args)) == 1:
+            seeds.append(more)
+    return Target(name, made.program(name), setting, seeds, builds.dictionary(name))
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text)
+    if match is None or float(match[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; give such as 90s, 10m or 8h")
+    return float(match[1]) * _UNITS[match[2]]

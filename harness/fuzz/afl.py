@@ -1,0 +1,83 @@
+"""Jobs of AFL++: afl-fuzz in persistent mode for some time. It goes on after a crash, which is looked at afterwards."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from harness.fuzz.job import Death, Ended, Job, Live, add_inputs
+from harness.fuzz.target_process import TIME_LIMIT, Replayer
+
+_VARIABLES = {
+    "AFL_NO_UI": "1",
+    "AFL_SKIP_CPUFREQ": "1",
+    "AFL_NO_AFFINITY": "1",
+    "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
+    "AFL_AUTORESUME": "1",
+    "AFL_IGNORE_SEED_PROBLEMS": "1",
+    "AFL_FAST_CAL": "1",
+    # afl-fuzz insists on these.
+    "ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0:max_free_fill_size=4096:allocator_may_return_null=1",
+}
+_MOST_CRASHES = 50  # of a job, to look at
+
+
+def run(job: Job, live: Live) -> Ended:
+    job.work.mkdir(parents=True, exist_ok=True)
+    session, log = job.work / "session", job.work / "log.txt"
+    if not any(job.corpus.iterdir()):
+        (job.corpus / "first").write_bytes(b"\0")  # afl-fuzz needs one
+    command = ["afl-fuzz", "-i", str(job.corpus), "-o", str(session), "-V", str(max(1, round(job.seconds)))]
+    command += ["-t", f"{TIME_LIMIT * 1000}", "-m", "none"]
+    command += ["-x", str(job.dictionary)] if job.dictionary else []
+    command += ["--", str(job.program)]
+    before = _statistics(session)
+    started = time.monotonic()
+    status = live.run(command, job.setting.variables(job.known) | _VARIABLES, log, job.seconds, job.work)
+    ended = Ended(time.monotonic() - started)
+    after = _statistics(session)
+    ended.inputs = max(0, after.get("execs_done", 0) - before.get("execs_done", 0))
+    ended.edges = after.get("edges_found", 0)
+    if status not in (0, None) and not live.stop.is_set():
+        shown = [
+            line
+            for line in log.read_text(errors="replace").splitlines()
+            if "PROGRAM ABORT" in line or "clharness" in line
+        ]
+        ended.error = " ".join(shown[-2:]) or f"afl-fuzz ended with exit code {status} (its output: {log})"
+    results = session / "default"
+    if (results / "queue").is_dir():
+        add_inputs(results / "queue", job.corpus)
+    ended.deaths = _deaths(job, results)
+    return ended
+
+
+def _deaths(job: Job, results: Path) -> list[Death]:
+    """Crashes and hangs since the last look, each replayed to learn its key, and put away."""
+    replayer = Replayer(job.program, job.setting, job.work / "replay")
+    files = [file for kind in ("crashes", "hangs") for file in sorted((results / kind).glob("id:*"))]
+    deaths, seen = [], set()
+    for file in files[:_MOST_CRASHES]:
+        data = file.read_bytes()
+        found = replayer.replay(data).found
+        if found and found.key not in seen:
+            seen.add(found.key)
+            deaths.append(Death(found, data))
+    for file in files:
+        file.unlink()
+    return deaths
+
+
+def _statistics(session: Path) -> dict[str, int]:
+    try:
+        lines = (session / "default" / "fuzzer_stats").read_text().splitlines()
+    except OSError:
+        return {}
+    pairs = (line.partition(":")[::2] for line in lines)
+    return {name.strip(): int(value) for name, value in pairs if value.strip().isdecimal()}
+
+
+def running(work: Path) -> tuple[int, int]:
+    """Inputs and edges so far."""
+    found = _statistics(work / "session")
+    return found.get("execs_done", 0), found.get("edges_found", 0)

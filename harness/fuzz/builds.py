@@ -1,0 +1,162 @@
+"""The build folders with fuzz targets: made when they are missing, brought up to date when they are not."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from harness.build import ROOT, build
+from harness.errors import HarnessError, UsageError
+
+FUZZ = ROOT / "fuzz"
+_NAME = re.compile(r'target_name\s*=\s*"(\w+)"')
+_OPENING = re.compile(r"/\*\s*(.+?)(?:\.\s|\.?\s*\*/|\n\s*\*\s*\n)", re.S)
+# Takes another library than a loader: not part of --all.
+OF_ICD = "vendor_icd"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way to build the targets."""
+
+    folder: str  # below the ordinary build folder
+    compiler: str
+    engine: str
+    package: str  # of Debian: where the compiler is
+
+
+LIBFUZZER = Kind("fuzzing", "clang", "libfuzzer", "clang")
+AFL = Kind("fuzzing-afl", "afl-clang-fast", "afl", "afl++")
+
+
+@cache
+def targets() -> dict[str, str]:
+    """The fuzz targets by name, each with its sentence: the first of its source."""
+    found = {}
+    for source in sorted((FUZZ / "targets").glob("*.c")):
+        text = source.read_text(encoding="utf-8")
+        if name := _NAME.search(text):
+            opening = _OPENING.match(text)
+            found[name[1]] = " ".join(re.sub(r"\n\s*\*", " ", opening[1]).split()) if opening else ""
+    if not found:
+        raise HarnessError(f"there are no fuzz targets in {FUZZ / 'targets'}; is this checkout complete?")
+    return found
+
+
+def seeds(target: str) -> Path:
+    return FUZZ / "corpus" / target
+
+
+def dictionary(target: str) -> Path | None:
+    path = FUZZ / "dictionaries" / f"{target}.dict"
+    return path if path.exists() else None
+
+
+@dataclass(frozen=True)
+class FuzzBuild:
+    """A folder in which the targets are built."""
+
+    folder: Path
+
+    def program(self, target: str) -> Path:
+        return self.folder / "fuzz" / f"fuzz_{target}"
+
+    def replay(self, target: str) -> Path:
+        return self.folder / "fuzz" / f"replay_{target}"
+
+    @property
+    def reference_loader(self) -> Path:
+        return self.folder / "harness" / "reference_loader" / "libOpenCL.so.1"
+
+    @property
+    def seeded_loader(self) -> Path:
+        return self.folder / "harness" / "reference_loader" / "seeded" / "libOpenCL.so.1"
+
+
+def make(kind: Kind, names: Sequence[str], seeded: bool = False) -> FuzzBuild:
+    """Builds the named targets and the instrumented reference loader."""
+    made = FuzzBuild(build().folder / kind.folder)
+    compiler = shutil.which(kind.compiler)
+    if compiler is None:
+        raise HarnessError(f"{kind.compiler} is not installed, and the fuzz targets need it: {install(kind.package)}")
+    if kind.engine == "libfuzzer":
+        _require_runtime(compiler)
+    wanted = [f"clharness_fuzz_{name}" for name in names] + ["clharness_reference_loader"]
+    if seeded:
+        wanted.append("clharness_seeded_loader")
+    options = [f"-DCMAKE_C_COMPILER={compiler}", f"-DCLHARNESS_FUZZ_ENGINE={kind.engine}"]
+    compile_folder(made.folder, options, wanted)
+    return made
+
+
+def ordinary(names: Sequence[str]) -> FuzzBuild:
+    """The ordinary build, in which the targets are without a fuzzer."""
+    folder = build().folder
+    run_build(["cmake", "--build", str(folder), "--target", *(f"clharness_replay_{n}" for n in names)], folder)
+    return FuzzBuild(folder)
+
+
+def compile_folder(folder: Path, options: Sequence[str], wanted: Sequence[str]) -> None:
+    """Configures a build folder of this project where that is to be done, and builds some of its targets."""
+    if not (folder / "CMakeCache.txt").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        command = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DCLHARNESS_BUILD_TESTS=OFF", "-DBUILD_TESTING=OFF"]
+        command += [f"-DCLHARNESS_PYTHON={sys.executable}", *options]
+        if headers := os.environ.get("CLHARNESS_OPENCL_HEADERS"):
+            command.append(f"-DCLHARNESS_OPENCL_HEADERS={headers}")
+        if shutil.which("ninja"):
+            command += ["-G", "Ninja"]
+        print(f"clharness: building the fuzz targets in {folder}", file=sys.stderr, flush=True)
+        try:
+            run_build(command, folder)
+        except HarnessError:
+            (folder / "CMakeCache.txt").unlink(missing_ok=True)
+            raise
+    run_build(["cmake", "--build", str(folder), "--parallel", _parallel(), "--target", *wanted], folder)
+
+
+def run_build(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        shown = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
+        raise HarnessError(f"the fuzz targets cannot be built in {folder}:\n{shown}\ncommand: {' '.join(command)}")
+
+
+def install(package: str) -> str:
+    return f"apt-get install {package}" if Path("/etc/debian_version").exists() else f"install the package of {package}"
+
+
+def _parallel() -> str:
+    return os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(len(os.sched_getaffinity(0)))
+
+
+def _require_runtime(compiler: str) -> None:
+    """Debian has clang's sanitizers and libFuzzer in a package of their own, of the same version."""
+    asked = [compiler, "-print-file-name=libclang_rt.fuzzer-x86_64.a"], [compiler, "-dumpversion"]
+    path, version = (subprocess.run(command, capture_output=True, text=True).stdout.strip() for command in asked)
+    here = Path(path).parent if "/" in path else _runtime_folder(compiler)
+    if not any(here.glob("libclang_rt.fuzzer*")):
+        package = f"libclang-rt-{version.partition('.')[0]}-dev"
+        raise HarnessError(f"{compiler} has no libFuzzer, which the fuzz targets need: {install(package)}")
+
+
+def _runtime_folder(compiler: str) -> Path:
+    asked = subprocess.run([compiler, "-print-runtime-dir"], capture_output=True, text=True)
+    return Path(asked.stdout.strip() or "/nonexistent")
+
+
+def chosen_targets(names: Sequence[str], everything: bool) -> list[str]:
+    """What the user asked for, in the order of the list. UsageError for an unknown one."""
+    known = targets()
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"{unknown[0]}: there is no such fuzz target; there is {', '.join(known)}")
+    if everything:
+        return [name for name in known if name != OF_ICD]
+    return [name for name in known if name in names]

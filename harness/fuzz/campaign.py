@@ -1,0 +1,259 @@
+"""Campaigns: targets share time and processes, findings are kept as they come, corpora grow and are merged.
+
+A folder holds all of it, and another campaign with the same folder goes on with it:
+
+    corpus/TARGET/          what the fuzzer found worth keeping
+    set-aside/TARGET/       inputs that end the process at once
+    findings/TARGET-KEY/    input, description.txt, report.txt, reproduce.sh
+    known.txt               the keys of findings, which the targets pass over
+    campaign.json           numbers
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.fuzz import afl, libfuzzer
+from harness.fuzz.findings import Finding, Keeper, load
+from harness.fuzz.job import Death, Job, Live, add_inputs, set_aside
+from harness.fuzz.target_process import Setting
+
+_STRETCH = 600.0  # seconds of a job, at most: then another target has its turn
+_SHORTEST = 1.0
+_TICK = 0.5  # seconds between two looks for progress
+_REPEATS = 20  # deaths in a row with findings that are known: then a target rests
+_MERGING = 120.0  # seconds of merging a corpus, at most
+_ENGINES = {"libfuzzer": libfuzzer.run, "afl": afl.run}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is fuzzed, and with which settings."""
+
+    name: str
+    program: Path
+    setting: Setting
+    seeds: Sequence[Path]  # folders
+    dictionary: Path | None
+
+
+@dataclass
+class State:
+    """How far a target has come."""
+
+    seconds: float = 0.0  # of this run
+    inputs: int = 0
+    edges: int = 0
+    corpus: int = 0
+    numbers: set[int] = field(default_factory=set)  # of the workers that are at it
+    in_a_row: int = 0  # deaths without anything new
+    resting: str = ""  # why it is not fuzzed any more
+    errors: list[str] = field(default_factory=list)
+    all_seconds: float = 0.0  # with earlier runs in the same folder
+    all_inputs: int = 0
+
+
+class Campaign:
+    """Runs targets until their time is over, or until it is told to stop."""
+
+    def __init__(
+        self, out: Path, targets: Sequence[Target], seconds: float, jobs: int, say: Callable[[str], None]
+    ) -> None:
+        self.out, self.targets, self.jobs = out, list(targets), jobs
+        self.share = seconds * jobs / len(self.targets)  # of process time, for each target
+        self.live = Live()
+        self.states = {target.name: State() for target in targets}
+        self.findings: list[Finding] = []
+        self.gone: list[Finding] = []  # of earlier runs: they do not happen any more
+        self.started = time.monotonic()
+        self._say = say
+        self._lock = threading.Lock()
+        self._keeping: set[str] = set()
+        self._keeper = Keeper(out)
+
+    # --- before and after ---
+
+    def prepare(self) -> None:
+        """Brings in seeds, and what an earlier campaign left."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        for name, numbers in self._earlier().items():
+            if name in self.states:
+                self.states[name].all_seconds = numbers.get("all_seconds", 0.0)
+                self.states[name].all_inputs = numbers.get("all_inputs", 0)
+                self.states[name].edges = numbers.get("edges", 0)
+        for target in self.targets:
+            self._corpus(target).mkdir(parents=True, exist_ok=True)
+            for folder in target.seeds:
+                add_inputs(folder, self._corpus(target))
+            aside = self.out / "set-aside" / target.name
+            for file in aside.iterdir() if aside.is_dir() else ():
+                (self._corpus(target) / file.name).unlink(missing_ok=True)
+        by_name = {target.name: target for target in self.targets}
+        for finding in load(self.out):
+            of = by_name.get(finding.target)
+            if of is None or finding.mode != of.setting.mode:
+                continue
+            if self._keeper.still_happens(finding, of.program, of.setting):
+                self.findings.append(finding)
+            else:
+                self.gone.append(finding)
+        self._write_known()
+
+    def _earlier(self) -> Mapping[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads((self.out / "campaign.json").read_text())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise HarnessError(f"{self.out / 'campaign.json'} cannot be read ({error}): name another folder") from None
+        return found
+
+    def finish(self) -> None:
+        """Merges the corpora, unless it was interrupted, and writes the numbers."""
+        for target in self.targets:
+            state = self.states[target.name]
+            if not self.live.stop.is_set() and target.setting.engine == "libfuzzer" and state.seconds:
+                libfuzzer.merge(self._job(target, _MERGING, 0), self.live)
+            state.corpus = sum(1 for _ in self._corpus(target).iterdir())
+        numbers = dict(self._earlier())
+        for name, state in self.states.items():
+            numbers[name] = {"all_seconds": state.all_seconds, "all_inputs": state.all_inputs, "edges": state.edges}
+        (self.out / "campaign.json").write_text(json.dumps(numbers, indent=1) + "\n")
+
+    # --- the time in between ---
+
+    def run(self, tick: Callable[[], None]) -> None:
+        """Until the time of all targets is over. KeyboardInterrupt ends it, and what runs."""
+        self.started = time.monotonic()
+        with ThreadPoolExecutor(self.jobs) as pool:
+            workers = [pool.submit(self._work, number) for number in range(self.jobs)]
+            try:
+                while wait(workers, _TICK).not_done:
+                    tick()
+            except BaseException:
+                self.live.stop.set()
+                wait(workers)
+                raise
+        for worker in workers:
+            worker.result()
+
+    def _work(self, number: int) -> None:
+        while not self.live.stop.is_set():
+            target = self._next(number)
+            if target is None:
+                return
+            state = self.states[target.name]
+            left = (self.share - state.seconds) / max(1, len(state.numbers))
+            try:
+                self._fuzz(target, max(_SHORTEST, min(_STRETCH, left)), number)
+            except HarnessError as error:
+                state.errors.append(str(error))
+            finally:
+                with self._lock:
+                    state.numbers.discard(number)
+
+    def _next(self, number: int) -> Target | None:
+        """The target with the least time so far."""
+        with self._lock:
+            ready = [t for t in self.targets if self._wants(self.states[t.name])]
+            if not ready:
+                return None
+            target = min(ready, key=lambda t: (len(self.states[t.name].numbers), self.states[t.name].seconds))
+            self.states[target.name].numbers.add(number)
+            return target
+
+    def _wants(self, state: State) -> bool:
+        return not state.errors and not state.resting and self.share - state.seconds >= _SHORTEST
+
+    def _fuzz(self, target: Target, seconds: float, number: int) -> None:
+        job, state = self._job(target, seconds, number), self.states[target.name]
+        ended = _ENGINES[target.setting.engine](job, self.live)
+        with self._lock:
+            state.seconds += ended.seconds
+            state.all_seconds += ended.seconds
+            state.inputs += ended.inputs
+            state.all_inputs += ended.inputs
+            state.edges = max(state.edges, ended.edges)
+            if ended.error:
+                state.errors.append(ended.error)
+        news = [self._take(target, death) for death in ended.deaths]
+        with self._lock:
+            state.in_a_row = state.in_a_row + 1 if news and not any(news) else 0
+            if state.in_a_row >= _REPEATS:
+                key = ended.deaths[-1].found.key
+                state.resting = f"{key} ended it {_REPEATS} times in a row, and hides what lies behind it"
+                self._say(f"{target.name}: {state.resting}")
+
+    def _take(self, target: Target, death: Death) -> bool:
+        """Keeps what is new; gives whether it was."""
+        key = death.found.key
+        with self._lock:
+            same = next((finding for finding in self.findings if finding.key == key), None)
+            if same:
+                same.times += 1
+            new = same is None and key not in self._keeping
+            self._keeping.add(key)
+            known = [finding.key for finding in self.findings]
+        if death.data is not None:
+            set_aside(death.data, self._corpus(target), self.out / "set-aside" / target.name)
+        if not new:
+            return False
+        data = death.data if death.data is not None else b""
+        finding = self._keeper.keep(target.name, target.program, target.setting, data, death.found, known)
+        with self._lock:
+            self.findings.append(finding)
+            self._write_known()
+        self._say(f"finding: {finding.target}: {finding.kind} {finding.key}: {finding.sentence}")
+        return True
+
+    # --- places ---
+
+    def _corpus(self, target: Target) -> Path:
+        """Legal inputs and violations of the contract are kept apart."""
+        kind = "corpus" if target.setting.mode == "legal" else f"corpus-{target.setting.mode}"
+        return self.out / kind / target.name
+
+    def corpus(self, target: Target) -> Path:
+        return self._corpus(target)
+
+    def work_folder(self, target: Target, number: int) -> Path:
+        return self.out / "work" / f"{target.name}-{target.setting.mode}-{number}"
+
+    def _job(self, target: Target, seconds: float, number: int) -> Job:
+        work = self.work_folder(target, number)
+        work.mkdir(parents=True, exist_ok=True)
+        known = self.out / "known.txt"
+        return Job(
+            target.name, target.program, target.setting, seconds, self._corpus(target), work, known, target.dictionary
+        )
+
+    def _write_known(self) -> None:
+        text = "".join(f"{key}\n" for key in sorted({finding.key for finding in self.findings}))
+        (self.out / "known.txt").write_text(text)
+
+    # --- for progress ---
+
+    def progress(self) -> tuple[float, int, int]:
+        """Seconds so far, inputs, findings."""
+        inputs = 0
+        with self._lock:
+            for target in self.targets:
+                running = libfuzzer.running if target.setting.engine == "libfuzzer" else afl.running
+                state = self.states[target.name]
+                inputs += state.inputs + sum(running(self.work_folder(target, n))[0] for n in state.numbers)
+        return time.monotonic() - self.started, inputs, len(self.findings)
+
+
+def default_folder(root: Path, library: Path, mode: str) -> Path:
+    """Where campaigns on a library lie, if nothing else is said: the same folder for the same path."""
+    name = hashlib.sha1(str(library).encode()).hexdigest()[:8]
+    return root / "campaigns" / f"{library.name.partition('.')[0]}-{name}" / ("" if mode == "legal" else mode)

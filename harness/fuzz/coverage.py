@@ -1,0 +1,124 @@
+"""What corpora reach in a loader, as HTML: lines of its source where there is a build that counts them, else blocks."""
+
+from __future__ import annotations
+
+import html
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.build import build
+from harness.errors import HarnessError, UsageError
+from harness.fuzz import builds
+from harness.fuzz.blocks import Reached, find_blocks, reached
+from harness.fuzz.builds import FuzzBuild
+from harness.fuzz.libfuzzer import MEMORY
+from harness.fuzz.subject import FuzzSubject
+from harness.fuzz.target_process import TIME_LIMIT, Setting, environment
+from harness.shared_library import read_library
+
+# Counts lie in a mapped file from the start (%c), because at its end the loader finds no file system any more.
+FLAGS = "-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation"
+_REPLAY_LIMIT = 1800.0  # seconds of replaying one corpus
+
+
+def require_counts(path: Path) -> None:
+    """UsageError for a loader that does not count its source's regions."""
+    library = read_library(path, "a loader built for source coverage", "build/libOpenCL.so.1")
+    if b"__llvm_prf_cnts" not in library.real_path.read_bytes():
+        raise UsageError(f"{path} does not count what is reached: build it with clang and CFLAGS='-g {FLAGS}'")
+
+
+def reference_loader_with_counts() -> Path:
+    folder = build().folder / "fuzzing-coverage"
+    options = ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={FLAGS}"]
+    builds.compile_folder(folder, [*options, "-DCLHARNESS_SEEDED_FAULTS=OFF"], ["clharness_reference_loader"])
+    return FuzzBuild(folder).reference_loader
+
+
+def write_source_coverage(
+    folder: Path, corpora: Mapping[str, Path], made: FuzzBuild, setting: Setting, known: Path, loader: Path
+) -> Path:
+    """Replays the corpora on a loader that counts; gives the page."""
+    profiles = _fresh(folder / "profiles")
+    subject = FuzzSubject(loader, "compiler", False, "")
+    for target, corpus in corpora.items():
+        variables = {"LLVM_PROFILE_FILE": f"{profiles}/{target}-%p%c.profraw"}
+        _replay(made.program(target), replace(setting, subject=subject, blocks=None), known, corpus, variables)
+    merged = folder / "coverage.profdata"
+    raw = sorted(map(str, profiles.glob("*.profraw")))
+    _tool("llvm-profdata", ["merge", "-sparse", "-o", str(merged), *raw])
+    pages = folder / "html"
+    _tool("llvm-cov", ["show", str(loader), f"-instr-profile={merged}", "-format=html", f"-output-dir={pages}"])
+    shutil.rmtree(profiles)
+    return pages / "index.html"
+
+
+def write_block_coverage(
+    folder: Path, corpora: Mapping[str, Path], made: FuzzBuild, setting: Setting, known: Path
+) -> Path:
+    """Replays the corpora with breakpoints; gives a page that says of each function what was reached."""
+    folder.mkdir(parents=True, exist_ok=True)
+    library = setting.icd or setting.subject.path
+    hits = folder / "hits.txt"
+    hits.write_text("")
+    for target, corpus in corpora.items():
+        _replay(made.program(target), setting, known, corpus, {"CLHARNESS_FUZZ_HITS": str(hits)})
+    page = folder / "index.html"
+    page.write_text(_page(library, reached(find_blocks(library), hits)), encoding="utf-8")
+    return page
+
+
+def _replay(program: Path, setting: Setting, known: Path, corpus: Path, variables: Mapping[str, str]) -> None:
+    """One process runs the whole corpus; what it finds is of no interest any more."""
+    command = [str(program), "-runs=0", f"-timeout={TIME_LIMIT}", f"-rss_limit_mb={MEMORY}", str(corpus)]
+    try:
+        subprocess.run(
+            command,
+            env=environment(setting.variables(known) | dict(variables)),
+            cwd=corpus,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=_REPLAY_LIMIT,
+        )
+    except subprocess.TimeoutExpired:
+        raise HarnessError(f"coverage: {program.name} took longer than {_REPLAY_LIMIT:.0f} s over {corpus}") from None
+
+
+def _tool(name: str, arguments: Sequence[str]) -> None:
+    """Of the version of clang: Debian has it in the name."""
+    version = subprocess.run(["clang", "-dumpversion"], capture_output=True, text=True).stdout.partition(".")[0]
+    path = shutil.which(f"{name}-{version}") or shutil.which(name)
+    if path is None:
+        raise HarnessError(f"{name} is not installed, and the coverage report needs it: {builds.install('llvm')}")
+    done = subprocess.run([path, *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise HarnessError(f"{name} failed: {(done.stderr or done.stdout).strip()}")
+
+
+def _fresh(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _page(library: Path, rows: Sequence[Reached]) -> str:
+    hit, blocks = sum(row.hit for row in rows), sum(row.blocks for row in rows)
+    title = html.escape(f"{os.path.basename(library)}: {hit} of {blocks} blocks")
+    ordered = sorted(rows, key=lambda row: row.hit - row.blocks)
+    body = "\n".join(
+        f"<tr><td>{html.escape(row.function.name or 'no symbol')}</td><td>{row.function.start:#x}</td>"
+        f"<td>{row.hit}</td><td>{row.blocks}</td><td><meter value='{row.hit}' max='{row.blocks}'></meter></td></tr>"
+        for row in ordered
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<style>body {{ font-family: sans-serif }} td {{ padding-right: 1.5em }} td + td {{ text-align: right }}</style></head>
+<body><h1>{title}</h1><p>Functions of {html.escape(str(library))}, the least reached first.</p>
+<table><tr><th>function</th><th>at</th><th>reached</th><th>blocks</th><th></th></tr>
+{body}
+</table></body></html>
+"""

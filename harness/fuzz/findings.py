@@ -1,0 +1,142 @@
+"""What a campaign found: made small, replayed, described in words, and kept in a folder for each."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from harness.fuzz.minimise import minimised
+from harness.fuzz.target_process import TIME_LIMIT, Found, Replay, Replayer, Setting, environment
+
+REPLAYS = 3  # in fresh processes, all with the same key: else a finding is unstable
+_MINIMISING = 60.0  # seconds, at most
+_DESCRIBED = re.compile(r"^clharness-fuzz: input: (.*(?:\n(?!clharness-fuzz:|\S+:|=|#|ALARM).*)*)", re.M)
+
+
+@dataclass
+class Finding:
+    """A defect, by its key, and the input that shows it."""
+
+    target: str
+    kind: str
+    key: str
+    sentence: str
+    stable: bool
+    size: int  # bytes of the input
+    folder: str
+    mode: str = "legal"
+    behind: tuple[str, ...] = ()  # keys that have to be passed over, because the input shows them first
+    times: int = 1  # how often a process ended with it
+
+    @property
+    def place(self) -> str:
+        """The function of the loader, or what else the key names."""
+        return self.key.partition("@")[2] or self.key
+
+    def input(self) -> Path:
+        return Path(self.folder) / "input"
+
+    def words(self) -> list[str]:
+        file = Path(self.folder) / "description.txt"
+        return file.read_text(errors="replace").splitlines() if file.exists() else []
+
+
+def word(key: str) -> str:
+    """A key as a file name."""
+    return re.sub(r"[^\w@+.,-]", "_", key)[:120]
+
+
+def load(out: Path) -> list[Finding]:
+    """What earlier runs wrote into the folder."""
+    folders = sorted(file.parent for file in out.glob("findings/*/finding.json"))
+    return [finding for finding in map(load_one, folders) if finding]
+
+
+def load_one(folder: Path) -> Finding | None:
+    try:
+        entry = json.loads((folder / "finding.json").read_text())
+    except FileNotFoundError:
+        return None
+    return Finding(**entry | {"folder": str(folder), "behind": tuple(entry["behind"])})
+
+
+class Keeper:
+    """Makes findings of inputs."""
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+
+    def keep(
+        self, target: str, program: Path, setting: Setting, data: bytes, first: Found, known: Collection[str]
+    ) -> Finding:
+        """Replays the input, makes it small and writes its folder. `known` are the keys found before."""
+        work = self._out / "work" / f"replay-{target}-{word(first.key)}"
+        limit = 2 if first.kind == "hang" else TIME_LIMIT
+        replayer = Replayer(program, setting.behind(()), work, limit)
+        behind: tuple[str, ...] = ()
+        if replayer.replay(data).key != first.key:
+            behind = tuple(sorted(set(known) - {first.key}))
+            replayer = Replayer(program, setting.behind(behind), work, limit)
+        stable = all(replayer.replay(data).key == first.key for _ in range(REPLAYS))
+        if stable:
+            data = minimised(data, lambda candidate: replayer.replay(candidate).key == first.key, _MINIMISING)
+        finding = Finding(target, first.kind, first.key, first.sentence, stable, len(data), "", setting.mode, behind)
+        self._write(finding, program, setting, data, replayer)
+        shutil.rmtree(work, ignore_errors=True)
+        return finding
+
+    def still_happens(self, finding: Finding, program: Path, setting: Setting) -> bool:
+        work = self._out / "work" / f"replay-{finding.target}-{word(finding.key)}"
+        replayer = Replayer(program, setting.behind(finding.behind), work)
+        again = replayer.replay_file(finding.input())
+        shutil.rmtree(work, ignore_errors=True)
+        return again.key == finding.key
+
+    def _write(self, finding: Finding, program: Path, setting: Setting, data: bytes, replayer: Replayer) -> None:
+        folder = self._out / "findings" / f"{finding.target}-{word(finding.key)}"
+        folder.mkdir(parents=True, exist_ok=True)
+        finding.folder = str(folder)
+        (folder / "input").write_bytes(data)
+        report = replayer.replay(data)
+        if report.found and report.key == finding.key:
+            finding.sentence = report.found.sentence  # of the small input
+        (folder / "report.txt").write_text(report.output)
+        (folder / "description.txt").write_text(_description(replayer.replay(data, {"CLHARNESS_FUZZ_DESCRIBE": "1"})))
+        known = None
+        if finding.behind:
+            known = folder / "known.txt"
+            known.write_text("".join(f"{key}\n" for key in finding.behind))
+        script = folder / "reproduce.sh"
+        script.write_text(_script(finding, program, setting, known))
+        script.chmod(0o755)
+        (folder / "finding.json").write_text(json.dumps(asdict(finding), indent=1) + "\n")
+
+
+def _description(replay: Replay) -> str:
+    return "".join(f"{line}\n" for line in _DESCRIBED.findall(replay.output)) or "(the target does not describe it)\n"
+
+
+def _script(finding: Finding, program: Path, setting: Setting, known: Path | None) -> str:
+    variables = setting.variables(None)
+    options = environment({})
+    for name in ("ASAN_OPTIONS", "ASAN_SYMBOLIZER_PATH"):
+        if name in options:
+            variables[name] = options[name]
+    if known:
+        variables["CLHARNESS_FUZZ_KNOWN"] = str(known)
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    return "\n".join(
+        [
+            "#!/bin/sh",
+            f"# {finding.kind} {finding.key}",
+            "# Replays the input; arguments go to the target. CLHARNESS_FUZZ_DESCRIBE=1 prints the input in words.",
+            *lines,
+            f'exec {shlex.quote(str(program))} -timeout={TIME_LIMIT} "$@" "$(dirname "$(readlink -f "$0")")/input"',
+            "",
+        ]
+    )

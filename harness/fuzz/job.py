@@ -1,0 +1,130 @@
+"""A stretch of fuzzing: one process of a target for some time, and what came of it. The same for every engine."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.fuzz.target_process import Found, Setting, environment
+
+_GRACE = 60.0  # seconds that a process may take longer than it was told to
+_LOOK = 0.2  # seconds between looks at a running process
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to run."""
+
+    target: str
+    program: Path
+    setting: Setting
+    seconds: float
+    corpus: Path
+    work: Path  # for this job alone
+    known: Path
+    dictionary: Path | None
+
+
+@dataclass
+class Death:
+    """An input with which the process ended; without one the process ended by itself."""
+
+    found: Found
+    data: bytes | None
+
+
+@dataclass
+class Ended:
+    """What came of a job."""
+
+    seconds: float = 0.0
+    inputs: int = 0
+    edges: int = 0
+    deaths: list[Death] = field(default_factory=list)
+    error: str | None = None  # the target could not run
+
+
+class Live:
+    """The running processes, which end with this one; asked for by whoever prints progress, too."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self._lock = threading.Lock()
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+
+    def run(
+        self, command: Sequence[str], variables: Mapping[str, str], log: Path, seconds: float, folder: Path
+    ) -> int | None:
+        """Runs it, for at most some seconds and its grace; its exit code, or None where it had to be killed."""
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                command,
+                env=environment(variables),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                start_new_session=True,  # Ctrl-C comes to this process alone, which then ends its own
+            )
+        with self._lock:
+            self._running[process.pid] = process
+        until = time.monotonic() + seconds + _GRACE
+        try:
+            while process.poll() is None:
+                if self.stop.wait(_LOOK):
+                    return _end(process)
+                if time.monotonic() > until:
+                    _kill(process)
+                    return None
+            return process.returncode
+        finally:
+            if process.poll() is None:
+                _kill(process)
+            with self._lock:
+                del self._running[process.pid]
+
+
+def _end(process: subprocess.Popen[bytes]) -> int | None:
+    """A fuzzer that is interrupted says how far it came."""
+    process.send_signal(signal.SIGINT)
+    try:
+        return process.wait(5)
+    except subprocess.TimeoutExpired:
+        _kill(process)
+        return None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """With what it started: a symbolizer, workers of AFL++."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def add_inputs(source: Path, corpus: Path) -> int:
+    """Copies inputs, named by their content, so that none is there twice. Gives how many there were."""
+    corpus.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for file in sorted(source.rglob("*")):
+        if file.is_file() and not file.name.startswith("."):
+            data = file.read_bytes()
+            (corpus / hashlib.sha1(data).hexdigest()).write_bytes(data)
+            count += 1
+    return count
+
+
+def set_aside(data: bytes, corpus: Path, aside: Path) -> bool:
+    """Takes an input out of the corpus: each process begins by running all of them, and would end with it again."""
+    moved = False
+    for file in corpus.iterdir() if corpus.exists() else ():
+        if file.is_file() and file.stat().st_size == len(data) and file.read_bytes() == data:
+            aside.mkdir(parents=True, exist_ok=True)
+            file.replace(aside / file.name)
+            moved = True
+    return moved

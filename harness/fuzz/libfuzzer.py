@@ -1,0 +1,92 @@
+"""Jobs of libFuzzer: one process, which ends with its time or with a finding; and merging of corpora."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from pathlib import Path
+
+from harness.fuzz.job import Death, Ended, Job, Live
+from harness.fuzz.target_process import TIME_LIMIT, Found, read_finding, said
+
+_STATUS = re.compile(rb"^#(\d+)\t.*?cov: (\d+)", re.M)
+_EXECUTED = re.compile(rb"^stat::number_of_executed_units: (\d+)", re.M)
+_FINISHED, _INTERRUPTED, _USAGE = 0, 72, 2
+_TAIL = 8192  # bytes of a log in which its newest status stands
+MEMORY = 4096  # MiB
+
+
+def run(job: Job, live: Live) -> Ended:
+    artifacts = job.work / "artifacts"
+    shutil.rmtree(artifacts, ignore_errors=True)
+    artifacts.mkdir(parents=True)
+    log = job.work / "log.txt"
+    command = [
+        str(job.program),
+        f"-max_total_time={max(1, round(job.seconds))}",
+        f"-timeout={TIME_LIMIT}",
+        f"-rss_limit_mb={MEMORY}",
+        f"-artifact_prefix={artifacts}/",
+        *("-print_final_stats=1", "-print_funcs=0", "-reload=1", "-detect_leaks=0"),
+        *([f"-dict={job.dictionary}"] if job.dictionary else []),
+        str(job.corpus),
+    ]
+    started = time.monotonic()
+    status = live.run(command, job.setting.variables(job.known), log, job.seconds, job.work)
+    output = log.read_bytes()
+    inputs, edges = _numbers(output)
+    ended = Ended(time.monotonic() - started, inputs, edges)
+    if status == _USAGE:
+        ended.error = said(output.decode(errors="replace"))
+    elif status is None and not live.stop.is_set():
+        ended.error = f"the process went on {job.seconds:.0f} s and a minute, and was killed (its output: {log})"
+    elif status not in (_FINISHED, _INTERRUPTED, None):
+        ended.deaths.append(_death(job, artifacts, output.decode(errors="replace"), status))
+    return ended
+
+
+def _death(job: Job, artifacts: Path, output: str, status: int | None) -> Death:
+    found = read_finding(output, job.setting.subject)
+    found = found or Found("crash", f"status{status}@nowhere", f"the process ended with exit code {status}")
+    file = max(artifacts.iterdir(), key=lambda path: path.stat().st_mtime, default=None)
+    return Death(found, file.read_bytes() if file else None)
+
+
+def _numbers(output: bytes) -> tuple[int, int]:
+    """Inputs that were run, and edges that were reached."""
+    statuses = _STATUS.findall(output)
+    executed = _EXECUTED.findall(output)
+    inputs = int(executed[-1]) if executed else int(statuses[-1][0]) if statuses else 0
+    return inputs, int(statuses[-1][1]) if statuses else 0
+
+
+def running(work: Path) -> tuple[int, int]:
+    """The same of a job that goes on."""
+    try:
+        with (work / "log.txt").open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - _TAIL))
+            return _numbers(file.read())
+    except OSError:
+        return 0, 0
+
+
+def merge(job: Job, live: Live) -> bool:
+    """Leaves of the corpus what is needed to reach all that it reaches. False where it stays as it is."""
+    merged = job.corpus.with_name(f"{job.corpus.name}.merged")
+    shutil.rmtree(merged, ignore_errors=True)
+    merged.mkdir(parents=True)
+    command = [str(job.program), "-merge=1", f"-timeout={TIME_LIMIT}", f"-rss_limit_mb={MEMORY}", "-print_funcs=0"]
+    command += [f"-max_total_time={max(1, round(job.seconds))}", f"-artifact_prefix={job.work}/merge-"]
+    command += [str(merged), str(job.corpus)]
+    job.work.mkdir(parents=True, exist_ok=True)
+    status = live.run(command, job.setting.variables(job.known), job.work / "merge.txt", job.seconds, job.work)
+    if status != 0 or not any(merged.iterdir()):
+        shutil.rmtree(merged, ignore_errors=True)
+        return False
+    old = job.corpus.with_name(f"{job.corpus.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    job.corpus.rename(old)
+    merged.rename(job.corpus)
+    shutil.rmtree(old)
+    return True

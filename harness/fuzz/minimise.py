@@ -1,0 +1,73 @@
+"""The smallest input that still shows the same finding: pieces are taken out, then bytes become 0.
+
+Where an input has ended every answer is 0, the ordinary case, so that a shorter input is a plainer one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass
+class _Search:
+    """Tries candidates until there is no more time for it; remembers the best."""
+
+    shows: Callable[[bytes], bool]
+    best: bytes
+    until: float
+    tries: int = 0
+
+    def better(self, candidate: bytes) -> bool:
+        if candidate == self.best or time.monotonic() > self.until:
+            return False
+        self.tries += 1
+        if not self.shows(candidate):
+            return False
+        self.best = candidate
+        return True
+
+
+def minimised(data: bytes, shows: Callable[[bytes], bool], seconds: float) -> bytes:
+    """`shows` says whether an input has the finding; it has to be true of `data`."""
+    search = _Search(shows, data, time.monotonic() + seconds)
+    _shorten_end(search)
+    while True:
+        before = search.best
+        _take_out(search)
+        _make_plain(search)
+        if search.best == before or time.monotonic() > search.until:
+            return search.best
+
+
+def _shorten_end(search: _Search) -> None:
+    """By halves: most of a long input is never read."""
+    keep, known_good = 0, len(search.best)
+    whole = search.best
+    while keep < known_good:
+        middle = (keep + known_good) // 2
+        if search.better(whole[:middle]):
+            known_good = middle
+        else:
+            keep = middle + 1
+
+
+def _take_out(search: _Search) -> None:
+    size = max(1, len(search.best) // 2)
+    while size:
+        at = 0
+        while at < len(search.best):
+            if not search.better(search.best[:at] + search.best[at + size :]):
+                at += size
+        size //= 2
+
+
+def _make_plain(search: _Search) -> None:
+    size = max(1, len(search.best) // 2)
+    while size:
+        for at in range(0, len(search.best), size):
+            piece = search.best[at : at + size]
+            if any(piece):
+                search.better(search.best[:at] + bytes(len(piece)) + search.best[at + size :])
+        size //= 2

@@ -1,0 +1,104 @@
+"""Findings that were kept: inputs below fuzz/reproducers, and in findings.toml which loader does what with them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import tomlfile
+from harness.errors import UsageError
+from harness.fuzz import builds
+from harness.fuzz.findings import load_one
+
+FOLDER = builds.FUZZ / "reproducers"
+LIST = FOLDER / "findings.toml"
+_KEYS = ("target", "file", "finding", "kind", "subject", "versions", "sentence", "mode", "sha256")
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """An input, and a loader that shows a finding with it."""
+
+    target: str
+    file: str
+    kind: str
+    finding: str  # its key
+    subject: str  # the loader's name: part of its version string, or its SONAME
+    versions: str
+    sentence: str
+    mode: str
+    sha256: str  # of the loader's file in which it was seen, or ""
+
+    @property
+    def path(self) -> Path:
+        return FOLDER / self.target / self.file
+
+
+def reproducers(file: Path = LIST) -> list[Reproducer]:
+    """All that are listed. UsageError where an entry is wrong, or where its input is missing."""
+    if not file.exists():
+        return []
+    found = []
+    for number, entry in enumerate(tomlfile.read(file).get("reproducer", []), 1):
+        where = f"reproducer {number}"
+        tomlfile.only_keys(file, where, entry, _KEYS)
+        needed = ("target", "file", "kind", "finding", "subject", "versions", "sentence")
+        values = {key: tomlfile.text(file, where, entry, key) for key in needed}
+        one = Reproducer(**values, mode=entry.get("mode", "legal"), sha256=entry.get("sha256", ""))
+        if one.target not in builds.targets():
+            tomlfile.wrong(file, where, f"is of the unknown target {one.target!r}")
+        if not (file.parent / one.target / one.file).is_file():
+            tomlfile.wrong(file, where, f"names {one.target}/{one.file}, which does not exist")
+        found.append(one)
+    return found
+
+
+def unlisted(file: Path = LIST) -> list[Path]:
+    """Inputs that no entry names."""
+    listed = {file.parent / one.target / one.file for one in reproducers(file)}
+    inputs = (path for folder in file.parent.glob("*/") for path in folder.iterdir())
+    return sorted(path for path in inputs if path.is_file() and path not in listed)
+
+
+def keep(name: str, folder: Path, to: Path | None = None) -> Path:
+    """Copies a finding's input below fuzz/reproducers and appends its entry. The loader's name is to be filled in."""
+    to = to or FOLDER
+    if not re.fullmatch(r"[a-z0-9_]+", name):
+        raise UsageError(f"{name!r} is no name of a reproducer: use a-z, 0-9 and _")
+    finding = load_one(folder)
+    if finding is None:
+        raise UsageError(f"{folder} is no finding (there is no finding.json in it): a summary names the folders")
+    if not finding.stable:
+        raise UsageError(f"{folder}: an unstable finding cannot be a regression case")
+    input_file = to / finding.target / name
+    if input_file.exists():
+        raise UsageError(f"{input_file} is there already: give another name")
+    input_file.parent.mkdir(parents=True, exist_ok=True)
+    input_file.write_bytes(finding.input().read_bytes())
+    subject = _subject(folder)
+    entry = {
+        "target": finding.target,
+        "file": name,
+        "kind": finding.kind,
+        "finding": finding.key,
+        "subject": subject.name,
+        "versions": "to be filled in",
+        "sentence": finding.sentence,
+        "sha256": hashlib.sha256(subject.read_bytes()).hexdigest() if subject.is_file() else "",
+    }
+    if finding.mode != "legal":
+        entry["mode"] = finding.mode
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
+    file = to / LIST.name
+    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    file.write_text(f"{before}\n[[reproducer]]\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return input_file
+
+
+def _subject(folder: Path) -> Path:
+    script = (folder / "reproduce.sh").read_text(encoding="utf-8")
+    found = re.search(r"^export CLHARNESS_FUZZ_LOADER='?([^'\n]+)", script, re.M)
+    return Path(found[1] if found else "unknown")

@@ -1,0 +1,71 @@
+"""What a library under test brings for fuzzing: coverage, a sanitizer, or nothing at all."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.shared_library import SharedLibrary, read_library, require_this_machine
+
+_EXAMPLE = "build/libOpenCL.so.1"
+_HOW = "build it with clang: CC=clang CFLAGS='-g -fsanitize=address,fuzzer-no-link' (fuzz/README.md)"
+
+
+@dataclass(frozen=True)
+class FuzzSubject:
+    """A loader or an ICD, and how a fuzz target sees what an input reaches in it."""
+
+    path: Path
+    coverage: str  # "compiler", "breakpoints", or "AFL++"
+    sanitized: bool
+    sha256: str
+
+    @property
+    def words(self) -> str:
+        if self.coverage == "breakpoints":
+            return "a binary without instrumentation; coverage by breakpoints on its blocks"
+        return f"instrumented ({self.coverage}), {'with' if self.sanitized else 'without'} the address sanitizer"
+
+
+def fuzz_subject(path: Path, engine: str) -> FuzzSubject:
+    """Reads the library. UsageError, with the remedy, where these targets cannot load it or would see nothing."""
+    library = read_library(path, "a loader or an ICD", _EXAMPLE)
+    require_this_machine(path, library)
+    _refuse(path, library)
+    covered = any(
+        name.startswith(("__sanitizer_cov_8bit", "__sanitizer_cov_trace_pc_guard")) for name in library.undefined
+    )
+    of_afl = any(name.startswith("__afl_") for name in library.undefined | library.exported)
+    if of_afl and engine != "afl":
+        raise UsageError(f"{path} is instrumented for AFL++: use --engine afl, or {_HOW}")
+    if any(name == "__sanitizer_cov_trace_pc" for name in library.undefined):
+        raise UsageError(f"{path} counts with -fsanitize-coverage=trace-pc, which no fuzzer here reads: {_HOW}")
+    coverage = "AFL++" if of_afl else "compiler" if covered else "breakpoints"
+    sanitized = any(name.startswith("__asan_") for name in library.undefined)
+    return FuzzSubject(
+        library.real_path, coverage, sanitized, hashlib.sha256(library.real_path.read_bytes()).hexdigest()
+    )
+
+
+def _refuse(path: Path, library: SharedLibrary) -> None:
+    """Sanitizers whose runtime cannot be in one process with that of the fuzz targets."""
+    if library.sanitizer.startswith(("libasan", "libtsan")):
+        raise UsageError(f"{path} was built with gcc's sanitizer ({library.sanitizer}), which cannot be mixed: {_HOW}")
+    if library.sanitizer:
+        raise UsageError(
+            f"{path} brings clang's sanitizer as a library ({library.sanitizer}): leave out -shared-libsan"
+        )
+    for prefix, name in (("__tsan_", "thread"), ("__msan_", "memory"), ("__hwasan_", "hwaddress")):
+        if any(symbol.startswith(prefix) for symbol in library.undefined):
+            raise UsageError(
+                f"{path} was built with the {name} sanitizer; the fuzz targets have the address sanitizer: {_HOW}"
+            )
+
+
+def symbolizer() -> str | None:
+    """clang's programs find it by this name alone; Debian's has the version behind it."""
+    names = ["llvm-symbolizer", *(f"llvm-symbolizer-{version}" for version in range(21, 12, -1))]
+    return next(filter(None, map(shutil.which, names)), None)

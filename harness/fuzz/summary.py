@@ -1,0 +1,92 @@
+"""What a campaign says at its end: for people, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from harness.fuzz.campaign import Campaign, State
+from harness.fuzz.findings import Finding
+from harness.fuzz.subject import FuzzSubject
+from harness.report.terminal import printable
+
+_MOST_WORDS = 6  # lines of a description that the summary shows
+
+
+def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> list[str]:
+    unit = "blocks" if subject.coverage == "breakpoints" else "edges"
+    text = ["", f"subject: {subject.path}: {subject.words}", ""]
+    text.append(f"{'target':20}{'inputs':>12}{'a second':>10}{unit:>8}{'corpus':>8}{'seconds':>9}{'findings':>10}")
+    for target in campaign.targets:
+        state = campaign.states[target.name]
+        count = sum(1 for finding in campaign.findings if finding.target == target.name)
+        text.append(
+            f"{target.name:20}{state.inputs:12,}{_rate(state):10,.0f}{state.edges:8}{state.corpus:8}"
+            f"{state.seconds:9.0f}{count:10}"
+        )
+        text += [f"  {state.resting}"] if state.resting else []
+        text += [f"  could not run: {printable(error)}" for error in state.errors[:1]]
+    for finding in campaign.findings:
+        text += _finding(finding)
+    for finding in campaign.gone:
+        text += ["", f"no longer happens: {finding.target}: {finding.kind} {finding.key}", f"  {finding.folder}"]
+    text += ["", _last(campaign, interrupted)]
+    return text
+
+
+def _rate(state: State) -> float:
+    return state.inputs / state.seconds if state.seconds else 0.0
+
+
+def _finding(finding: Finding) -> list[str]:
+    text = ["", f"{finding.target}: {finding.kind} in {finding.place} ({finding.size} bytes)"]
+    text.append(f"  {printable(finding.sentence)}")
+    text += [f"  input: {printable(line)}" for line in finding.words()[:_MOST_WORDS]]
+    if not finding.stable:
+        text.append("  unstable: a fresh process does not show it each time, so that it was not made smaller")
+    if finding.times > 1:
+        text.append(f"  it ended a process {finding.times} times")
+    text.append(f"  replay:      {finding.folder}/reproduce.sh")
+    text.append(f"  regression:  clharness fuzz --keep NAME {finding.folder}")
+    return text
+
+
+def _last(campaign: Campaign, interrupted: bool) -> str:
+    count = len(campaign.findings)
+    found = "nothing was found" if not count else f"{count} finding{'' if count == 1 else 's'}"
+    cut = "; interrupted" if interrupted else ""
+    return f"{found}{cut}; corpora and findings are in {campaign.out}"
+
+
+def as_json(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> dict[str, Any]:
+    targets: Sequence[dict[str, Any]] = [
+        {
+            "target": target.name,
+            "mode": target.setting.mode,
+            "inputs": state.inputs,
+            "inputs_per_second": round(_rate(state), 1),
+            "coverage": state.edges,
+            "corpus": state.corpus,
+            "seconds": round(state.seconds, 1),
+            "all_inputs": state.all_inputs,
+            "all_seconds": round(state.all_seconds, 1),
+            "resting": state.resting or None,
+            "errors": state.errors,
+        }
+        for target in campaign.targets
+        for state in [campaign.states[target.name]]
+    ]
+    return {
+        "subject": {
+            "path": str(subject.path),
+            "sha256": subject.sha256,
+            "coverage": subject.coverage,
+            "address_sanitizer": subject.sanitized,
+        },
+        "folder": str(campaign.out),
+        "interrupted": interrupted,
+        "targets": targets,
+        "findings": [asdict(finding) | {"description": finding.words()} for finding in campaign.findings],
+        "gone": [asdict(finding) for finding in campaign.gone],
+    }

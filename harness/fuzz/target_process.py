@@ -1,0 +1,181 @@
+"""One run of a fuzz target: its environment, what it says of a finding, and inputs replayed in fresh processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.fuzz.subject import FuzzSubject, symbolizer
+
+TIME_LIMIT = 5  # seconds of one input
+_USAGE = 2  # the engine's exit code where it could not begin
+_LINE = re.compile(r"^clharness-fuzz: finding: (\w+) (\S+): (.*)$", re.M)
+_STOPPED = re.compile(r"^clharness-fuzz: (?!finding:|input:|seen:)(.*)$", re.M)
+_REPORT = re.compile(r"^(?:==\d+==)?\s*ERROR: (?P<tool>\w+Sanitizer|libFuzzer): (?P<what>[\w-]+(?: \w+)?)", re.M)
+# The function in the place, its line or offset, and the module: see stack_trace_format below.
+_FRAME = re.compile(r"^ {4}#\d+ \| (?P<function>.*?) \| (?P<line>\d*) \| (?P<module>.*?) \| (?P<offset>\w*)$", re.M)
+_OPTIONS = {
+    "stack_trace_format": "'    #%n | %f | %l | %m | %o'",
+    "detect_leaks": "0",  # the engine looks for leaks itself, after each input
+    "max_free_fill_size": "4096",  # a loader that is not instrumented shows no use after free otherwise
+    "allocator_may_return_null": "1",
+    "handle_abort": "1",
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding as a fuzz target says it."""
+
+    kind: str
+    key: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a target is run with; the same for a campaign and for the replay of what it finds."""
+
+    subject: FuzzSubject
+    against: Path | None = None
+    icd: Path | None = None
+    mode: str = "legal"
+    blocks: Path | None = None
+    engine: str = "libfuzzer"
+    fault: str | None = None  # of the seeded loader
+    known: frozenset[str] = field(default_factory=frozenset)
+
+    def variables(self, known_file: Path | None) -> dict[str, str]:
+        """What the engine reads."""
+        found = {"CLHARNESS_FUZZ_LOADER": str(self.subject.path), "CLHARNESS_FUZZ_MODE": self.mode}
+        if self.icd:
+            found["CLHARNESS_FUZZ_ICD"] = str(self.icd)
+        if self.against:
+            found["CLHARNESS_FUZZ_AGAINST"] = str(self.against)
+        if self.blocks:
+            found["CLHARNESS_FUZZ_BLOCKS"] = str(self.blocks)
+        if self.fault:
+            found["CLHARNESS_FAULT"] = self.fault
+        if known_file:
+            found["CLHARNESS_FUZZ_KNOWN"] = str(known_file)
+        return found
+
+    def behind(self, known: Collection[str]) -> Setting:
+        return replace(self, known=frozenset(known))
+
+
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """The user's, without what earlier runs may have left in it."""
+    own = {
+        k: v for k, v in os.environ.items() if not k.startswith(("CLHARNESS_FUZZ_", "AFL_", "ASAN_", "OCL_", "OPENCL_"))
+    }
+    options = ":".join(f"{name}={value}" for name, value in _OPTIONS.items())
+    own |= {"ASAN_OPTIONS": options, **variables}
+    if path := symbolizer():
+        own["ASAN_SYMBOLIZER_PATH"] = path
+    return own
+
+
+def read_finding(output: str, subject: FuzzSubject) -> Found | None:
+    """The finding that a run ended with: in the engine's line, else in a report of the sanitizer or of libFuzzer."""
+    if lines := _LINE.findall(output):
+        return Found(*lines[-1])
+    report = _REPORT.search(output)
+    if report is None:
+        return None
+    kind, word = _classify(report["tool"], report["what"])
+    # A loop is interrupted anywhere, so that its line says nothing.
+    place = _place(output[report.start() :], subject, kind != "hang")
+    at = place if place != "outside" else "no function of the library under test: the harness itself, perhaps"
+    return Found(kind, f"{word}@{place}", f"{report['tool']} reports {report['what']} in {at}")
+
+
+def _classify(tool: str, what: str) -> tuple[str, str]:
+    if tool == "libFuzzer" and what.startswith("timeout"):
+        return "hang", "hang"
+    if tool == "libFuzzer":
+        return ("crash", "signal") if what.startswith("deadly") else ("hang", "out-of-memory")
+    return "crash", what.partition(" ")[0]
+
+
+def _place(report: str, subject: FuzzSubject, with_line: bool) -> str:
+    """The innermost place of the library under test in the first stack of a report, as one word."""
+    first = (
+        report[: stop.start()] if (stop := re.search(r"\n\n|^(freed|previously|allocated)", report, re.M)) else report
+    )
+    frames = list(_FRAME.finditer(first)) or list(_FRAME.finditer(report))
+    for frame in frames:
+        if os.path.realpath(frame["module"]) == str(subject.path):
+            if frame["function"] in ("", "<null>"):
+                return f"{subject.path.name}+{frame['offset']}"
+            line = f":{frame['line']}" if with_line and frame["line"] not in ("", "0") else ""
+            return frame["function"] + line
+    return "outside"
+
+
+@dataclass
+class Replay:
+    """One input in one process."""
+
+    found: Found | None
+    output: str
+
+    @property
+    def key(self) -> str | None:
+        return self.found.key if self.found else None
+
+
+class Replayer:
+    """Runs a target on single inputs, each in a fresh process."""
+
+    def __init__(self, program: Path, setting: Setting, folder: Path, limit: int = TIME_LIMIT) -> None:
+        self._program, self._setting, self._folder, self._limit = program, setting, folder, limit
+        self._known: Path | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+        if setting.known:
+            self._known = folder / "known.txt"
+            self._known.write_text("".join(f"{key}\n" for key in sorted(setting.known)))
+
+    def replay(self, data: bytes, extra: Mapping[str, str] | None = None) -> Replay:
+        file = self._folder / "input"
+        file.write_bytes(data)
+        return self.replay_file(file, extra)
+
+    def replay_file(self, file: Path, extra: Mapping[str, str] | None = None) -> Replay:
+        variables = self._setting.variables(self._known) | dict(extra or {})
+        options = [f"-timeout={self._limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
+        command = [str(self._program), *options, str(file)]
+        try:
+            done = subprocess.run(
+                command,
+                env=environment(variables),
+                capture_output=True,
+                timeout=self._limit * 4 + 10,
+                cwd=self._folder,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            return Replay(Found("hang", "hang@nowhere", "nothing ended the process"), "")
+        output = done.stderr.decode(errors="replace") + done.stdout.decode(errors="replace")
+        if done.returncode == _USAGE:
+            raise HarnessError(f"{self._program.name} cannot run: {said(output)}")
+        if done.returncode == 0:
+            return Replay(None, output)
+        found = read_finding(output, self._setting.subject)
+        return Replay(found or Found("crash", f"status{done.returncode}@nowhere", _ended(done.returncode)), output)
+
+
+def said(output: str) -> str:
+    """What the engine ended with, where it could not begin."""
+    lines = _STOPPED.findall(output) or output.strip().splitlines()[-1:]
+    return lines[-1] if lines else "it says nothing"
+
+
+def _ended(status: int) -> str:
+    return f"the process ended with {signal.strsignal(-status) if status < 0 else f'exit code {status}'}"
