@@ -17,7 +17,7 @@ TIME_LIMIT = 5  # seconds of one input
 _USAGE = 2  # the engine's exit code where it could not begin
 _LINE = re.compile(r"^clharness-fuzz: finding: (\w+) (\S+): (.*)$", re.M)
 _STOPPED = re.compile(r"^clharness-fuzz: (?!finding:|input:|seen:)(.*)$", re.M)
-_REPORT = re.compile(r"^(?:==\d+==)?\s*ERROR: (?P<tool>\w+Sanitizer|libFuzzer): (?P<what>[\w-]+(?: \w+)?)", re.M)
+_REPORT = re.compile(r"^(?:==\d+==)?\s*ERROR: (?P<tool>\w+Sanitizer|libFuzzer): (?P<what>deadly signal|[\w-]+)", re.M)
 # The function in the place, its line or offset, and the module: see stack_trace_format below.
 _FRAME = re.compile(r"^ {4}#\d+ \| (?P<function>.*?) \| (?P<line>\d*) \| (?P<module>.*?) \| (?P<offset>\w*)$", re.M)
 _OPTIONS = {
