@@ -19,7 +19,7 @@ from harness.sandbox.faults import fault_lists
 # Groups of requirements that each suite's folder may prove.
 GROUPS = {
     "discovery": ("DISC",),
-    "dispatch": ("DISP",),
+    "dispatch": ("DISP", "API"),
     "layers": ("LAY",),
     "interop": ("GL", "XM", "PL", "VK"),
 }

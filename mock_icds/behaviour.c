@@ -4,10 +4,11 @@
 #include "distinct.h"
 #include "gl.h"
 #include "icd.h"
+#include "validity.h"
 
 #include <string.h>
 
-enum { CREATED_IN_LISTS = 2 };
+enum { CREATED_IN_LISTS = 2, SOME_MEMORY = 64 };
 
 static void log_foreign_handles(const struct function_info *about, const uint64_t *arguments)
 {
@@ -82,6 +83,8 @@ static void *made_object(const struct function_info *about, enum handle_kind kin
     const struct function_config *told = &config.function[function];
     struct object *object = object_make(kind, parent);
     object_strip(object, told->without_dispatch, told->without_data);
+    object->is_image = starts_with(about->name, "clCreateImage");
+    object->is_buffer = starts_with(about->name, "clCreateBuffer") || function == FUNCTION_clCreateSubBuffer;
     if (config.validates) {
         creation_remember(object, function, arguments);
     }
@@ -191,6 +194,13 @@ static uint64_t function_address_for_platform(const uint64_t *arguments)
 uint64_t behave_otherwise(enum function function, const uint64_t *a)
 {
     const struct function_info *about = &function_info[function];
+    int error;
+    if (config.refuses && !config.function[function].takes_anything && is_improper(function, a, &error)) {
+        return refuse(function, a, error);
+    }
+    if (function == FUNCTION_clFlush && fault(FAULT_flush_fails, ANY_PLATFORM)) {
+        return (uint64_t)(int64_t)CL_OUT_OF_RESOURCES;
+    }
     switch (function) {
     case FUNCTION_clIcdGetPlatformIDsKHR:
     case FUNCTION_clGetPlatformIDs:
@@ -216,10 +226,14 @@ uint64_t behave_otherwise(enum function function, const uint64_t *a)
         break;
     }
     if (is_info_query(about)) {
-        return (uint64_t)(int64_t)get_info(function, a);
+        return (uint64_t)(int64_t)answer_query(get_info, function, a);
     }
     if (config.validates && function == FUNCTION_clCreateSubDevices) {
         return (uint64_t)(int64_t)create_sub_devices(a);
+    }
+    if (config.refuses && about->result == RESULT_POINTER) { /* memory: shared, or what is mapped */
+        usual_behaviour(about, a);
+        return (uint64_t)(uintptr_t)objects_memory(SOME_MEMORY);
     }
     return config.validates ? validated_behaviour(function, a) : usual_behaviour(about, a);
 }

@@ -13,6 +13,7 @@ static const char *const fault_names[] = {
 #include "faults.h"
 #include "faults_external.h"
 #include "faults_gl.h"
+#include "faults_hygiene.h"
 #include "faults_properties.h"
 #undef FAULT
 };
@@ -52,6 +53,7 @@ static bool read_function_key(const char *key, const char *name, const char *val
         const char *key;
         size_t place;
     } switches[] = {{"answers", offsetof(struct function_config, answers)},
+                    {"takes_anything", offsetof(struct function_config, takes_anything)},
                     {"silent", offsetof(struct function_config, silent)},
                     {"lacks", offsetof(struct function_config, lacks)},
                     {"without_dispatch", offsetof(struct function_config, without_dispatch)},
@@ -101,6 +103,8 @@ static bool read_key(const char *key, char *value)
         config.icd2 = strtol(value, NULL, 0) != 0;
     } else if (strcmp(key, "validates") == 0) {
         config.validates = strtol(value, NULL, 0) != 0;
+    } else if (strcmp(key, "refuses") == 0) {
+        config.refuses = strtol(value, NULL, 0) != 0;
     } else if (strcmp(key, "exact_objects") == 0) {
         config.exact_objects = strtol(value, NULL, 0) != 0;
     } else if (strcmp(key, "table_per_class") == 0) {

@@ -10,6 +10,7 @@ enum fault {
 #include "faults.h"
 #include "faults_external.h"
 #include "faults_gl.h"
+#include "faults_hygiene.h"
 #include "faults_properties.h"
 #undef FAULT
     FAULT_COUNT
@@ -33,6 +34,7 @@ struct platform_config {
 /* What can be told of each function: `KEY = FUNCTION`, or `KEY = all` for every function that has a slot. */
 struct function_config {
     bool answers;             /* takes any arguments and answers values that tell this function from all others */
+    bool takes_anything;      /* refuses no arguments, where the mock validates */
     bool silent;              /* the same, but writes nothing through its arguments */
     bool lacks;               /* has no such function: NULL in the table and to queries */
     uint64_t lacks_on;        /* `lacks = FUNCTION N`: NULL to queries for the function of platform N; a bit for each */
@@ -51,6 +53,7 @@ struct config {
     bool exact_objects;   /* every object ends where an unreadable page begins, and is unreadable once released */
     bool table_per_class; /* each class of objects has a table of its own, that holds the functions of the class only */
     bool validates;       /* checks arguments as the specification says, and remembers them for queries */
+    bool refuses; /* refuses what rules.toml of the checks of ICDs has, NULL handles, wrong wait lists (validity.h) */
     struct platform_config platform[MAX_PLATFORMS];
     struct function_config function[FUNCTION_COUNT];
 };

@@ -21,6 +21,11 @@ bool has_extension(int platform, const char *name);
 /* What a function does that is not a matter of OpenGL sharing (gl.h). */
 uint64_t behave_otherwise(enum function function, const uint64_t *arguments);
 
+/* --- info_faults.c --- */
+
+/* Answers a query of an object: as `ask` does, or as a fault says. */
+cl_int answer_query(cl_int (*ask)(enum function, const uint64_t *), enum function function, const uint64_t *arguments);
+
 /* --- callbacks.c: what a function was told to do besides (struct function_config) --- */
 
 /* Calls the callback among the arguments; `result` is what the function answers. */

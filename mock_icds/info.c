@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "creation.h"
 #include "icd.h"
+#include "validity.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +79,18 @@ static cl_int answer_string(const uint64_t *arguments, const char *text, const s
     return answer_text(arguments, text);
 }
 
+/* A query that tells nothing of interest: zeros of the right size; CL_INVALID_VALUE where the function knows none such.
+ */
+static cl_int answer_anything(enum function function, cl_uint query, const uint64_t *rest)
+{
+    static const char zeros[128];
+    unsigned size = size_of_query(function, query);
+    if (!config.refuses || (size == 0 && fault(FAULT_info_takes_unknown_queries, ANY_PLATFORM))) {
+        return answer_info(rest, zeros, sizeof(uint64_t));
+    }
+    return size ? answer_info(rest, zeros, size) : CL_INVALID_VALUE;
+}
+
 static cl_int answer_unloadable(const uint64_t *arguments, const struct platform_config *about, int platform)
 {
     cl_bool unloadable = about->unloadable ? CL_TRUE : CL_FALSE;
@@ -130,7 +143,8 @@ cl_int get_platform_info(const uint64_t *arguments, bool exported)
     case CL_PLATFORM_UNLOADABLE_KHR:
         return answer_unloadable(arguments + 2, about, platform);
     default:
-        return CL_INVALID_VALUE;
+        return config.refuses ? answer_anything(FUNCTION_clGetPlatformInfo, (cl_uint)arguments[1], arguments + 2)
+                              : CL_INVALID_VALUE;
     }
 }
 
@@ -177,6 +191,7 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     static void *const nothing[16];
     void *platform = object_handle(platform_object(device->platform));
     void *parent;
+    const cl_device_svm_capabilities coarse = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
     cl_int result;
     if (fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
         platform = (void *)(uintptr_t)nothing;
@@ -207,8 +222,10 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
         return answer_text(arguments, "");
     case CL_DEVICE_OPENCL_C_VERSION:
         return answer_text(arguments, "OpenCL C 1.2");
+    case CL_DEVICE_SVM_CAPABILITIES:
+        return answer_info(arguments, &coarse, sizeof coarse);
     default:
-        return CL_INVALID_VALUE;
+        return config.refuses ? answer_anything(FUNCTION_clGetDeviceInfo, query, arguments) : CL_INVALID_VALUE;
     }
 }
 
@@ -244,7 +261,6 @@ cl_int get_info(enum function function, const uint64_t *arguments)
     const struct function_info *about = &function_info[function];
     const uint64_t *rest = arguments + about->parameter_count - 3;
     cl_uint query = (cl_uint)rest[-1];
-    uint64_t zero = 0;
     cl_int result;
     struct object *object = object_of(arguments[0]);
     if (!object) {
@@ -258,7 +274,7 @@ cl_int get_info(enum function function, const uint64_t *arguments)
         return result;
     }
     for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {
-        if (relations[i].query != query) {
+        if (relations[i].query != query || (config.refuses && !size_of_query(function, query))) {
             continue;
         }
         if (relations[i].answer == HANDLE_none) {
@@ -274,5 +290,5 @@ cl_int get_info(enum function function, const uint64_t *arguments)
         }
         return answer_info(rest, &handle, sizeof handle);
     }
-    return answer_info(rest, &zero, sizeof zero);
+    return answer_anything(function, query, rest);
 }

@@ -27,6 +27,7 @@ class IcdSession(Session):
     """The vendor's functions as a loader finds them; `call` goes through the tables, once a platform is in use."""
 
     platform: Value | None = None
+    failed = False  # whether this process showed what is wrong (Attempts)
 
     # --- as a loader finds them ---
 
@@ -120,7 +121,7 @@ class IcdSession(Session):
             assert isinstance(answer, Value)
             found = answer
         if not found:
-            raise CallFailed(f"the dispatch table has no {function}")
+            raise Unsupported("loader", f"the dispatch table has no {function}", function)
         return found
 
     # --- what the vendor is ---

@@ -22,6 +22,7 @@ _KEYS = ("name", "requirement", "sentence", "faults", "functions", "variant", "c
 _PLAIN: dict[str, Any] = {
     "platforms": 2,
     "icd2": True,
+    "refuses": True,
     "gpus": 2,
     "extensions": "cl_khr_icd cl_khr_icd_unloadable",
     "per_platform": [

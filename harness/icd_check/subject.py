@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.api.model import api
 from harness.errors import UsageError
+from harness.icd_check.attempts import Attempts
 from harness.icd_check.direct import ENUMERATE, QUERY, IcdSession
 from harness.layer_check.session import start_directly
 from harness.loader import DEFAULT_TIME_LIMIT, SYSTEM_VENDORS, Loader
@@ -127,6 +128,10 @@ class Icd:
         """A session in which the probe is in the place of the loader."""
         self.prepare(sandbox)
         return start_directly(IcdSession, self, sandbox, preload=preload, late=late)
+
+    def attempts(self, sandbox: Sandbox) -> Attempts:
+        """Many calls, each judged by itself."""
+        return Attempts(self, sandbox)
 
     def start(self, loader: Loader, sandbox: Sandbox) -> Session:
         """A session of a loader that has this vendor alone."""

@@ -31,7 +31,9 @@ _PLATFORM: dict[str, type] = {
 }
 _BOTH: dict[str, type] = {"name": str, "variant": str, "faults": list}
 _KEYS: dict[Kind, dict[str, type]] = {
-    "icd": _PLATFORM | _BOTH | {"platforms": int, "icd2": bool, "validates": bool, "table": int, "platform": list},
+    "icd": _PLATFORM
+    | _BOTH
+    | {"platforms": int, "icd2": bool, "validates": bool, "refuses": bool, "table": int, "platform": list},
     "layer": _BOTH,
 }
 _WANTED = {str: "a string", int: "a whole number from 0", bool: "true or false", list: "a list"}

@@ -64,6 +64,7 @@ PLATFORM_SETTINGS = (
 # What single functions of the mock ICD can be told (mock_icds/config.h).
 FUNCTION_SETTINGS = (
     "answers",
+    "takes_anything",
     "silent",
     "lacks",
     "without_dispatch",
@@ -194,6 +195,7 @@ class Sandbox:
         exact_objects: bool = False,
         table_per_class: bool = False,
         validates: bool = True,
+        refuses: bool | None = None,
         functions: Mapping[str, Sequence[str]] | None = None,
         per_platform: Sequence[dict[str, str | int]] = (),
         **settings: str | int,
@@ -208,7 +210,9 @@ class Sandbox:
         objects are one word (two with ICD 2) before an unreadable page, and unreadable once released. With a table per
         class each class of objects has its own table that holds the functions of that class only. One that `validates`
         checks arguments as the specification says; `features` are words for what its devices can do then, as
-        mock_icds/creation.h explains them. `functions` tells single functions what to do, by FUNCTION_SETTINGS:
+        mock_icds/creation.h explains them. One that `refuses` has the errors of every other function, too
+        (mock_icds/validity.h); that is so where no loader is under test. `functions` tells single functions what to do,
+        by FUNCTION_SETTINGS:
         {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function, and 1 a
         platform of an ICD 2 vendor, asked for its functions.
         """
@@ -225,6 +229,7 @@ class Sandbox:
         lines += ["exact_objects = 1"] if exact_objects else []
         lines += ["table_per_class = 1"] if table_per_class else []
         lines += [] if validates else ["validates = 0"]
+        lines += ["refuses = 1"] if refuses or (refuses is None and not self.loader_path) else []
         lines += [f"{key} = {name}" for key, names in (functions or {}).items() for name in names]
         for index in range(platforms):
             about: dict[str, str | int] = {"name": name if platforms == 1 else f"{name}.{index}", **settings}

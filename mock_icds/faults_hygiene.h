@@ -1,0 +1,23 @@
+/* What the mock ICD can be told to get wrong of every function's hygiene, where it validates (see faults.h). What
+ * single functions take is told by `takes_anything` (Sandbox.icd). */
+
+/* Answers CL_SUCCESS to queries with too little memory, and writes what fits. */
+FAULT(info_takes_little_memory)
+/* Writes as much memory as it is given, behind the end of the answer to a query. */
+FAULT(info_fills_all_memory)
+/* Tells 8 bytes as the size of answers that have 4. */
+FAULT(info_sizes_are_long)
+/* Writes the size of an answer to wherever it is told, also to NULL. */
+FAULT(info_writes_size_to_null)
+/* Answers queries that it does not know with zeros. */
+FAULT(info_takes_unknown_queries)
+/* Looks into NULL where an object should be. */
+FAULT(null_is_looked_at)
+/* Writes errcode_ret to wherever it is told, also to NULL. */
+FAULT(errcode_written_to_null)
+/* Takes objects of any context and memory objects of any type. */
+FAULT(objects_of_anybody)
+/* Answers CL_OUT_OF_RESOURCES to a query without any output. */
+FAULT(info_wants_an_output)
+/* Answers CL_OUT_OF_RESOURCES to clFlush. */
+FAULT(flush_fails)
