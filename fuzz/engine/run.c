@@ -15,20 +15,19 @@ static bool resets = true;
 static char **own_environment;
 static const char *hits; /* the file for the blocks that were hit, or NULL */
 
-/* Constructors find no variable but these: which fault a seeded loader has, and where a loader that was built to count
- * what is reached in its source writes its counts. */
-static const char *const passed_on[] = {"CLHARNESS_FAULT=", "LLVM_PROFILE_FILE="};
-enum { PASSED_ON = sizeof passed_on / sizeof *passed_on };
+/* Constructors find no variable but these: which fault a seeded loader has, where a loader that was built to count what
+ * is reached in its source writes its counts, and where AFL++ wants the counters of a library. */
+static const char *const passed_on[] = {"CLHARNESS_FAULT=", "LLVM_PROFILE_FILE=", "AFL_", "__AFL_"};
+enum { PASSED_ON = sizeof passed_on / sizeof *passed_on, MOST_PASSED_ON = 32 };
 
 static void load(const char *path)
 {
-    char *variables[PASSED_ON + 1] = {NULL};
+    char *variables[MOST_PASSED_ON + 1] = {NULL};
     size_t count = 0;
-    for (size_t i = 0; i < PASSED_ON; i++) {
-        for (char **variable = own_environment; *variable; variable++) {
+    for (char **variable = own_environment; *variable && count < MOST_PASSED_ON; variable++) {
+        for (size_t i = 0; i < PASSED_ON; i++) {
             if (strncmp(*variable, passed_on[i], strlen(passed_on[i])) == 0) {
                 variables[count++] = *variable;
-                break;
             }
         }
     }

@@ -14,7 +14,6 @@ _VARIABLES = {
     "AFL_NO_AFFINITY": "1",
     "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
     "AFL_AUTORESUME": "1",
-    "AFL_IGNORE_SEED_PROBLEMS": "1",
     "AFL_FAST_CAL": "1",
     # afl-fuzz insists on these.
     "ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0:max_free_fill_size=4096:allocator_may_return_null=1",
