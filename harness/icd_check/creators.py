@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,11 +29,19 @@ CLAMP, CLAMP_TO_EDGE, ADDRESS_NONE = (
     api().constant(f"CL_ADDRESS_{name}") for name in ("CLAMP", "CLAMP_TO_EDGE", "NONE")
 )
 NEAREST, LINEAR = api().constant("CL_FILTER_NEAREST"), api().constant("CL_FILTER_LINEAR")
-LOD_MIN = 0x1156  # CL_SAMPLER_LOD_MIN_KHR
+MIP_FILTER, LOD_MIN, LOD_MAX = 0x1155, 0x1156, 0x1157  # CL_SAMPLER_MIP_FILTER_MODE_KHR, CL_SAMPLER_LOD_…_KHR
 PRIVATE_ADDRESS = 0x5000  # CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT
 
 Words = Sequence[int]
 Pairs = Sequence[tuple[int, int]]
+
+
+def orders(pairs: Pairs) -> list[Pairs]:
+    """The pairs in every order; of many pairs, in those that begin with each of them, forwards and backwards."""
+    if len(pairs) < 4:
+        return list(itertools.permutations(pairs))
+    turned = [[*pairs[i:], *pairs[:i]] for i in range(len(pairs))]
+    return [*turned, *(order[::-1] for order in turned)]
 
 
 def listed(*pairs: tuple[int, int]) -> list[int]:
@@ -222,6 +231,7 @@ class Lists:
             found: list[tuple[int, int]] = [(PLATFORM, self.platform)]
             found += [(USER_SYNC, 1)] if self.version >= (1, 2) else []
             found += [(INITIALIZE, 1)] if "cl_khr_initialize_memory" in self.extensions else []
+            found += [(TERMINATE, 0)] if "cl_khr_terminate_context" in self.extensions else []
             return found
         if function in QUEUES:
             found = [(QUEUE_PROPERTIES, PROFILING)]
@@ -231,7 +241,9 @@ class Lists:
         if function == BUFFER:
             return [(PRIVATE_ADDRESS, 1)] if "cl_ext_buffer_device_address" in self.extensions else []
         if function == SAMPLER:
-            return [(NORMALIZED, 1), (ADDRESSING, CLAMP_TO_EDGE), (FILTER, LINEAR)]
+            found = [(NORMALIZED, 1), (ADDRESSING, CLAMP_TO_EDGE), (FILTER, LINEAR)]
+            mipmaps = [(MIP_FILTER, LINEAR), (LOD_MIN, 0), (LOD_MAX, 0x4000_0000)]  # the last two: 0 and 2 as floats
+            return found + (mipmaps if "cl_khr_mipmap_image" in self.extensions else [])
         return []
 
     def zero_pairs(self) -> list[tuple[int, int]]:

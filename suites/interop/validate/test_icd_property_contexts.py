@@ -20,7 +20,7 @@ from harness.icd_check.creators import (
 )
 from harness.icd_check.subject import Icd
 from harness.marks import requirement
-from harness.probe.values import Value
+from harness.probe.values import Callback, Value
 from harness.sandbox import Sandbox, Unsupported
 
 NUM_DEVICES = api().constant("CL_CONTEXT_NUM_DEVICES")
@@ -58,6 +58,11 @@ def test_user_data_without_callback(icd: Icd, sandbox: Sandbox, function: str) -
             code = session.buffer(4)
             made = session.call(function, *arguments[:-1], session.buffer(8), code)
             assert (code.i32(), made) == (INVALID_VALUE, 0)
+            for user_data in (None, session.buffer(8)):
+                callback = Callback(f"{function}.pfn_notify")
+                made = session.call(function, *arguments[:-2], callback, user_data, code)
+                assert code.i32() == 0
+                assert made
 
 
 def devices_of(lists: Lists, context: Value) -> list[int]:

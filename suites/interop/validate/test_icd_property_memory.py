@@ -53,6 +53,32 @@ def test_like_the_older_function(icd: Icd, sandbox: Sandbox, function: str, word
                 assert (query, answers[0]) == (query, answers[1])
 
 
+READ_WRITE, WRITE_ONLY, USE_HOST_PTR, COPY_HOST_PTR = 1 << 0, 1 << 1, 1 << 3, 1 << 5
+
+
+@requirement("PL-MEM-004")
+@pytest.mark.parametrize("words", [None, [0]], ids=["null", "empty"])
+def test_errors_like_the_older_function(icd: Icd, sandbox: Sandbox, words: list[int] | None) -> None:
+    """What clCreateBuffer refuses is refused with the same error, and what it takes is taken."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, BUFFER):
+            context, memory = lists.objects.context, session.buffer(64)
+            for flags, size, host in (
+                (READ_WRITE, 0, None),
+                (READ_WRITE | WRITE_ONLY, 64, None),
+                (1 << 40, 64, None),
+                (READ_WRITE, 64, memory),
+                (COPY_HOST_PTR, 64, None),
+                (USE_HOST_PTR, 64, None),
+                (COPY_HOST_PTR, 64, memory),
+                (0, 64, None),
+            ):
+                codes = [session.buffer(4), session.buffer(4)]
+                older = session.call("clCreateBuffer", context, flags, size, host, codes[0])
+                made = session.call(BUFFER, context, words, flags, size, host, codes[1])
+                assert (flags, size, codes[1].i32(), bool(made)) == (flags, size, codes[0].i32(), bool(older))
+
+
 @requirement("PL-SMP-002")
 def test_sampler_defaults(icd: Icd, sandbox: Sandbox) -> None:
     """A sampler's coordinates are normalized, its addressing is clamp, its filter nearest, unless the list says it."""

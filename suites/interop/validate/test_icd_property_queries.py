@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from harness.icd_check.creators import (
     Lists,
     listed,
     lists_of,
+    orders,
 )
 from harness.icd_check.subject import Icd
 from harness.marks import requirement
@@ -60,11 +60,13 @@ def test_query_gives_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried, names=1):
             pairs = lists.pairs()
-            chosen = [pairs[:length] for length in range(1, len(pairs))]
-            chosen += [list(order) for order in itertools.permutations(pairs)]
+            chosen = [pairs[:length] for length in range(1, len(pairs))] + [[pair] for pair in pairs]
+            chosen += [list(order) for order in orders(pairs)]
             chosen += [[zero, *(pair for pair in pairs if pair[0] != zero[0])] for zero in lists.zero_pairs()]
             for given in chosen:
-                assert lists.given_back(lists.made(listed(*given))) == listed(*given)
+                error, made = lists.create(listed(*given))
+                assert error == 0 or (pairs[0] not in given and lists.without_platform(error))
+                assert not made or lists.given_back(made) == listed(*given)
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-012"))

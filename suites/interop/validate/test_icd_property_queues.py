@@ -110,12 +110,31 @@ def test_size_beyond_the_maximum(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         for lists in lists_of(session, QUEUE, device_queues):
             largest = lists.device_number(DEVICE_MAX_SIZE, 4)
-            error, made = lists.create(listed(bits, (QUEUE_SIZE, largest)))
-            assert error == 0
-            session.call("clReleaseCommandQueue", made)
+            for order in ([bits, (QUEUE_SIZE, largest)], [(QUEUE_SIZE, largest), bits]):
+                error, made = lists.create(listed(*order))
+                assert error == 0
+                assert lists.number(made, QUEUE_PROPERTIES, 8) == bits[1]
+                assert lists.number(made, QUEUE_SIZE, 4) == largest
+                assert lists.version < (3, 0) or lists.given_back(made) == listed(*order)
+                session.call("clReleaseCommandQueue", made)
             error, made = lists.create(listed(bits, (QUEUE_SIZE, largest + 1)))
             assert error in REFUSED
             assert not made
+
+
+@requirement("PL-GEN-005")
+def test_size_that_is_a_name(icd: Icd, sandbox: Sandbox) -> None:
+    """A size that is equal to the name of a property is a size."""
+    bits = (QUEUE_PROPERTIES, ON_DEVICE | OUT_OF_ORDER)
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, QUEUE, device_queues):
+            if lists.device_number(DEVICE_MAX_SIZE, 4) < QUEUE_PROPERTIES:
+                raise Unsupported("loader", "queues on this device are smaller than the numbers of names", "queue size")
+            for pairs in ([(QUEUE_SIZE, QUEUE_PROPERTIES), bits], [bits, (QUEUE_SIZE, QUEUE_PROPERTIES)]):
+                error, made = lists.create(listed(*pairs))
+                assert error == 0
+                assert lists.number(made, QUEUE_SIZE, 4) == QUEUE_PROPERTIES
+                session.call("clReleaseCommandQueue", made)
 
 
 @requirement("PL-CQ-004")
