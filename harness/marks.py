@@ -17,3 +17,8 @@ def requirement(*identifiers: str) -> Callable[[Check], Check]:
         return pytest.mark.requirement(*identifiers)(check)  # type: ignore[no-any-return]
 
     return mark
+
+
+def extension(name: str) -> pytest.MarkDecorator:
+    """Names an extension without which a case, or each case of a file (`pytestmark`), is unsupported by an ICD."""
+    return pytest.mark.extension(name)

@@ -21,6 +21,7 @@ from harness.api.model import api
 from harness.build import ROOT, build
 from harness.cases import Case, result_of
 from harness.errors import ClharnessError, UsageError
+from harness.icd_check.advertised import require as require_extension
 from harness.icd_check.seeded import seeded_icd
 from harness.icd_check.subject import Icd
 from harness.icd_check.subject import ask as ask_icd
@@ -209,8 +210,12 @@ def layer(request: pytest.FixtureRequest, sandbox: Sandbox) -> Layer:
 @pytest.fixture
 def icd(request: pytest.FixtureRequest, sandbox: Sandbox) -> Icd:
     """The vendor's ICD under test."""
-    found = _icd(request.config) or seeded_icd(sandbox)
+    asked = _icd(request.config)
+    found = asked or seeded_icd(sandbox)
     found.time_limit = request.config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
+    if asked:  # a seeded one is another one in each case, and takes no time to open
+        for mark in request.node.iter_markers("extension"):
+            require_extension(asked, *mark.args)
     return found
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.api.model import api
 from harness.build import ROOT, build
+from harness.icd_check.advertised import extensions
 from harness.icd_check.direct import IcdSession
 from harness.icd_check.objects import IcdObjects
 from harness.probe.convenience import CallFailed
@@ -266,20 +267,6 @@ class Sharing:
 
 
 READ_WRITE = 1  # CL_MEM_READ_WRITE
-
-
-def extensions(session: IcdSession, handle: Value) -> set[str]:
-    """The extensions that a platform or a device names."""
-    device = handle != session.platform
-    function = "clGetDeviceInfo" if device else "clGetPlatformInfo"
-    query = api().constant("CL_DEVICE_EXTENSIONS" if device else "CL_PLATFORM_EXTENSIONS")
-    size = session.buffer(8, 0)
-    error = session.call(function, handle, query, 0, None, size)
-    text = session.buffer(max(size.u64(), 1), 0)
-    error = error or session.call(function, handle, query, size.u64(), text, None)
-    if error:
-        raise CallFailed(f"{function} answered {error} to the query of its extensions, expected CL_SUCCESS")
-    return set(text.text().split())
 
 
 def sharing(session: IcdSession, *wanted: str) -> Iterator[Sharing]:

@@ -8,9 +8,11 @@ import pytest
 
 from harness.icd_check.gl import FILL, Sharing, sharing
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
+
+pytestmark = extension("cl_khr_gl_sharing")
 
 GL = ("clEnqueueAcquireGLObjects", "clEnqueueReleaseGLObjects")
 EGL = ("clEnqueueAcquireEGLObjectsKHR", "clEnqueueReleaseEGLObjectsKHR")

@@ -9,9 +9,11 @@ import pytest
 from harness.api.model import api
 from harness.icd_check.gl import Sharing, sharing
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.values import Buffer
 from harness.sandbox import Sandbox, Unsupported
+
+pytestmark = extension("cl_khr_gl_sharing")
 
 FUNCTION = "clGetGLContextInfoKHR"
 CURRENT = api().constant("CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR")

@@ -9,9 +9,11 @@ import pytest
 from harness.api.model import api
 from harness.icd_check.gl import READ_WRITE, Sharing, sharing
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
+
+pytestmark = extension("cl_khr_gl_sharing")
 
 GL, EGL, GLX, WGL, CGL = (
     api().constant(f"CL_{name}_KHR")

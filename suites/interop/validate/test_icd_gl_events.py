@@ -9,9 +9,11 @@ import pytest
 from harness.api.model import api
 from harness.icd_check.gl import Sharing, sharing
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.values import Value
 from harness.sandbox import Sandbox
+
+pytestmark = extension("cl_khr_gl_sharing")
 
 OF_GL, OF_EGL, OF_IMAGE = "clCreateEventFromGLsyncKHR", "clCreateEventFromEGLSyncKHR", "clCreateFromEGLImageKHR"
 INVALID_VALUE, INVALID_CONTEXT, INVALID_EVENT, INVALID_OPERATION = -30, -34, -58, -59

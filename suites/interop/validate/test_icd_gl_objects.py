@@ -9,9 +9,11 @@ import pytest
 from harness.api.model import api
 from harness.icd_check.gl import FILL, READ_WRITE, Sharing, sharing
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.values import Value
 from harness.sandbox import Sandbox
+
+pytestmark = extension("cl_khr_gl_sharing")
 
 BUFFER, TEXTURE, RENDERBUFFER = "clCreateFromGLBuffer", "clCreateFromGLTexture", "clCreateFromGLRenderbuffer"
 INVALID_VALUE, INVALID_CONTEXT, INVALID_FORMAT, INVALID_OPERATION = -30, -34, -39, -59

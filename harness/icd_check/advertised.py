@@ -1,0 +1,54 @@
+"""What an ICD advertises, asked once: a case about an extension that nobody has needs no process of its own."""
+
+from __future__ import annotations
+
+import functools
+
+from harness.api.model import api
+from harness.icd_check.direct import IcdSession
+from harness.icd_check.subject import Icd
+from harness.probe import SubjectFailure
+from harness.probe.convenience import CallFailed
+from harness.probe.session import CommandError
+from harness.probe.values import Value
+from harness.sandbox import Sandbox, Unsupported
+
+
+def extensions(session: IcdSession, handle: Value) -> set[str]:
+    """The extensions that a device names, or the platform that is in use."""
+    device = handle != session.platform
+    function = "clGetDeviceInfo" if device else "clGetPlatformInfo"
+    query = api().constant("CL_DEVICE_EXTENSIONS" if device else "CL_PLATFORM_EXTENSIONS")
+    size = session.buffer(8, 0)
+    error = session.call(function, handle, query, 0, None, size)
+    text = session.buffer(max(size.u64(), 1), 0)
+    error = error or session.call(function, handle, query, size.u64(), text, None)
+    if error:
+        raise CallFailed(f"{function} answered {error} to the query of its extensions, expected CL_SUCCESS")
+    return set(text.text().split())
+
+
+@functools.cache
+def advertised(icd: Icd) -> frozenset[str] | None:
+    """The extensions of all its platforms and devices; None where it does not say: its cases find out why."""
+    sandbox = Sandbox()
+    found: set[str] = set()
+    try:
+        with icd.open(sandbox) as session:
+            for platform in session.platforms():
+                session.platform = platform
+                for handle in (platform, *session.GetDeviceIDs(platform)):
+                    found |= extensions(session, handle)
+                session.platform = None
+    except (SubjectFailure, CommandError, CallFailed, Unsupported):
+        return None
+    finally:
+        sandbox.close()
+    return frozenset(found)
+
+
+def require(icd: Icd, extension: str) -> None:
+    """Makes the case `unsupported` where the ICD advertises the extension nowhere."""
+    known = advertised(icd)
+    if known is not None and extension not in known:
+        raise Unsupported("loader", f"this ICD does not advertise {extension}", extension)
