@@ -208,12 +208,12 @@ class Sharing:
 
     def type_of_devices(self) -> int:
         """A type of which all devices share. `unsupported` where there is none."""
-        kinds = {self._type(device) for device in self.devices} - {self._type(device) for device in self.others}
+        kinds = {self.type_of(device) for device in self.devices} - {self.type_of(device) for device in self.others}
         if not kinds or (self.world.real and len(self.devices) > 1):
             raise Unsupported("machine", "no type of devices has those alone that share with one OpenGL context")
         return min(kinds)
 
-    def _type(self, device: Value) -> int:
+    def type_of(self, device: Value) -> int:
         answer = self.session.buffer(8, 0)
         query = api().constant("CL_DEVICE_TYPE")
         error = self.session.call("clGetDeviceInfo", device, query, 8, answer, None)

@@ -157,6 +157,7 @@ def test_acquired_for_the_context(icd: Icd, sandbox: Sandbox) -> None:
             buffer, other = shared.buffer(), second_queue(shared)
             event = session.buffer(8, 0)
             assert enqueue(shared, GL[0], 1, [buffer], 0, None, event) == 0
+            assert session.table(event.handle())
             assert session.call("clWaitForEvents", 1, [event.handle()]) == 0
             assert content(shared, shared.tied.queue, buffer) == bytes([FILL]) * 64
             assert content(shared, other, buffer) == bytes([FILL]) * 64

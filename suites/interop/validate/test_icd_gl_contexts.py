@@ -153,6 +153,8 @@ def test_two_displays(icd: Icd, sandbox: Sandbox, function: str, second: int) ->
             other = [second, memory(shared)]
             assert refused(shared, [*attributes, *other], function) == INVALID_OPERATION
             assert refused(shared, [*other, *attributes], function) == INVALID_OPERATION
+            three = [*attributes, *other, {GLX: WGL, WGL: CGL, CGL: GLX}[second], memory(shared)]
+            assert refused(shared, three, function) == INVALID_OPERATION
             assert usable(shared, [*attributes, second, 0], function)
 
 
@@ -168,7 +170,7 @@ def test_share_group_and_context(icd: Icd, sandbox: Sandbox, function: str) -> N
             assert usable(shared, shared.world.attributes(), function)
 
 
-@requirement("GL-CTX-014")
+@requirement("GL-CTX-014", "GL-CTX-017")
 def test_device_that_cannot_share(icd: Icd, sandbox: Sandbox) -> None:
     """A device that cannot share is CL_INVALID_OPERATION when the context is made, alone and beside one that can."""
     with icd.open(sandbox) as session:
@@ -176,9 +178,12 @@ def test_device_that_cannot_share(icd: Icd, sandbox: Sandbox) -> None:
             if not shared.others:
                 raise Unsupported("machine", "all devices of this platform share with OpenGL")
             attributes = shared.world.attributes()
-            for devices in (shared.others[:1], [shared.device, shared.others[0]]):
-                error, context = shared.create_context(attributes, devices)
-                assert (error, context) == (INVALID_OPERATION, 0)
+            for devices in (shared.others[:1], [shared.device, shared.others[0]], [shared.others[0], shared.device]):
+                assert shared.create_context(attributes, devices) == (INVALID_OPERATION, 0)
+            for kind in (shared.type_of(shared.others[0]), api().constant("CL_DEVICE_TYPE_ALL")):
+                code, listed = session.buffer(4), session.words(shared.listed(*attributes))
+                assert not session.call(BY_TYPE, listed, kind, None, None, code)
+                assert code.i32() == INVALID_OPERATION
             assert usable(shared, attributes, BY_DEVICES)
 
 

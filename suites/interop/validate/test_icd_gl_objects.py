@@ -43,9 +43,11 @@ def arguments(shared: Sharing, creator: str, name: int | None = None) -> list[An
 
 
 def refused(shared: Sharing, creator: str, *rest: Any, flags: int = READ_WRITE, context: Value | None = None) -> int:
-    """The error of an object that must not be made."""
+    """The error of an object that must not be made, with errcode_ret and without."""
     error, made = shared.create(creator, flags, *rest, context=context)
     assert not made
+    owner = shared.tied.context if context is None else context
+    assert not shared.session.call(creator, owner, flags, *rest, None)
     return error
 
 
@@ -137,6 +139,7 @@ def test_level_above_0(icd: Icd, sandbox: Sandbox) -> None:
             error, image = shared.create(TEXTURE, READ_WRITE, TARGETS["plain"], 1, shared.world["texture", "plain"])
             assert error in (0, INVALID_MIP_LEVEL, INVALID_OPERATION)
             assert bool(image) == (error == 0)
+            assert not image or info(shared, image, "level") == 1
             assert works(shared, TEXTURE)
 
 
@@ -255,23 +258,39 @@ def test_type_and_name(icd: Icd, sandbox: Sandbox) -> None:
                 assert session.call("clGetGLObjectInfo", memory, None, None) == 0
 
 
-@requirement("GL-OBJ-013")
-@pytest.mark.parametrize("name", [name for name in TARGETS if name != "plain"])
-def test_type_of_each_target(icd: Icd, sandbox: Sandbox, name: str) -> None:
-    """A texture of each target is of the type that the target tells."""
-    kind = {
-        "one_dimension": "TEXTURE1D",
-        "one_dimension_array": "TEXTURE1D_ARRAY",
-        "array": "TEXTURE2D_ARRAY",
-        "three_dimensions": "TEXTURE3D",
-        "of_buffer": "TEXTURE_BUFFER",
-        "rectangle": "TEXTURE2D",
-    }[name]
+TYPES = {
+    "plain": "TEXTURE2D",
+    "one_dimension": "TEXTURE1D",
+    "one_dimension_array": "TEXTURE1D_ARRAY",
+    "array": "TEXTURE2D_ARRAY",
+    "three_dimensions": "TEXTURE3D",
+    "of_buffer": "TEXTURE_BUFFER",
+    "rectangle": "TEXTURE2D",
+}
+
+
+@requirement("GL-OBJ-013", "GL-OBJ-014")
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [*TARGETS.items(), *(("cube", face) for face in FACES)],
+    ids=lambda part: part if isinstance(part, str) else f"{part:#x}",
+)
+def test_image_of_each_target(icd: Icd, sandbox: Sandbox, name: str, target: int) -> None:
+    """A texture of each target is of the type that the target tells, and has its name, target and level."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
-            kinds = session.buffer(4)
-            assert session.call("clGetGLObjectInfo", shared.texture(name, TARGETS[name]), kinds, None) == 0
-            assert kinds.u32() == api().constant(f"CL_GL_OBJECT_{kind}")
+            image, kind, number = shared.texture(name, target), session.buffer(4), session.buffer(4)
+            assert session.call("clGetGLObjectInfo", image, kind, number) == 0
+            assert kind.u32() == api().constant(f"CL_GL_OBJECT_{TYPES.get(name, 'TEXTURE2D')}")
+            assert number.u32() == shared.world["texture", name]
+            assert info(shared, image, "target") == target
+            assert info(shared, image, "level") == 0
+
+
+def info(shared: Sharing, image: Value, query: str) -> int:
+    answer = shared.session.buffer(4)
+    assert shared.session.call("clGetGLTextureInfo", image, QUERIES[query], 4, answer, None) == 0
+    return answer.u32()
 
 
 @requirement("GL-OBJ-013")
