@@ -107,15 +107,17 @@ def arguments(shared: Sharing, command: str) -> list[Any]:
     """What a command takes between its queue and its wait list."""
     session, mem = shared.session, shared.tied.mem
     data = session.buffer(16, 0)
-    return {
-        "clEnqueueMarkerWithWaitList": list,
-        "clEnqueueBarrierWithWaitList": list,
-        "clEnqueueReadBuffer": lambda: [mem, 1, 0, 16, data],
-        "clEnqueueWriteBuffer": lambda: [mem, 1, 0, 16, data],
-        "clEnqueueCopyBuffer": lambda: [mem, mem, 0, 32, 16],
-        "clEnqueueFillBuffer": lambda: [mem, data, 16, 0, 16],
-        "clEnqueueNDRangeKernel": lambda: [shared.tied.kernel, 1, None, session.words([1]), None],
-    }[command]()
+    if command == "clEnqueueNDRangeKernel":
+        return [shared.tied.kernel, 1, None, session.words([1]), None]
+    known: dict[str, list[Any]] = {
+        "clEnqueueMarkerWithWaitList": [],
+        "clEnqueueBarrierWithWaitList": [],
+        "clEnqueueReadBuffer": [mem, 1, 0, 16, data],
+        "clEnqueueWriteBuffer": [mem, 1, 0, 16, data],
+        "clEnqueueCopyBuffer": [mem, mem, 0, 32, 16],
+        "clEnqueueFillBuffer": [mem, data, 16, 0, 16],
+    }
+    return known[command]
 
 
 @requirement("GL-EVT-003")
