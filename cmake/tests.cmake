@@ -17,6 +17,18 @@ foreach(suite discovery dispatch layers interop)
   endif()
 endforeach()
 
+# Seeds and reproducers of the fuzz targets, on the loader under test and on the reference loader.
+if(TARGET clharness_fuzz_engine AND EXISTS ${PROJECT_SOURCE_DIR}/fuzz/corpus/inputs.txt)
+  set(fuzz_loader "")
+  if(loader)
+    set(fuzz_loader --loader ${loader})
+  endif()
+  add_test(NAME clharness.fuzz-replay COMMAND ${CLHARNESS_PYTHON} -m harness.fuzz.replay ${fuzz_loader}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(clharness.fuzz-replay PROPERTIES LABELS fuzz-replay
+    ENVIRONMENT "CLHARNESS_BUILD=${PROJECT_BINARY_DIR}")
+endif()
+
 if(CLHARNESS_BUILD_TESTS)
   add_subdirectory(tests/unit)
 endif()

@@ -6,6 +6,7 @@ capability that vanished is a deviation.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from harness.api.model import api
@@ -190,3 +191,11 @@ def detect(loader: Loader) -> None:
         if name == "OCL_ICD_VENDORS":
             loader.by_variable = name in loader.capabilities
     loader.facts.capabilities = sorted(loader.capabilities)
+
+
+def tell_name(loader: Loader) -> None:
+    """Fills in the name and the version that it tells, and nothing else."""
+    sandbox = Sandbox(loader.path)
+    with contextlib.suppress(SubjectFailure, CommandError, CallFailed, Unsupported):
+        _loader_info(loader, sandbox)
+    sandbox.close()

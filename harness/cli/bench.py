@@ -19,6 +19,7 @@ from harness.build import build
 from harness.calllog import reader
 from harness.cli.loader import output_path
 from harness.errors import Exit, HarnessError
+from harness.fuzz.bench import fuzz_lines, measure_targets
 from harness.loader import Loader
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.machine import scratch_root
@@ -31,6 +32,7 @@ EXAMPLE = """\
   clharness bench dispatch --loader build/libOpenCL.so.1
                                         instructions of every entry point, with 0, 1, 2 and 3 layers
   clharness bench vendors               the first call with 10, 100 and 1,000 vendors
+  clharness bench fuzz                  inputs a second of each fuzz target, beside a process per input
 """
 
 CALLLOG_TARGET = 150.0  # nanoseconds of CPU time an event
@@ -53,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
         nargs="?",
-        choices=("calllog", "case", "dispatch", "vendors"),
-        help="measure only this; default: everything",
+        choices=("calllog", "case", "dispatch", "vendors", "fuzz"),
+        help="measure only this; default: everything but fuzz",
     )
     parser.add_argument("--loader", metavar="PATH", help="loader that is measured; default: the system's")
     parser.add_argument(
@@ -81,6 +83,9 @@ def run(args: argparse.Namespace) -> int:
     if args.what in (None, "vendors"):
         found["vendors"] = measure_vendors(loader_path(args.loader))
         print("\n".join(vendor_lines(found["vendors"])))
+    if args.what == "fuzz":
+        found["fuzz"] = measure_targets(Path(args.loader) if args.loader else None)
+        print("\n".join(fuzz_lines(found["fuzz"])))
     if output is not None:
         output.write_text(json.dumps(found, indent=1) + "\n")
     return Exit.AS_EXPECTED

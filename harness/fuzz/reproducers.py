@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness import tomlfile
+from harness.capabilities import tell_name
 from harness.errors import UsageError
+from harness.expectations.versions import matches, parse_version
 from harness.fuzz import builds
 from harness.fuzz.findings import load_one
+from harness.loader import Loader
 
 FOLDER = builds.FUZZ / "reproducers"
 LIST = FOLDER / "findings.toml"
+_KINDS = ("crash", "hang", "leak", "environment", "difference", "wrong")
+_OPTIONAL = {"versions": "", "mode": "legal", "sha256": ""}
 _KEYS = ("target", "file", "finding", "kind", "subject", "versions", "sentence", "mode", "sha256")
 
 
@@ -26,8 +31,8 @@ class Reproducer:
     file: str
     kind: str
     finding: str  # its key
-    subject: str  # the loader's name: part of its version string, or its SONAME
-    versions: str
+    subject: str  # the loader's name, as it tells it
+    versions: str  # such as ">=2.3, <2.4"; empty for all
     sentence: str
     mode: str
     sha256: str  # of the loader's file in which it was seen, or ""
@@ -35,6 +40,13 @@ class Reproducer:
     @property
     def path(self) -> Path:
         return FOLDER / self.target / self.file
+
+    def holds_for(self, name: str, version: str) -> bool:
+        return name == self.subject and matches(self.versions, version)
+
+    def is_same(self, kind: str, key: str, sha256: str) -> bool:
+        """A key names an offset in one binary: for others the kind is all that can be compared."""
+        return kind == self.kind and (key == self.finding or sha256 != self.sha256)
 
 
 def reproducers(file: Path = LIST) -> list[Reproducer]:
@@ -45,9 +57,16 @@ def reproducers(file: Path = LIST) -> list[Reproducer]:
     for number, entry in enumerate(tomlfile.read(file).get("reproducer", []), 1):
         where = f"reproducer {number}"
         tomlfile.only_keys(file, where, entry, _KEYS)
-        needed = ("target", "file", "kind", "finding", "subject", "versions", "sentence")
+        needed = ("target", "file", "kind", "finding", "subject", "sentence")
         values = {key: tomlfile.text(file, where, entry, key) for key in needed}
-        one = Reproducer(**values, mode=entry.get("mode", "legal"), sha256=entry.get("sha256", ""))
+        optional = {key: entry.get(key, default) for key, default in _OPTIONAL.items()}
+        one = Reproducer(**values, **optional)
+        tomlfile.one_of(file, where, "kind", one.kind, _KINDS)
+        tomlfile.one_of(file, where, "mode", one.mode, ("legal", "violations"))
+        try:
+            matches(one.versions, None)
+        except ValueError as error:
+            tomlfile.wrong(file, where, str(error))
         if one.target not in builds.targets():
             tomlfile.wrong(file, where, f"is of the unknown target {one.target!r}")
         if not (file.parent / one.target / one.file).is_file():
@@ -64,7 +83,7 @@ def unlisted(file: Path = LIST) -> list[Path]:
 
 
 def keep(name: str, folder: Path, to: Path | None = None) -> Path:
-    """Copies a finding's input below fuzz/reproducers and appends its entry. The loader's name is to be filled in."""
+    """Copies a finding's input below fuzz/reproducers and appends its entry."""
     to = to or FOLDER
     if not re.fullmatch(r"[a-z0-9_]+", name):
         raise UsageError(f"{name!r} is no name of a reproducer: use a-z, 0-9 and _")
@@ -79,15 +98,16 @@ def keep(name: str, folder: Path, to: Path | None = None) -> Path:
     input_file.parent.mkdir(parents=True, exist_ok=True)
     input_file.write_bytes(finding.input().read_bytes())
     subject = _subject(folder)
+    name_of_loader, version = _told(subject)
     entry = {
         "target": finding.target,
         "file": name,
         "kind": finding.kind,
         "finding": finding.key,
-        "subject": subject.name,
-        "versions": "to be filled in",
+        "subject": name_of_loader,
+        "versions": version,
         "sentence": finding.sentence,
-        "sha256": hashlib.sha256(subject.read_bytes()).hexdigest() if subject.is_file() else "",
+        "sha256": hashlib.sha256(subject.read_bytes()).hexdigest(),
     }
     if finding.mode != "legal":
         entry["mode"] = finding.mode
@@ -96,6 +116,15 @@ def keep(name: str, folder: Path, to: Path | None = None) -> Path:
     before = file.read_text(encoding="utf-8") if file.exists() else ""
     file.write_text(f"{before}\n[[reproducer]]\n" + "\n".join(lines) + "\n", encoding="utf-8")
     return input_file
+
+
+def _told(subject: Path) -> tuple[str, str]:
+    """The name of the loader, and the one version for which the finding is known. A person widens that."""
+    if not subject.is_file():
+        raise UsageError(f"{subject}: the loader of the finding is not there any more")
+    loader = Loader(subject)
+    tell_name(loader)
+    return loader.facts.name, f"=={loader.facts.version}" if parse_version(loader.facts.version) else ""
 
 
 def _subject(folder: Path) -> Path:

@@ -82,10 +82,16 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     return own
 
 
+def read_line(output: str) -> Found | None:
+    """The finding in the engine's own line, the last if there are several."""
+    lines = _LINE.findall(output)
+    return Found(*lines[-1]) if lines else None
+
+
 def read_finding(output: str, subject: FuzzSubject) -> Found | None:
     """The finding that a run ended with: in the engine's line, else in a report of the sanitizer or of libFuzzer."""
-    if lines := _LINE.findall(output):
-        return Found(*lines[-1])
+    if found := read_line(output):
+        return found
     report = _REPORT.search(output)
     if report is None:
         return None

@@ -1,0 +1,212 @@
+"""Replays seeds and reproducers on loaders, without a fuzzer: the ctest entry fuzz-replay.
+
+    python -m harness.fuzz.replay [--loader PATH] [--update]
+
+Every seed is replayed on the reference loader and on the loader under test, and has to be read: the targets say how
+many inputs of how many bytes they read, and fuzz/corpus/inputs.txt says how many there are. A reproducer shows on the
+loaders that findings.toml lists with it what is listed there, and nothing on others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.build import build
+from harness.capabilities import tell_name
+from harness.errors import ClharnessError, Exit, HarnessError, UsageError
+from harness.fuzz import builds
+from harness.fuzz.reproducers import Reproducer, reproducers, unlisted
+from harness.fuzz.target_process import environment, read_line
+from harness.loader import Loader
+from harness.subject import system_loader
+
+LIST = builds.FUZZ / "corpus" / "inputs.txt"
+_TIME_LIMIT = 120.0  # seconds of one replay
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A loader, and what it says of itself."""
+
+    path: Path
+    name: str
+    version: str
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}".strip() if self.name != "unknown" else str(self.path)
+
+
+def subject(path: Path) -> Subject:
+    loader = Loader(path)
+    tell_name(loader)
+    digest = hashlib.sha256(loader.path.read_bytes()).hexdigest()
+    return Subject(loader.path, loader.facts.name, loader.facts.version, digest)
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a replay of one or many inputs said."""
+
+    status: int
+    output: str  # what it read
+    errors: str
+
+    @property
+    def ended(self) -> str:
+        return signal.strsignal(-self.status) or "a signal" if self.status < 0 else f"exit code {self.status}"
+
+
+def replay(
+    target: str, loader: Path, inputs: Path, *options: str, known: Collection[str] = (), mode: str = "legal"
+) -> Replayed:
+    """Runs replay_TARGET over a file or a folder."""
+    program = build().folder / "fuzz" / f"replay_{target}"
+    if not program.exists():
+        raise HarnessError(f"{program} is not built: cmake --build {build().folder}")
+    with tempfile.NamedTemporaryFile("w", prefix="clharness-known-") as file:
+        file.write("".join(f"{key}\n" for key in known))
+        file.flush()
+        variables = {"CLHARNESS_FUZZ_KNOWN": file.name, "CLHARNESS_FUZZ_MODE": mode}
+        try:
+            done = subprocess.run(
+                [program, "--loader", loader, *options, inputs],
+                env=environment(variables),
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                timeout=_TIME_LIMIT,
+            )
+        except subprocess.TimeoutExpired:
+            return Replayed(-signal.SIGKILL, "", f"{program} did not end within {_TIME_LIMIT:.0f} s\n")
+    return Replayed(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+
+# --- seeds ---
+
+
+def expected_lines(file: Path = LIST) -> dict[str, str]:
+    """By target what a replay of all its seeds has to say."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise HarnessError(f"{file} is missing: python -m harness.fuzz.replay --update writes it") from None
+    return {line.partition(":")[0]: line for line in lines if line and not line.startswith("#")}
+
+
+def seed_trouble(target: str, on: Subject, expected: str | None, own: bool) -> Iterator[str]:
+    """Sentences on what is wrong. The project's own loader runs all seeds in one process."""
+    if expected is None:
+        yield f"{target}: {LIST.name} does not list it: python -m harness.fuzz.replay --update"
+        return
+    known = {one.finding for one in reproducers() if one.target == target and one.holds_for(on.name, on.version)}
+    done = replay(target, on.path, builds.seeds(target), *([] if own else ["--each"]), known=known)
+    said = done.output.strip().splitlines()
+    if done.status:
+        yield f"{target} on {on}: a seed ended it ({done.ended}):\n{_shortened(done.errors)}"
+    if done.status in (0, 1) and (not said or said[-1] != expected):
+        yield (
+            f"{target} on {on}: {said[-1] if said else 'nothing was read'}; {LIST.name} says {expected!r}. "
+            "Were seeds added? python -m harness.fuzz.replay --update"
+        )
+
+
+# --- reproducers ---
+
+
+def reproducer_trouble(path: Path, target: str, entries: Sequence[Reproducer], on: Subject) -> Iterator[str]:
+    """Sentences on what is wrong with one input on one loader."""
+    listed = next((one for one in entries if one.holds_for(on.name, on.version)), None)
+    mode = entries[0].mode
+    if listed is None and mode == "violations":
+        return  # vendors that break the contract may crash a loader
+    done = replay(target, on.path, path, mode=mode)
+    name = f"{target}/{path.name} on {on}"
+    found = read_line(done.errors)
+    if listed is None:
+        if done.status:
+            yield f"{name}: findings.toml does not list this loader with it ({done.ended}):\n{_shortened(done.errors)}"
+        elif done.output.strip() != f"{target}: read 1 inputs, {path.stat().st_size} bytes":
+            yield f"{name}: it was not read: {done.output.strip()!r}"
+    elif done.status == 0:
+        yield f"{name}: improved: {listed.finding} does not happen any more; correct `versions` in findings.toml"
+    elif found is None or not listed.is_same(found.kind, found.key, on.sha256):
+        shown = f"{found.kind} {found.key}" if found else done.ended
+        yield f"{name}: findings.toml lists {listed.kind} {listed.finding}, it shows {shown}"
+
+
+def by_input() -> dict[tuple[str, Path], list[Reproducer]]:
+    """The entries of each input: several loaders may show something with the same."""
+    found: dict[tuple[str, Path], list[Reproducer]] = {}
+    for one in reproducers():
+        found.setdefault((one.target, one.path), []).append(one)
+    return found
+
+
+def _shortened(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return "\n".join(f"  {line[:300]}" for line in lines[-8:])
+
+
+# --- all of it ---
+
+
+def trouble(on: Subject, own: bool) -> Iterator[str]:
+    expected = expected_lines()
+    for target in builds.targets():
+        if target != builds.OF_ICD:
+            yield from seed_trouble(target, on, expected.get(target), own)
+    for (target, path), entries in by_input().items():
+        yield from reproducer_trouble(path, target, entries, on)
+
+
+def update(loader: Path) -> None:
+    """Writes down what the replays read."""
+    lines = ["# What a replay of all seeds says: python -m harness.fuzz.replay --update writes it."]
+    for target in builds.targets():
+        if target != builds.OF_ICD:
+            done = replay(target, loader, builds.seeds(target), "--each")
+            if done.status not in (0, 1):
+                raise UsageError(f"{target}: {done.errors.strip()}")
+            lines.append(done.output.strip().splitlines()[-1])
+    LIST.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Replay fuzz seeds and reproducers.")
+    parser.add_argument("--loader", type=Path, help="loader under test; default: the system's, where there is one")
+    parser.add_argument("--update", action="store_true", help=f"write {LIST.name}")
+    args = parser.parse_args(arguments)
+    try:
+        own = subject(build().reference_loader)
+        if args.update:
+            update(own.path)
+            return Exit.AS_EXPECTED
+        under_test = args.loader or system_loader()
+        subjects = [(own, True)]
+        if under_test and os.path.realpath(under_test) != os.path.realpath(own.path):
+            subjects.append((subject(under_test), False))
+        wrong = [f"{path} is in no entry of findings.toml" for path in unlisted()]
+        for on, is_own in subjects:
+            started = time.monotonic()
+            found = list(trouble(on, is_own))
+            wrong += found
+            print(f"{on}: {len(found)} troubles, {time.monotonic() - started:.1f} s")
+    except ClharnessError as error:
+        print(f"clharness: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    print("\n".join(wrong))
+    return Exit.UNEXPECTED if wrong else Exit.AS_EXPECTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
