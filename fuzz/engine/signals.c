@@ -16,6 +16,7 @@ enum { CAUGHT = sizeof caught / sizeof *caught, CAUGHT_BESIDE_FUZZER = 4 };
 static struct sigaction before[CAUGHT];
 static sigjmp_buf back;
 static volatile sig_atomic_t running;
+bool signals_end_with_known;
 
 bool run_or_leave(void (*function)(void))
 {
@@ -99,6 +100,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (at) {
         const char *key = keep_text("%s@%s", word(number), where(at));
         if (is_known(key)) {
+            if (signals_end_with_known) {
+                _exit(0);
+            }
             sigset_t set;
             sigemptyset(&set);
             sigaddset(&set, number);
