@@ -139,6 +139,7 @@ bool is_known(const char *key);
 void signals_catch(bool fuzzer);
 /* A crash that is known ends the process, with 0: its subject has threads and locks, and cannot be left. */
 extern bool signals_end_with_known;
+extern bool signals_reported; /* a crash has been said: what comes after it is its end */
 /* Runs a function; false where it was left by a crash that is known. */
 bool run_or_leave(void (*function)(void));
 _Noreturn void leave_run(void);

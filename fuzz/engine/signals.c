@@ -17,6 +17,7 @@ static struct sigaction before[CAUGHT];
 static sigjmp_buf back;
 static volatile sig_atomic_t running;
 bool signals_end_with_known;
+bool signals_reported;
 
 bool run_or_leave(void (*function)(void))
 {
@@ -109,6 +110,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
             sigprocmask(SIG_UNBLOCK, &set, NULL);
             siglongjmp(back, 1);
         }
+        signals_reported = true;
         fprintf(stderr, "\nclharness-fuzz: finding: %s %s: %s in %s", number == SIGALRM ? "hang" : "crash", key,
                 strsignal(number), where(at));
         if (number == SIGSEGV || number == SIGBUS) {

@@ -85,7 +85,7 @@ static void report_end(const char *how)
 
 static void on_exit_of_vendor(void)
 {
-    if (calling) {
+    if (calling && !signals_reported) {
         report_end("exit");
         abort();
     }
@@ -94,7 +94,7 @@ static void on_exit_of_vendor(void)
 /* An assertion of the vendor. Whoever kept the input for other signals keeps it for this one, too. */
 static void on_abort(int number)
 {
-    if (calling) {
+    if (calling && !signals_reported) {
         report_end("abort");
     }
     sigaction(number, with_fuzzer ? &before_abort : &(struct sigaction){.sa_handler = SIG_DFL}, NULL);

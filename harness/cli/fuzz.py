@@ -20,6 +20,7 @@ from harness.fuzz.blocks import blocks_file
 from harness.fuzz.campaign import Campaign, Target, default_folder
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting
+from harness.icd_check.subject import find_library
 from harness.report.terminal import Terminal, printable
 
 EXAMPLE = """\
@@ -42,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="print the targets and end")
     parser.add_argument("--loader", metavar="PATH", help="loader to test; default: the instrumented reference loader")
     parser.add_argument("--against", metavar="PATH", help="a second loader, which must show the same on each input")
-    parser.add_argument("--icd", metavar="PATH", help="ICD to test, with the reference loader or that of --loader")
+    parser.add_argument(
+        "--icd", metavar="PATH", help="ICD to test, without a loader: a library, an .icd file, or its name"
+    )
     parser.add_argument("--time", metavar="T", type=_seconds, default=600.0, help="such as 90s, 10m (default), 8h")
     parser.add_argument("--jobs", metavar="N", type=positive, default=1, help="processes at a time (default: 1)")
     parser.add_argument("--engine", choices=("libfuzzer", "afl"), default="libfuzzer")
@@ -178,19 +181,27 @@ def _library(args: argparse.Namespace, made: builds.FuzzBuild) -> Path:
     """The file under test."""
     if args.fault and (args.loader or args.icd):
         raise UsageError("--fault is for the project's own seeded loader: leave out --loader and --icd")
+    if args.icd and (args.loader or args.against):
+        raise UsageError("--icd uses the ICD without a loader: leave out --loader and --against")
     if args.fault:
         return made.seeded_loader
+    if args.icd:
+        return _icd(args.icd)
     if args.loader:
         return library_path(args.loader)
     return made.reference_loader
 
 
+def _icd(asked: str) -> Path:
+    """As `clharness icd` takes it: a library, an .icd file, or the name of an installed one."""
+    return library_path(str(find_library(asked)), "an ICD, such as ./libvendor.so")
+
+
 def _setting(args: argparse.Namespace, subject: FuzzSubject) -> Setting:
-    icd = library_path(args.icd, "an ICD, such as ./libvendor.so") if args.icd else None
-    watched = fuzz_subject(icd, args.engine) if icd else subject
+    icd = subject.path if args.icd else None
     blocks = None
-    if watched.coverage == "breakpoints":
-        blocks = blocks_file(watched.path, build().folder / "blocks")
+    if subject.coverage == "breakpoints":
+        blocks = blocks_file(subject.path, build().folder / "blocks")
     against = library_path(args.against) if args.against else None
     if against:
         fuzz_subject(against, args.engine)
@@ -201,7 +212,7 @@ def _folder(args: argparse.Namespace, subject: FuzzSubject) -> Path:
     if args.out is None:
         if args.fault:
             raise UsageError("--fault needs --out DIR: its findings are no loader's")
-        return default_folder(build().folder, Path(args.icd).resolve() if args.icd else subject.path, args.mode)
+        return default_folder(build().folder, subject.path, args.mode)
     out = Path(args.out).absolute()
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {args.out}: is no folder")

@@ -86,7 +86,7 @@ static uint64_t dense(const uint64_t *region, size_t element)
 {
     bool small = region[0] <= 32 && region[1] <= 32 && region[2] <= 32;
     uint64_t size = small ? region[0] * region[1] * region[2] * element : 16;
-    return AT(size <= MOST_BYTES * 4 ? guarded(size) : keep(size));
+    return AT(size <= 4UL * MOST_BYTES ? guarded(size) : keep(size));
 }
 
 void enqueue_rectangle(void)

@@ -33,12 +33,12 @@ static void CL_CALLBACK nothing_of_error(const char *text, const void *data, siz
 /* A list of names and values with its end, which lies before an unreadable page; no list at all at times. */
 static uint64_t properties(const uint64_t *names, unsigned count, uint64_t only_value)
 {
-    unsigned pairs = take_below(4);
+    size_t pairs = take_below(4);
     if (pairs == 0 && take_chance(2)) {
         return 0;
     }
     uint64_t *list = guarded((2 * pairs + 1) * sizeof *list);
-    for (unsigned i = 0; i < pairs; i++) {
+    for (size_t i = 0; i < pairs; i++) {
         bool known = !take_chance(6);
         list[2 * i] = known ? names[take_below(count)] : 0xabc00000U + take_byte();
         /* Where the value is a handle nothing but that one and NULL is legal. */
