@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     out = _folder(args, subject)
     targets = [_target(args, made, setting, name) for name in names]
     terminal = Terminal(sys.stdout)
-    campaign = Campaign(out, targets, args.time, args.jobs, lambda text: terminal.line(printable(text)))
+    campaign = Campaign(out, targets, args.time, args.jobs, lambda text: terminal.line(printable(text)), args.first)
     terminal.line(f"{subject.path}: {subject.words}")
     interrupted = _run(campaign, terminal, args.time)
     terminal.end_progress()

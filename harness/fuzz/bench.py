@@ -20,6 +20,7 @@ from harness.fuzz.target_process import Setting, environment
 _SECONDS = 1.0  # of CPU time, roughly, for each number
 _PROCESSES = 40  # of a process per input
 _EXECUTED = re.compile(r"^stat::number_of_executed_units: (\d+)", re.M)
+_ENDED = re.compile(r"^clharness-fuzz: (.*) ended with ", re.M)
 _READ = re.compile(r": read (\d+) inputs")
 
 
@@ -42,6 +43,7 @@ def _measure(
             (corpus / file.name).write_bytes(file.read_bytes())
         if not any(corpus.iterdir()):
             (corpus / "shortest").write_bytes(b"\0")
+        _leave_out_findings(ordinary.replay(name), plain, corpus)
         inputs = sorted(corpus.iterdir())
         in_process = _replay_rate(ordinary.replay(name), plain, corpus)
         each = _process_rate(ordinary.replay(name), plain, inputs, ())
@@ -61,6 +63,15 @@ def _measure(
 
 def _seeds(name: str) -> list[Path]:
     return [path for path in builds.seeds(name).iterdir() if path.is_file()] if builds.seeds(name).is_dir() else []
+
+
+def _leave_out_findings(program: Path, subject: FuzzSubject, corpus: Path) -> None:
+    """Seeds with which this loader shows one of its defects."""
+    _, output = _cpu_seconds([program, "--each", corpus], _variables(subject))
+    for path in _ENDED.findall(output):
+        Path(path).unlink()
+    if not any(corpus.iterdir()):
+        raise HarnessError(f"{program.name}: {subject.path} shows a finding with each seed")
 
 
 def _replay_rate(program: Path, subject: FuzzSubject, corpus: Path) -> float:

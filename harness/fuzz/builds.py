@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -105,8 +106,14 @@ def ordinary(names: Sequence[str]) -> FuzzBuild:
 
 def compile_folder(folder: Path, options: Sequence[str], wanted: Sequence[str]) -> None:
     """Configures a build folder of this project where that is to be done, and builds some of its targets."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:  # the project's own tests run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _compile_folder(folder, options, wanted)
+
+
+def _compile_folder(folder: Path, options: Sequence[str], wanted: Sequence[str]) -> None:
     if not (folder / "CMakeCache.txt").exists():
-        folder.mkdir(parents=True, exist_ok=True)
         command = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DCLHARNESS_BUILD_TESTS=OFF", "-DBUILD_TESTING=OFF"]
         command += [f"-DCLHARNESS_PYTHON={sys.executable}", *options]
         if headers := os.environ.get("CLHARNESS_OPENCL_HEADERS"):

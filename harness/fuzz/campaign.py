@@ -66,7 +66,13 @@ class Campaign:
     """Runs targets until their time is over, or until it is told to stop."""
 
     def __init__(
-        self, out: Path, targets: Sequence[Target], seconds: float, jobs: int, say: Callable[[str], None]
+        self,
+        out: Path,
+        targets: Sequence[Target],
+        seconds: float,
+        jobs: int,
+        say: Callable[[str], None],
+        first: bool = False,
     ) -> None:
         self.out, self.targets, self.jobs = out, list(targets), jobs
         self.share = seconds * jobs / len(self.targets)  # of process time, for each target
@@ -75,7 +81,7 @@ class Campaign:
         self.findings: list[Finding] = []
         self.gone: list[Finding] = []  # of earlier runs: they do not happen any more
         self.started = time.monotonic()
-        self._say = say
+        self._say, self._first = say, first
         self._lock = threading.Lock()
         self._keeping: set[str] = set()
         self._keeper = Keeper(out)
@@ -213,6 +219,8 @@ class Campaign:
             self.findings.append(finding)
             self._write_known()
         self._say(f"finding: {finding.target}: {finding.kind} {finding.key}: {finding.sentence}")
+        if self._first:
+            self.live.stop.set()
         return True
 
     # --- places ---

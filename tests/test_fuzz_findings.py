@@ -1,0 +1,214 @@
+"""What a campaign makes of the output of its targets: keys, small inputs, folders that go on; without a fuzzer."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.cli import fuzz
+from harness.errors import UsageError
+from harness.fuzz import builds, findings, reproducers
+from harness.fuzz.job import add_inputs, set_aside
+from harness.fuzz.minimise import minimised
+from harness.fuzz.subject import FuzzSubject, fuzz_subject
+from harness.fuzz.target_process import read_finding
+
+LOADER = FuzzSubject(Path("/x/libOpenCL.so.1"), "compiler", True, "")
+
+ASAN_REPORT = """\
+=================================================================
+==4==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000053 at pc 0x563478a6122c bp 0x7ffe sp 0x7ffe
+READ of size 1 at 0x602000000053 thread T0
+    #0 | strlen | 0 | /x/fuzz_icd_file | 0xde22b
+    #1 | first_line | 31 | /x/libOpenCL.so.1 | 0x119b07
+    #2 | discover | 77 | /x/libOpenCL.so.1 | 0x422f3
+    #3 | main | 0 | /x/fuzz_icd_file | 0x5be72
+
+freed by thread T0 here:
+    #0 | free | 0 | /x/fuzz_icd_file | 0xde22b
+    #1 | give_back | 12 | /x/libOpenCL.so.1 | 0x119b07
+SUMMARY: AddressSanitizer: heap-use-after-free
+"""
+
+TIMEOUT_REPORT = """\
+ALARM: working on the last Unit for 5 seconds
+==3010== ERROR: libFuzzer: timeout after 5 seconds
+    #0 | __sanitizer_print_stack_trace | 0 | /x/fuzz_icd_file | 0xe8ce1
+    #1 | <null> | 0 | /x/libOpenCL.so.1 | 0x3c04f
+"""
+
+
+def test_key_of_a_sanitizer_report_is_the_innermost_place_in_the_loader() -> None:
+    found = read_finding(ASAN_REPORT, LOADER)
+    assert found and (found.kind, found.key) == ("crash", "heap-use-after-free@first_line:31")
+
+
+def test_key_of_a_hang_without_symbols_is_an_offset() -> None:
+    found = read_finding(TIMEOUT_REPORT, LOADER)
+    assert found and (found.kind, found.key) == ("hang", "hang@libOpenCL.so.1+0x3c04f")
+
+
+def test_engines_own_line_comes_before_any_report() -> None:
+    found = read_finding(f"clharness-fuzz: finding: leak memory@a+0x1: 3 bytes\n{ASAN_REPORT}", LOADER)
+    assert found and (found.kind, found.key, found.sentence) == ("leak", "memory@a+0x1", "3 bytes")
+
+
+def test_report_of_nothing_is_no_finding() -> None:
+    assert read_finding("#4 DONE cov: 3\n", LOADER) is None
+
+
+def test_small_input_is_found_and_made_plain() -> None:
+    tried: list[bytes] = []
+
+    def shows(data: bytes) -> bool:
+        tried.append(data)
+        return b"X" in data and data[2:3] != b""
+
+    data = b"abcdefgh" * 100 + b"X" + b"z" * 300
+    assert sorted(minimised(data, shows, 30.0)) == sorted(b"X\0\0")
+    assert len(tried) < 400
+
+
+def test_input_that_cannot_be_smaller_stays() -> None:
+    assert minimised(b"abc", lambda data: data == b"abc", 30.0) == b"abc"
+    assert minimised(b"", lambda data: True, 30.0) == b""
+
+
+def test_inputs_are_named_by_content_and_set_aside_by_content(tmp_path: Path) -> None:
+    source, corpus, aside = tmp_path / "source", tmp_path / "corpus", tmp_path / "aside"
+    (source / "deeper").mkdir(parents=True)
+    for name, data in {"a": b"one", "b": b"one", "deeper/c": b"two"}.items():
+        (source / name).write_bytes(data)
+    assert add_inputs(source, corpus) == 3
+    assert sorted(path.read_bytes() for path in corpus.iterdir()) == [b"one", b"two"]
+    assert set_aside(b"two", corpus, aside)
+    assert not set_aside(b"three", corpus, aside)
+    assert [path.read_bytes() for path in corpus.iterdir()] == [b"one"]
+    assert [path.read_bytes() for path in aside.iterdir()] == [b"two"]
+
+
+def test_key_as_a_file_name() -> None:
+    assert findings.word("memory@libOpenCL.so.1+0x12/../x y") == "memory@libOpenCL.so.1+0x12_.._x_y"
+
+
+# --- what is refused ---
+
+
+def _compiled(tmp_path: Path, compiler: str, *options: str) -> Path:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    source, library = tmp_path / "x.c", tmp_path / "libx.so"
+    source.write_text("int clGetPlatformIDs(int *p) { if (p) return p[0]; return 0; }\n")
+    command = [compiler, "-shared", "-fPIC", *options, "-o", str(library), str(source)]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip(f"{compiler} cannot compile with {' '.join(options)}")
+    return library
+
+
+def test_gccs_sanitizer_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"gcc's sanitizer \(libasan.*clang"):
+        fuzz_subject(_compiled(tmp_path, "gcc", "-fsanitize=address"), "libfuzzer")
+
+
+def test_gccs_coverage_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"trace-pc.*clang"):
+        fuzz_subject(_compiled(tmp_path, "gcc", "-fsanitize-coverage=trace-pc"), "libfuzzer")
+
+
+def test_instrumented_and_stock_libraries_are_told_apart(tmp_path: Path) -> None:
+    stock = fuzz_subject(_compiled(tmp_path, "gcc"), "libfuzzer")
+    assert (stock.coverage, stock.sanitized) == ("breakpoints", False)
+    covered = fuzz_subject(_compiled(tmp_path, "clang", "-fsanitize=address,fuzzer-no-link"), "libfuzzer")
+    assert (covered.coverage, covered.sanitized) == ("compiler", True)
+
+
+def test_times() -> None:
+    assert [fuzz._seconds(text) for text in ("90", "90s", "10m", "1.5h", "1d")] == [90, 90, 600, 5400, 86400]
+
+
+# --- targets ---
+
+
+def test_targets_have_names_and_sentences() -> None:
+    assert "icd_file" in builds.targets()
+    assert all(builds.targets().values()), "the first sentence of a target's source says what it is"
+
+
+def test_unknown_target_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"no such fuzz target; there is .*icd_file"):
+        builds.chosen_targets(["icd_fill"], False)
+
+
+# --- reproducers ---
+
+
+def _list(tmp_path: Path, text: str) -> Path:
+    (tmp_path / "icd_file").mkdir()
+    (tmp_path / "icd_file" / "short").write_bytes(b"\0")
+    file = tmp_path / "findings.toml"
+    file.write_text(text)
+    return file
+
+
+ENTRY = """\
+[[reproducer]]
+target = "icd_file"
+file = "short"
+kind = "crash"
+finding = "memory@f+0x1"
+subject = "Some Loader"
+versions = ">=1, <2"
+sentence = "What happens."
+"""
+
+
+def test_reproducers_are_read(tmp_path: Path) -> None:
+    (one,) = reproducers.reproducers(_list(tmp_path, ENTRY))
+    assert one.holds_for("Some Loader", "1.5") and not one.holds_for("Some Loader", "2.0")
+    assert one.is_same("crash", "memory@f+0x1", "") and not one.is_same("leak", "memory@f+0x1", "")
+    assert one.is_same("crash", "memory@g", "another file") and not one.is_same("crash", "memory@g", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"short"', '"missing"', "icd_file/missing, which does not exist"),
+        ('target = "icd_file"', 'target = "nothing"', "unknown target 'nothing'"),
+        ("kind", "kynd", "unknown key 'kynd'"),
+        ('"crash"', '"boom"', "kind 'boom'"),
+        ('"What happens."', '""', "needs `sentence`"),
+        ('">=1, <2"', '"1..2"', "no version clause"),
+    ],
+)
+def test_wrong_entries_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        reproducers.reproducers(_list(tmp_path, ENTRY.replace(old, new, 1)))
+
+
+def test_input_without_an_entry_is_noticed(tmp_path: Path) -> None:
+    file = _list(tmp_path, ENTRY)
+    assert reproducers.unlisted(file) == []
+    (stray := tmp_path / "icd_file" / "stray").write_bytes(b"")
+    assert reproducers.unlisted(file) == [stray]
+
+
+def test_the_projects_own_list_is_whole() -> None:
+    reproducers.reproducers()
+    assert reproducers.unlisted() == []
+
+
+def test_finding_that_is_not_stable_is_not_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "finding"
+    folder.mkdir()
+    one = findings.Finding("icd_file", "crash", "k", "s", False, 0, "")
+    (folder / "finding.json").write_text(json.dumps(one.__dict__))
+    with pytest.raises(UsageError, match="unstable"):
+        reproducers.keep("name", folder, tmp_path)
+    with pytest.raises(UsageError, match="no name of a reproducer"):
+        reproducers.keep("Two Words", folder, tmp_path)
+    with pytest.raises(UsageError, match="is no finding"):
+        reproducers.keep("name", tmp_path, tmp_path)
