@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "creation.h"
 #include "distinct.h"
+#include "external.h"
 #include "gl.h"
 #include "icd.h"
 #include "validity.h"
@@ -89,6 +90,13 @@ static void *made_object(const struct function_info *about, enum handle_kind kin
         creation_remember(object, function, arguments);
     }
     return object_handle(object);
+}
+
+struct object *make_as_told(enum function function, const uint64_t *arguments, enum handle_kind kind,
+                            struct object *parent)
+{
+    void *handle = made_object(&function_info[function], kind, parent, arguments);
+    return object_of((uint64_t)(uintptr_t)handle);
 }
 
 /* Whatever no part of the mock does in its own way: creates what is to be created and answers CL_SUCCESS. Lists get
@@ -235,13 +243,20 @@ uint64_t behave_otherwise(enum function function, const uint64_t *a)
         usual_behaviour(about, a);
         return (uint64_t)(uintptr_t)objects_memory(SOME_MEMORY);
     }
-    return config.validates ? validated_behaviour(function, a) : usual_behaviour(about, a);
+    uint64_t result = config.validates ? validated_behaviour(function, a) : usual_behaviour(about, a);
+    if (about->result == RESULT_HANDLE) {
+        external_note_devices(function, a, result);
+    }
+    return result;
 }
 
 static uint64_t behave(enum function function, const uint64_t *arguments)
 {
     uint64_t result;
-    return gl_behave(function, arguments, &result) ? result : behave_otherwise(function, arguments);
+    if (gl_behave(function, arguments, &result) || external_behave(function, arguments, &result)) {
+        return result;
+    }
+    return behave_otherwise(function, arguments);
 }
 
 /* Whether a function that was told to answer anything is asked what a loader or an application has to know. */

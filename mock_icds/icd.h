@@ -18,8 +18,13 @@ cl_int get_info(enum function function, const uint64_t *arguments);
 /* Whether a platform has an extension: a whole word of its extension string. */
 bool has_extension(int platform, const char *name);
 
-/* What a function does that is not a matter of OpenGL sharing (gl.h). */
+/* --- behaviour.c --- */
+
+/* What the mock does with a call that is no matter of an extension that is asked for. */
 uint64_t behave_otherwise(enum function function, const uint64_t *arguments);
+/* A new object of a function, with what the function was told to leave out. */
+struct object *make_as_told(enum function function, const uint64_t *arguments, enum handle_kind kind,
+                            struct object *parent);
 
 /* --- info_faults.c --- */
 

@@ -35,10 +35,11 @@ struct object {
     int references;
     uint64_t device_type; /* of a device */
     struct object *parent;
-    bool is_image;         /* a memory object that was made as one, */
-    bool is_buffer;        /* or as a buffer; others are neither */
-    struct creation *made; /* NULL where nothing is known of it */
-    struct gl_link *gl;    /* what ties it to OpenGL or EGL (gl.h), or NULL */
+    bool is_image;             /* a memory object that was made as one, */
+    bool is_buffer;            /* or as a buffer; others are neither */
+    struct creation *made;     /* NULL where nothing is known of it */
+    struct gl_link *gl;        /* what ties it to OpenGL or EGL (gl.h), or NULL */
+    struct external *external; /* what external.h keeps of it, or NULL */
 };
 
 /* Makes the dispatch tables and the platforms as configured. */

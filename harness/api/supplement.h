@@ -17,3 +17,6 @@ struct clharness_table_tail {
 /* What ocl-icd and the Khronos loader answer about themselves, by address query (ocl-icd's man page). */
 cl_int clGetICDLoaderInfoOCLICD(cl_uint param_name, size_t param_value_size, void *param_value,
                                 size_t *param_value_size_ret);
+
+/* cl_khr_external_semaphore_sync_fd 1.0.0: OpenCL-Docs, api/cl_khr_external_semaphore_sync_fd.asciidoc. */
+cl_int clReImportSemaphoreSyncFdKHR(cl_semaphore_khr sema_object, cl_properties *reimport_props, int fd);

@@ -4,6 +4,31 @@
 
 #include <string.h>
 
+/* Whether the value of a property is a list; the names mean that for some functions only. */
+static bool has_nested_list(const struct function_info *about, uint64_t name)
+{
+    enum function function = (enum function)(about - function_info);
+    bool semaphore = function == FUNCTION_clCreateSemaphoreWithPropertiesKHR;
+    bool memory = function == FUNCTION_clCreateBufferWithProperties || function == FUNCTION_clCreateImageWithProperties;
+    return (memory && name == CL_MEM_DEVICE_HANDLE_LIST_KHR) ||
+           (semaphore && (name == CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR || name == CL_MEM_DEVICE_HANDLE_LIST_KHR ||
+                          name == CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR));
+}
+
+size_t list_length(const struct function_info *about, const uint64_t *words, size_t room)
+{
+    size_t at = 0;
+    while (at < room && words[at] != 0) {
+        bool nested = has_nested_list(about, words[at]);
+        at++;
+        while (nested && at < room && words[at] != 0) {
+            at++;
+        }
+        at++;
+    }
+    return at < room ? at + 1 : room;
+}
+
 /* What pointers point to, where that matters: strings, property lists, handle arrays. */
 static void log_pointees(struct calllog_line *line, const struct function_info *about, const uint64_t *arguments)
 {
@@ -18,12 +43,7 @@ static void log_pointees(struct calllog_line *line, const struct function_info *
         if (parameter->kind == PARAMETER_STRING) {
             calllog_string(line, parameter->name, pointer, strnlen(pointer, 1 << 16));
         } else if (parameter->kind == PARAMETER_PROPERTIES && parameter->pointee == sizeof(uint64_t)) {
-            const uint64_t *words = pointer;
-            size_t count = 0;
-            while (count < MAX_WORDS && words[count] != 0) {
-                count += 2;
-            }
-            calllog_words(line, parameter->name, words, count < MAX_WORDS ? count + 1 : MAX_WORDS);
+            calllog_words(line, parameter->name, pointer, list_length(about, pointer, MAX_WORDS));
         } else if (parameter->kind == PARAMETER_HANDLES && i > 0) {
             uint64_t count = (cl_uint)arguments[i - 1];
             calllog_words(line, parameter->name, pointer, count < MAX_WORDS ? count : MAX_WORDS);

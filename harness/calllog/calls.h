@@ -11,6 +11,10 @@ void log_call(const struct function_info *about, const uint64_t *arguments);
 /* Logs the return from it: the result, and the values written through the arguments. */
 void log_return(const struct function_info *about, const uint64_t *arguments, uint64_t result);
 
+/* Length in words of the property list of a function, with its end marker, reading no further; `room` where it does not
+ * end before. Some properties have lists for values, which have end markers of their own. */
+size_t list_length(const struct function_info *about, const uint64_t *words, size_t room);
+
 /* The first word behind a pointer to a type of `size` bytes. */
 uint64_t first_word(const void *pointer, unsigned size);
 

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "distinct.h"
 
+#include "calls.h"
+
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -53,11 +55,7 @@ static void log_entry(struct calllog *log, const char *who, const struct functio
         }
         size_t count = readable_words(arguments[i], words, kind == PARAMETER_PROPERTIES ? LIST_WORDS : WORDS);
         if (kind == PARAMETER_PROPERTIES) {
-            size_t end = 0;
-            while (end < count && words[end] != 0) {
-                end += 2;
-            }
-            count = end < count ? end + 1 : count;
+            count = list_length(about, words, count);
         }
         calllog_words(&line, about->parameters[i].name, words, count);
     }

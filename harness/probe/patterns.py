@@ -70,7 +70,9 @@ def _is_count(function: Function, index: int) -> bool:
 
 def routing_parameter(function: Function) -> int:
     """The parameter that the vendor is inferred from (harness/requirements/slots.toml says which); -1: from none."""
-    slot = slots()[function.name]
+    slot = slots().get(function.name)
+    if slot is None:
+        return -1  # no loader infers anything: the address is a vendor's own
     wanted = slot.argument.removesuffix("[0]").removeprefix("CL_CONTEXT_PLATFORM in ")
     for index, parameter in enumerate(function.parameters):
         if parameter.name == wanted:
@@ -88,7 +90,7 @@ class Sent:
 
 
 class PatternedCall:
-    """One call of a function that has a slot, on an object of `objects`.
+    """One call of a function, on an object of `objects`. Functions without a slot need an address.
 
     wide: every integer, every handle but the deciding one and every count is a pattern, and lists are NULL; else
     lists are lists of LIST elements and handles are the owner's. null: the name of one pointer to be NULL; where it is

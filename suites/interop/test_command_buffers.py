@@ -1,0 +1,39 @@
+"""Command buffers: property lists and functions (XM-CMD)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe.addressed import Words, problems_of_function, problems_of_lists
+from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
+from harness.sandbox import Sandbox
+
+CREATE = "clCreateCommandBufferKHR"
+END = 0
+FLAGS, ASSERTS = COMMAND_BUFFER_FLAGS, 0x12B7  # CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+ALL = [f for name in ("cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch") for f in FUNCTIONS[name]]
+
+LISTS: dict[str, Words] = {
+    "nothing": [END],
+    "no-flag": [FLAGS, 0, END],
+    "flags": [FLAGS, 0xFFFF_FFFF_FFFF_FFFF, END],
+    "flags-twice": [FLAGS, 1, FLAGS, 2, END],
+    "flags-and-asserts": [FLAGS, 0, ASSERTS, 1, END],
+    "value-that-is-a-name": [ASSERTS, FLAGS, FLAGS, ASSERTS, END],
+}
+
+
+@requirement("XM-CMD-001")
+def test_list_of_command_buffers(loader: Loader, sandbox: Sandbox) -> None:
+    """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
+    assert LISTS
+    assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
+
+
+@requirement("XM-CMD-001")
+@pytest.mark.parametrize("function", ALL)
+def test_functions_of_command_buffers(loader: Loader, sandbox: Sandbox, function: str) -> None:
+    """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
+    assert problems_of_function(loader, sandbox, function) == []

@@ -1,0 +1,123 @@
+"""Memory from outside OpenCL: property lists of buffers and images, functions, queries (XM-IMP, XM-ACQ, XM-QRY)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
+from harness.probe.extensions import FUNCTIONS, MEM_DEVICE_HANDLE_LIST
+from harness.probe.objects import Objects
+from harness.probe.session import CANARY
+from harness.probe.values import pack
+from harness.sandbox import Sandbox
+
+LIST, OPAQUE_FD, WIN32, KMT, DMA_BUF, WIN32_NAME = MEM_DEVICE_HANDLE_LIST, 0x2060, 0x2061, 0x2062, 0x2067, 0x2069
+END = 0
+
+LISTS: dict[str, Words] = {
+    "nothing": [END],
+    "opaque-fd": [OPAQUE_FD, 7, END],
+    "dma-buf": [DMA_BUF, 1023, END],
+    "descriptor-0": [OPAQUE_FD, 0, END],
+    "descriptor-0-before-a-list": [DMA_BUF, 0, LIST, DEVICE, END, END],
+    "descriptor-minus-1": [OPAQUE_FD, -1, END],
+    "descriptor-with-upper-bits": [OPAQUE_FD, 0x1_0000_0003, END],
+    "win32": [WIN32, 0x1234_5678_9ABC_DEF0, END],
+    "win32-kmt": [KMT, 0xFFFF_FFFF_8000_0002, END],
+    "win32-name": [WIN32_NAME, NAME, END],
+    "list-behind": [OPAQUE_FD, 7, LIST, DEVICE, END, END],
+    "list-in-front": [LIST, DEVICE, END, OPAQUE_FD, 7, END],
+    "list-of-2-behind": [OPAQUE_FD, 7, LIST, DEVICE, DEVICE, END, END],
+    "list-of-2-in-front": [LIST, DEVICE, DEVICE, END, DMA_BUF, 7, END],
+    "list-of-3-in-front": [LIST, DEVICE, DEVICE, DEVICE, END, WIN32, 7, END],
+    "list-of-20-between": [0x7001, 1, LIST, *[DEVICE] * 20, END, OPAQUE_FD, 7, END],
+    "list-of-none": [LIST, END, OPAQUE_FD, 7, END],
+    "list-of-none-at-the-end": [OPAQUE_FD, 7, LIST, END, END],
+    "list-alone": [LIST, DEVICE, END, END],
+    "list-twice": [LIST, DEVICE, END, LIST, DEVICE, DEVICE, END, OPAQUE_FD, 7, END],
+    "list-holds-names": [LIST, OPAQUE_FD, LIST, DMA_BUF, END, OPAQUE_FD, LIST, END],
+    "handle-that-is-a-name": [OPAQUE_FD, LIST, DMA_BUF, OPAQUE_FD, END],
+    "two-handles": [OPAQUE_FD, 7, DMA_BUF, 8, END],
+    "same-handle-twice": [OPAQUE_FD, 7, OPAQUE_FD, 7, END],
+    "unknown-around": [0x7001, 0, OPAQUE_FD, 7, (1 << 63) + LIST, 0, END],
+    "many": [*(word for i in range(14) for word in (0x7001 + i, i)), LIST, DEVICE, END, DMA_BUF, 7, END],
+}
+
+
+# Queries of types by object, and what the vendors below answer.
+MEMORY = "cl_khr_external_memory cl_khr_external_memory_opaque_fd"
+SEMAPHORES = "cl_khr_semaphore cl_khr_external_semaphore cl_khr_external_semaphore_opaque_fd"
+EXTENSIONS = {
+    "a": f"cl_khr_icd {MEMORY}",
+    "b": f"cl_khr_icd {MEMORY} cl_khr_external_memory_dma_buf {SEMAPHORES} cl_khr_external_semaphore_sync_fd",
+    "c": "cl_khr_icd",
+}
+OF_PLATFORM = {
+    "clGetPlatformInfo-memory": 0x2044,
+    "clGetPlatformInfo-semaphore": 0x2036,
+    "clGetPlatformInfo-import": 0x2037,
+    "clGetPlatformInfo-export": 0x2038,
+}
+OF_DEVICE = {
+    "clGetDeviceInfo-memory": 0x204F,
+    "clGetDeviceInfo-linear": 0x2052,
+    "clGetDeviceInfo-semaphore": 0x204C,
+    "clGetDeviceInfo-import": 0x204D,
+    "clGetDeviceInfo-export": 0x204E,
+}
+ANSWERS: dict[tuple[str, str], list[int]] = {
+    ("a", "memory"): [OPAQUE_FD],
+    ("a", "linear"): [],
+    ("b", "memory"): [OPAQUE_FD, DMA_BUF],
+    ("b", "linear"): [DMA_BUF],
+    ("b", "semaphore"): [1],
+    ("b", "import"): [0x2055, 0x2058],
+    ("b", "export"): [0x2055, 0x2058],
+}
+INVALID_VALUE = -30
+
+
+@requirement("XM-QRY-006")
+@pytest.mark.parametrize("name", [*OF_PLATFORM, *OF_DEVICE])
+def test_queries_of_types(loader: Loader, sandbox: Sandbox, name: str) -> None:
+    """Types that a vendor answers, their size, and the error of one that knows no such query come back as they are."""
+    function, what = name.split("-")
+    for vendor, extensions in EXTENSIONS.items():
+        sandbox.vendor(vendor, extensions=extensions, icd2=vendor == "b" and loader.has("ICD 2"))
+    with loader.start(sandbox) as cl:
+        asked = 0
+        for platform in cl.GetPlatformIDs():
+            own = Objects(cl, platform)
+            handle, query = (own.platform, OF_PLATFORM[name]) if name in OF_PLATFORM else (own.device, OF_DEVICE[name])
+            size, types = cl.buffer(8), cl.buffer(64)
+            expected = ANSWERS.get((own.owner, what))
+            if expected is None:
+                assert cl.call(function, handle, query, 64, types, size) == INVALID_VALUE
+                assert size.bytes() + types.bytes() == bytes([CANARY]) * 72
+                continue
+            asked += 1
+            needed = 4 * len(expected)
+            assert cl.call(function, handle, query, 0, None, size) == 0
+            assert size.u64() == needed
+            assert cl.call(function, handle, query, needed, types, size) == 0
+            assert types.bytes() == pack(expected, 4) + bytes([CANARY]) * (64 - needed)
+            for room in range(needed):
+                assert cl.call(function, handle, query, room, types, None) == INVALID_VALUE
+        assert asked > 0
+
+
+@requirement("XM-IMP-017")
+@pytest.mark.parametrize("function", ["clCreateBufferWithProperties", "clCreateImageWithProperties"])
+def test_list_of_memory(loader: Loader, sandbox: Sandbox, function: str) -> None:
+    """Whatever a list holds, the vendor of the context gets it up to its terminator, and nothing behind is read."""
+    assert len(LISTS) > 20
+    assert problems_of_lists(loader, sandbox, function, LISTS) == []
+
+
+@requirement("XM-ACQ-011")
+@pytest.mark.parametrize("function", FUNCTIONS["cl_khr_external_memory"])
+def test_functions_of_external_memory(loader: Loader, sandbox: Sandbox, function: str) -> None:
+    """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
+    assert problems_of_function(loader, sandbox, function) == []

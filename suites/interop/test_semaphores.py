@@ -1,0 +1,63 @@
+"""Semaphores, also those from outside OpenCL: property lists and functions (XM-SEM, XM-XSM)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe.addressed import DEVICE, Words, problems_of_function, problems_of_lists
+from harness.probe.extensions import (
+    FUNCTIONS,
+    SEMAPHORE_DEVICE_HANDLE_LIST,
+    SEMAPHORE_EXPORT_HANDLE_TYPES,
+    SEMAPHORE_OPAQUE_FD,
+    SEMAPHORE_SYNC_FD,
+    SEMAPHORE_TYPE,
+    SEMAPHORE_TYPE_BINARY,
+)
+from harness.sandbox import Sandbox
+
+TYPE, LIST, EXPORT = SEMAPHORE_TYPE, SEMAPHORE_DEVICE_HANDLE_LIST, SEMAPHORE_EXPORT_HANDLE_TYPES
+BINARY = [TYPE, SEMAPHORE_TYPE_BINARY]
+END = 0
+CREATE = "clCreateSemaphoreWithPropertiesKHR"
+
+LISTS: dict[str, Words] = {
+    "nothing": [END],
+    "type": [*BINARY, END],
+    "type-and-device": [*BINARY, LIST, DEVICE, END, END],
+    "device-and-type": [LIST, DEVICE, END, *BINARY, END],
+    "devices-and-type": [LIST, DEVICE, DEVICE, END, *BINARY, END],
+    "exported": [*BINARY, EXPORT, SEMAPHORE_OPAQUE_FD, END, END],
+    "exported-as-several": [EXPORT, SEMAPHORE_OPAQUE_FD, SEMAPHORE_SYNC_FD, END, *BINARY, END],
+    "exported-as-nothing": [EXPORT, END, *BINARY, END],
+    "both-lists": [EXPORT, SEMAPHORE_SYNC_FD, END, LIST, DEVICE, END, *BINARY, END],
+    "opaque-fd": [*BINARY, SEMAPHORE_OPAQUE_FD, 0, LIST, DEVICE, END, END],
+    "sync-fd-minus-1": [SEMAPHORE_SYNC_FD, -1, *BINARY, END],
+    "sync-fd-minus-1-in-32-bits": [SEMAPHORE_SYNC_FD, 0xFFFFFFFF, *BINARY, END],
+    "win32": [0x2056, 0x1234_5678_9ABC_DEF0, *BINARY, END],
+    "d3d12-fence": [*BINARY, 0x2059, 0x8000_0000_0000_0001, END],
+}
+
+
+@requirement("XM-SEM-019")
+def test_list_of_semaphores(loader: Loader, sandbox: Sandbox) -> None:
+    """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
+    assert LISTS
+    assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
+
+
+@requirement("XM-SEM-019")
+@pytest.mark.parametrize("function", FUNCTIONS["cl_khr_semaphore"])
+def test_functions_of_semaphores(loader: Loader, sandbox: Sandbox, function: str) -> None:
+    """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
+    assert problems_of_function(loader, sandbox, function) == []
+
+
+@requirement("XM-XSM-016")
+@pytest.mark.parametrize("extension", ["cl_khr_external_semaphore", "cl_khr_external_semaphore_sync_fd"])
+def test_functions_of_external_semaphores(loader: Loader, sandbox: Sandbox, extension: str) -> None:
+    """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
+    (function,) = FUNCTIONS[extension]
+    assert problems_of_function(loader, sandbox, function) == []
