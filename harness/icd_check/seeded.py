@@ -18,6 +18,11 @@ from harness.tomlfile import only_keys, read, wrong
 FOLDER = Path(__file__).parent
 _SETTINGS = ("icd2", "platforms", "extensions", "features", "suffix", "version", "table", "gpus", "per_platform")
 _KEYS = ("name", "requirement", "sentence", "faults", "functions", "variant", "cases", "file", *_SETTINGS)
+_EXTERNAL = (
+    " cl_khr_external_memory cl_khr_external_memory_opaque_fd cl_khr_external_memory_dma_buf cl_khr_semaphore "
+    "cl_khr_external_semaphore cl_khr_external_semaphore_opaque_fd cl_khr_external_semaphore_sync_fd "
+    "cl_khr_command_buffer"
+)
 # Two platforms, so that what one does to another shows; the first can do whatever is optional, the second nothing.
 _PLAIN: dict[str, Any] = {
     "platforms": 2,
@@ -30,8 +35,9 @@ _PLAIN: dict[str, Any] = {
             "extensions": "cl_khr_icd cl_khr_icd_unloadable cl_khr_create_command_queue cl_khr_initialize_memory "
             "cl_khr_mipmap_image cl_khr_priority_hints cl_khr_terminate_context cl_khr_throttle_hints "
             "cl_ext_buffer_device_address cl_khr_gl_sharing cl_khr_gl_event cl_khr_gl_depth_images "
-            "cl_khr_gl_msaa_sharing cl_khr_egl_image cl_khr_egl_event cl_APPLE_gl_sharing",
+            "cl_khr_gl_msaa_sharing cl_khr_egl_image cl_khr_egl_event cl_APPLE_gl_sharing" + _EXTERNAL,
             "cpus": 1,
+            "accelerators": 1,
             "features": "device_queues images out_of_order pipes terminate",
         },
         {"extensions": "cl_khr_icd cl_khr_terminate_context", "features": "images"},

@@ -14,6 +14,8 @@
  *   address R TOKEN FUNCTION TOKEN…   calls the function at an address with the signature of FUNCTION
  *   value TOKEN                       ok VALUE
  *   peek R TOKEN OFFSET               ok VALUE of the 64-bit word there, kept as rR, or error; never faults
+ *   descriptor R memory SIZE | descriptor R copy TOKEN NUMBER | descriptor R close TOKEN
+ *                                     ok NUMBER of a file descriptor, kept as rR
  *   target R LENGTH HOW               a table for a layer to call into, kept as rR; HOW: writable or not, silent or not
  *   layer FUNCTION TOKEN…             calls a function of the layer that was opened as the loader; ok RESULT
  *   handlers                          ok NUMBER of exit handlers registered so far
@@ -434,6 +436,18 @@ static void do_peek(struct reply *reply, char **words)
     answer(reply, "ok 0x%llx", (unsigned long long)value);
 }
 
+static void do_descriptor(struct reply *reply, char **words, int count)
+{
+    int64_t made = 0;
+    const char *problem = descriptor_make(words + 2, count - 2, &made);
+    if (problem) {
+        answer(reply, "error %s", problem);
+        return;
+    }
+    result_set((unsigned)strtoul(words[1], NULL, 10), (uint64_t)made);
+    answer(reply, "ok 0x%llx", (unsigned long long)made);
+}
+
 static void do_target(struct reply *reply, char **words)
 {
     bool writable = strstr(words[3], "writable") != NULL;
@@ -628,6 +642,8 @@ void command_execute(char *line, char **text, size_t *room)
         do_value(&reply, words[1]);
     } else if (strcmp(command, "peek") == 0 && count == 4) {
         do_peek(&reply, words);
+    } else if (strcmp(command, "descriptor") == 0 && count >= 4) {
+        do_descriptor(&reply, words, count);
     } else if (strcmp(command, "target") == 0 && count == 4) {
         do_target(&reply, words);
     } else if (strcmp(command, "layer") == 0 && count >= 2) {

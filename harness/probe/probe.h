@@ -75,6 +75,12 @@ bool layer_call(const char *name, const uint64_t *arguments, int count, int32_t 
 /* Number of exit handlers that were registered so far, or -1 where nobody counts them (exit_watch.c). */
 long exit_handlers(void);
 
+/* --- descriptors.c --- */
+
+/* Does what the words say: `memory SIZE`, `copy TOKEN NUMBER` (-1: any number) or `close TOKEN`; `*made` is the
+ * descriptor. NULL, or the reason why not. */
+const char *descriptor_make(char **words, int count, int64_t *made);
+
 /* --- count.c --- */
 
 /* Calls a function as `invoke` does, one instruction at a time; libraries below the folder, which is "" for none, run

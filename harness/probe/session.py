@@ -284,6 +284,12 @@ class Session(Convenience):
         number = int(self.command(f"peek {self._values} {address.token} {offset}"), 16)
         return Value(number, f"r{self._values}")
 
+    def descriptor(self, what: str) -> Value:
+        """A file descriptor in the probe: "memory SIZE", "copy TOKEN NUMBER" (-1 for any), "close TOKEN"."""
+        self._values += 1
+        number = int(self.command(f"descriptor {self._values} {what}"), 16)
+        return Value(number, f"r{self._values}")
+
     def module(self, address: Value) -> str:
         """Path of the library that an address lies in; "" for none."""
         try:
