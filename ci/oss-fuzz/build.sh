@@ -1,0 +1,37 @@
+#!/bin/bash
+# Builds the fuzz targets for OSS-Fuzz and ClusterFuzzLite, with the variables that these set:
+#
+#   CC CXX CFLAGS CXXFLAGS LIB_FUZZING_ENGINE   how everything is compiled, and what the targets are linked with
+#   SRC                                         where this repository lies, as $SRC/clharness
+#   WORK OUT                                    where to build, and where the result goes
+#
+# And two of our own: CLHARNESS_OPENCL_HEADERS, the folder that holds CL/cl.h (default: $SRC/OpenCL-Headers, else the
+# system's), and CLHARNESS_SUBJECT, a loader that was built with the same CFLAGS (default: the reference loader). The
+# targets find the loader as $OUT/lib/libOpenCL.so.1.
+set -euo pipefail
+
+source=$SRC/clharness
+work=${WORK:-/tmp}/clharness
+headers=${CLHARNESS_OPENCL_HEADERS:-$SRC/OpenCL-Headers}
+options=()
+[[ ! -e $headers/CL/cl_icd.h ]] || options=(-D "CLHARNESS_OPENCL_HEADERS=$headers")
+
+cmake -S "$source" -B "$work" -D CMAKE_BUILD_TYPE=None -D CLHARNESS_BUILD_TESTS=OFF -D BUILD_TESTING=OFF \
+    -D CLHARNESS_SEEDED_FAULTS=OFF -D "CLHARNESS_FUZZ_ENGINE=$LIB_FUZZING_ENGINE" "${options[@]}"
+cmake --build "$work" --parallel "$(nproc)" --target clharness_fuzz_targets clharness_reference_loader
+
+mkdir -p "$OUT/lib"
+cp "${CLHARNESS_SUBJECT:-$work/harness/reference_loader/libOpenCL.so.1}" "$OUT/lib/libOpenCL.so.1"
+for program in "$work"/fuzz/fuzz_*; do
+    target=${program##*/fuzz_}
+    [[ $target != vendor_icd ]] || continue # fuzzes a vendor's ICD, and there is none here
+    name=clharness_$target
+    cp "$program" "$OUT/$name"
+    if [[ -d $source/fuzz/corpus/$target ]]; then
+        rm -f "$OUT/${name}_seed_corpus.zip"
+        (cd "$source/fuzz/corpus/$target" && python3 -m zipfile -c "$OUT/${name}_seed_corpus.zip" *)
+    fi
+    [[ ! -e $source/fuzz/dictionaries/$target.dict ]] ||
+        cp "$source/fuzz/dictionaries/$target.dict" "$OUT/$name.dict"
+    cp "$source/ci/oss-fuzz/target.options" "$OUT/$name.options"
+done

@@ -1,0 +1,92 @@
+"""The build script for OSS-Fuzz and ClusterFuzzLite, run with the variables that these set."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT, build
+from harness.errors import HarnessError
+from harness.fuzz import builds
+
+RUNS = 300
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the script makes. It builds below the build folder, so that the next time is short."""
+    if shutil.which("clang++") is None:
+        pytest.skip("clang++ is not installed")
+    try:
+        builds._require_runtime("clang")
+    except HarnessError as error:
+        pytest.skip(str(error))
+    folder = tmp_path_factory.mktemp("oss-fuzz")
+    (folder / "src").mkdir()
+    (folder / "src" / "clharness").symlink_to(ROOT)
+    flags = "-O1 -fno-omit-frame-pointer -gline-tables-only -fsanitize=address,fuzzer-no-link"
+    variables = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "CC": "clang",
+        "CXX": "clang++",
+        "CFLAGS": flags,
+        "CXXFLAGS": flags,
+        "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer",
+        "SANITIZER": "address",
+        "FUZZING_ENGINE": "libfuzzer",
+        "SRC": str(folder / "src"),
+        "OUT": str(folder / "out"),
+        "WORK": str(build().folder / "oss-fuzz"),
+    }
+    for name in ("CLHARNESS_OPENCL_HEADERS", "CLHARNESS_PYTHON", "CMAKE_BUILD_PARALLEL_LEVEL"):
+        if name in os.environ:
+            variables[name] = os.environ[name]
+    done = subprocess.run(["bash", ROOT / "ci/oss-fuzz/build.sh"], env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return folder / "out"
+
+
+def test_every_target_is_there_with_its_files(out: Path) -> None:
+    names = {f"clharness_{name}" for name in builds.targets() if name != builds.OF_ICD}
+    programs = {path.name for path in out.iterdir() if path.is_file() and os.access(path, os.X_OK)}
+    assert programs == names, "the services take every program in $OUT for a target, and none with a dot in its name"
+    assert (out / "lib" / "libOpenCL.so.1").is_file()
+    for name in names:
+        assert (out / f"{name}.options").is_file()
+        target = name.removeprefix("clharness_")
+        seeds = [path.name for path in builds.seeds(target).glob("*")]
+        if seeds:
+            assert sorted(zipfile.ZipFile(out / f"{name}_seed_corpus.zip").namelist()) == sorted(seeds)
+        assert (out / f"{name}.dict").is_file() == (builds.dictionary(target) is not None)
+
+
+def test_every_target_runs_with_nothing_but_its_folder(out: Path, tmp_path: Path) -> None:
+    """Moved elsewhere, with no variable that names the loader: as on a machine that runs the targets."""
+    moved = tmp_path / "out"
+    shutil.copytree(out, moved)
+    for program in sorted(path for path in moved.iterdir() if os.access(path, os.X_OK) and path.is_file()):
+        work = tmp_path / program.name
+        work.mkdir()
+        command = [
+            str(program),
+            f"-runs={RUNS}",
+            "-timeout=10",
+            "-rss_limit_mb=2560",
+            "-print_final_stats=1",
+            str(work),
+        ]
+        done = subprocess.run(
+            command,
+            env={"ASAN_OPTIONS": "detect_leaks=0", "PATH": "/usr/bin"},
+            capture_output=True,
+            cwd=work,
+            timeout=120,
+        )
+        said = done.stderr.decode(errors="replace")
+        assert done.returncode == 0, f"{program.name}: {said[-2000:]}"
+        assert f"stat::number_of_executed_units: {RUNS}" in said, said[-2000:]
