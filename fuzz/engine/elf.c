@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -94,6 +95,22 @@ static void read_destructors(struct subject *subject, const struct elf *elf, con
     }
 }
 
+/* Names of functions, those that are not exported among them, so that a place in the loader has a name. */
+static void read_symbols(struct subject *subject, const struct elf *elf, const ElfW(Shdr) * section)
+{
+    const ElfW(Sym) *symbols = (const void *)(elf->start + section->sh_offset);
+    const char *names = elf->start + elf->sections[section->sh_link].sh_offset;
+    size_t count = section->sh_size / sizeof *symbols;
+    subject->symbols = malloc(count * sizeof *subject->symbols + 1);
+    for (size_t s = 0; subject->symbols && s < count; s++) {
+        if ((symbols[s].st_info & 15) == STT_FUNC && symbols[s].st_shndx != SHN_UNDEF) {
+            uintptr_t begin = subject->base + symbols[s].st_value;
+            subject->symbols[subject->symbol_count++] =
+                (struct symbol){{begin, begin + symbols[s].st_size}, names + symbols[s].st_name};
+        }
+    }
+}
+
 void elf_read(struct subject *subject)
 {
     struct elf elf;
@@ -108,6 +125,8 @@ void elf_read(struct subject *subject)
             subject_leave_out(subject, (struct span){begin, begin + section->sh_size});
         } else if (section->sh_type == SHT_FINI_ARRAY) {
             read_destructors(subject, &elf, section);
+        } else if (section->sh_type == SHT_SYMTAB) {
+            read_symbols(subject, &elf, section);
         }
     }
 }

@@ -25,6 +25,9 @@ void target_run(void);
 extern const bool target_needs_loader;
 /* A target may define it: what is to be checked after the loader has ended. */
 void target_ended(void);
+/* Where a target defines this it is done once, and each input begins with what it left: for targets that are about what
+ * comes after discovery. The loader is not ended after an input then. One loader at a time. */
+void target_prepare(void) __attribute__((weak));
 
 /* --- input.c: the input. Where it has ended every answer is 0, which always means the ordinary case. --- */
 
@@ -48,6 +51,19 @@ extern bool violations;
 void *keep(size_t size);
 const char *keep_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Whether two texts are the same; strcmp would tell the fuzzer of it, as if the loader had compared them. */
+static inline bool is(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+/* The number of the function with this name, or -1: function_by_name, made for being called often. */
+int function_named(const char *name);
+
 /* --- world.c: the machine that the loader finds --- */
 
 enum file_kind { FILE_REGULAR, FILE_FOLDER, FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP };
@@ -68,6 +84,7 @@ struct library {
     int number; /* for `symbol` */
     unsigned opened;
     unsigned closed;
+    uintptr_t opener; /* where the loader opened it last */
 };
 
 /* A library at a path. The answer lives as long as the input. */
@@ -93,8 +110,9 @@ void saw_text(const char *what, const char *text);
 void grey(const char *why);
 /* Describes a part of the input in words; costs nothing unless somebody reads it. */
 void describe(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Ends the input, unless the key is a known one: then it is passed over. `kind` is crash, leak, environment, difference
- * or wrong; `key` is one word, the same for the same defect; the sentence says what, with values. */
+/* Ends the program (the fuzzer keeps the input), unless the key is a known one: then it is passed over. `kind` is
+ * crash, leak, environment, difference or wrong; `key` is one word, the same for the same defect; the sentence says
+ * what, with values. */
 void finding(const char *kind, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Ends on an unreadable page: `size` bytes to be read or written, and no more. Lives as long as the input. */

@@ -38,18 +38,37 @@ void stop(const char *format, ...)
     _exit(2);
 }
 
-const char *where(uintptr_t address)
+/* The function at an address, and where it begins; NULL where nothing is known but the file. */
+static const char *named(uintptr_t address, uintptr_t *begin)
 {
+    for (size_t i = 0; subject && i < subject->symbol_count; i++) {
+        const struct symbol *symbol = &subject->symbols[i];
+        if (address >= symbol->code.begin && address < symbol->code.end) {
+            *begin = symbol->code.begin;
+            return symbol->name;
+        }
+    }
     Dl_info about;
     if (!dladdr((void *)address, &about)) {
-        return keep_text("%#lx", (unsigned long)address);
+        return NULL;
     }
+    *begin = (uintptr_t)(about.dli_sname ? about.dli_saddr : about.dli_fbase);
     const char *slash = strrchr(about.dli_fname, '/');
-    const char *file = slash ? slash + 1 : about.dli_fname;
-    uintptr_t offset = address - (uintptr_t)about.dli_fbase;
-    return about.dli_sname
-               ? keep_text("%s+%#lx", about.dli_sname, (unsigned long)(address - (uintptr_t)about.dli_saddr))
-               : keep_text("%s+%#lx", file, (unsigned long)offset);
+    return about.dli_sname ? about.dli_sname : slash ? slash + 1 : about.dli_fname;
+}
+
+const char *where(uintptr_t address)
+{
+    uintptr_t begin = 0;
+    const char *name = named(address, &begin);
+    return keep_text("%s+%#lx", name ? name : "", (unsigned long)(address - begin));
+}
+
+const char *function_at(uintptr_t address)
+{
+    uintptr_t begin;
+    const char *name = named(address, &begin);
+    return name ? name : "nowhere";
 }
 
 void findings_load_known(const char *path)
@@ -188,7 +207,7 @@ void finding(const char *kind, const char *key, const char *format, ...)
 {
     va_list arguments;
     if (is_known(key)) {
-        leave_run();
+        return;
     }
     fprintf(stderr, "\nclharness-fuzz: finding: %s %s: ", kind, key);
     va_start(arguments, format);

@@ -12,6 +12,7 @@ enum { SLOTS = 1024, PAGES = 4, FILL = 0xA5 };
 static char *slots;
 static size_t page;
 static size_t used;
+static size_t kept; /* of them, those from before the first input */
 static struct about {
     char *memory;
     size_t size;
@@ -74,11 +75,16 @@ bool guard_release(void *memory)
 
 void guard_reset(void)
 {
-    for (; used > 0; used--) {
+    for (; used > kept; used--) {
         if (abouts[used - 1].closed) {
             mprotect(slot(used - 1), PAGES * page, PROT_READ | PROT_WRITE);
         }
     }
+}
+
+void guard_checkpoint(void)
+{
+    kept = used;
 }
 
 void *guarded(size_t size)

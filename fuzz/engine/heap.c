@@ -22,6 +22,12 @@ static size_t block_count;
 static size_t block_room;
 static size_t bytes;
 
+/* Blocks from before the first input, and what was in them. */
+static struct block *kept;
+static char **kept_content;
+static size_t kept_count;
+static size_t kept_bytes;
+
 static struct {
     const void *begin;
     size_t size;
@@ -84,14 +90,30 @@ static void *allocate(size_t size, size_t alignment, uintptr_t caller)
     return note(memory, size, caller);
 }
 
+static bool is_kept(const void *memory)
+{
+    for (size_t i = 0; i < kept_count; i++) {
+        if (kept[i].memory == memory) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void release(void *memory)
 {
+    if (is_kept(memory)) {
+        return; /* the next input needs it again */
+    }
     if (!guard_owns(memory)) {
         free(memory);
     } else if (!guard_release(memory)) {
         finding("crash", "heap-overflow", "the loader wrote behind the end of a block of memory");
     }
 }
+
+/* Whether an address is that of a block in use; only where the program has a sanitizer. */
+extern int __sanitizer_get_ownership(const volatile void *memory) __attribute__((weak));
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
@@ -122,8 +144,13 @@ static void my_free(void *memory)
         release(memory);
     } else if (guard_owns(memory)) {
         finding("crash", "double-free", "the loader freed memory a second time, or an address within a block");
+    } else if (__sanitizer_get_ownership && !__sanitizer_get_ownership(memory)) {
+        finding(
+            "crash", keep_text("free@%s", where(CALLER)),
+            "the loader freed %p in %s, which is no memory in use: it was freed before, or is part of something else",
+            memory, where(CALLER));
     } else {
-        free(memory); /* allocated by the C library; or an error, which the sanitizer or the C library reports */
+        free(memory); /* allocated by the C library for the loader */
     }
 }
 
@@ -327,13 +354,13 @@ __attribute__((no_sanitize("address"))) static void mark(const void *begin, size
 static void report(const struct block *block, const char *when)
 {
     if (block->library) {
-        finding("leak", "library",
+        finding("leak", keep_text("library@%s", where(block->library->opener)),
                 "the handle of %s is lost: the loader opened it, did not close it, and keeps no pointer to "
                 "it %s",
                 block->library->name, when);
     } else if (block->caller) {
         finding(
-            "leak", keep_text("memory@%s", where(block->caller)),
+            "leak", keep_text("lost@%s", where(block->caller)),
             "%zu bytes that the loader asked for in %s are lost: it did not free them, and keeps no pointer to them %s",
             block->size, where(block->caller), when);
     }
@@ -378,11 +405,32 @@ void heap_report_leaks(const char *when, bool libraries)
 void heap_reset(void)
 {
     for (size_t i = 0; i < block_count; i++) {
-        if (!blocks[i].library && !guard_owns(blocks[i].memory)) { /* a library is left here by a known finding */
+        if (!blocks[i].library && !guard_owns(blocks[i].memory) && !is_kept(blocks[i].memory)) {
             free(blocks[i].memory);
         }
     }
-    block_count = 0;
-    bytes = 0;
+    for (size_t i = 0; i < kept_count; i++) {
+        blocks[i] = kept[i];
+        memcpy(kept[i].memory, kept_content[i], kept[i].size);
+    }
+    block_count = kept_count;
+    bytes = kept_bytes;
     guard_reset();
+}
+
+void heap_checkpoint(void)
+{
+    kept = malloc(block_count * sizeof *kept + 1);
+    kept_content = malloc(block_count * sizeof *kept_content + 1);
+    for (size_t i = 0; kept && kept_content && i < block_count; i++) {
+        kept[i] = blocks[i];
+        kept_content[i] = malloc(blocks[i].size + 1);
+        if (!kept_content[i]) {
+            stop("out of memory");
+        }
+        memcpy(kept_content[i], blocks[i].memory, blocks[i].size);
+    }
+    kept_count = block_count;
+    kept_bytes = bytes;
+    guard_checkpoint();
 }

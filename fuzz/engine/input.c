@@ -15,7 +15,7 @@ static struct chunk {
     size_t used;
     size_t size;
     char memory[];
-} * first;
+} *first, *kept;
 
 void input_begin(const uint8_t *data, size_t size)
 {
@@ -23,10 +23,10 @@ void input_begin(const uint8_t *data, size_t size)
     end = data + size;
 }
 
-/* One chunk stays for the next input. */
+/* One chunk stays for the next input, and what was kept before the first one. */
 void input_end(void)
 {
-    while (first && first->next) {
+    while (first && first->next != kept) {
         struct chunk *next = first->next;
         free(first);
         first = next;
@@ -36,17 +36,27 @@ void input_end(void)
     }
 }
 
+static struct chunk *add_chunk(size_t size)
+{
+    struct chunk *chunk = malloc(sizeof *chunk + size);
+    if (!chunk) {
+        stop("out of memory");
+    }
+    *chunk = (struct chunk){.next = first, .size = size};
+    return first = chunk;
+}
+
+void input_checkpoint(void)
+{
+    kept = first;
+    add_chunk(ARENA);
+}
+
 void *keep(size_t size)
 {
     size = (size + 15) & ~(size_t)15;
     if (!first || first->size - first->used < size) {
-        size_t room = size > ARENA ? size : ARENA;
-        struct chunk *chunk = malloc(sizeof *chunk + room);
-        if (!chunk) {
-            stop("out of memory");
-        }
-        *chunk = (struct chunk){.next = first, .size = room};
-        first = chunk;
+        add_chunk(size > ARENA ? size : ARENA);
     }
     void *memory = first->memory + first->used;
     first->used += size;
@@ -125,4 +135,39 @@ const char *take_text(size_t most)
     char *text = keep(size + 1);
     memcpy(text, bytes, size);
     return text;
+}
+
+/* --- names of functions --- */
+
+enum { BUCKETS = 1024 };
+static short bucket[BUCKETS]; /* number plus 1 */
+
+static unsigned hash_of(const char *name)
+{
+    uint32_t hash = 2166136261U;
+    for (; *name; name++) {
+        hash = (hash ^ (unsigned char)*name) * 16777619U;
+    }
+    return (hash ^ hash >> 16) % BUCKETS;
+}
+
+__attribute__((constructor)) static void fill_buckets(void)
+{
+    for (short f = 0; f < FUNCTION_COUNT; f++) {
+        unsigned at_bucket = hash_of(function_info[f].name);
+        while (bucket[at_bucket]) {
+            at_bucket = (at_bucket + 1) % BUCKETS;
+        }
+        bucket[at_bucket] = (short)(f + 1);
+    }
+}
+
+int function_named(const char *name)
+{
+    for (unsigned b = hash_of(name); bucket[b]; b = (b + 1) % BUCKETS) {
+        if (is(function_info[bucket[b] - 1].name, name)) {
+            return bucket[b] - 1;
+        }
+    }
+    return -1;
 }

@@ -13,12 +13,19 @@ void stop(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)
 
 void input_begin(const uint8_t *data, size_t size);
 void input_end(void);
+/* What was kept until now stays. */
+void input_checkpoint(void);
 
 /* --- subject.c --- */
 
 struct span {
     uintptr_t begin;
     uintptr_t end;
+};
+
+struct symbol {
+    struct span code;
+    const char *name;
 };
 
 enum { SPANS_MAX = 64 };
@@ -37,6 +44,8 @@ struct subject {
     void (*at_end[16])(void); /* its destructors */
     size_t at_end_count;
     address function[FUNCTION_COUNT];
+    struct symbol *symbols; /* where the file has not been stripped */
+    size_t symbol_count;
     bool instrumented; /* by a sanitizer */
 };
 
@@ -47,7 +56,8 @@ extern struct subject *subject; /* the one in use, or NULL */
 void subject_load(const char *path);
 /* Takes a span out of those that are saved and restored. */
 void subject_leave_out(struct subject *subject, struct span span);
-/* Puts its memory back into the state after loading. */
+/* Makes the present state of its memory that to which it is put back. */
+void subject_checkpoint(struct subject *subject);
 void subject_restore(struct subject *subject);
 void subject_run_destructors(struct subject *subject);
 
@@ -73,9 +83,11 @@ void imports_replace(struct subject *subject, uintptr_t dynamic);
 
 /* --- heap.c, files.c, libraries.c: replacements, and what is left at the end of an input --- */
 
-extern const struct import heap_imports[], file_imports[], library_imports[], process_imports[];
+extern const struct import heap_imports[], file_imports[], library_imports[], process_imports[], sanitizer_imports[];
 
 void heap_reset(void);
+/* What is allocated now stays, and is put back into its present state by each reset. */
+void heap_checkpoint(void);
 /* Blocks, and handles of libraries, that the loader did not give back and keeps no pointer to. At its end it may keep
  * libraries open: others may still run their code. */
 void heap_report_leaks(const char *when, bool libraries);
@@ -98,6 +110,7 @@ bool guard_owns(const void *memory);
 /* False where it was changed behind its end. */
 bool guard_release(void *memory);
 void guard_reset(void);
+void guard_checkpoint(void);
 
 /* --- world.c --- */
 
@@ -124,6 +137,8 @@ void world_check_variables(void);
 
 /* A place in the loader, as a word: its function and how far in, or how far into the file. */
 const char *where(uintptr_t address);
+/* The same without how far in. */
+const char *function_at(uintptr_t address);
 void findings_begin(void);
 void findings_load_known(const char *path);
 /* What was seen since the beginning: a hash, for replays; compared between loaders. */
@@ -145,6 +160,9 @@ bool run_or_leave(void (*function)(void));
 _Noreturn void leave_run(void);
 
 /* --- run.c --- */
+
+/* How many inputs have begun. */
+extern volatile unsigned long input_number;
 
 /* Loads the loader that CLHARNESS_FUZZ_LOADER names, and whatever else the environment asks for. */
 void engine_start(bool fuzzer);

@@ -22,7 +22,7 @@ static struct library *named(const char *name)
     const struct file *file = strchr(name, '/') ? world_find(name) : NULL;
     for (size_t i = 0; i < world_library_count; i++) {
         const char *own = world_libraries[i].name;
-        if (strcmp(own, file ? file->path : name) == 0 && (file || *own != '/')) {
+        if (is(own, file ? file->path : name) && (file || *own != '/')) {
             return &world_libraries[i];
         }
     }
@@ -38,10 +38,8 @@ static void *my_dlopen(const char *name, int flags)
     if (!name || !*name) {
         return &program;
     }
-    Dl_info own;
-    if (dladdr((void *)(uintptr_t)subject->function[FUNCTION_clGetPlatformIDs], &own) &&
-        strcmp(name, own.dli_fname) == 0) {
-        return &program; /* the loader itself */
+    if (is(name, subject->path)) {
+        return &program; /* the loader itself, which is loaded already */
     }
     struct library *library = named(name);
     if (!library || ((flags & RTLD_NOLOAD) && library->opened == library->closed)) {
@@ -49,6 +47,7 @@ static void *my_dlopen(const char *name, int flags)
         return NULL;
     }
     library->opened++;
+    library->opener = (uintptr_t)__builtin_return_address(0);
     return library;
 }
 

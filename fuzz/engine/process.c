@@ -62,6 +62,42 @@ static int my_key_delete(pthread_key_t key)
     return pthread_key_delete(key);
 }
 
+/* --- Locks: an input has one thread, so that whoever waits for a lock waits for ever --- */
+
+static const void *begun[MOST]; /* what pthread_once is at */
+static size_t begun_count;
+
+static int my_once(pthread_once_t *control, void (*function)(void))
+{
+    for (size_t i = 0; i < begun_count; i++) {
+        if (begun[i] == control) {
+            finding("hang", keep_text("once@%s", function_at((uintptr_t)function)),
+                    "the loader, while it is initialised by %s, waits for the end of that: it was called from inside",
+                    function_at((uintptr_t)function));
+            leave_run();
+        }
+    }
+    if (begun_count == MOST) {
+        return pthread_once(control, function);
+    }
+    begun[begun_count++] = control;
+    int error = pthread_once(control, function);
+    begun_count--;
+    return error;
+}
+
+static int my_mutex_lock(pthread_mutex_t *mutex)
+{
+    int error = pthread_mutex_trylock(mutex);
+    if (error == EBUSY) {
+        finding("hang", keep_text("lock@%s", where((uintptr_t)__builtin_return_address(0))),
+                "the loader waits in %s for a lock that it holds itself",
+                where((uintptr_t)__builtin_return_address(0)));
+        leave_run();
+    }
+    return error;
+}
+
 /* A loader's own log is nobody's business here, and may be long. */
 __attribute__((constructor)) static void open_nowhere(void)
 {
@@ -75,6 +111,8 @@ const struct import process_imports[] = {
     FUNCTION("__register_atfork", my_register_atfork),
     FUNCTION("pthread_key_create", my_key_create),
     FUNCTION("pthread_key_delete", my_key_delete),
+    FUNCTION("pthread_once", my_once),
+    FUNCTION("pthread_mutex_lock", my_mutex_lock),
     {"stderr", NULL, &nowhere},
     {"stdout", NULL, &nowhere},
     {NULL, NULL, NULL},
@@ -91,6 +129,7 @@ void process_run_exits(void)
 void process_reset(void)
 {
     exit_count = 0;
+    begun_count = 0;
     while (key_count > 0) {
         pthread_key_delete(keys[--key_count]);
     }

@@ -12,6 +12,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments);
 
 bool violations;
 static bool resets = true;
+volatile unsigned long input_number;
 static char **own_environment;
 static const char *hits; /* the file for the blocks that were hit, or NULL */
 
@@ -67,6 +68,28 @@ static void load_subjects(const char *path, const char *against)
     subject = subjects;
 }
 
+static void prepare_world(void)
+{
+    environ = world_variables();
+    target_prepare();
+}
+
+static void prepare(void)
+{
+    if (subject_count > 1) {
+        stop("%s takes one loader at a time: unset CLHARNESS_FUZZ_AGAINST", target_name);
+    }
+    input_begin(NULL, 0);
+    world_clear();
+    if (!run_or_leave(prepare_world)) {
+        stop("%s: the loader fails in what comes before the inputs", target_name);
+    }
+    environ = own_environment;
+    subject_checkpoint(subject);
+    heap_checkpoint();
+    input_checkpoint();
+}
+
 void engine_start(bool fuzzer)
 {
     const char *loader = getenv("CLHARNESS_FUZZ_LOADER");
@@ -94,6 +117,9 @@ void engine_start(bool fuzzer)
         findings_load_known(known);
     }
     signals_catch(fuzzer);
+    if (target_prepare) {
+        prepare();
+    }
 }
 
 int LLVMFuzzerInitialize(int *count, char ***arguments)
@@ -113,6 +139,9 @@ static void one_loader(void)
     environ = world_variables();
     target_run();
     heap_report_leaks("while it runs", true);
+    if (target_prepare) {
+        return;
+    }
     subject_run_destructors(subject);
     process_run_exits();
     target_ended();
@@ -154,10 +183,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool whole = true;
     size_t before = blocks_hit();
     blocks_new_input();
+    input_number++;
     for (size_t i = 0; i < subject_count && whole; i++) {
         subject = &subjects[i];
         input_begin(data, size);
-        world_clear();
+        if (!target_prepare) {
+            world_clear();
+        }
         findings_begin();
         whole = run_or_leave(one_loader);
         clear();

@@ -7,12 +7,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 /* A fuzzer has its own way with SIGABRT and SIGALRM; where there is none (replay) they are caught, too. */
-static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
-enum { CAUGHT = sizeof caught / sizeof *caught, CAUGHT_BESIDE_FUZZER = 4 };
+static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGABRT, SIGALRM};
+enum { CAUGHT = sizeof caught / sizeof *caught, CAUGHT_BESIDE_FUZZER = 5 };
+/* An input that still runs after so many ticks of the clock hangs. */
+enum { TICK = 250000, TICKS = 12 }; /* microseconds of the processor's time */
 static struct sigaction before[CAUGHT];
 static sigjmp_buf back;
 static volatile sig_atomic_t running;
@@ -85,21 +88,35 @@ static const char *word(int number)
     case SIGABRT:
         return "abort";
     case SIGALRM:
+    case SIGPROF:
         return "hang";
     default:
         return "instruction";
     }
 }
 
+static bool still_time(void)
+{
+    static unsigned long last;
+    static unsigned ticks;
+    ticks = input_number == last ? ticks + 1 : 0;
+    last = input_number;
+    return !running || ticks < TICKS;
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
+    if (number == SIGPROF && still_time()) {
+        return;
+    }
     size_t slot = 0;
     while (caught[slot] != number) {
         slot++;
     }
     uintptr_t at = running ? place(context) : 0;
     if (at) {
-        const char *key = keep_text("%s@%s", word(number), where(at));
+        bool hangs = number == SIGALRM || number == SIGPROF;
+        const char *key = keep_text("%s@%s", word(number), hangs ? function_at(at) : where(at));
         if (is_known(key)) {
             if (signals_end_with_known) {
                 _exit(0);
@@ -111,8 +128,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
             siglongjmp(back, 1);
         }
         signals_reported = true;
-        fprintf(stderr, "\nclharness-fuzz: finding: %s %s: %s in %s", number == SIGALRM ? "hang" : "crash", key,
-                strsignal(number), where(at));
+        fprintf(stderr, "\nclharness-fuzz: finding: %s %s: %s in %s", hangs ? "hang" : "crash", key, strsignal(number),
+                where(at));
         if (number == SIGSEGV || number == SIGBUS) {
             fprintf(stderr, ", at the address %p", info->si_addr);
         }
@@ -121,10 +138,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
     running = 0;
     bool nobody = before[slot].sa_handler == SIG_DFL && !(before[slot].sa_flags & SA_SIGINFO);
     sigaction(number, &before[slot], NULL);
-    if (nobody && number != SIGABRT) {
+    if (nobody && number != SIGABRT && number != SIGALRM) {
         abort(); /* the fuzzer keeps the input */
     }
-    if (number == SIGABRT) {
+    if (number == SIGABRT || number == SIGALRM) {
         raise(number);
     }
     /* The others come again, to whoever was there before: a sanitizer. */
@@ -143,6 +160,9 @@ void signals_catch(bool fuzzer)
     for (size_t i = 0; i < (fuzzer ? CAUGHT_BESIDE_FUZZER : CAUGHT); i++) {
         struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigemptyset(&action.sa_mask);
+        action.sa_flags |= caught[i] == SIGPROF ? SA_RESTART : 0;
         sigaction(caught[i], &action, &before[i]);
     }
+    struct itimerval tick = {{0, TICK}, {0, TICK}};
+    setitimer(ITIMER_PROF, &tick, NULL);
 }

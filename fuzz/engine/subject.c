@@ -92,21 +92,24 @@ __attribute__((no_sanitize("address"))) static void copy(void *to, const void *f
     }
 }
 
-static void save(struct subject *of)
+static char *room_for(char *room, size_t size)
+{
+    room = room ? room : malloc(size + 1);
+    if (!room) {
+        stop("out of memory");
+    }
+    return room;
+}
+
+void subject_checkpoint(struct subject *of)
 {
     for (size_t i = 0; i < of->writable_count; i++) {
         struct span span = of->writable[i];
-        of->saved[i] = malloc(span.end - span.begin + 1);
-        if (!of->saved[i]) {
-            stop("out of memory");
-        }
+        of->saved[i] = room_for(of->saved[i], span.end - span.begin);
         copy(of->saved[i], (void *)span.begin, span.end - span.begin);
     }
     if (of->thread_local) {
-        of->thread_local_saved = malloc(of->thread_local_size);
-        if (!of->thread_local_saved) {
-            stop("out of memory");
-        }
+        of->thread_local_saved = room_for(of->thread_local_saved, of->thread_local_size);
         copy(of->thread_local_saved, of->thread_local, of->thread_local_size);
     }
 }
@@ -155,7 +158,7 @@ void subject_load(const char *path)
     protect_relocated(PROT_READ);
     subject_leave_out(of, relocated);
     elf_read(of);
-    save(of);
+    subject_checkpoint(of);
     subject_count++;
 }
 

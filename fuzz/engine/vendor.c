@@ -40,6 +40,11 @@ static bool misses(const struct platform *platform, int function)
     return platform->missing[function / 8] & (1 << (function % 8));
 }
 
+void vendor_has(struct platform *platform, enum function function)
+{
+    platform->missing[function / 8] &= (uint8_t) ~(1 << (function % 8));
+}
+
 struct object *object_of(uint64_t handle)
 {
     struct object *object = (struct object *)(uintptr_t)handle;
@@ -79,7 +84,9 @@ struct vendor *vendor_plain(int number)
 
 static void make_table(struct vendor *vendor, struct platform *platform)
 {
+    unsigned tagged = (unsigned)function_info[FUNCTION_clUnloadCompiler].slot + 1;
     unsigned length = platform->table_length ? platform->table_length : TABLE_LENGTH;
+    length = platform->icd2 && length < tagged ? tagged : length;
     platform->table = guarded(length * sizeof *platform->table);
     for (unsigned slot = 0; slot < length; slot++) {
         int function = function_of_slot[slot];
@@ -123,7 +130,7 @@ struct library *vendor_library(struct vendor *vendor, const char *name)
 void *vendor_symbol(const struct library *library, const char *name)
 {
     const struct vendor *vendor = &vendors[library->number];
-    int function = function_by_name(name);
+    int function = function_named(name);
     if ((function == FUNCTION_clGetExtensionFunctionAddress && !vendor->hides_query) ||
         (function == FUNCTION_clIcdGetPlatformIDsKHR && !vendor->hides_enumerate) ||
         (function == FUNCTION_clGetPlatformInfo && !vendor->hides_info)) {
@@ -136,12 +143,12 @@ void *vendor_symbol(const struct library *library, const char *name)
 
 static void *queried(const struct vendor *vendor, const char *name)
 {
-    int function = function_by_name(name);
+    int function = function_named(name);
     bool icd2 = false;
     for (unsigned p = 0; p < vendor->platform_count; p++) {
         icd2 |= vendor->platform[p].icd2;
     }
-    if (vendor->also && strcmp(name, vendor->also) == 0) {
+    if (vendor->also && is(name, vendor->also)) {
         return vendor_function(vendor->number, FUNCTION_clFlush);
     }
     switch (function) {
@@ -326,7 +333,7 @@ static uint64_t called(struct vendor *vendor, enum function function, const uint
         return set_dispatch_data(platform, (void *)(uintptr_t)a[1]);
     case FUNCTION_clIcdGetFunctionAddressForPlatformKHR:
         name = (const char *)(uintptr_t)a[1];
-        asked = function_by_name(name);
+        asked = function_named(name);
         return asked < 0 || misses(platform, asked) ? 0 : AT(vendor_function(vendor->number, (enum function)asked));
     default:
         return vendor_answers ? vendor_answers(vendor, function, a) : ordinary(vendor, function, a);

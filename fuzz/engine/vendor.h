@@ -84,6 +84,8 @@ extern uint64_t (*vendor_answers)(const struct vendor *vendor, enum function fun
 /* It answers all calls, also those that the vendors have answers to: nothing that an argument points to is read. */
 extern bool vendor_answers_all;
 
+/* Takes a function out of those that a platform misses. */
+void vendor_has(struct platform *platform, enum function function);
 /* Sets a vendor back to an ordinary one with one platform and two devices. */
 struct vendor *vendor_plain(int number);
 /* Makes its tables and objects, as the settings say. */

@@ -18,6 +18,17 @@ static char *variables_before[VARIABLES + 1];
 static size_t variable_count;
 static uint64_t variables_hash;
 
+static uint64_t hash_of_variables(void)
+{
+    uint64_t hash = 14695981039346656037U;
+    for (size_t i = 0; i < variable_count; i++) {
+        for (const char *c = variables[i]; *c; c++) {
+            hash = (hash ^ (unsigned char)*c) * 1099511628211U;
+        }
+    }
+    return hash;
+}
+
 void world_clear(void)
 {
     world_files = NULL;
@@ -25,7 +36,9 @@ void world_clear(void)
     world_libraries = keep(LIBRARIES * sizeof *world_libraries);
     world_library_count = 0;
     variable_count = 0;
-    variables[0] = NULL;
+    memset(variables, 0, sizeof variables);
+    memset(variables_before, 0, sizeof variables_before);
+    variables_hash = hash_of_variables();
 }
 
 /* An absolute path without "//", "/./" and "/../". */
@@ -56,7 +69,7 @@ static char *normal(const char *path)
 static struct file *exact(const char *path)
 {
     for (struct file *file = world_files; file; file = file->next) {
-        if (strcmp(file->path, path) == 0) {
+        if (is(file->path, path)) {
             return file;
         }
     }

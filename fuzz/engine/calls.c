@@ -1,0 +1,301 @@
+/* Calls of the loader whose way to a vendor is checked. */
+#define _GNU_SOURCE
+#include "calls.h"
+
+#include "internal.h"
+
+#include <string.h>
+
+enum { MOST_OFFERED = VENDORS * PLATFORMS };
+
+/* --- the list of platforms --- */
+
+static bool seen_before(const struct offered *offered, const struct object *platform)
+{
+    for (cl_uint i = 0; i < offered->count; i++) {
+        if (offered->platform[i] == platform) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct offered platforms_offered(void)
+{
+    struct offered offered = {0, {NULL}};
+    cl_uint count = 0;
+    cl_int result = (cl_int)CALL(clGetPlatformIDs, 0, 0, AT(&count));
+    saw("result of the count call", (uint32_t)result);
+    saw("number of platforms", count);
+    if (result != CL_SUCCESS) {
+        return offered;
+    }
+    if (count > MOST_OFFERED) {
+        finding("wrong", "too-many-platforms", "the loader offers %u platforms, there are %d at most", count,
+                MOST_OFFERED);
+        return offered;
+    }
+    cl_platform_id *list = guarded(count * sizeof *list);
+    cl_uint again = 0;
+    if (count > 0 && (cl_int)CALL(clGetPlatformIDs, count, AT(list), AT(&again)) != CL_SUCCESS) {
+        finding("wrong", "list-fails", "clGetPlatformIDs(%u, list, &count) fails after it answered this count", count);
+        return offered;
+    }
+    if (count > 0 && again != count) {
+        finding("wrong", "count-differs", "the loader counts %u platforms, then %u", count, again);
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        struct object *platform = object_of(AT(list[i]));
+        if (!platform || platform->kind != HANDLE_cl_platform_id) {
+            finding("wrong", "platform-of-nobody", "platform %u of the list, %p, is none of any vendor", i,
+                    (void *)list[i]);
+            return offered;
+        }
+        if (seen_before(&offered, platform)) {
+            finding("wrong", "platform-twice", "platform %d of vendor %d is in the list two times", platform->platform,
+                    platform->vendor);
+            return offered;
+        }
+        offered.platform[offered.count++] = platform;
+        saw("platform of vendor", (uint64_t)platform->vendor);
+        saw("its number", (uint64_t)platform->platform);
+    }
+    return offered;
+}
+
+/* --- one call --- */
+
+/* What the vendor answers, and what the caller must see then. */
+static uint64_t pattern_of_result(enum function function, int vendor)
+{
+    switch (function_info[function].result) {
+    case RESULT_SIGNED:
+        return (uint64_t)(int64_t)(-2000 - (int)function - 200 * vendor);
+    case RESULT_UNSIGNED:
+        return (uint64_t)(2000 + function + 200 * vendor);
+    case RESULT_POINTER:
+        return 0x7000000000U + 16U * (unsigned)function;
+    default:
+        return 0;
+    }
+}
+
+static cl_int pattern_of_error(enum function function)
+{
+    return -3000 - (cl_int)function;
+}
+
+static uint64_t answer(const struct vendor *vendor, enum function function, const uint64_t *arguments)
+{
+    const struct function_info *about = &function_info[function];
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        if (about->parameters[i].kind == PARAMETER_ERRCODE && arguments[i]) {
+            *(cl_int *)(uintptr_t)arguments[i] = pattern_of_error(function);
+        }
+    }
+    if (about->result == RESULT_HANDLE) {
+        return AT(&vendor->platform[0].object[about->result_handle]);
+    }
+    return pattern_of_result(function, vendor->number);
+}
+
+bool has_way(enum function function)
+{
+    const struct function_info *about = &function_info[function];
+    switch (function) {
+    case FUNCTION_clGetExtensionFunctionAddressForPlatform: /* answered by the loader, too */
+    case FUNCTION_clIcdGetFunctionAddressForPlatformKHR:
+    case FUNCTION_clIcdSetPlatformDispatchDataKHR:
+    case FUNCTION_clGetPlatformInfo: /* answered in an ordinary way by our vendors */
+    case FUNCTION_clGetDeviceIDs:
+        return false;
+    default:
+        break;
+    }
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        enum parameter_kind kind = about->parameters[i].kind;
+        if (kind == PARAMETER_HANDLE || kind == PARAMETER_HANDLES ||
+            (kind == PARAMETER_PROPERTIES && about->parameters[i].handle == HANDLE_none && i == 0)) {
+            return about->slot >= 0;
+        }
+    }
+    return false;
+}
+
+static struct object *object_for(struct object *platform, enum handle_kind kind)
+{
+    struct platform *of = &vendors[platform->vendor].platform[platform->platform];
+    return kind == HANDLE_cl_device_id ? &of->device[0] : &of->object[kind];
+}
+
+/* Places that arguments point to; nothing stands there that a loader may follow. */
+static char places[MAX_PARAMETERS][256];
+
+static uint64_t argument_for(struct object *platform, const struct function_info *about, unsigned i)
+{
+    const struct parameter_info *parameter = &about->parameters[i];
+    uint64_t *place = (uint64_t *)(void *)places[i];
+    switch (parameter->kind) {
+    case PARAMETER_HANDLE:
+        return AT(object_for(platform, parameter->handle));
+    case PARAMETER_HANDLES:
+        place[0] = AT(object_for(platform, parameter->handle));
+        return AT(place);
+    case PARAMETER_PROPERTIES:
+        place[0] = CL_CONTEXT_PLATFORM;
+        place[1] = AT(platform);
+        place[2] = 0;
+        return AT(place);
+    case PARAMETER_STRING:
+        strcpy(places[i], "text");
+        return AT(place);
+    case PARAMETER_STRINGS:
+        place[0] = AT("text");
+        return AT(place);
+    case PARAMETER_INTEGER:
+        if (i + 1 < about->parameter_count && about->parameters[i + 1].kind != PARAMETER_INTEGER) {
+            return 1; /* it may say how much stands there */
+        }
+        return 0x1111 + i;
+    default:
+        return AT(place);
+    }
+}
+
+static void check_arrival(struct object *platform, enum function function, const uint64_t *arguments)
+{
+    const struct function_info *about = &function_info[function];
+    if (received_count != 1) {
+        finding("wrong", keep_text("calls-%s", about->name), "%s with objects of vendor %d caused %zu calls of vendors",
+                about->name, platform->vendor, received_count);
+        return;
+    }
+    if (received[0].vendor != platform->vendor || received[0].function != function) {
+        finding("wrong", keep_text("way-%s", about->name), "%s with objects of vendor %d arrived as %s at vendor %d",
+                about->name, platform->vendor, function_info[received[0].function].name, received[0].vendor);
+        return;
+    }
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        if (received[0].argument[i] != arguments[i]) {
+            finding("wrong", keep_text("argument-%s", about->name), "argument %s of %s is %#llx and arrived as %#llx",
+                    about->parameters[i].name, about->name, (unsigned long long)arguments[i],
+                    (unsigned long long)received[0].argument[i]);
+        }
+    }
+}
+
+static void check_answer(struct object *platform, enum function function, uint64_t result, const cl_int *error)
+{
+    const struct function_info *about = &function_info[function];
+    uint64_t expected = about->result == RESULT_HANDLE
+                            ? AT(&vendors[platform->vendor].platform[0].object[about->result_handle])
+                            : pattern_of_result(function, platform->vendor);
+    if (about->result != RESULT_VOID && result != expected) {
+        finding("wrong", keep_text("result-%s", about->name),
+                "the vendor answered %#llx to %s, the application got %#llx", (unsigned long long)expected, about->name,
+                (unsigned long long)result);
+    }
+    if (error && *error != pattern_of_error(function)) {
+        finding("wrong", keep_text("error-%s", about->name),
+                "the vendor gave the error %d to %s, the application got %d", pattern_of_error(function), about->name,
+                *error);
+    }
+}
+
+void check_call(struct object *platform, enum function function, bool there)
+{
+    const struct function_info *about = &function_info[function];
+    uint64_t arguments[MAX_PARAMETERS];
+    cl_int *error = NULL;
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        arguments[i] = argument_for(platform, about, i);
+        if (about->parameters[i].kind == PARAMETER_ERRCODE) {
+            error = (cl_int *)(uintptr_t)arguments[i];
+            *error = 12345;
+        }
+    }
+    received_count = 0;
+    vendor_answers = answer;
+    uint64_t result = call(function, arguments);
+    vendor_answers = NULL;
+    if (there) {
+        check_arrival(platform, function, arguments);
+        check_answer(platform, function, result, error);
+    } else if (received_count > 0) {
+        finding("wrong", keep_text("absent-%s", about->name),
+                "vendor %d has no %s; a call of it arrived as %s at vendor %d", platform->vendor, about->name,
+                function_info[received[0].function].name, received[0].vendor);
+    }
+}
+
+/* Whether the loader has a table of its own for the platform. */
+static bool is_managed(const struct platform *platform)
+{
+    return platform->icd2 && platform->object[HANDLE_cl_platform_id].dispatch_data;
+}
+
+static bool is_there(const struct platform *platform, enum function function)
+{
+    unsigned slot = (unsigned)function_info[function].slot;
+    bool missing = platform->missing[function / 8] & (1 << (function % 8));
+    return !missing && (is_managed(platform) || !platform->table_length || slot < platform->table_length);
+}
+
+void check_calls(struct object *object)
+{
+    const struct platform *platform = &vendors[object->vendor].platform[object->platform];
+    for (int f = 0; f < FUNCTION_COUNT; f++) {
+        enum function function = (enum function)f;
+        bool there = is_there(platform, function);
+        /* In a vendor's own table a loader cannot see the end, and need not look for holes: it calls what stands there.
+         */
+        if (loader_function(function) && has_way(function) && (there || is_managed(platform))) {
+            check_call(object, function, there);
+        }
+    }
+}
+
+/* The first argument is NULL, and all others are as ever; lists and property lists are NULL, too. */
+static void check_null_handle(enum function function)
+{
+    const struct function_info *about = &function_info[function];
+    uint64_t arguments[MAX_PARAMETERS];
+    cl_int error = CL_SUCCESS;
+    /* A platform may be NULL, which is the default one. */
+    if (about->parameters[0].kind != PARAMETER_HANDLE || about->parameters[0].handle == HANDLE_cl_platform_id) {
+        return;
+    }
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        bool number = about->parameters[i].kind == PARAMETER_INTEGER;
+        arguments[i] = number ? 1 : i == 0 ? 0 : AT(places[i]);
+        arguments[i] = about->parameters[i].kind == PARAMETER_ERRCODE ? AT(&error) : arguments[i];
+    }
+    received_count = 0;
+    uint64_t result = call(function, arguments);
+    bool failed = about->result == RESULT_SIGNED ? (cl_int)result != CL_SUCCESS : result == 0;
+    if (received_count > 0) {
+        finding("wrong", keep_text("null-arrives-%s", about->name), "%s with NULL for %s arrived at vendor %d",
+                about->name, about->parameters[0].name, received[0].vendor);
+    } else if (!failed && about->result != RESULT_VOID) {
+        finding("wrong", keep_text("null-succeeds-%s", about->name), "%s with NULL for %s answered %#llx", about->name,
+                about->parameters[0].name, (unsigned long long)result);
+    }
+}
+
+void check_null_handles(void)
+{
+    for (int f = 0; f < FUNCTION_COUNT; f++) {
+        if (loader_function((enum function)f) && has_way((enum function)f)) {
+            check_null_handle((enum function)f);
+        }
+    }
+}
+
+void check_queries(struct object *object, const char *name)
+{
+    const struct platform *platform = &vendors[object->vendor].platform[object->platform];
+    if (is_there(platform, FUNCTION_clGetExtensionFunctionAddressForPlatform)) {
+        saw("address for the platform", CALL(clGetExtensionFunctionAddressForPlatform, AT(object), AT(name)) != 0);
+    }
+    saw("address", CALL(clGetExtensionFunctionAddress, AT(name)) != 0);
+}

@@ -1,0 +1,138 @@
+/* Names of extension functions against suffixes of vendors, by both queries of addresses. */
+#include "calls.h"
+
+#include <string.h>
+
+const char *const target_name = "address_queries";
+
+enum { MOST_QUERIES = 12 };
+
+static const char *const words[] = {
+    "clFlush", "clIcdGetPlatformIDsKHR", "clCreateCommandBuffer",         "cl", "",  "KHR",
+    "EXT",     "clGetPlatformInfo",      "clGetExtensionFunctionAddress", "A",  "B", "AB",
+    "clIcd"};
+
+static const char *some_word(void)
+{
+    unsigned number = take_below(sizeof words / sizeof *words + 1);
+    return number < sizeof words / sizeof *words ? words[number] : take_text(200);
+}
+
+/* What the vendors know: a name of their own, besides those of every ICD. */
+static void make(int number)
+{
+    struct vendor *vendor = vendor_plain(number);
+    vendor->platform_count = 1 + take_below(2);
+    for (unsigned p = 0; p < vendor->platform_count; p++) {
+        vendor->platform[p].suffix = take_chance(2) ? some_word() : keep_text("%c%s", 'A' + number, p ? "B" : "");
+        vendor->platform[p].icd2 = take_chance(2);
+        describe("vendor %d, platform %u has the suffix \"%s\"", number, p, vendor->platform[p].suffix);
+    }
+    vendor->also = take_chance(2) ? some_word() : keep_text("clSomething%s", vendor->platform[0].suffix);
+    describe("vendor %d knows the name \"%s\"", number, vendor->also);
+    vendor_make(vendor);
+    const char *name = keep_text("/lib/lib%c.so", 'a' + number);
+    vendor_library(vendor, name);
+    world_file(keep_text("/etc/OpenCL/vendors/%c.icd", 'a' + number), FILE_REGULAR, name, strlen(name));
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* An address that a vendor gave must be one of its own, and of a vendor that was asked. */
+static void check_address(const char *name, uint64_t found)
+{
+    if (!found || loader_function(FUNCTION_clFlush) == (address)(uintptr_t)found) {
+        return;
+    }
+    for (size_t i = 0; i < received_count; i++) {
+        if (received[i].function == FUNCTION_clGetExtensionFunctionAddress ||
+            received[i].function == FUNCTION_clGetExtensionFunctionAddressForPlatform) {
+            saw("asked vendor", (uint64_t)received[i].vendor);
+        }
+    }
+    saw("length of a name with an address", strlen(name));
+}
+
+static void by_suffix(const char *name)
+{
+    received_count = 0;
+    uint64_t found = CALL(clGetExtensionFunctionAddress, AT(name));
+    check_address(name, found);
+    for (size_t i = 0; i < received_count; i++) {
+        const struct vendor *vendor = &vendors[received[i].vendor];
+        bool right = false;
+        for (unsigned p = 0; p < vendor->platform_count; p++) {
+            right |= ends_with(name, vendor->platform[p].suffix);
+        }
+        if (!right && received[i].function == FUNCTION_clGetExtensionFunctionAddress) {
+            finding("wrong", "suffix", "\"%s\" was asked of vendor %d, which has no platform with such a suffix", name,
+                    received[i].vendor);
+        }
+        if (received[i].function == FUNCTION_clGetExtensionFunctionAddress &&
+            strcmp((const char *)(uintptr_t)received[i].argument[0], name) != 0) {
+            finding("wrong", "name", "\"%s\" was asked of vendor %d as \"%s\"", name, received[i].vendor,
+                    (const char *)(uintptr_t)received[i].argument[0]);
+        }
+    }
+}
+
+static void by_platform(const char *name, struct object *platform)
+{
+    received_count = 0;
+    uint64_t found = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), AT(name));
+    check_address(name, found);
+    for (size_t i = 0; i < received_count; i++) {
+        if (received[i].vendor != platform->vendor) {
+            finding("wrong", "platform-query", "\"%s\" of a platform of vendor %d was asked of vendor %d", name,
+                    platform->vendor, received[i].vendor);
+        }
+    }
+    const char *also = vendors[platform->vendor].also;
+    if (!found && is(name, also) && function_named(name) < 0) {
+        finding("wrong", "platform-query-lost",
+                "\"%s\" is known to vendor %d, and the loader answers NULL for its platform", name, platform->vendor);
+    }
+}
+
+static const char *some_name(void)
+{
+    switch (take_below(4)) {
+    case 0:
+        return vendors[take_below(VENDORS)].also;
+    case 1:
+        return keep_text("%s%s", some_word(), vendors[take_below(VENDORS)].platform[take_below(2)].suffix);
+    case 2:
+        return keep_text("%s%s", some_word(), some_word());
+    default:
+        return take_text(80);
+    }
+}
+
+void target_run(void)
+{
+    for (int v = 0; v < VENDORS; v++) {
+        make(v);
+    }
+    if (take_chance(2)) {
+        CALL(clGetExtensionFunctionAddress, AT(some_name())); /* the first call of all */
+    }
+    struct offered offered = platforms_offered();
+    for (unsigned i = 0; i < MOST_QUERIES && !input_ended(); i++) {
+        const char *name = some_name();
+        size_t size = strlen(name) + 1;
+        name = memcpy(guarded(size), name, size);
+        unsigned which = take_below(offered.count + 1);
+        if (which == offered.count) {
+            describe("clGetExtensionFunctionAddress(\"%s\")", name);
+            by_suffix(name);
+        } else {
+            describe("clGetExtensionFunctionAddressForPlatform(platform %u, \"%s\")", which, name);
+            by_platform(name, offered.platform[which]);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+/* Property lists of all shapes into every function of the loader that takes one. Each list ends at an unreadable page:
+ * a loader that reads behind the terminator crashes. Discovery is over.
+ */
+#include "calls.h"
+
+#include <string.h>
+
+const char *const target_name = "property_lists";
+
+enum { MOST_PAIRS = 12, MOST_CALLS = 8 };
+
+static struct object *platforms[VENDORS];
+static enum function functions[FUNCTION_COUNT];
+static unsigned function_count;
+
+void target_prepare(void)
+{
+    for (int v = 0; v < VENDORS; v++) {
+        struct vendor *vendor = vendor_plain(v);
+        vendor->platform[0].icd2 = v & 1;
+        vendor_make(vendor);
+        const char *name = keep_text("/lib/lib%c.so", 'a' + v);
+        vendor_library(vendor, name);
+        world_file(keep_text("/etc/OpenCL/vendors/%c.icd", 'a' + v), FILE_REGULAR, name, strlen(name));
+        platforms[v] = &vendor->platform[0].object[HANDLE_cl_platform_id];
+    }
+    cl_uint count;
+    CALL(clGetPlatformIDs, 0, 0, AT(&count));
+    for (int f = 0; f < FUNCTION_COUNT; f++) {
+        for (unsigned p = 0; p < function_info[f].parameter_count; p++) {
+            if (function_info[f].parameters[p].kind == PARAMETER_PROPERTIES && loader_function((enum function)f)) {
+                functions[function_count++] = (enum function)f;
+                break;
+            }
+        }
+    }
+}
+
+/* A list, and what a loader has to find in it. */
+struct list {
+    uint64_t *words; /* or NULL */
+    size_t count;
+    int platform; /* the vendor that CL_CONTEXT_PLATFORM names; -1: NULL, -2: not named, -3: several times */
+};
+
+static uint64_t some_name(void)
+{
+    static const uint64_t names[] = {CL_CONTEXT_PLATFORM,
+                                     CL_CONTEXT_INTEROP_USER_SYNC,
+                                     0x2008,
+                                     0x2009,
+                                     0x200A,
+                                     0x200B,
+                                     0x200C,
+                                     CL_QUEUE_PROPERTIES,
+                                     0x1094,
+                                     0x2060,
+                                     0x2051,
+                                     0x1087};
+    unsigned number = take_below(sizeof names / sizeof *names + 1);
+    return number < sizeof names / sizeof *names ? names[number] : take_long() | 1;
+}
+
+static uint64_t some_value(uint64_t name, struct list *list)
+{
+    unsigned kind = take_below(8);
+    if (name != CL_CONTEXT_PLATFORM) {
+        return kind < 3 ? kind : kind < 4 + VENDORS && kind >= 4 ? AT(platforms[kind - 4]) : take_long();
+    }
+    /* What is neither a platform nor NULL may be followed by a loader: an application must not give it. */
+    int vendor = kind == 7 ? -1 : (int)kind % VENDORS;
+    list->platform = list->platform == -2 ? vendor : -3;
+    return vendor < 0 ? 0 : AT(platforms[vendor]);
+}
+
+static struct list some_list(void)
+{
+    struct list list = {NULL, 0, -2};
+    unsigned pairs = take_below(MOST_PAIRS + 2);
+    if (pairs == MOST_PAIRS + 1) {
+        describe("the list is NULL");
+        return list;
+    }
+    list.count = 2 * pairs + 1;
+    list.words = guarded(list.count * sizeof *list.words);
+    for (unsigned i = 0; i < pairs; i++) {
+        list.words[2 * i] = some_name();
+        list.words[2 * i + 1] = some_value(list.words[2 * i], &list);
+        describe("%#llx, %#llx", (unsigned long long)list.words[2 * i], (unsigned long long)list.words[2 * i + 1]);
+    }
+    return list;
+}
+
+/* What is right for a call: the vendor, or -1 where the loader must refuse, or -2 where it may do either. */
+static int expected_vendor(enum function function, const struct list *list, int owner)
+{
+    bool named_otherwise = list->platform != -2 && list->platform != owner;
+    if (function == FUNCTION_clCreateContext) {
+        return named_otherwise ? -2 : owner; /* devices of another platform are an error of the application */
+    }
+    if (function != FUNCTION_clCreateContextFromType && function != FUNCTION_clGetGLContextInfoKHR) {
+        return owner; /* other objects show the way */
+    }
+    return list->platform >= 0 ? list->platform : list->platform == -1 ? -1 : -2;
+}
+
+static uint64_t argument(const struct function_info *about, unsigned i, int vendor, const struct list *list,
+                         cl_int *error)
+{
+    static char places[MAX_PARAMETERS][64];
+    const struct parameter_info *parameter = &about->parameters[i];
+    uint64_t *place = (uint64_t *)(void *)places[i];
+    switch (parameter->kind) {
+    case PARAMETER_PROPERTIES:
+        return AT(list->words);
+    case PARAMETER_HANDLE:
+        return AT(&vendors[vendor].platform[0].object[parameter->handle]);
+    case PARAMETER_HANDLES:
+        place[0] = AT(&vendors[vendor].platform[0].object[parameter->handle]);
+        return AT(place);
+    case PARAMETER_INTEGER:
+        return 1;
+    case PARAMETER_ERRCODE:
+        return AT(error);
+    case PARAMETER_CALLBACK:
+        return 0;
+    default:
+        return AT(place);
+    }
+}
+
+static void one_call(void)
+{
+    enum function function = functions[take_below(function_count)];
+    const struct function_info *about = &function_info[function];
+    int owner = (int)take_below(VENDORS);
+    struct list list = some_list();
+    uint64_t arguments[MAX_PARAMETERS];
+    cl_int error = 1;
+    uint64_t *copy = keep(list.count * sizeof *copy);
+    memcpy(copy, list.words ? list.words : copy, list.count * sizeof *copy);
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        arguments[i] = argument(about, i, owner, &list, &error);
+    }
+    describe("%s with objects of vendor %d and this list", about->name, owner);
+    received_count = 0;
+    uint64_t result = call(function, arguments);
+    saw(about->name, result != 0);
+    int expected = expected_vendor(function, &list, owner);
+    if (list.words && memcmp(copy, list.words, list.count * sizeof *copy) != 0) {
+        finding("wrong", keep_text("list-changed-%s", about->name), "%s changed the property list", about->name);
+    }
+    if (expected == -2) {
+        expected = received_count ? received[0].vendor : -1;
+    }
+    if (received_count != (expected != -1) || (expected >= 0 && received[0].vendor != expected) ||
+        (received_count && received[0].function != function)) {
+        finding("wrong", keep_text("way-%s", about->name),
+                "%s should go to vendor %d (-1: none), and caused %zu calls, %s", about->name, expected, received_count,
+                received_count ? keep_text("of vendor %d", received[0].vendor) : "none");
+        return;
+    }
+    for (unsigned i = 0; received_count && i < about->parameter_count; i++) {
+        if (received[0].argument[i] != arguments[i]) {
+            finding("wrong", keep_text("argument-%s", about->name), "%s of %s is %#llx and arrived as %#llx",
+                    about->parameters[i].name, about->name, (unsigned long long)arguments[i],
+                    (unsigned long long)received[0].argument[i]);
+        }
+    }
+}
+
+void target_run(void)
+{
+    for (unsigned i = 0; i < MOST_CALLS && (i == 0 || !input_ended()); i++) {
+        one_call();
+    }
+}
