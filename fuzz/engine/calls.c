@@ -52,9 +52,8 @@ struct offered platforms_offered(void)
             return offered;
         }
         if (seen_before(&offered, platform)) {
-            finding("wrong", "platform-twice", "platform %d of vendor %d is in the list two times", platform->platform,
-                    platform->vendor);
-            return offered;
+            grey("a library that is named twice may give its platforms twice");
+            continue;
         }
         offered.platform[offered.count++] = platform;
         saw("platform of vendor", (uint64_t)platform->vendor);

@@ -90,6 +90,9 @@ struct library {
 /* A library at a path. The answer lives as long as the input. */
 struct library *world_library(const char *name, library_symbol *symbol, int number);
 
+/* Whether the loader has a library with this number open. */
+bool world_library_opened(int number);
+
 /* --- subject.c: the loader under test --- */
 
 /* The address of a function of the loader under test, or NULL where it has none. */

@@ -15,7 +15,7 @@ static struct chunk {
     size_t used;
     size_t size;
     char memory[];
-} *first, *kept;
+} * first, *kept;
 
 void input_begin(const uint8_t *data, size_t size)
 {

@@ -148,9 +148,6 @@ static void *queried(const struct vendor *vendor, const char *name)
     for (unsigned p = 0; p < vendor->platform_count; p++) {
         icd2 |= vendor->platform[p].icd2;
     }
-    if (vendor->also && is(name, vendor->also)) {
-        return vendor_function(vendor->number, FUNCTION_clFlush);
-    }
     switch (function) {
     case FUNCTION_clIcdGetPlatformIDsKHR:
         return vendor->query_hides_enumerate ? NULL : vendor_function(vendor->number, FUNCTION_clIcdGetPlatformIDsKHR);
@@ -159,6 +156,8 @@ static void *queried(const struct vendor *vendor, const char *name)
     case FUNCTION_clIcdGetFunctionAddressForPlatformKHR:
     case FUNCTION_clIcdSetPlatformDispatchDataKHR:
         return icd2 && !vendor->query_hides_icd2 ? vendor_function(vendor->number, (enum function)function) : NULL;
+    case -1:
+        return vendor->also && is(name, vendor->also) ? vendor_function(vendor->number, FUNCTION_clFlush) : NULL;
     default:
         return NULL;
     }

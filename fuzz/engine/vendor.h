@@ -64,7 +64,7 @@ struct vendor {
     bool count_unset;
     unsigned count_more; /* platforms that it says in the count call beyond those that it has */
     unsigned list_fewer; /* handles that it does not write */
-    const char *also;    /* a name that the query of addresses knows besides, or NULL */
+    const char *also;    /* a name of no function of the API that the query of addresses knows, or NULL */
 };
 
 /* One call that reached a vendor. */

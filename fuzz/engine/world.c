@@ -160,6 +160,16 @@ struct library *world_library(const char *name, library_symbol *symbol, int numb
     return library;
 }
 
+bool world_library_opened(int number)
+{
+    for (size_t i = 0; i < world_library_count; i++) {
+        if (world_libraries[i].number == number && world_libraries[i].opened > world_libraries[i].closed) {
+            return true;
+        }
+    }
+    return false;
+}
+
 char **world_variables(void)
 {
     remember_variables();
