@@ -29,6 +29,13 @@ static uint64_t hash_of_variables(void)
     return hash;
 }
 
+/* What the target sets, at the beginning or later, is no change by the loader. */
+static void remember_variables(void)
+{
+    memcpy(variables_before, variables, sizeof variables);
+    variables_hash = hash_of_variables();
+}
+
 void world_clear(void)
 {
     world_files = NULL;
@@ -37,8 +44,7 @@ void world_clear(void)
     world_library_count = 0;
     variable_count = 0;
     memset(variables, 0, sizeof variables);
-    memset(variables_before, 0, sizeof variables_before);
-    variables_hash = hash_of_variables();
+    remember_variables();
 }
 
 /* An absolute path without "//", "/./" and "/../". */
@@ -112,24 +118,6 @@ void world_file(const char *path, enum file_kind kind, const void *data, size_t 
     }
 }
 
-static uint64_t hash_of_variables(void)
-{
-    uint64_t hash = 14695981039346656037U;
-    for (size_t i = 0; i < variable_count; i++) {
-        for (const char *c = variables[i]; *c; c++) {
-            hash = (hash ^ (unsigned char)*c) * 1099511628211U;
-        }
-    }
-    return hash;
-}
-
-/* What the target sets, at the beginning or later, is no change by the loader. */
-static void remember_variables(void)
-{
-    memcpy(variables_before, variables, sizeof variables);
-    variables_hash = hash_of_variables();
-}
-
 void world_variable(const char *name, const char *value)
 {
     size_t length = strlen(name);
@@ -172,7 +160,6 @@ bool world_library_opened(int number)
 
 char **world_variables(void)
 {
-    remember_variables();
     return variables;
 }
 
