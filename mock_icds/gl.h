@@ -17,6 +17,8 @@ enum gl_kind {
 
 /* What ties an object to OpenGL or EGL. */
 struct gl_link {
+    struct object *of; /* the queue that acquired a memory object, or NULL; the device of a queue */
+    size_t size;       /* of a memory object */
     enum gl_kind kind;
     cl_uint type;       /* cl_gl_object_type of a memory object, or cl_command_type of an event */
     cl_uint name;       /* of the object in OpenGL */
@@ -24,10 +26,8 @@ struct gl_link {
     cl_int level;       /* of a texture */
     cl_int samples;     /* of a texture */
     cl_int status;      /* of an event */
-    size_t size;        /* of a memory object */
     bool depth_stencil; /* of a texture */
     bool store_lost;    /* by a fault */
-    struct object *of;  /* the queue that acquired a memory object, or NULL; the device of a queue */
 };
 
 /* Whether a function is OpenGL's or EGL's matter here; if so, `*result` is the answer. */

@@ -311,7 +311,7 @@ static size_t sharing_devices(int platform, void **to, size_t room)
 static cl_int answer_devices(const uint64_t *arguments, int platform, bool current)
 {
     enum { ROOM = 64 };
-    void *devices[ROOM];
+    void *devices[ROOM] = {NULL};
     size_t count = sharing_devices(platform, devices, ROOM);
     if (fault(FAULT_gl_devices, platform) && count > 0) { /* more of the same: who else is not asked here */
         size_t wanted = (size_t)fault_value(FAULT_gl_devices, platform, 1);

@@ -11,6 +11,7 @@
  *   delete KIND NAME      deletes it in OpenGL or EGL; 1
  *   fill buffer NAME      lets OpenGL write FILL into each byte, and does not wait for it; 1
  *   byte buffer NAME      1 + the first byte of a buffer, as OpenGL reads it
+ *   finish                waits for OpenGL; 1
  *   current | release     makes the context current in this thread, or none; 1
  *
  * Objects are made when they are first asked for. Sources: EGL 1.5, OpenGL 4.6 (compatibility profile).
@@ -21,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -36,7 +38,10 @@ typedef ptrdiff_t GLsizeiptr;
 enum {
     EGL_NONE = 0x3038,
     EGL_OPENGL_API = 0x30A2,
-    EGL_EXTENSIONS = 0x3055,
+    EGL_OPENGL_BIT = 0x0008,
+    EGL_PBUFFER_BIT = 0x0001,
+    EGL_SURFACE_TYPE = 0x3033,
+    EGL_RENDERABLE_TYPE = 0x3040,
     EGL_PLATFORM_DEVICE_EXT = 0x313F,
     EGL_PLATFORM_SURFACELESS_MESA = 0x31DD,
     EGL_SYNC_FENCE_KHR = 0x30F9,
@@ -120,9 +125,11 @@ enum {
     F(void *, glFenceSync, (GLenum, unsigned))                                                                    \
     F(void, glDeleteSync, (void *))
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types cannot have them */
 #define DECLARE(result, name, parameters) static result(*name) parameters;
 FUNCTIONS(DECLARE)
 #undef DECLARE
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static void *display;
 static void *usable;
@@ -146,12 +153,14 @@ static bool find_functions(void)
     }
     void *(*address_of)(const char *) = (void *(*)(const char *))(uintptr_t)lookup;
     void *found;
+    /* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define FIND(result, name, parameters)         \
     found = dlsym(library, #name);             \
     found = found ? found : address_of(#name); \
     name = (result(*) parameters)(uintptr_t)found;
     FUNCTIONS(FIND)
 #undef FIND
+    /* NOLINTEND(bugprone-macro-parentheses) */
     return eglInitialize && eglCreateContext && eglMakeCurrent;
 }
 
@@ -160,13 +169,16 @@ static void *nth_display(int wanted)
 {
     void *devices[MAX_DEVICES];
     EGLint count = 0;
-    if (eglQueryDevicesEXT && eglGetPlatformDisplayEXT && !eglQueryDevicesEXT(MAX_DEVICES, devices, &count)) {
+    if (!eglGetPlatformDisplayEXT) {
+        return wanted == 0 && eglGetDisplay ? eglGetDisplay(NULL) : NULL;
+    }
+    if (eglQueryDevicesEXT && !eglQueryDevicesEXT(MAX_DEVICES, devices, &count)) {
         count = 0;
     }
     if (wanted < count) {
         return eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[wanted], NULL);
     }
-    if (wanted == count && eglGetPlatformDisplayEXT) {
+    if (wanted == count) {
         return eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, NULL, NULL);
     }
     return wanted == count + 1 && eglGetDisplay ? eglGetDisplay(NULL) : NULL;
@@ -181,15 +193,24 @@ static bool is_last(int wanted)
     return wanted > count + 1;
 }
 
+/* A config is the one for pbuffers, for nothing, or none at all (EGL_KHR_no_config_context): what the display takes. */
 static void *new_context(void)
 {
     static const EGLint none[] = {EGL_NONE};
-    void *config = NULL;
-    EGLint count = 0;
-    if (!eglChooseConfig(display, none, &config, 1, &count) || count == 0) {
-        config = NULL; /* EGL_KHR_no_config_context */
+    static const EGLint wanted[][5] = {
+        {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE},
+        {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        void *config = NULL;
+        EGLint count = 0;
+        bool chosen = eglChooseConfig(display, wanted[i], &config, 1, &count) && count > 0;
+        void *context = chosen ? eglCreateContext(display, config, NULL, none) : NULL;
+        if (context) {
+            return context;
+        }
     }
-    return eglCreateContext(display, config, NULL, none);
+    return eglCreateContext(display, NULL, NULL, none);
 }
 
 static const char *start(int wanted)
@@ -486,6 +507,9 @@ static uintptr_t with_context(const char *request)
         answer = fill_buffer((GLuint)number_of(request + 5));
     } else if (strncmp(request, "byte buffer ", 12) == 0) {
         answer = first_byte((GLuint)number_of(request + 5));
+    } else if (strcmp(request, "finish") == 0) {
+        glFinish();
+        answer = 1;
     } else if (strcmp(request, "renderer") == 0) {
         answer = (uintptr_t)glGetString(GL_RENDERER);
     } else {
@@ -501,9 +525,8 @@ EXPORTED uintptr_t clharness_gl(const char *request);
 
 uintptr_t clharness_gl(const char *request)
 {
-    int number;
-    if (sscanf(request, "start %d", &number) == 1) {
-        return (uintptr_t)start(number);
+    if (strncmp(request, "start ", 6) == 0) {
+        return (uintptr_t)start((int)strtol(request + 6, NULL, 10));
     }
     if (strcmp(request, "display egl") == 0) {
         return (uintptr_t)display;

@@ -154,6 +154,7 @@ def test_acquired_for_the_context(icd: Icd, sandbox: Sandbox) -> None:
         for shared in sharing(session):
             shared.world.do("current")
             shared.world.do("fill buffer plain")
+            shared.world.do("finish")
             buffer, other = shared.buffer(), second_queue(shared)
             event = session.buffer(8, 0)
             assert enqueue(shared, GL[0], 1, [buffer], 0, None, event) == 0

@@ -225,6 +225,7 @@ def test_data_lives_longer_than_the_name(icd: Icd, sandbox: Sandbox) -> None:
         for shared in sharing(session):
             shared.world.do("current")
             shared.world.do("fill buffer plain")
+            shared.world.do("finish")
             buffer = shared.buffer()
             acquired(shared, buffer)
             assert content(shared, buffer) == bytes([FILL]) * 64
