@@ -67,10 +67,18 @@ static void list(const struct drawing *drawing, unsigned index, enum handle_kind
     uint64_t *objects = guarded(count * sizeof *objects);
     objects[0] = object_for(drawing, kind);
     for (unsigned i = 1; i < count; i++) {
-        objects[i] = traced_bits(bits, i);
+        uint64_t other = traced_bits(bits, i);
+        objects[i] = other & 3 ? other : 0;
     }
     drawing->call->argument[index] = bits & 0x700 ? AT(objects) : 0;
     drawing->call->argument[index - 1] = bits & 0x7000 ? count : 0;
+}
+
+/* No name that a loader knows, and some that look like one or like the end in their lower half. */
+static uint64_t other_name(uint64_t bits)
+{
+    static const uint64_t names[] = {CL_CONTEXT_INTEROP_USER_SYNC, 1ULL << 32, CL_CONTEXT_PLATFORM | 1ULL << 63, 1};
+    return names[bits % 4];
 }
 
 /* Properties that the loader looks into; the platform stands anywhere among others, or not at all. */
@@ -91,8 +99,8 @@ static uint64_t properties(const struct drawing *drawing, unsigned index)
             *to++ = object_for(drawing, HANDLE_cl_platform_id);
         }
         if (i < others) {
-            *to++ = CL_CONTEXT_INTEROP_USER_SYNC + (i << 16);
-            *to++ = i & 1 ? CL_CONTEXT_PLATFORM : bits >> 20 & 1;
+            *to++ = other_name(bits >> (20 + 2 * i));
+            *to++ = bits >> (30 + i) & 1 ? CL_CONTEXT_PLATFORM : bits >> (40 + i) & 1;
         }
     }
     return AT(words);

@@ -78,10 +78,11 @@ static cl_int info(struct layer *layer, cl_uint what, size_t size, void *value, 
         return CL_INVALID_VALUE;
     }
     layer->asked++;
-    if (layer->info_error || layer->version_unset) {
+    if ((layer->info_error && !layer->refuses_late) || layer->version_unset) {
         return layer->info_error;
     }
-    return answer(&version, sizeof version, size, value, size_ret);
+    cl_int error = answer(&version, sizeof version, size, value, size_ret);
+    return layer->info_error ? layer->info_error : error;
 }
 
 /* Entries that a table may lack: those of other systems, and those that no text names. */
@@ -165,6 +166,10 @@ static cl_int deinit(struct layer *layer)
         finding("wrong", layer->deinits > 1 ? "deinit-twice" : "deinit-without-init",
                 "layer %d is deinitialised, and it was initialised %u times with properties, deinitialised %u times",
                 layer->number, layer->inits_with_properties, layer->deinits);
+    }
+    if (layer->library->opened == layer->library->closed) {
+        finding("wrong", "deinit-of-closed-layer", "layer %d is deinitialised after its library was closed",
+                layer->number);
     }
     if (layer->accepted) {
         check_target_again(layer);

@@ -24,7 +24,7 @@ struct layer {
     cl_uint version_more; /* by which its API version differs from 100 */
     bool version_unset;   /* CL_SUCCESS, and nothing is written */
     cl_int init_error;
-    bool refuses_late;     /* it gives its table all the same */
+    bool refuses_late;     /* it gives its version, or its table, all the same */
     bool leaves_outputs;   /* CL_SUCCESS, and nothing is written */
     bool null_table;       /* CL_SUCCESS and NULL */
     bool no_entries;       /* it says that its table has none */
@@ -43,8 +43,9 @@ struct layer {
     unsigned inits;
     unsigned inits_with_properties;
     unsigned deinits;
-    int order;     /* of its last init among all */
-    bool accepted; /* it is in the chain: init gave CL_SUCCESS and a table */
+    unsigned closed; /* how often its library was, before the end of the loader */
+    int order;       /* of its last init among all */
+    bool accepted;   /* it is in the chain: init gave CL_SUCCESS and a table */
     void *const *target;
     void *const *target_before; /* a copy */
     cl_uint target_length;

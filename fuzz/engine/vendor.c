@@ -82,6 +82,13 @@ struct vendor *vendor_plain(int number)
     return vendor;
 }
 
+/* What loaders call to find out about platforms. */
+static bool is_needed(int function)
+{
+    return function == FUNCTION_clGetPlatformInfo || function == FUNCTION_clGetDeviceIDs ||
+           function == FUNCTION_clGetDeviceInfo;
+}
+
 static void make_table(struct vendor *vendor, struct platform *platform)
 {
     unsigned tagged = (unsigned)function_info[FUNCTION_clUnloadCompiler].slot + 1;
@@ -90,7 +97,7 @@ static void make_table(struct vendor *vendor, struct platform *platform)
     platform->table = guarded(length * sizeof *platform->table);
     for (unsigned slot = 0; slot < length; slot++) {
         int function = function_of_slot[slot];
-        if (function >= 0 && !misses(platform, function)) {
+        if (function >= 0 && !misses(platform, function) && (!platform->hollow || is_needed(function))) {
             platform->table[slot] = vendor_function(vendor->number, (enum function)function);
         }
     }

@@ -10,7 +10,7 @@
 
 const char *const target_name = "layer_negotiation";
 
-enum { ITEMS = 6, FILES = 3, CALLS = 12 };
+enum { ITEMS = 6, FILES = 3, CALLS = 16 };
 
 static const char *const paths[LAYERS] = {"/layers/libfirst.so", "libsecond.so", "/layers/more/libthird.so"};
 static const char *const other_ways[LAYERS] = {"/layers/../layers//libfirst.so", "libsecond.so",
@@ -192,7 +192,7 @@ static void draw_files(void)
 static void draw_vendors(void)
 {
     unsigned kind = take_byte();
-    unsigned count = kind % 3 == 2 ? 0 : kind % 3 + 1;
+    unsigned count = (kind & 7) == 7 ? 0 : 1 + (kind & 1);
     for (unsigned v = 0; v < count; v++) {
         struct vendor *vendor = vendor_plain((int)v);
         vendor->platform_count = kind & 0x20 ? 2 : 1;
@@ -334,14 +334,33 @@ void target_run(void)
     show();
     make_calls();
     layers_check_targets();
+    for (int n = 0; n < LAYERS; n++) {
+        layers[n].closed = layers[n].library->closed;
+    }
+}
+
+static void check_end(const struct layer *layer)
+{
+    unsigned open = layer->library->opened - layer->library->closed;
+    bool closes = layer->library->closed > layer->closed;
+    if (layer->accepted && layer->inits_with_properties && !layer->hides_deinit && !layer->deinits) {
+        finding("wrong", "not-deinitialised", "layer %d is in the chain, and was not deinitialised at the end",
+                layer->number);
+    }
+    if (closes && open) {
+        finding("leak", "layer-reference", "the library of layer %d is closed at the end, and %u handles stay open",
+                layer->number, open);
+    }
+    if (closes && layer->inits) {
+        finding("wrong", "closed-in-older-scheme",
+                "layer %d was initialised by clInitLayer, so that it may still work at the end, and it is closed",
+                layer->number);
+    }
 }
 
 void target_ended(void)
 {
     for (int n = 0; n < LAYERS; n++) {
-        const struct layer *layer = &layers[n];
-        if (layer->accepted && layer->inits_with_properties && !layer->hides_deinit && !layer->deinits) {
-            finding("wrong", "not-deinitialised", "layer %d is in the chain, and was not deinitialised at the end", n);
-        }
+        check_end(&layers[n]);
     }
 }
