@@ -17,8 +17,11 @@ static struct chunk {
     char memory[];
 } * first, *kept;
 
+volatile unsigned long input_number;
+
 void input_begin(const uint8_t *data, size_t size)
 {
+    input_number++;
     at = data;
     end = data + size;
 }

@@ -11,6 +11,8 @@ void stop(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)
 
 /* --- input.c --- */
 
+/* How many inputs have begun. */
+extern volatile unsigned long input_number;
 void input_begin(const uint8_t *data, size_t size);
 void input_end(void);
 /* What was kept until now stays. */
@@ -160,9 +162,6 @@ bool run_or_leave(void (*function)(void));
 _Noreturn void leave_run(void);
 
 /* --- run.c --- */
-
-/* How many inputs have begun. */
-extern volatile unsigned long input_number;
 
 /* Loads the loader that CLHARNESS_FUZZ_LOADER names, and whatever else the environment asks for. */
 void engine_start(bool fuzzer);

@@ -12,7 +12,6 @@ int LLVMFuzzerInitialize(int *count, char ***arguments);
 
 bool violations;
 static bool resets = true;
-volatile unsigned long input_number;
 static char **own_environment;
 static const char *hits; /* the file for the blocks that were hit, or NULL */
 
@@ -183,7 +182,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool whole = true;
     size_t before = blocks_hit();
     blocks_new_input();
-    input_number++;
     for (size_t i = 0; i < subject_count && whole; i++) {
         subject = &subjects[i];
         input_begin(data, size);
