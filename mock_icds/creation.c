@@ -185,11 +185,32 @@ static cl_int check_in_context(enum function function, const uint64_t *arguments
     return rules_of(function)->count ? check_list(function, arguments, context->platform) : CL_SUCCESS;
 }
 
+static bool more_than_one(cl_mem_flags bits)
+{
+    return (bits & (bits - 1)) != 0;
+}
+
+static cl_int check_flags(cl_mem_flags flags, uint64_t host_ptr)
+{
+    const cl_mem_flags known = (1 << 13) - 1;
+    const cl_mem_flags from_host = CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+    bool uses = flags & CL_MEM_USE_HOST_PTR;
+    if (flags & ~known || more_than_one(flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY)) ||
+        more_than_one(flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) ||
+        (uses && flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR))) {
+        return CL_INVALID_VALUE;
+    }
+    return (host_ptr != 0) == ((flags & from_host) != 0) ? CL_SUCCESS : CL_INVALID_HOST_PTR;
+}
+
 static cl_int check_buffer(enum function function, const uint64_t *arguments)
 {
-    uint64_t size = arguments[function == FUNCTION_clCreateBuffer ? 2 : 3];
+    const uint64_t *own = arguments + (function == FUNCTION_clCreateBuffer ? 1 : 2); /* flags, size, host_ptr */
     cl_int result = check_in_context(function, arguments, NULL);
-    return result == CL_SUCCESS && size == 0 ? CL_INVALID_BUFFER_SIZE : result;
+    if (result == CL_SUCCESS) {
+        result = check_flags(own[0], own[2]);
+    }
+    return result == CL_SUCCESS && own[1] == 0 ? CL_INVALID_BUFFER_SIZE : result;
 }
 
 static cl_int check_pipe(const uint64_t *arguments)

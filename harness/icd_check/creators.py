@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +16,39 @@ from harness.probe.convenience import CallFailed
 from harness.probe.values import Buffer, Value
 from harness.sandbox import Unsupported
 
-INVALID_PLATFORM, INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY = -32, -30, -35, -64
+
+class Code(int):
+    """An error code, which failures show by its name, together with what it was the answer to."""
+
+    to: str
+
+    def __new__(cls, number: int, to: str = "") -> Code:
+        code = super().__new__(cls, number)
+        code.to = to
+        return code
+
+    def __repr__(self) -> str:
+        return _codes().get(int(self), str(int(self))) + (f" to {self.to}" if self.to else "")
+
+
+class Outcome(tuple[Code, Value]):
+    """An error code and an object (or NULL), which failures show in words."""
+
+    def __repr__(self) -> str:
+        return f"({self[0]!r}, {'an object' if self[1] else 'no object'})"
+
+
+@functools.cache
+def _codes() -> dict[int, str]:
+    """Names of error codes; where there are several, the shortest, which is the core's."""
+    found = {0: "CL_SUCCESS"}
+    for name, number in sorted(api().constants.items(), key=lambda item: -len(item[0])):
+        if number < 0 and re.match(r"CL_(INVALID_|DEVICE_(PARTITION|NOT)_|OUT_OF_|MEM_|IMAGE_|PLATFORM_NOT)", name):
+            found[number] = name
+    return found
+
+
+INVALID_PLATFORM, INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY = map(Code, (-32, -30, -35, -64))
 
 PLATFORM, USER_SYNC = api().constant("CL_CONTEXT_PLATFORM"), api().constant("CL_CONTEXT_INTEROP_USER_SYNC")
 TERMINATE, INITIALIZE = 0x2032, 0x2030  # CL_CONTEXT_TERMINATE_KHR, CL_CONTEXT_MEMORY_INITIALIZE_KHR
@@ -32,6 +66,26 @@ NEAREST, LINEAR = api().constant("CL_FILTER_NEAREST"), api().constant("CL_FILTER
 MIP_FILTER, LOD_MIN, LOD_MAX = 0x1155, 0x1156, 0x1157  # CL_SAMPLER_MIP_FILTER_MODE_KHR, CL_SAMPLER_LOD_…_KHR
 PRIVATE_ADDRESS = 0x5000  # CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT
 
+_NAMES = {
+    PLATFORM: "CL_CONTEXT_PLATFORM",
+    USER_SYNC: "CL_CONTEXT_INTEROP_USER_SYNC",
+    TERMINATE: "CL_CONTEXT_TERMINATE_KHR",
+    INITIALIZE: "CL_CONTEXT_MEMORY_INITIALIZE_KHR",
+    QUEUE_PROPERTIES: "CL_QUEUE_PROPERTIES",
+    QUEUE_SIZE: "CL_QUEUE_SIZE",
+    PRIORITY: "CL_QUEUE_PRIORITY_KHR",
+    THROTTLE: "CL_QUEUE_THROTTLE_KHR",
+    NORMALIZED: "CL_SAMPLER_NORMALIZED_COORDS",
+    ADDRESSING: "CL_SAMPLER_ADDRESSING_MODE",
+    FILTER: "CL_SAMPLER_FILTER_MODE",
+    MIP_FILTER: "CL_SAMPLER_MIP_FILTER_MODE_KHR",
+    LOD_MIN: "CL_SAMPLER_LOD_MIN_KHR",
+    LOD_MAX: "CL_SAMPLER_LOD_MAX_KHR",
+    PRIVATE_ADDRESS: "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT",
+    0x1086: "CL_DEVICE_PARTITION_EQUALLY",
+    0x1087: "CL_DEVICE_PARTITION_BY_COUNTS",
+    0x1088: "CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN",
+}
 Words = Sequence[int]
 Pairs = Sequence[tuple[int, int]]
 
@@ -47,6 +101,14 @@ def orders(pairs: Pairs) -> list[Pairs]:
 def listed(*pairs: tuple[int, int]) -> list[int]:
     """A property list of these names and values, with its end marker."""
     return [word for pair in pairs for word in pair] + [0]
+
+
+def shown(words: Buffer | Words | None) -> str:
+    """A list as a failure shows it: {CL_QUEUE_PROPERTIES, 0x2, 0}."""
+    if words is None or isinstance(words, Buffer):
+        return "NULL" if words is None else "a list in memory"
+    texts = [_NAMES.get(w, f"{w:#x}") if i % 2 == 0 else f"{w:#x}" for i, w in enumerate(words[:-1])]
+    return "{" + ", ".join([*texts, "0"]) + "}"
 
 
 @dataclass(frozen=True)
@@ -181,7 +243,7 @@ class Lists:
 
     # --- calls ---
 
-    def create(self, words: Buffer | Words | None) -> tuple[int, Value]:
+    def create(self, words: Buffer | Words | None) -> Outcome:
         """The error and the object. The list ends where an unreadable page begins."""
         code = self.session.buffer(4)
         arguments = (*self.creator.arguments(self.objects, words), code)
@@ -190,20 +252,20 @@ class Lists:
         else:
             made = self.session.call(self.creator.function, *arguments)
         assert isinstance(made, Value)
-        return code.i32(), made
+        return Outcome((Code(code.i32(), shown(words)), made))
 
     def made(self, words: Buffer | Words | None) -> Value:
         """The object. Raises CallFailed where there is none."""
         error, made = self.create(words)
         if error or not made:
-            raise CallFailed(f"{self.creator} answered {made:#x} and the error {error} to a valid list {words!r}")
+            raise CallFailed(f"{self.creator} answered {made:#x} and the error {error!r}, which is a valid list")
         return made
 
     def number(self, made: Value, query: int, size: int) -> int | str:
         """What a query of the object answers."""
         value = self.session.buffer(size, 0)
         error = self.session.call(self.creator.query, made, query, size, value, None)
-        return f"error {error}" if error else int.from_bytes(value.bytes(), "little")
+        return f"error {Code(error)!r}" if error else int.from_bytes(value.bytes(), "little")
 
     def given_back(self, made: Value, query: int | None = None) -> list[int] | str:
         """The property list that the query answers, element by element; or what is wrong with the answer."""
@@ -211,13 +273,13 @@ class Lists:
         size = self.session.buffer(8)
         error = self.session.call(self.creator.query, made, query, 0, None, size)
         if error:
-            return f"error {error} to the size query"
+            return f"{Code(error)!r} to the size query"
         if size.u64() % 8 or size.u64() > 1 << 16:
             return f"a size of {size.u64()} bytes"
         room = self.session.buffer(size.u64() + 16)
         error = self.session.call(self.creator.query, made, query, size.u64(), room, size)
         if error or size.u64() != room.size - 16:
-            return f"error {error}, size {size.u64()} to the query with {room.size - 16} bytes"
+            return f"{Code(error)!r}, size {size.u64()} to the query with {room.size - 16} bytes"
         if room[size.u64() :] != b"\xa5" * 16:
             return "more bytes written than its size says"
         return [int.from_bytes(room[i : i + 8], "little") for i in range(0, size.u64(), 8)]

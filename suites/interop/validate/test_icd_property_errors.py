@@ -67,7 +67,7 @@ def test_unknown_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
             for name in [*UNKNOWN, *(name for name in OTHERS if name not in own)]:
                 unknown = (name, 1)
                 for pairs in ([unknown], [(name, 0)], [*lists.pairs(), unknown], [unknown, *lists.pairs()]):
-                    assert (pairs, *lists.create(listed(*pairs))) == (pairs, *refused(lists))
+                    assert lists.create(listed(*pairs)) == refused(lists)
 
 
 @pytest.mark.parametrize("function", functions(memory="PL-MEM-002"))
@@ -82,7 +82,7 @@ def test_repeated_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
             for pair in known:
                 others = [other for other in known if other != pair]
                 for pairs in ([pair, pair], [pair, *others, pair], [*others, pair, pair]):
-                    assert (pairs, *lists.create(listed(*pairs))) == (pairs, *refused(lists))
+                    assert lists.create(listed(*pairs)) == refused(lists)
             for zero in lists.zero_pairs():
                 assert lists.create(listed(zero, (zero[0], 1))) == refused(lists)
                 assert lists.create(listed((zero[0], 1), zero)) == refused(lists)
@@ -113,7 +113,7 @@ def test_bad_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
         for lists in lists_of(session, function, limited):
             assert lists.create(listed(*lists.pairs()))[0] == 0
             for pair in bad_pairs(lists):
-                assert (pair, *lists.create(listed(pair))) == (pair, *refused(lists))
+                assert lists.create(listed(pair)) == refused(lists)
 
 
 @requirement("PL-CQ-001", "PL-GEN-015")
@@ -126,7 +126,7 @@ def test_bad_value_of_a_queue(icd: Icd, sandbox: Sandbox, function: str) -> None
             hints = {"cl_khr_priority_hints": PRIORITY, "cl_khr_throttle_hints": THROTTLE}
             bad += [(name, 8) for extension, name in hints.items() if extension in lists.extensions]
             for pair in bad:
-                assert (pair, *lists.create(listed(pair))) == (pair, INVALID_VALUE, 0)
+                assert lists.create(listed(pair)) == (INVALID_VALUE, 0)
 
 
 @requirement("PL-CQ-002")

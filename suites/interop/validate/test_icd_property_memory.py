@@ -20,9 +20,11 @@ from harness.icd_check.creators import (
     NORMALIZED,
     OLDER,
     SAMPLER,
+    Code,
     Lists,
     listed,
     lists_of,
+    shown,
 )
 from harness.icd_check.subject import Icd
 from harness.marks import requirement
@@ -30,7 +32,7 @@ from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
 
 MEM_QUERIES = {"CL_MEM_TYPE": 4, "CL_MEM_FLAGS": 8, "CL_MEM_SIZE": 8, "CL_MEM_HOST_PTR": 8, "CL_MEM_CONTEXT": 8}
-INVALID_VALUE, INVALID_OPERATION = -30, -59
+INVALID_VALUE, INVALID_OPERATION = Code(-30), Code(-59)
 PIPE_PROPERTIES = 0x1122
 PIPE_SUPPORT = 0x1071  # CL_DEVICE_PIPE_SUPPORT
 
@@ -110,7 +112,7 @@ def pipe(lists: Lists, words: list[int] | None) -> tuple[int, Value]:
     code = lists.session.buffer(4)
     made = lists.session.call("clCreatePipe", lists.objects.context, 0, 16, 4, words, code)
     assert isinstance(made, Value)
-    return code.i32(), made
+    return Code(code.i32(), shown(words)), made
 
 
 def has_pipes(lists: Lists) -> bool:

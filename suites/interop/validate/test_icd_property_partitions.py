@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.api.model import api
+from harness.icd_check.creators import Code, shown
 from harness.icd_check.direct import IcdSession
 from harness.icd_check.subject import Icd
 from harness.marks import requirement
@@ -14,7 +15,7 @@ from harness.probe.convenience import CallFailed
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
 
-SUCCESS, INVALID_VALUE, PARTITION_FAILED, INVALID_PARTITION_COUNT = 0, -30, -18, -68
+SUCCESS, INVALID_VALUE, PARTITION_FAILED, INVALID_PARTITION_COUNT = map(Code, (0, -30, -18, -68))
 EQUALLY, BY_COUNTS, BY_AFFINITY = (
     api().constant(f"CL_DEVICE_PARTITION_{name}") for name in ("EQUALLY", "BY_COUNTS", "BY_AFFINITY_DOMAIN")
 )
@@ -51,17 +52,17 @@ class Device:
         self.session.call("clGetDeviceInfo", self.handle, query, size.u64(), value, None)
         return [int.from_bytes(value[i : i + 8], "little") for i in range(0, size.u64(), 8)]
 
-    def count(self, words: list[int] | None) -> tuple[int, int]:
+    def count(self, words: list[int] | None) -> tuple[Code, int]:
         """The error, and how many sub-devices there would be (0 where that is not written)."""
         count = self.session.buffer(4, 0)
         error = self.session.call("clCreateSubDevices", self.handle, words, 0, None, count)
-        return error, count.u32()
+        return Code(error, shown(words)), count.u32()
 
-    def split(self, words: list[int], room: int) -> tuple[int, list[Value]]:
+    def split(self, words: list[int], room: int) -> tuple[Code, list[Value]]:
         """The error, and what the array of that many elements holds; it ends where an unreadable page begins."""
         made = self.session.buffer(8 * room, 0)
         error = self.session.call("clCreateSubDevices", self.handle, words, room, made, None)
-        return error, made.handles()
+        return Code(error, shown(words)), made.handles()
 
     def parts(self, words: list[int]) -> list[Device]:
         """The sub-devices. Raises CallFailed where there is an error."""
@@ -108,7 +109,7 @@ def test_not_one_scheme(icd: Icd, sandbox: Sandbox) -> None:
                 [EQUALLY, 1, BY_COUNTS, 1, 0, 0],
                 [EQUALLY, 1, 0x7777, 1, 0],
             ):
-                assert (words, device.count(words)[0]) == (words, INVALID_VALUE)
+                assert device.count(words)[0] == INVALID_VALUE
             assert device.count(None)[0] == INVALID_VALUE
 
 
@@ -121,7 +122,7 @@ def test_unknown_scheme(icd: Icd, sandbox: Sandbox) -> None:
             lists += [[BY_AFFINITY, 1 << 5, 0]] if BY_AFFINITY not in device.schemes else []
             lists += [by_counts(1)] if BY_COUNTS not in device.schemes else []
             for words in lists:
-                assert (words, device.count(words)[0]) == (words, INVALID_VALUE)
+                assert device.count(words)[0] == INVALID_VALUE
 
 
 @requirement("PL-SUB-001", "PL-SUB-002", "PL-GEN-014")
@@ -132,7 +133,7 @@ def test_scheme_behind_counts(icd: Icd, sandbox: Sandbox) -> None:
             assert device.count(by_counts(1)) == (SUCCESS, 1)
             for more in ([BY_COUNTS, 1, 0], [EQUALLY, 1], [0x7777, 1]):
                 words = [BY_COUNTS, 1, 0, *more, 0]
-                assert (words, device.count(words)[0]) == (words, INVALID_VALUE)
+                assert device.count(words)[0] == INVALID_VALUE
 
 
 @requirement("PL-SUB-002", "PL-GEN-006", "PL-GEN-014")
@@ -147,7 +148,7 @@ def test_partition_by_counts(icd: Icd, sandbox: Sandbox) -> None:
             chosen = [[1], [2], [1, 1], [1] * most, [device.units], [device.units - 1, 1], [1, device.units - 1]]
             chosen += [[2, 1, 1], [1, 2, 1], [3, 1]] if device.units >= 4 and device.most >= 3 else []
             for counts in chosen:
-                assert (counts, *device.count(by_counts(*counts))) == (counts, SUCCESS, len(counts))
+                assert device.count(by_counts(*counts)) == (SUCCESS, len(counts))
                 parts = device.parts(by_counts(*counts))
                 assert [part.units for part in parts] == counts
 
@@ -173,7 +174,7 @@ def test_too_many(icd: Icd, sandbox: Sandbox) -> None:
             assert device.count(by_counts(device.units))[0] == SUCCESS
             lists = [[device.units + 1], [device.units, 1], [1] * (device.most + 1), [1 << 31, 1 << 31]]
             for counts in lists:
-                assert (counts, device.count(by_counts(*counts))[0]) == (counts, INVALID_PARTITION_COUNT)
+                assert device.count(by_counts(*counts))[0] == INVALID_PARTITION_COUNT
                 error, made = device.split(by_counts(*counts), len(counts))
                 assert (error, set(made)) == (INVALID_PARTITION_COUNT, {0})
 
@@ -205,7 +206,7 @@ def test_larger_than_the_device(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
             for units in (device.units + 1, 1 << 31):
-                assert (units, device.count(equally(units))[0]) in [(units, PARTITION_FAILED), (units, INVALID_VALUE)]
+                assert device.count(equally(units))[0] in (PARTITION_FAILED, INVALID_VALUE)
 
 
 @requirement("PL-SUB-005")
@@ -216,7 +217,7 @@ def test_room_for_fewer(icd: Icd, sandbox: Sandbox) -> None:
             error, count = device.count(equally(1))
             assert (error, count) == (SUCCESS, device.units)
             for room in {1, count - 1}:
-                assert (room, device.split(equally(1), room)[0]) == (room, INVALID_VALUE)
+                assert device.split(equally(1), room)[0] == INVALID_VALUE
             error, made = device.split(equally(1), count + 2)
             assert error == SUCCESS
             assert all(made[:count])
