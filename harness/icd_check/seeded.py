@@ -16,7 +16,18 @@ from harness.sandbox import Sandbox
 from harness.tomlfile import only_keys, read, wrong
 
 FOLDER = Path(__file__).parent
-_SETTINGS = ("icd2", "platforms", "extensions", "features", "suffix", "version", "table", "gpus", "per_platform")
+_SETTINGS = (
+    "icd2",
+    "platforms",
+    "extensions",
+    "features",
+    "suffix",
+    "version",
+    "table",
+    "gpus",
+    "per_platform",
+    "refuses",
+)
 _KEYS = ("name", "requirement", "sentence", "faults", "functions", "variant", "cases", "file", *_SETTINGS)
 _EXTERNAL = (
     " cl_khr_external_memory cl_khr_external_memory_opaque_fd cl_khr_external_memory_dma_buf cl_khr_semaphore "
