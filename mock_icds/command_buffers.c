@@ -43,14 +43,19 @@ static cl_int create(const uint64_t *arguments, struct object **made)
         queue = platform_object(0);
     }
     if (!error) {
-        error = properties_check(list, &buffer_rules, queue->platform, NULL);
+        struct property_rules as_told = buffer_rules;
+        as_told.repeated_name =
+            (cl_int)fault_value(FAULT_command_buffer_repeated_name_gives, ANY_PLATFORM, CL_INVALID_VALUE);
+        as_told.unknown_name =
+            (cl_int)fault_value(FAULT_command_buffer_unknown_name_gives, ANY_PLATFORM, CL_INVALID_VALUE);
+        error = properties_check(list, &as_told, queue->platform, NULL);
     }
     if (!error && properties_value(list, &buffer_rules, CL_COMMAND_BUFFER_FLAGS_KHR, 0) >
                       (CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR)) {
-        error = CL_INVALID_VALUE;
-    }
-    if (!error && properties_value(list, &buffer_rules, CL_COMMAND_BUFFER_FLAGS_KHR, 0) != 0) {
-        error = CL_INVALID_PROPERTY; /* no device supports a flag */
+        error = (cl_int)fault_value(FAULT_command_buffer_bad_value_gives, ANY_PLATFORM, CL_INVALID_VALUE);
+    } else if (!error && properties_value(list, &buffer_rules, CL_COMMAND_BUFFER_FLAGS_KHR, 0) != 0) {
+        /* no device supports a flag */
+        error = (cl_int)fault_value(FAULT_command_buffer_unsupported_gives, ANY_PLATFORM, CL_INVALID_PROPERTY);
     }
     if (error) {
         return error;

@@ -120,6 +120,15 @@ FAULT(pipe_takes_properties)
 /* Answers error VALUE (0: none) to a pipe where no device has pipes. */
 FAULT(pipe_unsupported_gives)
 
+/* Answers error VALUE (0: none) to an unknown name in the properties of a command buffer. */
+FAULT(command_buffer_unknown_name_gives)
+/* Answers error VALUE (0: none) to flags of a command buffer that mean nothing. */
+FAULT(command_buffer_bad_value_gives)
+/* Answers error VALUE (0: none) to flags of a command buffer that the device cannot do. */
+FAULT(command_buffer_unsupported_gives)
+/* Answers error VALUE (0: none) to a repeated name in the properties of a command buffer. */
+FAULT(command_buffer_repeated_name_gives)
+
 /* --- Sub-devices --- */
 
 /* Goes by the first of several partition schemes. */

@@ -16,6 +16,7 @@ from harness.probe.session import CANARY
 from harness.probe.values import Value, pack
 from harness.sandbox import Sandbox, Unsupported
 
+INVALID_PROPERTY = -64
 INVALID_VALUE, INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST, INVALID_OPERATION = -30, -36, -57, -59
 INVALID_COMMAND_BUFFER, INVALID_SYNC_POINTS, FAILED_EVENT = -1138, -1139, -14
 EXTENSION = "cl_khr_command_buffer"
@@ -24,6 +25,8 @@ QUEUES, NUM_QUEUES, REFERENCES, STATE, PROPERTIES, CONTEXT = 0x1294, 0x1295, 0x1
 RECORDING, EXECUTABLE = 0, 1
 COMMAND_TYPE = 0x12A8
 REQUIRED_PROPERTIES = 0x12AA  # CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR
+CAPABILITIES, CAPABILITY_SIMULTANEOUS_USE = 0x12A9, 1 << 2  # CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
+SIMULTANEOUS_USE = 1  # CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, a flag
 OF_BUFFERS = [name for name in FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
 SIZE = 64
 
@@ -117,6 +120,39 @@ def test_no_queue(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         for made in recorders(session):
             assert made.use.made(CREATE, 1, made.use.words(None), None)[0] == INVALID_COMMAND_QUEUE
+
+
+@requirement("PL-OTH-001", "PL-GEN-002", "PL-GEN-003", "PL-GEN-015")
+def test_property_list(icd: Icd, sandbox: Sandbox) -> None:
+    """Flags that mean nothing and a name that comes twice give CL_INVALID_VALUE; no list, and flags of 0, are fine.
+
+    For a name that nobody knows the text has no error of its own: CL_INVALID_VALUE, or as elsewhere
+    CL_INVALID_PROPERTY.
+    """
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            for good in (None, made.use.words(0), made.use.words(COMMAND_BUFFER_FLAGS, 0, 0)):
+                error, buffer = made.use.made(CREATE, 1, [made.queue], good)
+                assert error == 0
+                assert buffer
+            for bad in ((COMMAND_BUFFER_FLAGS, 1 << 40), (COMMAND_BUFFER_FLAGS, 0, COMMAND_BUFFER_FLAGS, 0)):
+                assert (bad, *made.create(*bad)) == (bad, INVALID_VALUE, 0)
+            for name in (0x7777, COMMAND_BUFFER_FLAGS | 1 << 40):
+                error, buffer = made.create(name, 0)
+                assert error in (INVALID_VALUE, INVALID_PROPERTY)
+                assert not buffer
+
+
+@requirement("PL-OTH-001")
+def test_flags_that_the_device_cannot_do(icd: Icd, sandbox: Sandbox) -> None:
+    """Simultaneous use is CL_INVALID_PROPERTY where the device does not say that it can do that."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            told, value = made.use.answer("clGetDeviceInfo", made.device, CAPABILITIES)
+            able = told == 0 and int.from_bytes(value, "little") & CAPABILITY_SIMULTANEOUS_USE
+            error, buffer = made.create(COMMAND_BUFFER_FLAGS, SIMULTANEOUS_USE)
+            assert error == (0 if able else INVALID_PROPERTY)
+            assert bool(buffer) == (error == 0)
 
 
 @requirement("XM-CMD-003")

@@ -274,7 +274,7 @@ def require_reimport(use: Use) -> None:
         raise Unsupported("loader", f"{REIMPORT} came with revision 0.9.2 of {EXTENSION}")
 
 
-@requirement("XM-XSM-011")
+@requirement("XM-XSM-011", "PL-OTH-003")
 @pytest.mark.parametrize("properties", ["NULL", "empty"])
 def test_reimport(icd: Icd, sandbox: Sandbox, properties: str) -> None:
     """A sync descriptor is imported again into a semaphore that was imported so; no property is needed."""
