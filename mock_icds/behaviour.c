@@ -56,6 +56,12 @@ static bool starts_with(const char *text, const char *start)
 static uint64_t change_references(uint64_t handle, int by)
 {
     struct object *object = object_of(handle);
+    if (by > 0 && fault(FAULT_retains_not_counted, ANY_PLATFORM)) {
+        return CL_SUCCESS;
+    }
+    if (by < 0 && fault(FAULT_children_die_with_parents, ANY_PLATFORM)) {
+        objects_die_with(object);
+    }
     bool root_device = object && object->kind == HANDLE_cl_device_id && object->parent->kind == HANDLE_cl_platform_id;
     if (object && object->kind == HANDLE_cl_device_id &&
         fault(root_device ? FAULT_root_devices_counted : FAULT_sub_devices_not_counted, ANY_PLATFORM)) {
@@ -86,6 +92,9 @@ static void *made_object(const struct function_info *about, enum handle_kind kin
     object_strip(object, told->without_dispatch, told->without_data);
     object->is_image = starts_with(about->name, "clCreateImage");
     object->is_buffer = starts_with(about->name, "clCreateBuffer") || function == FUNCTION_clCreateSubBuffer;
+    if (config.refuses && kind == HANDLE_cl_event) {
+        event_remember(object, function, arguments);
+    }
     if (config.validates) {
         creation_remember(object, function, arguments);
     }
@@ -202,9 +211,13 @@ static uint64_t function_address_for_platform(const uint64_t *arguments)
 uint64_t behave_otherwise(enum function function, const uint64_t *a)
 {
     const struct function_info *about = &function_info[function];
+    uint64_t result;
     int error;
     if (config.refuses && !config.function[function].takes_anything && is_improper(function, a, &error)) {
         return refuse(function, a, error);
+    }
+    if (config.refuses && event_behave(function, a, &result)) {
+        return result;
     }
     if (function == FUNCTION_clFlush && fault(FAULT_flush_fails, ANY_PLATFORM)) {
         return (uint64_t)(int64_t)CL_OUT_OF_RESOURCES;

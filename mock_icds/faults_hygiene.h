@@ -21,3 +21,23 @@ FAULT(objects_of_anybody)
 FAULT(info_wants_an_output)
 /* Answers CL_OUT_OF_RESOURCES to clFlush. */
 FAULT(flush_fails)
+/* Takes a second status of a user event. */
+FAULT(user_event_set_twice)
+/* Calls no callback of an event. */
+FAULT(event_callbacks_forgotten)
+/* Answers CL_SUCCESS where an event of the list has failed. */
+FAULT(failed_events_forgotten)
+/* Calls the destructor callbacks of a memory object in the order in which they were set. */
+FAULT(destructor_callbacks_forwards)
+/* Answers 0 as the type of the command of every event. */
+FAULT(event_type_unknown)
+/* Tells times of events that have none. */
+FAULT(profiling_of_any_event)
+/* Counts no retains. */
+FAULT(retains_not_counted)
+/* Destroys the objects that were made of one together with it. */
+FAULT(children_die_with_parents)
+/* Takes a status for the event of a command. */
+FAULT(status_of_any_event)
+/* Completes commands before the events that they wait for. */
+FAULT(commands_wait_for_nothing)

@@ -12,6 +12,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from harness.api.commands import command_type
+
 NUMBER = re.compile(r"-?(0x[0-9a-fA-F]+|\d+)")
 MAX_WORDS = 9
 
@@ -74,6 +76,16 @@ def queries(data: dict[str, Any], functions: dict[str, Any]) -> list[str]:
     return made
 
 
+def commands(functions: dict[str, Any], constants: dict[str, int]) -> list[str]:
+    """The type of the command that each enqueue function makes, by the names of both."""
+    made = []
+    for function in functions:
+        name = command_type(function)
+        if function.startswith("clEnqueue") and name in constants:
+            made.append(f"case FUNCTION_{function}: return {constants[name]:#x};")
+    return made
+
+
 def main() -> None:
     api_file, folder, out = map(Path, sys.argv[1:])
     api = json.loads(api_file.read_text())
@@ -90,6 +102,8 @@ def main() -> None:
         f"const int rule_count = {len(rules)};",
     ]
     lines += ["const struct known_query known_queries[] = {", *[f"    {q}," for q in asked], "};"]
+    lines += ["unsigned command_of(enum function function) {", "    switch ((int)function) {"]
+    lines += [f"    {c}" for c in commands(functions, api["constants"])] + ["    default: return 0;", "    }", "}"]
     lines += [f"const int known_query_count = {len(asked)};", ""]
     out.write_text("\n".join(lines))
 

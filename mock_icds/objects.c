@@ -314,3 +314,12 @@ void objects_set_dispatch_data(int platform, void *data)
         }
     }
 }
+
+void objects_die_with(const struct object *parent)
+{
+    for (int i = 0; parent && parent->references == 1 && i < object_count; i++) {
+        if (arena[i].parent == parent) {
+            arena[i].references = 0;
+        }
+    }
+}

@@ -37,6 +37,7 @@ struct object {
     struct object *parent;
     bool is_image;             /* a memory object that was made as one, */
     bool is_buffer;            /* or as a buffer; others are neither */
+    struct life *life;         /* of an event or a memory object (events.c), or NULL */
     struct creation *made;     /* NULL where nothing is known of it */
     struct gl_link *gl;        /* what ties it to OpenGL or EGL (gl.h), or NULL */
     struct external *external; /* what external.h keeps of it, or NULL */
@@ -65,6 +66,8 @@ void *object_handle(const struct object *object);
 struct object *object_of(uint64_t handle);
 /* Drops or adds a reference. False where there was none. */
 bool object_count_reference(struct object *object, int by);
+/* Takes all references from the objects that were made of one. */
+void objects_die_with(const struct object *parent);
 /* Sets the dispatch data of a platform and of all objects that belong to it. */
 void objects_set_dispatch_data(int platform, void *data);
 

@@ -1,0 +1,170 @@
+/* What becomes of events and of memory objects in the end: status, callbacks, and who waits for whom. */
+#define _GNU_SOURCE
+#include "icd.h"
+#include "validity.h"
+
+#include <string.h>
+
+enum { MAX_NOTIFIED = 8 };
+
+struct notified {
+    uint64_t function;
+    uint64_t user_data;
+    cl_int type;
+};
+
+/* The life of an event or of a memory object. */
+struct life {
+    cl_int status;
+    bool is_user;
+    bool is_set;
+    cl_command_type command;
+    struct object *waits_for;
+    int notified_count;
+    struct notified notified[MAX_NOTIFIED];
+};
+
+static struct life *life_of(struct object *object)
+{
+    if (!object->life) {
+        object->life = objects_memory(sizeof *object->life);
+    }
+    return object->life;
+}
+
+static cl_int status_of(struct object *event)
+{
+    const struct life *life = life_of(event);
+    if (!life->waits_for || fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM)) {
+        return life->status;
+    }
+    cl_int other = status_of(life->waits_for);
+    return other <= CL_COMPLETE ? other : CL_QUEUED;
+}
+
+static void call_event(struct object *event, const struct notified *told, cl_int status)
+{
+    void(CL_CALLBACK * notify)(cl_event, cl_int, void *) =
+        (void(CL_CALLBACK *)(cl_event, cl_int, void *))(uintptr_t)told->function;
+    notify((cl_event)object_handle(event), status, (void *)(uintptr_t)told->user_data);
+}
+
+static cl_int set_user_event(struct object *event, cl_int status)
+{
+    struct life *life = life_of(event);
+    if (!life->is_user && !fault(FAULT_status_of_any_event, ANY_PLATFORM)) {
+        return CL_INVALID_EVENT;
+    }
+    if (life->is_set && !fault(FAULT_user_event_set_twice, ANY_PLATFORM)) {
+        return CL_INVALID_OPERATION;
+    }
+    life->is_set = true;
+    life->status = status;
+    for (int i = 0; i < life->notified_count && !fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM); i++) {
+        call_event(event, &life->notified[i], status < 0 ? status : life->notified[i].type);
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int set_event_callback(struct object *event, const uint64_t *arguments)
+{
+    struct life *life = life_of(event);
+    struct notified told = {arguments[2], arguments[3], (cl_int)arguments[1]};
+    cl_int status = status_of(event);
+    if (status <= told.type && !fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM)) {
+        call_event(event, &told, status < 0 ? status : told.type);
+    } else if (life->notified_count < MAX_NOTIFIED) {
+        life->notified[life->notified_count++] = told;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int error_of_list(const uint64_t *list, cl_uint count)
+{
+    for (cl_uint i = 0; list && i < count; i++) {
+        struct object *event = object_of(list[i]);
+        if (event && status_of(event) < 0 && !fault(FAULT_failed_events_forgotten, ANY_PLATFORM)) {
+            return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+static void call_destructors(struct object *memory)
+{
+    struct life *life = life_of(memory);
+    bool forwards = fault(FAULT_destructor_callbacks_forwards, ANY_PLATFORM);
+    for (int i = 0; i < life->notified_count; i++) {
+        const struct notified *told = &life->notified[forwards ? i : life->notified_count - 1 - i];
+        void(CL_CALLBACK * notify)(cl_mem, void *) = (void(CL_CALLBACK *)(cl_mem, void *))(uintptr_t)told->function;
+        notify((cl_mem)object_handle(memory), (void *)(uintptr_t)told->user_data);
+    }
+}
+
+bool event_behave(enum function function, const uint64_t *arguments, uint64_t *result)
+{
+    struct object *object = object_of(arguments[0]);
+    cl_int answer = CL_SUCCESS;
+    switch (function) {
+    case FUNCTION_clSetUserEventStatus:
+        answer = set_user_event(object, (cl_int)arguments[1]);
+        break;
+    case FUNCTION_clSetEventCallback:
+        answer = set_event_callback(object, arguments);
+        break;
+    case FUNCTION_clWaitForEvents:
+        answer = error_of_list((const uint64_t *)(uintptr_t)arguments[1], (cl_uint)arguments[0]);
+        break;
+    case FUNCTION_clSetMemObjectDestructorCallback:
+        if (life_of(object)->notified_count < MAX_NOTIFIED) {
+            life_of(object)->notified[life_of(object)->notified_count++] =
+                (struct notified){arguments[1], arguments[2], 0};
+        }
+        break;
+    case FUNCTION_clReleaseMemObject:
+        if (object && object->references == 1) {
+            call_destructors(object);
+        }
+        return false;
+    default:
+        return false;
+    }
+    *result = (uint64_t)(int64_t)answer;
+    return true;
+}
+
+void event_remember(struct object *event, enum function function, const uint64_t *arguments)
+{
+    struct life *life = life_of(event);
+    const struct function_info *about = &function_info[function];
+    life->is_user = function == FUNCTION_clCreateUserEvent;
+    life->status = life->is_user ? CL_SUBMITTED : CL_COMPLETE;
+    life->command = life->is_user ? CL_COMMAND_USER : command_of(function);
+    for (unsigned i = 0; i + 1 < about->parameter_count; i++) {
+        const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[i + 1];
+        if (strcmp(about->parameters[i].name, "num_events_in_wait_list") == 0 && list && arguments[i] > 0) {
+            life->waits_for = object_of(list[0]);
+        }
+    }
+}
+
+bool event_has_profiling(const struct object *event)
+{
+    const struct object *queue = event->parent;
+    return fault(FAULT_profiling_of_any_event, ANY_PLATFORM) ||
+           (queue && queue->kind == HANDLE_cl_command_queue && queue->made &&
+            queue->made->function == FUNCTION_clCreateCommandQueue &&
+            (queue->made->arguments[2] & CL_QUEUE_PROFILING_ENABLE));
+}
+
+bool event_info(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    cl_int status = status_of(event);
+    cl_command_type command = fault(FAULT_event_type_unknown, ANY_PLATFORM) ? 0 : life_of(event)->command;
+    if (query == CL_EVENT_COMMAND_EXECUTION_STATUS) {
+        *result = answer_info(rest, &status, sizeof status);
+    } else if (query == CL_EVENT_COMMAND_TYPE) {
+        *result = answer_info(rest, &command, sizeof command);
+    }
+    return query == CL_EVENT_COMMAND_EXECUTION_STATUS || query == CL_EVENT_COMMAND_TYPE;
+}
