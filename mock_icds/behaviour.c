@@ -93,7 +93,7 @@ static void *made_object(const struct function_info *about, enum handle_kind kin
     object->is_image = starts_with(about->name, "clCreateImage");
     object->is_buffer = starts_with(about->name, "clCreateBuffer") || function == FUNCTION_clCreateSubBuffer;
     if (config.refuses && kind == HANDLE_cl_event) {
-        event_remember(object, function, arguments);
+        life_remember(object, function, arguments);
     }
     if (config.validates) {
         creation_remember(object, function, arguments);
@@ -216,7 +216,7 @@ uint64_t behave_otherwise(enum function function, const uint64_t *a)
     if (config.refuses && !config.function[function].takes_anything && is_improper(function, a, &error)) {
         return refuse(function, a, error);
     }
-    if (config.refuses && event_behave(function, a, &result)) {
+    if (config.refuses && life_behave(function, a, &result)) {
         return result;
     }
     if (function == FUNCTION_clFlush && fault(FAULT_flush_fails, ANY_PLATFORM)) {
@@ -256,7 +256,7 @@ uint64_t behave_otherwise(enum function function, const uint64_t *a)
         usual_behaviour(about, a);
         return (uint64_t)(uintptr_t)objects_memory(SOME_MEMORY);
     }
-    uint64_t result = config.validates ? validated_behaviour(function, a) : usual_behaviour(about, a);
+    result = config.validates ? validated_behaviour(function, a) : usual_behaviour(about, a);
     if (about->result == RESULT_HANDLE) {
         external_note_devices(function, a, result);
     }

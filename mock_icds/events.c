@@ -101,7 +101,7 @@ static void call_destructors(struct object *memory)
     }
 }
 
-bool event_behave(enum function function, const uint64_t *arguments, uint64_t *result)
+bool life_behave(enum function function, const uint64_t *arguments, uint64_t *result)
 {
     struct object *object = object_of(arguments[0]);
     cl_int answer = CL_SUCCESS;
@@ -133,7 +133,7 @@ bool event_behave(enum function function, const uint64_t *arguments, uint64_t *r
     return true;
 }
 
-void event_remember(struct object *event, enum function function, const uint64_t *arguments)
+void life_remember(struct object *event, enum function function, const uint64_t *arguments)
 {
     struct life *life = life_of(event);
     const struct function_info *about = &function_info[function];
@@ -148,7 +148,7 @@ void event_remember(struct object *event, enum function function, const uint64_t
     }
 }
 
-bool event_has_profiling(const struct object *event)
+bool life_has_profiling(const struct object *event)
 {
     const struct object *queue = event->parent;
     return fault(FAULT_profiling_of_any_event, ANY_PLATFORM) ||
@@ -157,7 +157,7 @@ bool event_has_profiling(const struct object *event)
             (queue->made->arguments[2] & CL_QUEUE_PROFILING_ENABLE));
 }
 
-bool event_info(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result)
+bool life_info(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     cl_int status = status_of(event);
     cl_command_type command = fault(FAULT_event_type_unknown, ANY_PLATFORM) ? 0 : life_of(event)->command;

@@ -59,6 +59,8 @@ def rule(text: str, functions: dict[str, Any], calls: dict[str, str], constants:
     made = []
     for index, (parameter, usual) in enumerate(zip(functions[function], calls[function].split(), strict=True)):
         word = changed.get(parameter["name"], usual)
+        if parameter["name"] == "properties" and "properties" not in changed and word == "-":
+            continue  # a list may be there, too
         if parameter["name"] in changed or word == "-" or value(word, constants) is not None:
             made.append(condition(index, parameter["size"], word, constants))
     error = errors.split("|")[0]
@@ -104,6 +106,9 @@ def main() -> None:
     lines += ["const struct known_query known_queries[] = {", *[f"    {q}," for q in asked], "};"]
     lines += ["unsigned command_of(enum function function) {", "    switch ((int)function) {"]
     lines += [f"    {c}" for c in commands(functions, api["constants"])] + ["    default: return 0;", "    }", "}"]
+    lines += ["bool is_judged(enum function function) {", "    switch ((int)function) {"]
+    lines += [f"    case FUNCTION_{name}:" for name in read["calls"]["call"] if name in functions]
+    lines += ["        return true;", "    default:", "        return false;", "    }", "}"]
     lines += [f"const int known_query_count = {len(asked)};", ""]
     out.write_text("\n".join(lines))
 

@@ -29,14 +29,14 @@ struct object *make_as_told(enum function function, const uint64_t *arguments, e
 /* --- events.c --- */
 
 /* What a function does to events and memory objects that live on; false where it is none of these. */
-bool event_behave(enum function function, const uint64_t *arguments, uint64_t *result);
+bool life_behave(enum function function, const uint64_t *arguments, uint64_t *result);
 /* Keeps what an event is of, and what it waits for. */
-void event_remember(struct object *event, enum function function, const uint64_t *arguments);
+void life_remember(struct object *event, enum function function, const uint64_t *arguments);
 /* Answers a query of an event that follows from its life; false where it does not. */
-bool event_info(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result);
+bool life_info(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result);
 
 /* Whether the times of an event can be queried. */
-bool event_has_profiling(const struct object *event);
+bool life_has_profiling(const struct object *event);
 
 /* --- info_faults.c --- */
 

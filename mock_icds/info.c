@@ -273,11 +273,11 @@ cl_int get_info(enum function function, const uint64_t *arguments)
         creation_info(object, query, rest, &result)) {
         return result;
     }
-    if (config.refuses && function == FUNCTION_clGetEventProfilingInfo && !event_has_profiling(object)) {
+    if (config.refuses && function == FUNCTION_clGetEventProfilingInfo && !life_has_profiling(object)) {
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     }
     if (config.refuses && object->kind == HANDLE_cl_event && function == FUNCTION_clGetEventInfo &&
-        event_info(object, query, rest, &result)) {
+        life_info(object, query, rest, &result)) {
         return result;
     }
     for (size_t i = 0; i < sizeof relations / sizeof *relations; i++) {

@@ -154,6 +154,9 @@ bool is_improper(enum function function, const uint64_t *arguments, int *error)
     const struct function_info *about = &function_info[function];
     bool is_enqueue = strncmp(about->name, "clEnqueue", 9) == 0;
     struct object *context = is_enqueue ? context_of(object_of(arguments[0])) : NULL;
+    if (!is_judged(function)) {
+        return false;
+    }
     *error = null_error(function, arguments);
     if (!*error && is_enqueue) {
         *error = wait_list_error(about, arguments, context);

@@ -40,6 +40,8 @@ extern const int known_query_count;
 
 /* The type of the commands that a function makes, or 0. */
 unsigned command_of(enum function function);
+/* Whether the checks of ICDs have a proper call of a function; only such functions refuse improper ones here. */
+bool is_judged(enum function function);
 /* Whether a call is improper; its error, which is 0 where the function answers NULL and nothing else. */
 bool is_improper(enum function function, const uint64_t *arguments, int *error);
 /* What a function answers that refuses a call. */

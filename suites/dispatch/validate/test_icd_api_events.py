@@ -13,6 +13,7 @@ from harness.icd_check.direct import IcdSession
 from harness.icd_check.objects import IcdObjects
 from harness.icd_check.subject import Icd
 from harness.marks import requirement
+from harness.probe.session import Session
 from harness.probe.values import Callback, Value
 from harness.sandbox import Sandbox
 
@@ -29,13 +30,13 @@ WITH_EVENT = [
 ]
 
 
-def about(session: IcdSession, event: Value, query: str) -> int:
+def about(session: Session, event: Value, query: str) -> int:
     answer = session.buffer(8, 0)
     assert session.call("clGetEventInfo", event, api().constant(query), 8, answer, None) == 0
     return answer.i32()
 
 
-def status(session: IcdSession, event: Value) -> int:
+def status(session: Session, event: Value) -> int:
     return about(session, event, "CL_EVENT_COMMAND_EXECUTION_STATUS")
 
 

@@ -79,12 +79,15 @@ def test_sub_buffer_keeps_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         region = session.words([0, 16])
-        part = objects.made_by("clCreateSubBuffer", objects.mem, 0, api().constant("CL_BUFFER_CREATE_TYPE_REGION"), region)
+        part = objects.made_by(
+            "clCreateSubBuffer", objects.mem, 0, api().constant("CL_BUFFER_CREATE_TYPE_REGION"), region
+        )
         content = session.data(bytes(range(16)))
         assert session.call("clEnqueueWriteBuffer", objects.queue, part, 1, 0, 16, content, 0, None, None) == 0
         assert change(session, "Release", "cl_mem", objects.mem) == 0
         assert count_of(session, "cl_mem", part) >= 1
-        assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, session.buffer(16), 0, None, None) == 0
+        got = session.buffer(16)
+        assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, got, 0, None, None) == 0
         assert change(session, "Release", "cl_mem", part) == 0
 
 

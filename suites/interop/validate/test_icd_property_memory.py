@@ -68,7 +68,7 @@ def test_errors_like_the_older_function(icd: Icd, sandbox: Sandbox, words: list[
             for flags, size, host in (
                 (READ_WRITE, 0, None),
                 (READ_WRITE | WRITE_ONLY, 64, None),
-                (1 << 40, 64, None),
+                (1 << 62, 64, None),
                 (READ_WRITE, 64, memory),
                 (COPY_HOST_PTR, 64, None),
                 (USE_HOST_PTR, 64, None),
