@@ -20,6 +20,21 @@ static bool seen_before(const struct offered *offered, const struct object *plat
     return false;
 }
 
+/* The list of platforms, in so much room and not more. */
+static const cl_platform_id *listed(cl_uint room, cl_uint count)
+{
+    cl_platform_id *list = guarded(room * sizeof *list);
+    cl_uint again = 0;
+    cl_int result = room ? (cl_int)CALL(clGetPlatformIDs, room, AT(list), AT(&again)) : CL_SUCCESS;
+    if (result != CL_SUCCESS) {
+        finding("wrong", "list-fails", "clGetPlatformIDs(%u, list, &count) answers %d after the count was %u", room,
+                result, count);
+    } else if (room && again != count) {
+        finding("wrong", "count-differs", "the loader counts %u platforms, then %u", count, again);
+    }
+    return list;
+}
+
 struct offered platforms_offered(void)
 {
     struct offered offered = {0, {NULL}};
@@ -35,14 +50,13 @@ struct offered platforms_offered(void)
                 MOST_OFFERED);
         return offered;
     }
-    cl_platform_id *list = guarded(count * sizeof *list);
-    cl_uint again = 0;
-    if (count > 0 && (cl_int)CALL(clGetPlatformIDs, count, AT(list), AT(&again)) != CL_SUCCESS) {
-        finding("wrong", "list-fails", "clGetPlatformIDs(%u, list, &count) fails after it answered this count", count);
-        return offered;
-    }
-    if (count > 0 && again != count) {
-        finding("wrong", "count-differs", "the loader counts %u platforms, then %u", count, again);
+    const cl_platform_id *list = listed(count, count);
+    for (cl_uint room = 1; room <= count + 1; room++) {
+        const cl_platform_id *other = room == count ? list : listed(room, count);
+        if (memcmp(list, other, (room < count ? room : count) * sizeof *list) != 0) {
+            finding("wrong", "lists-differ", "the list of %u platforms is another one where there is room for %u",
+                    count, room);
+        }
     }
     for (cl_uint i = 0; i < count; i++) {
         struct object *platform = object_of(AT(list[i]));

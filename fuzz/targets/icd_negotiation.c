@@ -187,6 +187,50 @@ static void some_variables(uint8_t which)
     }
 }
 
+static bool is_plain(const struct answer *answer)
+{
+    return !answer->size_error && !answer->data_error && !answer->longer && !answer->unterminated && !answer->unset;
+}
+
+static bool has_token(const char *text, const char *token)
+{
+    size_t length = strlen(token);
+    for (const char *found = strstr(text, token); found; found = strstr(found + 1, token)) {
+        if ((found == text || found[-1] == ' ') && (found[length] == ' ' || !found[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether nothing at all is wrong with a platform: every loader must offer it, whatever its neighbours are like. */
+static bool is_faultless(const struct vendor *vendor, const struct platform *platform)
+{
+    bool reached = !vendor->hides_query && !vendor->hides_enumerate && !vendor->hides_info &&
+                   !vendor->query_hides_enumerate && !vendor->query_hides_info && !vendor->query_hides_icd2 &&
+                   !vendor->count_error && !vendor->list_error && !vendor->count_unset && !vendor->count_more &&
+                   !vendor->list_fewer;
+    return reached && !platform->null_in_list && !platform->set_data_error && is_plain(&platform->extensions_answer) &&
+           is_plain(&platform->suffix_answer) && has_token(platform->extensions, "cl_khr_icd");
+}
+
+static void check_faultless(const struct offered *offered, unsigned vendor_count)
+{
+    for (unsigned v = 0; v < vendor_count; v++) {
+        for (unsigned p = 0; p < vendors[v].platform_count; p++) {
+            const struct platform *platform = &vendors[v].platform[p];
+            bool found = false;
+            for (cl_uint i = 0; i < offered->count; i++) {
+                found |= offered->platform[i] == &platform->object[HANDLE_cl_platform_id];
+            }
+            if (!found && is_faultless(&vendors[v], platform)) {
+                finding("wrong", "not-offered", "nothing is wrong with platform %u of vendor %u, and it is not offered",
+                        p, v);
+            }
+        }
+    }
+}
+
 void target_run(void)
 {
     unsigned count = 1 + take_below(VENDORS);
@@ -213,6 +257,7 @@ void target_run(void)
         check_null_handles();
     }
     struct offered offered = platforms_offered();
+    check_faultless(&offered, count);
     for (cl_uint i = 0; i < offered.count; i++) {
         check_calls(offered.platform[i]);
         const struct platform *platform = &vendors[offered.platform[i]->vendor].platform[offered.platform[i]->platform];
