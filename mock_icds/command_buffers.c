@@ -25,6 +25,8 @@ struct command_buffer {
 static const struct property_rule rules[] = {{CL_COMMAND_BUFFER_FLAGS_KHR, PROPERTY_VALUE, NULL, NULL}};
 static const struct property_rules buffer_rules = {rules, 1, CL_INVALID_VALUE, CL_INVALID_VALUE};
 
+static int last_asked; /* the platform of which an address was last asked */
+
 static struct command_buffer *command_buffer_of(uint64_t handle)
 {
     struct object *object = external_object(handle, HANDLE_cl_command_buffer_khr);
@@ -41,6 +43,10 @@ static cl_int create(const uint64_t *arguments, struct object **made)
     if (!error && !queue) {
         error = external_rule(FAULT_command_buffer_bad_queue_answers, CL_INVALID_COMMAND_QUEUE);
         queue = platform_object(0);
+    }
+    if (!error && ((fault(FAULT_command_buffers_for_first_device, ANY_PLATFORM) && external_of(queue)->devices != 1) ||
+                   (fault(FAULT_command_buffers_for_last_platform, ANY_PLATFORM) && queue->platform != last_asked))) {
+        error = CL_INVALID_COMMAND_QUEUE;
     }
     if (!error) {
         struct property_rules as_told = buffer_rules;
@@ -245,6 +251,9 @@ bool command_buffers_behave(enum function function, const uint64_t *arguments, u
     case FUNCTION_clEnqueueCommandBufferKHR:
         error = enqueue(function, arguments);
         break;
+    case FUNCTION_clGetExtensionFunctionAddressForPlatform:
+        last_asked = object_of(arguments[0]) ? object_of(arguments[0])->platform : 0;
+        return false;
     default:
         if (strncmp(function_info[function].name, "clCommand", 9) != 0) {
             return false;

@@ -234,5 +234,9 @@ FAULT(enqueue_queues_answer)
 FAULT(command_buffer_executes_once)
 /* Executes nothing of a command buffer. */
 FAULT(command_buffer_executes_nothing)
+/* Takes queues of the first device only for command buffers. */
+FAULT(command_buffers_for_first_device)
+/* Takes queues for command buffers of that platform only whose functions were asked for last. */
+FAULT(command_buffers_for_last_platform)
 /* Answers VALUE (default 0) as the type of executed command buffers. */
 FAULT(command_buffer_event_type_is)

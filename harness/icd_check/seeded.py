@@ -51,7 +51,7 @@ _PLAIN: dict[str, Any] = {
             "accelerators": 1,
             "features": "device_queues images out_of_order pipes terminate",
         },
-        {"extensions": "cl_khr_icd cl_khr_terminate_context", "features": "images"},
+        {"extensions": "cl_khr_icd cl_khr_terminate_context cl_khr_command_buffer", "features": "images"},
     ],
 }
 

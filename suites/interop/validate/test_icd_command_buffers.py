@@ -10,11 +10,13 @@ import pytest
 from harness.api.model import api
 from harness.icd_check.external import COMPLETE, STATUS, TYPE, UNKNOWN, Use, uses
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
 from harness.probe.session import CANARY
 from harness.probe.values import Value, pack
 from harness.sandbox import Sandbox, Unsupported
+
+pytestmark = extension("cl_khr_command_buffer")
 
 INVALID_PROPERTY = -64
 INVALID_VALUE, INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST, INVALID_OPERATION = -30, -36, -57, -59

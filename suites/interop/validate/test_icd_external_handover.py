@@ -16,16 +16,24 @@ from harness.icd_check.external import (
     uses,
 )
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.extensions import DMA_BUF, MEM_DEVICE_HANDLE_LIST, MEMORY_HANDLE_TYPES, OPAQUE_FD
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
+
+pytestmark = extension("cl_khr_external_memory")
 
 INVALID_VALUE, INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST = -30, -36, -38, -57
 FAILED_EVENT = -14  # CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
 COMMANDS = {"Acquire": 0x2047, "Release": 0x2048}
 BOTH = pytest.mark.parametrize("what", list(COMMANDS))
-KINDS = pytest.mark.parametrize("kind", [OPAQUE_FD, DMA_BUF], ids=["opaque-fd", "dma-buf"])
+KINDS = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(OPAQUE_FD, id="opaque-fd", marks=extension("cl_khr_external_memory_opaque_fd")),
+        pytest.param(DMA_BUF, id="dma-buf", marks=extension("cl_khr_external_memory_dma_buf")),
+    ],
+)
 EXTENSION = "cl_khr_external_memory"
 BEFORE, AFTER = b"from outside" * 5, b"from OpenCL " * 5
 
@@ -239,6 +247,7 @@ def in_order_or_not(made: Import, properties: int) -> Value:
 
 
 @requirement("XM-ACQ-010")
+@extension("cl_khr_semaphore")
 @KINDS
 def test_hand_over_by_semaphores(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Wait, acquire, work, release, signal: nothing of it happens before the first semaphore is signalled."""

@@ -9,7 +9,7 @@ import pytest
 from harness.api.model import api
 from harness.icd_check.external import SIZE, Import, imports, target, uses
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.extensions import (
     DEVICE_LINEAR_TYPES,
     DEVICE_MEMORY_TYPES,
@@ -21,11 +21,19 @@ from harness.probe.extensions import (
 from harness.probe.values import Value, pack
 from harness.sandbox import Sandbox, Unsupported
 
+pytestmark = extension("cl_khr_external_memory")
+
 LIST = MEM_DEVICE_HANDLE_LIST
 INVALID_VALUE, INVALID_DEVICE, INVALID_HOST_PTR, INVALID_PROPERTY = -30, -33, -37, -64
 # An image of memory whose layout a vendor cannot know may be refused for what it is.
 ABOUT_IMAGES = {-4, -5, -9, -10, -39, -40, -59, -65}
-KINDS = pytest.mark.parametrize("kind", [OPAQUE_FD, DMA_BUF], ids=["opaque-fd", "dma-buf"])
+KINDS = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(OPAQUE_FD, id="opaque-fd", marks=extension("cl_khr_external_memory_opaque_fd")),
+        pytest.param(DMA_BUF, id="dma-buf", marks=extension("cl_khr_external_memory_dma_buf")),
+    ],
+)
 UPPER_BITS = 1 << 32
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from harness.icd_check.external import uses
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.extensions import (
     DEVICE_EXPORT_TYPES,
     DEVICE_IMPORT_TYPES,
@@ -34,26 +34,32 @@ PARTS = {
 }
 
 
+def named(*names: str) -> list[object]:
+    """Parameters that name an extension each, without which their cases are unsupported."""
+    return [pytest.param(name, marks=extension(name)) for name in names]
+
+
 @pytest.mark.parametrize(
-    "what", [pytest.param(name, marks=pytest.mark.requirement(row[3])) for name, row in PARTS.items()]
+    "what",
+    [pytest.param(name, marks=[pytest.mark.requirement(row[3]), extension(row[0])]) for name, row in PARTS.items()],
 )
 def test_platform_has_what_all_devices_have(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A type of the platform is a type of each of its devices."""
-    extension, of_platform, of_device, _ = PARTS[what]
+    name, of_platform, of_device, _ = PARTS[what]
     with icd.open(sandbox) as session:
-        for use in uses(session, extension, devices=0):
+        for use in uses(session, name, devices=0):
             listed = set(use.types(use.platform, of_platform))
             for device in use.devices:
                 assert listed <= set(use.types(device, of_device))
 
 
 @requirement("XM-QRY-002", "XM-SEM-007")
-@pytest.mark.parametrize("extension", ["cl_khr_external_memory", "cl_khr_semaphore"])
-def test_some_device_has_a_type(icd: Icd, sandbox: Sandbox, extension: str) -> None:
+@pytest.mark.parametrize("name", named("cl_khr_external_memory", "cl_khr_semaphore"))
+def test_some_device_has_a_type(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """Of a platform with the extension, at least one device has a type of memory, or binary semaphores."""
     with icd.open(sandbox) as session:
-        for use in uses(session, extension, devices=0):
-            if extension == "cl_khr_semaphore":
+        for use in uses(session, name, devices=0):
+            if name == "cl_khr_semaphore":
                 found = [d for d in use.devices if SEMAPHORE_TYPE_BINARY in use.types(d, DEVICE_SEMAPHORE_TYPES)]
             else:
                 found = [d for d in use.devices if use.types(d, DEVICE_MEMORY_TYPES)]
@@ -61,6 +67,7 @@ def test_some_device_has_a_type(icd: Icd, sandbox: Sandbox, extension: str) -> N
 
 
 @requirement("XM-QRY-003")
+@extension("cl_khr_external_memory")
 def test_linear_types_can_be_imported(icd: Icd, sandbox: Sandbox) -> None:
     """Types whose images are taken for linear are types that can be imported."""
     with icd.open(sandbox) as session:
@@ -80,14 +87,14 @@ def test_linear_types_can_be_imported(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-QRY-004")
-@pytest.mark.parametrize("what", ["memory", "semaphores"])
-def test_types_have_their_extensions(icd: Icd, sandbox: Sandbox, what: str) -> None:
+@pytest.mark.parametrize("name", named("cl_khr_external_memory", "cl_khr_external_semaphore"))
+def test_types_have_their_extensions(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """Each type that a device has is one of an extension that it advertises, as far as extensions of KHR go."""
-    memory = what == "memory"
+    memory = name == "cl_khr_external_memory"
     known = MEMORY_HANDLE_TYPES if memory else SEMAPHORE_HANDLE_TYPES
     queries = [DEVICE_MEMORY_TYPES] if memory else [DEVICE_IMPORT_TYPES, DEVICE_EXPORT_TYPES]
     with icd.open(sandbox) as session:
-        for use in uses(session, "cl_khr_external_memory" if memory else "cl_khr_external_semaphore", devices=0):
+        for use in uses(session, name, devices=0):
             for device in use.devices:
                 types = [kind for query in queries for kind in use.types(device, query) if kind in known]
                 missing = {known[kind] for kind in types} - set(use.extensions(device))
@@ -95,6 +102,7 @@ def test_types_have_their_extensions(icd: Icd, sandbox: Sandbox, what: str) -> N
 
 
 @requirement("XM-QRY-005")
+@extension("cl_khr_external_memory")
 def test_extensions_have_their_types(icd: Icd, sandbox: Sandbox) -> None:
     """A platform that advertises an extension of handle types has one of its types, by its number."""
     with icd.open(sandbox) as session:
@@ -107,6 +115,7 @@ def test_extensions_have_their_types(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-XSM-013")
+@extension("cl_khr_external_semaphore")
 def test_handle_types_of_semaphores(icd: Icd, sandbox: Sandbox) -> None:
     """A device with external semaphores has a handle type to import or one to export."""
     with icd.open(sandbox) as session:
@@ -116,13 +125,13 @@ def test_handle_types_of_semaphores(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-ACQ-001")
-@pytest.mark.parametrize("extension", FUNCTIONS)
-def test_functions_of_a_platform(icd: Icd, sandbox: Sandbox, extension: str) -> None:
+@pytest.mark.parametrize("name", named(*FUNCTIONS))
+def test_functions_of_a_platform(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """The functions of an extension that a platform advertises are had by its address query."""
     with icd.open(sandbox) as session:
-        for use in uses(session, extension, devices=0):
-            functions = set(FUNCTIONS[extension])
-            if extension.endswith("sync_fd") and not use.is_since(1, 0, 0):
+        for use in uses(session, name, devices=0):
+            functions = set(FUNCTIONS[name])
+            if name.endswith("sync_fd") and not use.is_since(1, 0, 0):
                 functions.clear()  # its only function came with revision 0.9.2 of cl_khr_external_semaphore
-            missing = [name for name in functions if not function_of(session, use.platform, name)]
+            missing = [function for function in functions if not function_of(session, use.platform, function)]
             assert not missing

@@ -8,7 +8,7 @@ import pytest
 
 from harness.icd_check.external import Semaphores, Use, target, uses
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.extensions import (
     DEVICE_EXPORT_TYPES,
     DEVICE_IMPORT_TYPES,
@@ -21,6 +21,8 @@ from harness.probe.extensions import (
 from harness.probe.session import CANARY
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
+
+pytestmark = extension("cl_khr_external_semaphore")
 
 INVALID_VALUE, INVALID_DEVICE, INVALID_OPERATION, INVALID_PROPERTY, INVALID_SEMAPHORE = -30, -33, -59, -64, -1142
 EXTENSION = "cl_khr_external_semaphore"

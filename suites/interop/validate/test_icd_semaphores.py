@@ -8,11 +8,13 @@ import pytest
 
 from harness.icd_check.external import COMPLETE, OUT_OF_ORDER, STATUS, TYPE, Semaphores, Use, may_block, uses
 from harness.icd_check.subject import Icd
-from harness.marks import requirement
+from harness.marks import extension, requirement
 from harness.probe.extensions import SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY
 from harness.probe.session import CANARY
 from harness.probe.values import Value, pack
 from harness.sandbox import Sandbox, Unsupported
+
+pytestmark = extension("cl_khr_semaphore")
 
 INVALID_VALUE, INVALID_DEVICE, INVALID_CONTEXT, INVALID_COMMAND_QUEUE = -30, -33, -34, -36
 INVALID_EVENT_WAIT_LIST, INVALID_PROPERTY, INVALID_SEMAPHORE = -57, -64, -1142

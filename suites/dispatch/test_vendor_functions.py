@@ -1,0 +1,36 @@
+"""Functions that take semaphores and command buffers are no loader's: each platform has its own (DISP-OBJ)."""
+
+from __future__ import annotations
+
+from harness.api.model import api
+from harness.loader import Loader
+from harness.marks import requirement
+from harness.probe.extensions import FUNCTIONS, function_of
+from harness.sandbox import Sandbox
+
+OBJECTS = ("cl_semaphore_khr", "cl_command_buffer_khr", "cl_mutable_command_khr")
+
+
+@requirement("DISP-OBJ-013", "DISP-EXT-002")
+def test_functions_of_semaphores_and_command_buffers(loader: Loader, sandbox: Sandbox) -> None:
+    """The loader exports none of them, and gives the address that the platform answers."""
+    known = {name for names in FUNCTIONS.values() for name in names}
+    taking = [
+        f.name
+        for f in api().functions.values()
+        if (f.slot is None and any(p.handle in OBJECTS for p in f.parameters)) or f.name in known
+    ]
+    assert len(taking) >= 25
+    sandbox.vendor("a")
+    sandbox.vendor("b", icd2=loader.has("ICD 2"))
+    with loader.start(sandbox) as cl:
+        exported = [name for name in taking if cl.symbol(name)]
+        assert exported == []
+        modules = {
+            cl.GetPlatformInfo(p): str(sandbox.libraries / f"lib{cl.GetPlatformInfo(p)}.so")
+            for p in cl.GetPlatformIDs()
+        }
+        for platform in cl.GetPlatformIDs():
+            for name in taking:
+                assert cl.module(function_of(cl, platform, name)) == modules[cl.GetPlatformInfo(platform)]
+    assert set(modules) == {"a", "b"}
