@@ -16,6 +16,8 @@ from harness import replay
 from harness.build import build
 from harness.calllog.reader import CallLog
 from harness.expectations import Expectations
+from harness.icd_check import reproducer
+from harness.icd_check.direct import IcdSession
 from harness.probe import Session, SubjectFailure
 from harness.report import CaseResult, judge
 from harness.report.records import UnsupportedKind, Verdict, case_name
@@ -111,7 +113,26 @@ def result_of(
     if result.counts or keep:
         kept = _keep(case, sandbox)
         values |= {"sandbox": str(kept), "reproduce": f"./clharness replay {shlex.quote(str(kept))}"}
+        if program := _program(case, sandbox, kept, printable(message)):
+            target = shlex.quote(str(program.with_suffix("")))
+            values["reproduce"] = f"cc -w {shlex.quote(str(program))} -ldl -o {target} && {target}"
     return CaseResult.from_json(result.to_json() | values)
+
+
+def _program(case: Case, sandbox: Sandbox, kept: Path, message: str) -> Path | None:
+    """A C program that shows the failure of a vendor's library: what its last process did, or the first that failed."""
+    sessions = [s for s in sandbox.runs if isinstance(s, IcdSession)]
+    if not sessions:
+        return None
+    shown = next((s for s in reversed(sessions) if s.failed), sessions[-1])
+    inherited = {name: value for name, value in sandbox.env.items() if name not in ("HOME", "LD_LIBRARY_PATH")}
+    library = Path(shown.argv[shown.argv.index("--loader") + 1])
+    try:
+        text = reproducer.source(case.id, message, library, inherited, shown.exchange)
+        (kept / "reproducer.c").write_text(text, encoding="utf-8", errors="backslashreplace")
+    except (reproducer.NotReproducible, OSError):
+        return None
+    return kept / "reproducer.c"
 
 
 def _slice(log: CallLog) -> tuple[str, ...]:

@@ -9,10 +9,12 @@ with icd.attempts(sandbox) as attempts:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from harness.api.model import api
 from harness.icd_check.direct import IcdSession
 from harness.icd_check.objects import IcdObjects
 from harness.probe.verdicts import Crashed, Hung, SubjectFailure
@@ -104,7 +106,22 @@ class Attempts:
         raise AssertionError(said)
 
 
+_CALL = re.compile(r"(?:address \d+ \S+|call \d+) (cl\w+) ?(.*)")
+
+
+def readable(text: str) -> str:
+    """A command of the probe as the call that it makes: clFinish(NULL), clBuildProgram(program, 1, device_list, …)."""
+    return _CALL.sub(lambda match: f"{match[1]}({', '.join(_shown(match[1], match[2].split()))})", text)
+
+
+def _shown(function: str, words: list[str]) -> Iterator[str]:
+    """Numbers as they are, NULL, and the names of parameters for objects and memory."""
+    for parameter, word in zip(api().functions[function].parameters, words, strict=False):
+        number = word.lstrip("-").isdigit()
+        yield "NULL" if word == "0" and parameter.kind != "integer" else word if number else parameter.name
+
+
 def _first_lines(error: BaseException) -> str:
     """What happened, without the stack that is shown elsewhere and without pytest's explanation of values."""
-    lines = str(error).splitlines()
+    lines = readable(str(error)).splitlines()
     return "\n".join(line for line in lines[:1] + [text for text in lines[1:] if text.startswith("(")])

@@ -1,0 +1,46 @@
+"""A failure of an ICD as a C program that needs nothing of the project, and calls in words."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.icd_check import reproducer
+from harness.icd_check.attempts import readable
+from harness.icd_check.subject import Icd
+from harness.probe.verdicts import Crashed
+from harness.sandbox import Sandbox
+
+
+def test_crash_happens_again_without_the_harness(tmp_path: Path) -> None:
+    sandbox = Sandbox()
+    mock = sandbox.icd("faulty", faults=["null_is_looked_at"])
+    icd = Icd(mock.path)
+    with pytest.raises(Crashed), icd.attempts(sandbox) as attempts:
+        attempts.check(
+            "NULL", lambda objects: print(objects.session.call("clGetContextInfo", objects.context, 0, 0, None, None))
+        )
+        attempts.check("NULL", lambda objects: print(objects.session.call("clFinish", None)))
+    exchange = sandbox.runs[-1].exchange  # type: ignore[attr-defined]
+    program = tmp_path / "reproducer.c"
+    program.write_text(reproducer.source("case", "what happened */", mock.path, {"VENDOR": "1"}, exchange))
+    compiler = os.environ.get("CC", "cc")
+    subprocess.run([compiler, "-w", str(program), "-ldl", "-o", str(tmp_path / "run")], check=True)
+    done = subprocess.run([tmp_path / "run"], capture_output=True, text=True)
+    sandbox.close()
+    assert done.returncode == -signal.SIGSEGV, done.stdout
+    assert done.stdout.splitlines()[-1] == "clFinish"
+
+
+def test_threads_are_not_reproducible(tmp_path: Path) -> None:
+    with pytest.raises(reproducer.NotReproducible):
+        reproducer.source("case", "", tmp_path, {}, ["thread 0 call 1 clFinish 0"])
+
+
+def test_calls_in_words() -> None:
+    said = readable("SIGSEGV in: address 67 r66 clBuildProgram r62 1 b63 0 0 0")
+    assert said == "SIGSEGV in: clBuildProgram(program, 1, device_list, NULL, NULL, NULL)"
