@@ -29,7 +29,7 @@ for program in "$work"/fuzz/fuzz_*; do
     cp "$program" "$OUT/$name"
     if [[ -d $source/fuzz/corpus/$target ]]; then
         rm -f "$OUT/${name}_seed_corpus.zip"
-        (cd "$source/fuzz/corpus/$target" && python3 -m zipfile -c "$OUT/${name}_seed_corpus.zip" *)
+        (cd "$source/fuzz/corpus/$target" && python3 -m zipfile -c "$OUT/${name}_seed_corpus.zip" ./*)
     fi
     [[ ! -e $source/fuzz/dictionaries/$target.dict ]] ||
         cp "$source/fuzz/dictionaries/$target.dict" "$OUT/$name.dict"

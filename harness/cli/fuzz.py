@@ -63,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write what the corpora reach into DIR/coverage, as HTML: of the source, where PATH is the same loader "
         "built for source coverage (or it is the reference loader), else of the blocks of the binary",
     )
+    parser.add_argument("--first", action="store_true", help="end with the first finding")
     parser.add_argument(
         "--fault", metavar="NAME", help="fuzz the seeded loader with this fault: shows that it is found"
     )
