@@ -31,6 +31,7 @@ _STRETCH = 600.0  # seconds of a job, at most: then another target has its turn
 _SHORTEST = 1.0
 _TICK = 0.5  # seconds between two looks for progress
 _REPEATS = 20  # deaths in a row with findings that are known: then a target rests
+_MINIMISING = 60.0  # seconds of making a finding's input small, at most; less where there is little time
 _MERGING = 120.0  # seconds of merging a corpus, at most
 _ENGINES = {"libfuzzer": libfuzzer.run, "afl": afl.run}
 
@@ -84,7 +85,7 @@ class Campaign:
         self._say, self._first = say, first
         self._lock = threading.Lock()
         self._keeping: set[str] = set()
-        self._keeper = Keeper(out)
+        self._keeper = Keeper(out, min(_MINIMISING, max(10.0, seconds / 6)))
 
     # --- before and after ---
 

@@ -6,15 +6,16 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.fuzz.minimise import minimised
+from harness.fuzz.subject import address_of, symbolizer
 from harness.fuzz.target_process import TIME_LIMIT, Found, Replay, Replayer, Setting, environment
 
 REPLAYS = 3  # in fresh processes, all with the same key: else a finding is unstable
-_MINIMISING = 60.0  # seconds, at most
 _DESCRIBED = re.compile(r"^clharness-fuzz: input: (.*(?:\n(?!clharness-fuzz:|\S+:|=|#|ALARM).*)*)", re.M)
 
 
@@ -32,6 +33,7 @@ class Finding:
     mode: str = "legal"
     behind: tuple[str, ...] = ()  # keys that have to be passed over, because the input shows them first
     times: int = 1  # how often a process ended with it
+    source: str = ""  # the place in the source, where the loader's debug information tells it
 
     @property
     def place(self) -> str:
@@ -65,11 +67,25 @@ def load_one(folder: Path) -> Finding | None:
     return Finding(**entry | {"folder": str(folder), "behind": tuple(entry["behind"])})
 
 
+def source_of(library: Path, key: str) -> str:
+    """Where a key's FUNCTION+OFFSET is in the source, innermost function first; "" where nothing says it."""
+    match = re.search(r"@(.+)\+0x([0-9a-f]+)$", key)
+    if match is None or (tool := symbolizer()) is None:
+        return ""
+    base = 0 if match[1] == library.name else address_of(library, match[1])
+    if base is None:
+        return ""
+    asked = [tool, f"--obj={library}", "--output-style=GNU", "--pretty-print", hex(base + int(match[2], 16))]
+    done = subprocess.run(asked, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    lines = [line.strip().removeprefix("(inlined by) ") for line in done.stdout.splitlines()]
+    return ", in ".join(line for line in lines if line and not line.startswith("??"))
+
+
 class Keeper:
     """Makes findings of inputs."""
 
-    def __init__(self, out: Path) -> None:
-        self._out = out
+    def __init__(self, out: Path, minimising: float) -> None:
+        self._out, self._minimising = out, minimising
 
     def keep(
         self, target: str, program: Path, setting: Setting, data: bytes, first: Found, known: Collection[str]
@@ -84,7 +100,9 @@ class Keeper:
             replayer = Replayer(program, setting.behind(behind), work, limit)
         stable = all(replayer.replay(data).key == first.key for _ in range(REPLAYS))
         if stable:
-            data = minimised(data, lambda candidate: replayer.replay(candidate).key == first.key, _MINIMISING)
+            replayer.symbolizes = not first.by_engine
+            data = minimised(data, lambda candidate: replayer.replay(candidate).key == first.key, self._minimising)
+            replayer.symbolizes = True
         finding = Finding(target, first.kind, first.key, first.sentence, stable, len(data), "", setting.mode, behind)
         self._write(finding, program, setting, data, replayer)
         shutil.rmtree(work, ignore_errors=True)
@@ -105,6 +123,7 @@ class Keeper:
         report = replayer.replay(data)
         if report.found and report.key == finding.key:
             finding.sentence = report.found.sentence  # of the small input
+        finding.source = source_of(setting.subject.path, finding.key)
         (folder / "report.txt").write_text(report.output)
         (folder / "description.txt").write_text(_description(replayer.replay(data, {"CLHARNESS_FUZZ_DESCRIBE": "1"})))
         known = None

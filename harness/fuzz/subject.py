@@ -7,6 +7,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
+
 from harness.errors import UsageError
 from harness.shared_library import SharedLibrary, read_library, require_this_machine
 
@@ -69,3 +71,14 @@ def symbolizer() -> str | None:
     """clang's programs find it by this name alone; Debian's has the version behind it."""
     names = ["llvm-symbolizer", *(f"llvm-symbolizer-{version}" for version in range(21, 12, -1))]
     return next(filter(None, map(shutil.which, names)), None)
+
+
+def address_of(library: Path, function: str) -> int | None:
+    """Where a function is in the library's file, if its symbols tell it."""
+    with library.open("rb") as file:
+        elf = ELFFile(file)
+        for table in (".symtab", ".dynsym"):
+            section = elf.get_section_by_name(table)
+            if section and (found := section.get_symbol_by_name(function)):
+                return int(found[0]["st_value"])
+    return None

@@ -42,6 +42,7 @@ def _rate(state: State) -> float:
 def _finding(finding: Finding) -> list[str]:
     text = ["", f"{finding.target}: {finding.kind} in {finding.place} ({finding.size} bytes)"]
     text.append(f"  {printable(finding.sentence)}")
+    text += [f"  at {finding.source}"] if finding.source else []
     text += [f"  input: {printable(line)}" for line in finding.words()[:_MOST_WORDS]]
     if not finding.stable:
         text.append("  unstable: a fresh process does not show it each time, so that it was not made smaller")

@@ -36,6 +36,7 @@ class Found:
     kind: str
     key: str
     sentence: str
+    by_engine: bool = False  # in its own line; else the key was made of a sanitizer's report
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,14 @@ class Setting:
         return replace(self, known=frozenset(known))
 
 
-def environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """The user's, without what earlier runs may have left in it."""
+def environment(variables: Mapping[str, str], symbolize: bool = True) -> dict[str, str]:
+    """The user's, without what earlier runs may have left. To name places in a report takes most of a crash's time."""
     own = {
         k: v for k, v in os.environ.items() if not k.startswith(("CLHARNESS_FUZZ_", "AFL_", "ASAN_", "OCL_", "OPENCL_"))
     }
     options = ":".join(f"{name}={value}" for name, value in _OPTIONS.items())
-    own |= {"ASAN_OPTIONS": options, **variables}
-    if path := symbolizer():
+    own |= {"ASAN_OPTIONS": options if symbolize else f"{options}:symbolize=0", **variables}
+    if symbolize and (path := symbolizer()):
         own["ASAN_SYMBOLIZER_PATH"] = path
     return own
 
@@ -85,7 +86,7 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
 def read_line(output: str) -> Found | None:
     """The finding in the engine's own line, the last if there are several."""
     lines = _LINE.findall(output)
-    return Found(*lines[-1]) if lines else None
+    return Found(lines[-1][0], lines[-1][1], lines[-1][2], by_engine=True) if lines else None
 
 
 def read_finding(output: str, subject: FuzzSubject) -> Found | None:
@@ -143,6 +144,7 @@ class Replayer:
     def __init__(self, program: Path, setting: Setting, folder: Path, limit: int = TIME_LIMIT) -> None:
         self._program, self._setting, self._folder, self._limit = program, setting, folder, limit
         self._known: Path | None = None
+        self.symbolizes = True
         folder.mkdir(parents=True, exist_ok=True)
         if setting.known:
             self._known = folder / "known.txt"
@@ -160,7 +162,7 @@ class Replayer:
         try:
             done = subprocess.run(
                 command,
-                env=environment(variables),
+                env=environment(variables, self.symbolizes),
                 capture_output=True,
                 timeout=self._limit * 4 + 10,
                 cwd=self._folder,
