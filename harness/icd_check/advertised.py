@@ -5,20 +5,18 @@ from __future__ import annotations
 import functools
 
 from harness.api.model import api
-from harness.icd_check.direct import IcdSession
 from harness.icd_check.subject import Icd
 from harness.probe import SubjectFailure
 from harness.probe.convenience import CallFailed
-from harness.probe.session import CommandError
+from harness.probe.session import CommandError, Session
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
 
 
-def extensions(session: IcdSession, handle: Value) -> set[str]:
-    """The extensions that a device names, or the platform that is in use."""
-    device = handle != session.platform
-    function = "clGetDeviceInfo" if device else "clGetPlatformInfo"
-    query = api().constant("CL_DEVICE_EXTENSIONS" if device else "CL_PLATFORM_EXTENSIONS")
+def extensions(session: Session, handle: Value, kind: str = "Device") -> set[str]:
+    """The extensions that a device names, or a "Platform"."""
+    function = f"clGet{kind}Info"
+    query = api().constant(f"CL_{kind.upper()}_EXTENSIONS")
     size = session.buffer(8, 0)
     error = session.call(function, handle, query, 0, None, size)
     text = session.buffer(max(size.u64(), 1), 0)
@@ -37,8 +35,9 @@ def advertised(icd: Icd) -> frozenset[str] | None:
         with icd.open(sandbox) as session:
             for platform in session.platforms():
                 session.platform = platform
-                for handle in (platform, *session.GetDeviceIDs(platform)):
-                    found |= extensions(session, handle)
+                found |= extensions(session, platform, "Platform")
+                for device in session.GetDeviceIDs(platform):
+                    found |= extensions(session, device)
                 session.platform = None
     except (SubjectFailure, CommandError, CallFailed, Unsupported):
         return None

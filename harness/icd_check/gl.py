@@ -18,6 +18,7 @@ from harness.icd_check.advertised import extensions
 from harness.icd_check.direct import IcdSession
 from harness.icd_check.objects import IcdObjects
 from harness.probe.convenience import CallFailed
+from harness.probe.session import Session
 from harness.probe.values import Value
 from harness.sandbox import Unsupported
 
@@ -72,7 +73,7 @@ class RealWorld(World):
 
     real = True
 
-    def __init__(self, session: IcdSession, display: int) -> None:
+    def __init__(self, session: Session, display: int) -> None:
         """On the n-th display of EGL. `unsupported` with the reason where OpenGL cannot be had there."""
         self.session = session
         self._address = session.library_symbol(build().gl_objects, "clharness_gl")
@@ -107,7 +108,7 @@ class RealWorld(World):
             raise Unsupported("machine", f"the OpenGL of this machine cannot do this: {what}")
 
 
-def real_worlds(session: IcdSession) -> Iterator[RealWorld]:
+def real_worlds(session: Session) -> Iterator[RealWorld]:
     """One for each display of EGL that has OpenGL. `unsupported` where there is none."""
     reasons, found = [], False
     for display in itertools.count():
@@ -138,11 +139,13 @@ class Sharing:
     `devices` are those that advertise it, too, and `others` the rest.
     """
 
-    def __init__(self, session: IcdSession, platform: Value) -> None:
+    def __init__(self, session: Session, platform: Value) -> None:
         self.session = session
         self.platform = platform
-        self.plain = session.objects(platform)
-        self.of_platform = extensions(session, platform)
+        if isinstance(session, IcdSession):
+            session.platform = platform
+        self.plain = IcdObjects(session, platform)
+        self.of_platform = extensions(session, platform, "Platform")
         self.devices, self.others = self._devices()
         self._tied: IcdObjects | None = None
         self._world: World | None = None
@@ -163,11 +166,17 @@ class Sharing:
             size = self.session.buffer(8, 0)
             listed = self.listed(*world.attributes())
             query = api().constant("CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR")
-            error = self.session.call("clGetGLContextInfoKHR", listed, query, 8, answer, size)
+            error = self.call("clGetGLContextInfoKHR", listed, query, 8, answer, size)
             if (error == 0 and size.u64() == 8) or self.create_context(world.attributes(), self.devices[:1])[1]:
                 return world
             seen.append(f"{world.renderer} ({error})")
         raise Unsupported("machine", f"this platform shares with no OpenGL of this machine: {', '.join(seen)}")
+
+    def call(self, function: str, *arguments: Any) -> int:
+        """Calls a function: the vendor's own, or a loader's, that may have it by its address only."""
+        if isinstance(self.session, IcdSession) or self.session.symbol(function):
+            return self.session.call(function, *arguments)
+        return self.session.call_at(self.session.GetExtensionFunctionAddress(function), function, *arguments)
 
     def _devices(self) -> tuple[list[Value], list[Value]]:
         """Where no device names the extension, and the platform does, all devices have it."""
@@ -227,7 +236,7 @@ class Sharing:
         query = api().constant("CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR")
         answer = self.session.buffer(8, 0)
         listed = self.listed(*self.world.attributes())
-        if len(self.devices) > 1 and not self.session.call("clGetGLContextInfoKHR", listed, query, 8, answer, None):
+        if len(self.devices) > 1 and not self.call("clGetGLContextInfoKHR", listed, query, 8, answer, None):
             return next((device for device in self.devices if device == answer.u64()), self.devices[0])
         return self.devices[0]
 
@@ -248,7 +257,7 @@ class Sharing:
     def create(self, function: str, *arguments: Any, context: Value | None = None) -> tuple[int, Value]:
         """The error and the object of a creator: `arguments` stand between the context and errcode_ret."""
         code = self.session.buffer(4)
-        made = self.session.call(function, self.tied.context if context is None else context, *arguments, code)
+        made = self.call(function, self.tied.context if context is None else context, *arguments, code)
         assert isinstance(made, Value)
         return code.i32(), made
 
@@ -269,14 +278,13 @@ class Sharing:
 READ_WRITE = 1  # CL_MEM_READ_WRITE
 
 
-def sharing(session: IcdSession, *wanted: str) -> Iterator[Sharing]:
+def sharing(session: Session, *wanted: str) -> Iterator[Sharing]:
     """Each platform that advertises OpenGL sharing and all `wanted` extensions. `unsupported` where there is none."""
     found = False
-    for platform in session.some_platforms():
+    for platform in session.some_platforms() if isinstance(session, IcdSession) else session.GetPlatformIDs():
         shared = Sharing(session, platform)
         if shared.devices and all(shared.has(extension) for extension in wanted):
             found = True
-            session.platform = platform
             yield shared
     if not found:
         names = ", ".join((SHARING, *wanted))
