@@ -42,7 +42,9 @@ def run(job: Job, live: Live) -> Ended:
     elif status is None and not live.stop.is_set():
         ended.error = f"the process went on {job.seconds:.0f} s and a minute, and was killed (its output: {log})"
     elif status not in (_FINISHED, _INTERRUPTED, None):
-        ended.deaths.append(_death(job, artifacts, output.decode(errors="replace"), status))
+        death = _death(job, artifacts, output.decode(errors="replace"), status)
+        if death.data is not None or not live.stop.is_set():  # it can be interrupted before it is ready for that
+            ended.deaths.append(death)
     return ended
 
 

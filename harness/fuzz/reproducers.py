@@ -119,12 +119,16 @@ def keep(name: str, folder: Path, to: Path | None = None) -> Path:
 
 
 def _told(subject: Path) -> tuple[str, str]:
-    """The name of the loader, and the one version for which the finding is known. A person widens that."""
+    """The name of the loader, and the one version for which the finding is known. A person widens that.
+
+    A loader that is instrumented tells no name here: what is kept of it is replayed on others, which show nothing.
+    """
     if not subject.is_file():
         raise UsageError(f"{subject}: the loader of the finding is not there any more")
     loader = Loader(subject)
     tell_name(loader)
-    return loader.facts.name, f"=={loader.facts.version}" if parse_version(loader.facts.version) else ""
+    name = f"{subject.name}, instrumented" if loader.facts.name == "unknown" else loader.facts.name
+    return name, f"=={loader.facts.version}" if parse_version(loader.facts.version) else ""
 
 
 def _subject(folder: Path) -> Path:

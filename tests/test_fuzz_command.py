@@ -1,0 +1,121 @@
+"""`clharness fuzz` from end to end: a planted fault is found, kept, replayed, and made a regression case."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT
+from harness.errors import HarnessError
+from harness.fuzz import builds, reproducers
+
+TARGET, FAULT = "vendor_directory", "missing_folder_is_a_crash"
+
+
+def fuzz(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "harness.cli", "fuzz", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign that found a planted fault."""
+    try:
+        builds.make(builds.LIBFUZZER, [TARGET], seeded=True)
+    except HarnessError as error:
+        if "is not installed" in str(error) or "has no libFuzzer" in str(error):
+            pytest.skip(str(error))
+        raise
+    out = tmp_path_factory.mktemp("fuzz") / "out"
+    done = fuzz(TARGET, "--fault", FAULT, "--first", "--time", "60s", "--out", out, "--json", out.parent / "a.json")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 finding;" in done.stdout and "replay: " in done.stdout and "regression: " in done.stdout, done.stdout
+    return out
+
+
+def folder_of(campaign: Path) -> Path:
+    (folder,) = (campaign / "findings").iterdir()
+    return folder
+
+
+def test_finding_is_written_down(campaign: Path) -> None:
+    result = json.loads((campaign.parent / "a.json").read_text())
+    (finding,) = result["findings"]
+    assert (finding["target"], finding["kind"], finding["stable"]) == (TARGET, "crash", True)
+    assert finding["folder"] == str(folder_of(campaign)) and finding["description"]
+    assert result["targets"][0]["inputs"] > 0
+    assert (folder_of(campaign) / "description.txt").read_text().strip()
+
+
+def test_finding_is_replayed_by_its_script(campaign: Path) -> None:
+    key = json.loads((folder_of(campaign) / "finding.json").read_text())["key"]
+    done = subprocess.run([folder_of(campaign) / "reproduce.sh"], capture_output=True, text=True)
+    assert done.returncode != 0 and f"finding: crash {key}: " in done.stderr, done.stderr[-2000:]
+
+
+def test_campaign_goes_on_in_its_folder(campaign: Path) -> None:
+    """The finding is there from the start, and does not end the campaign again."""
+    done = fuzz(TARGET, "--fault", FAULT, "--time", "2s", "--out", campaign)
+    assert done.returncode == 1 and "1 finding;" in done.stdout, done.stdout + done.stderr
+    assert "finding: " not in done.stdout.partition("subject:")[0]
+
+
+def test_finding_that_does_not_happen_any_more_is_said(campaign: Path, tmp_path: Path) -> None:
+    """The same folder with a loader that is correct."""
+    for name in ("findings", "known.txt", "campaign.json"):
+        subprocess.run(["cp", "-r", campaign / name, tmp_path], check=True)
+    done = fuzz(TARGET, "--time", "2s", "--out", tmp_path)
+    assert done.returncode == 0 and "no longer happens" in done.stdout, done.stdout + done.stderr
+
+
+def test_finding_becomes_a_reproducer(campaign: Path, tmp_path: Path) -> None:
+    file = reproducers.keep("missing_folder", folder_of(campaign), tmp_path)
+    assert file.read_bytes() == (folder_of(campaign) / "input").read_bytes()
+    (one,) = reproducers.reproducers(tmp_path / "findings.toml")
+    assert (one.target, one.kind, one.subject) == (TARGET, "crash", "libOpenCL.so.1, instrumented")
+    assert one.finding == json.loads((folder_of(campaign) / "finding.json").read_text())["key"]
+
+
+def test_interrupted_campaign_tells_what_it_has(campaign: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "harness.cli", "fuzz", TARGET, "--time", "10m", "--out", str(out)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        until = time.monotonic() + 60
+        while not any(out.glob("work/*/log.txt")):
+            assert process.poll() is None and time.monotonic() < until, "the campaign does not begin"
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and "interrupted" in said, said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name a target, or give --all"),
+        (("nothing",), "no such fuzz target"),
+        (("--all", TARGET), "--all takes no target besides"),
+        ((TARGET, "--time", "soon"), "is no time"),
+        ((TARGET, "--loader", __file__), "not a shared library"),
+        ((TARGET, "--out", __file__), "is no folder"),
+        ((TARGET, "--out", Path(__file__).parent), "has other files in it"),
+        ((TARGET, "--fault", FAULT), "--fault needs --out"),
+        ((builds.OF_ICD,), "needs --icd"),
+    ],
+    ids=str,
+)
+def test_wrong_usage(campaign: Path, arguments: tuple[object, ...], message: str) -> None:
+    done = fuzz(*arguments)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+
+
+def test_targets_are_listed() -> None:
+    done = fuzz("--list")
+    assert done.returncode == 0 and [line.split()[0] for line in done.stdout.splitlines()] == list(builds.targets())
