@@ -215,8 +215,20 @@ static void check_answer(struct object *platform, enum function function, uint64
     }
 }
 
+/* The loader's own function for one that it does not export; NULL where it has none. */
+static address trampoline(struct object *platform, enum function function)
+{
+    uint64_t name = AT(function_info[function].name);
+    uint64_t found = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), name);
+    return found >= subject->image.begin && found < subject->image.end ? (address)(uintptr_t)found : NULL;
+}
+
 void check_call(struct object *platform, enum function function, bool there)
 {
+    address entry = loader_function(function) ? loader_function(function) : trampoline(platform, function);
+    if (!entry) {
+        return;
+    }
     const struct function_info *about = &function_info[function];
     uint64_t arguments[MAX_PARAMETERS];
     cl_int *error = NULL;
@@ -229,7 +241,7 @@ void check_call(struct object *platform, enum function function, bool there)
     }
     received_count = 0;
     vendor_answers = answer;
-    uint64_t result = call(function, arguments);
+    uint64_t result = invoke(function, entry, arguments);
     vendor_answers = NULL;
     if (there) {
         check_arrival(platform, function, arguments);
@@ -257,12 +269,13 @@ static bool is_there(const struct platform *platform, enum function function)
 void check_calls(struct object *object)
 {
     const struct platform *platform = &vendors[object->vendor].platform[object->platform];
+    bool queries = is_there(platform, FUNCTION_clGetExtensionFunctionAddressForPlatform);
     for (int f = 0; f < FUNCTION_COUNT; f++) {
         enum function function = (enum function)f;
         bool there = is_there(platform, function);
         /* In a vendor's own table a loader cannot see the end, and need not look for holes: it calls what stands there.
          */
-        if (loader_function(function) && has_way(function) && (there || is_managed(platform))) {
+        if ((loader_function(function) || queries) && has_way(function) && (there || is_managed(platform))) {
             check_call(object, function, there);
         }
     }

@@ -19,7 +19,7 @@ bool has_way(enum function function);
  * once or changed, or its answer does. `there` tells whether the vendor has the function; where it has not, the loader
  * must answer by itself, with an error. */
 void check_call(struct object *platform, enum function function, bool there);
-/* All functions that the loader exports, for one platform. */
+/* All functions that the loader exports, or answers an address of its own for, for one platform. */
 void check_calls(struct object *platform);
 /* All functions again, each with NULL in the place of the object that would lead it to a vendor: the loader must answer
  * with an error, and call nobody. */

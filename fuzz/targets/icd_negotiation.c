@@ -2,6 +2,7 @@
  * what belongs to loader-managed dispatch (ICD 2). What a loader offers then must be there, and must work.
  */
 #include "calls.h"
+#include "layer.h"
 
 #include <string.h>
 
@@ -252,6 +253,13 @@ void target_run(void)
         break;
     default:
         break;
+    }
+    layers_clear();
+    if (first & 16) {
+        static const char path[] = "/lib/liblayer.so";
+        describe("a layer stands before them, which passes everything on");
+        layer_make(layer_plain(0), path);
+        world_variable("OPENCL_LAYERS", path);
     }
     if (first & 8) {
         check_null_handles();
