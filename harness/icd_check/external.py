@@ -19,16 +19,21 @@ from harness.probe.convenience import CallFailed
 from harness.probe.extensions import (
     DEVICE_MEMORY_TYPES,
     DEVICE_SEMAPHORE_TYPES,
+    DMA_BUF,
     MEM_DEVICE_HANDLE_LIST,
+    OPAQUE_FD,
     SEMAPHORE_DEVICE_HANDLE_LIST,
     SEMAPHORE_TYPE,
     SEMAPHORE_TYPE_BINARY,
     function_of,
 )
+from harness.probe.session import CommandError
 from harness.probe.values import Buffer, Value, pack
 from harness.probe.verdicts import Hung
 from harness.sandbox import Unsupported
 
+DEVICE_UUID, UUID_SIZE = 0x106A, 16  # CL_DEVICE_UUID_KHR
+VULKAN_TYPES = {OPAQUE_FD: 0x1, DMA_BUF: 0x200}  # VkExternalMemoryHandleTypeFlagBits
 SIZE = 4096  # of the memory that is shared, in bytes
 COMPLETE = 0
 STATUS, TYPE = "CL_EVENT_COMMAND_EXECUTION_STATUS", "CL_EVENT_COMMAND_TYPE"
@@ -224,21 +229,51 @@ def target(session: IcdSession, fd: int) -> tuple[int, int] | None:
 
 
 class Memory:
-    """Memory outside OpenCL of SIZE bytes, and its data. `descriptor` gives a new descriptor of it each time."""
+    """Memory outside OpenCL of SIZE bytes, and its data. `descriptor` gives a new descriptor of it each time.
 
-    def __init__(self, session: IcdSession) -> None:
-        self.session = session
-        self.own = session.descriptor(f"memory {SIZE}")
-        self._file = os.open(f"/proc/{session.pid}/fd/{int(self.own)}", os.O_RDWR)
+    It is Vulkan's where that has the same device, else shared memory of the system, which not every vendor takes.
+    """
+
+    def __init__(self, use: Use, device: Value, kind: int) -> None:
+        self.session = use.session
+        self.without_vulkan = self._ask_vulkan(use, device, kind)
+        if self.without_vulkan:
+            self._own = self.session.descriptor(f"memory {SIZE}")
+            self._file = os.open(f"/proc/{self.session.pid}/fd/{int(self._own)}", os.O_RDWR)
+
+    def _ask_vulkan(self, use: Use, device: Value, kind: int) -> str:
+        """Makes the memory there; gives the reason why not."""
+        error, uuid = use.answer("clGetDeviceInfo", device, DEVICE_UUID)
+        if error or len(uuid) != UUID_SIZE:
+            return "the device has no UUID"
+        try:
+            self.session.vulkan(f"open {uuid.hex()}")
+            self.session.vulkan(f"memory {SIZE} {VULKAN_TYPES[kind]}")
+            self._mapped = self.session.vulkan("mapped")
+        except CommandError as refused:
+            return str(refused).rpartition(": ")[2]
+        return ""
 
     def descriptor(self, number: int = -1) -> Value:
-        return self.session.descriptor(f"copy {self.own.token} {number}")
+        if self.without_vulkan:
+            return self.session.descriptor(f"copy {self._own.token} {number}")
+        made = self.session.vulkan("export")
+        if number < 0:
+            return made
+        copy = self.session.descriptor(f"copy {made.token} {number}")
+        self.session.descriptor(f"close {made.token}")
+        return copy
 
     def write(self, content: bytes) -> None:
-        os.pwrite(self._file, content, 0)
+        if self.without_vulkan:
+            os.pwrite(self._file, content, 0)
+        else:
+            self.session.vulkan(f"write {content.hex()}")
 
     def read(self, size: int) -> bytes:
-        return os.pread(self._file, size, 0)
+        if self.without_vulkan:
+            return os.pread(self._file, size, 0)
+        return bytes.fromhex(self.session.command(f"read {self._mapped.token} {size}"))
 
 
 class Import:
@@ -251,7 +286,7 @@ class Import:
         self.able = [device for device in use.able if kind in use.types(device, DEVICE_MEMORY_TYPES)]
         self.device = self.able[0]
         self.context = use.context([self.device])
-        self.memory = Memory(use.session)
+        self.memory = Memory(use, self.device, kind)
 
     def create(self, *words: Any, **arguments: Any) -> tuple[int, Value]:
         """Error and buffer of a property list, the final 0 left out."""
@@ -299,10 +334,11 @@ class Import:
         return event.handle()
 
 
-def imports(session: IcdSession, kind: int, extension: str, devices: int = 1) -> list[Import]:
+def imports(session: IcdSession, kind: int, extension: str, devices: int = 1, must: bool = False) -> list[Import]:
     """The platforms that import a handle type and take memory that can be had on this machine.
 
-    Makes the case `unsupported` where there is none.
+    Makes the case `unsupported` where there is none. must: raises CallFailed where memory of the device itself, that
+    Vulkan exports, is refused.
     """
     found = []
     refused = []
@@ -313,7 +349,11 @@ def imports(session: IcdSession, kind: int, extension: str, devices: int = 1) ->
         made = Import(use, kind)
         error, memory = made.create(kind, made.memory.descriptor())
         if error:
-            refused.append(f"{use.objects.owner} answered {error}")
+            if must and not made.memory.without_vulkan:
+                raise CallFailed(
+                    f"{use.objects.owner} answered {error} to memory that Vulkan exports, expected CL_SUCCESS"
+                )
+            refused.append(f"{use.objects.owner} answered {error} ({made.memory.without_vulkan or 'Vulkan'})")
             continue
         use.good("clReleaseMemObject", memory)
         found.append(made)

@@ -16,6 +16,7 @@
  *   peek R TOKEN OFFSET               ok VALUE of the 64-bit word there, kept as rR, or error; never faults
  *   descriptor R memory SIZE | descriptor R copy TOKEN NUMBER | descriptor R close TOKEN
  *                                     ok NUMBER of a file descriptor, kept as rR
+ *   vulkan R WHAT…                    what vulkan_make does; ok RESULT, kept as rR
  *   target R LENGTH HOW               a table for a layer to call into, kept as rR; HOW: writable or not, silent or not
  *   layer FUNCTION TOKEN…             calls a function of the layer that was opened as the loader; ok RESULT
  *   handlers                          ok NUMBER of exit handlers registered so far
@@ -439,7 +440,8 @@ static void do_peek(struct reply *reply, char **words)
 static void do_descriptor(struct reply *reply, char **words, int count)
 {
     int64_t made = 0;
-    const char *problem = descriptor_make(words + 2, count - 2, &made);
+    bool of_vulkan = strcmp(words[0], "vulkan") == 0;
+    const char *problem = (of_vulkan ? vulkan_make : descriptor_make)(words + 2, count - 2, &made);
     if (problem) {
         answer(reply, "error %s", problem);
         return;
@@ -642,7 +644,7 @@ void command_execute(char *line, char **text, size_t *room)
         do_value(&reply, words[1]);
     } else if (strcmp(command, "peek") == 0 && count == 4) {
         do_peek(&reply, words);
-    } else if (strcmp(command, "descriptor") == 0 && count >= 4) {
+    } else if ((strcmp(command, "descriptor") == 0 && count >= 4) || (strcmp(command, "vulkan") == 0 && count >= 3)) {
         do_descriptor(&reply, words, count);
     } else if (strcmp(command, "target") == 0 && count == 4) {
         do_target(&reply, words);

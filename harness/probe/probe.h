@@ -81,6 +81,12 @@ long exit_handlers(void);
  * descriptor. NULL, or the reason why not. */
 const char *descriptor_make(char **words, int count, int64_t *made);
 
+/* --- vulkan.c --- */
+
+/* Does what the words say: `open UUID` of the device (- for any), `memory SIZE TYPE` of that device, `export` it as a
+ * new descriptor, `mapped` (its address), `write HEX` at its start. NULL, or the reason why not. */
+const char *vulkan_make(char **words, int count, int64_t *made);
+
 /* --- count.c --- */
 
 /* Calls a function as `invoke` does, one instruction at a time; libraries below the folder, which is "" for none, run

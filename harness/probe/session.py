@@ -290,6 +290,12 @@ class Session(Convenience):
         number = int(self.command(f"descriptor {self._values} {what}"), 16)
         return Value(number, f"r{self._values}")
 
+    def vulkan(self, what: str) -> Value:
+        """Memory of Vulkan's (harness/probe/vulkan.c). Raises CommandError with the reason where it has none."""
+        self._values += 1
+        number = int(self.command(f"vulkan {self._values} {what}"), 16)
+        return Value(number, f"r{self._values}")
+
     def module(self, address: Value) -> str:
         """Path of the library that an address lies in; "" for none."""
         try:

@@ -37,8 +37,8 @@ KINDS = pytest.mark.parametrize(
 UPPER_BITS = 1 << 32
 
 
-def importing(session: object, kind: int, devices: int = 1) -> list[Import]:
-    return imports(session, kind, MEMORY_HANDLE_TYPES[kind], devices)  # type: ignore[arg-type]
+def importing(session: object, kind: int, devices: int = 1, must: bool = False) -> list[Import]:
+    return imports(session, kind, MEMORY_HANDLE_TYPES[kind], devices, must)  # type: ignore[arg-type]
 
 
 def foreign_devices(made: Import) -> list[Value]:
@@ -55,7 +55,7 @@ def foreign_devices(made: Import) -> list[Value]:
 def test_buffer_and_image(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor is imported as a buffer; as an image, too, or it is refused as an image."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
+        for made in importing(session, kind, must=True):
             assert made.buffer()
             error, image = made.image(kind, made.memory.descriptor())
             assert image or error in ABOUT_IMAGES
