@@ -98,7 +98,7 @@ def test_a_known_finding_is_passed_over(tmp_path: Path, inputs: Path) -> None:
 def test_an_input_is_described_in_words(tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(bytes(40))
     done = replay(icd(tmp_path, "none"), "--describe", tmp_path / "input")
-    assert re.search(r"^clharness-fuzz: input: clCreateContext\(.*\)$", done.stderr, re.M)
+    assert re.search(r"^clharness-fuzz: input: clCreateContext\(properties .*errcode_ret .*\)$", done.stderr, re.M)
 
 
 @pytest.mark.parametrize(

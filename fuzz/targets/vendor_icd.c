@@ -49,6 +49,50 @@ bool icd_has(enum function function)
     return entries[function] != NULL;
 }
 
+/* The entries of a list that was made here: it ends on an unreadable page, and a list of properties with 0. */
+static const char *words_of(enum parameter_kind kind, const uint64_t *list, uint64_t count)
+{
+    const char *words = "";
+    if (kind == PARAMETER_PROPERTIES) {
+        count = 1;
+        while (list[count - 1]) {
+            count += 2;
+        }
+    }
+    for (uint64_t i = 0; i < count && i < 8; i++) {
+        words = keep_text("%s%s%#llx", words, i ? ", " : "", (unsigned long long)list[i]);
+    }
+    return keep_text("{%s}", words);
+}
+
+/* `before` is the argument before it: the count of a list. */
+static const char *word_of(const struct parameter_info *parameter, uint64_t argument, uint64_t before)
+{
+    if (!argument && parameter->kind != PARAMETER_INTEGER) {
+        return "NULL";
+    }
+    switch (parameter->kind) {
+    case PARAMETER_STRING:
+        return keep_text("\"%.60s\"", (const char *)(uintptr_t)argument);
+    case PARAMETER_HANDLES:
+    case PARAMETER_PROPERTIES:
+        return words_of(parameter->kind, (const uint64_t *)(uintptr_t)argument, before);
+    default:
+        return keep_text("%#llx", (unsigned long long)argument);
+    }
+}
+
+static void describe_call(const struct function_info *info, const uint64_t *arguments)
+{
+    const char *text = "";
+    for (unsigned i = 0; i < info->parameter_count; i++) {
+        const struct parameter_info *parameter = &info->parameters[i];
+        text = keep_text("%s%s%s %s", text, i ? ", " : "", parameter->name,
+                         word_of(parameter, arguments[i], i ? arguments[i - 1] : 0));
+    }
+    describe("%s(%s)", info->name, text);
+}
+
 /* As a loader does: by the table of the first object, which is the same for all of a platform's. */
 uint64_t icd_call(enum function function, const uint64_t *arguments)
 {
@@ -57,13 +101,7 @@ uint64_t icd_call(enum function function, const uint64_t *arguments)
     }
     const struct function_info *info = &function_info[function];
     if (describing) {
-        char text[512] = "";
-        int length = 0;
-        for (unsigned i = 0; i < info->parameter_count && length < 480; i++) {
-            length += snprintf(text + length, sizeof text - (size_t)length, "%s%#llx", i ? ", " : "",
-                               (unsigned long long)arguments[i]);
-        }
-        describe("%s(%s)", info->name, text);
+        describe_call(info, arguments);
     }
     calling = info->name;
     uint64_t result = invoke(function, entries[function], arguments);
