@@ -23,7 +23,7 @@ from harness.cases import Case, result_of
 from harness.errors import ClharnessError, UsageError
 from harness.icd_check.advertised import require as require_extension
 from harness.icd_check.seeded import seeded_icd
-from harness.icd_check.subject import Icd
+from harness.icd_check.subject import ICD_TIME_LIMIT, Icd
 from harness.icd_check.subject import ask as ask_icd
 from harness.layer_check import manners
 from harness.layer_check.seeded import seeded_layer
@@ -123,7 +123,7 @@ def _icd(config: pytest.Config) -> Icd | None:
     if ICD not in config.stash and config.getoption("--icd"):
         variables = dict(text.split("=", 1) for text in config.getoption("--icd-env") or ())
         icd = Icd(Path(config.getoption("--icd")), variables)
-        icd.time_limit = config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
+        icd.time_limit = config.getoption("--time-limit") or ICD_TIME_LIMIT
         ask_icd(icd)
         config.stash[ICD] = icd
     return config.stash.get(ICD, None)
@@ -212,7 +212,7 @@ def icd(request: pytest.FixtureRequest, sandbox: Sandbox) -> Icd:
     """The vendor's ICD under test."""
     asked = _icd(request.config)
     found = asked or seeded_icd(sandbox)
-    found.time_limit = request.config.getoption("--time-limit") or DEFAULT_TIME_LIMIT
+    found.time_limit = request.config.getoption("--time-limit") or ICD_TIME_LIMIT
     if asked:  # a seeded one is another one in each case, and takes no time to open
         for mark in request.node.iter_markers("extension"):
             require_extension(asked, *mark.args)

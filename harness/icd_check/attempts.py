@@ -10,6 +10,7 @@ with icd.attempts(sandbox) as attempts:
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -60,7 +61,7 @@ class Attempts:
         self.made += 1
         alone = self.session is None
         failure = self._attempt(body)
-        if failure is not None and not alone:
+        if failure is not None and not alone and not isinstance(failure, Hung):
             again = self._attempt(body)
             failure = again or AssertionError(f"{failure}\n(after the calls before it; alone it is in order)")
         if failure is not None:
@@ -72,6 +73,7 @@ class Attempts:
             if self.session is None or self.objects is None:
                 self.session = self.icd.open(self.sandbox).__enter__()
                 self.objects = self.session.objects(self.session.some_platforms()[0])
+            self.session.deadline = time.monotonic() + self.session.time_limit  # for each attempt
             body(self.objects)
         except Unsupported as error:
             self.unsupported = error

@@ -13,11 +13,12 @@ from harness.errors import UsageError
 from harness.icd_check.attempts import Attempts
 from harness.icd_check.direct import ENUMERATE, QUERY, IcdSession
 from harness.layer_check.session import start_directly
-from harness.loader import DEFAULT_TIME_LIMIT, SYSTEM_VENDORS, Loader
+from harness.loader import SYSTEM_VENDORS, Loader
 from harness.probe.session import Session
 from harness.sandbox import Sandbox
 from harness.shared_library import read_library, require_this_machine
 
+ICD_TIME_LIMIT = 20.0  # a driver may have to compile first
 FUNCTIONS = (QUERY, "clGetPlatformInfo", ENUMERATE)
 
 
@@ -111,7 +112,7 @@ class Icd:
     def __init__(self, path: Path, variables: Mapping[str, str] | None = None) -> None:
         self.facts = read_facts(path)
         self.path = Path(self.facts.real_path)
-        self.time_limit = DEFAULT_TIME_LIMIT
+        self.time_limit = ICD_TIME_LIMIT
         self.variables = dict(variables or {})
 
     def __str__(self) -> str:

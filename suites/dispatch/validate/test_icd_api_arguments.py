@@ -22,11 +22,11 @@ def test_improper_argument(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An argument that the text excludes gives the error that the text names."""
 
     def check(objects: IcdObjects, rule: calls.Rule) -> None:
-        wanted = {0 if error in ("NULL", "CL_SUCCESS") else api().constant(error) for error in rule.errors}
+        codes = [0 if error in ("NULL", "CL_SUCCESS") else api().constant(error) for error in rule.errors]
         call = calls.prepare(objects, function, rule.changed)
         error = call.make()
-        wanted = calls.refusals(function, *wanted)
-        assert error in wanted, f"answered {error}, expected {' or '.join(rule.errors)} ({min(wanted)})"
+        wanted = calls.refusals(function, *codes)
+        assert error in wanted, f"answered {error}, expected {' or '.join(rule.errors)} ({codes[0]})"
         assert call.errcode is None or 0 in wanted or call.result == 0, f"gave an object beside the error {error}"
 
     with icd.attempts(sandbox) as attempts:
