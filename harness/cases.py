@@ -125,7 +125,9 @@ def _program(case: Case, sandbox: Sandbox, kept: Path, message: str) -> Path | N
     if not sessions:
         return None
     shown = next((s for s in reversed(sessions) if s.failed), sessions[-1])
-    inherited = {name: value for name, value in sandbox.env.items() if name not in ("HOME", "LD_LIBRARY_PATH")}
+    inherited = {
+        name: value for name, value in sandbox.env.items() if name not in ("HOME", "LD_LIBRARY_PATH", "XDG_CACHE_HOME")
+    }
     library = Path(shown.argv[shown.argv.index("--loader") + 1])
     try:
         text = reproducer.source(case.id, message, library, inherited, shown.exchange)

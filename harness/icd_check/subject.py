@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -114,13 +115,18 @@ class Icd:
         self.path = Path(self.facts.real_path)
         self.time_limit = ICD_TIME_LIMIT
         self.variables = dict(variables or {})
+        self._cache = tempfile.TemporaryDirectory(prefix="clharness-cache-")
 
     def __str__(self) -> str:
         return str(self.path)
 
     def prepare(self, sandbox: Sandbox) -> None:
-        """The environment that a vendor may rely on: a home that can be written, and the user's own libraries."""
+        """The environment that a vendor may rely on: a home that can be written, and the user's own libraries.
+
+        What a driver compiled is all that cases have in common: each would compile the same kernels again.
+        """
         sandbox.env["HOME"] = str(sandbox.root)
+        sandbox.env["XDG_CACHE_HOME"] = self._cache.name
         if path := os.environ.get("LD_LIBRARY_PATH"):
             sandbox.env["LD_LIBRARY_PATH"] = path
         sandbox.env.update(self.variables)
