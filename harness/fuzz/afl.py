@@ -15,6 +15,7 @@ _VARIABLES = {
     "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1",
     "AFL_AUTORESUME": "1",
     "AFL_FAST_CAL": "1",
+    "CLHARNESS_FUZZ_REARM": "1",  # breakpoints come back, so that the same input shows the same each time
     # afl-fuzz insists on these.
     "ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0:max_free_fill_size=4096:allocator_may_return_null=1",
 }

@@ -78,7 +78,7 @@ def source_of(library: Path, key: str) -> str:
     asked = [tool, f"--obj={library}", "--output-style=GNU", "--pretty-print", hex(base + int(match[2], 16))]
     done = subprocess.run(asked, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     lines = [line.strip().removeprefix("(inlined by) ") for line in done.stdout.splitlines()]
-    return ", in ".join(line for line in lines if line and not line.startswith("??"))
+    return ", in ".join(line for line in lines if line and "??" not in line)
 
 
 class Keeper:
