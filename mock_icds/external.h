@@ -73,16 +73,16 @@ typedef void command_run(const struct command *command);
 /* One command: it runs when the events of its list are complete, and what is before it in its queue. */
 struct command {
     cl_uint type;
+    cl_uint count; /* of items */
     struct object *queue;
     command_ready *ready; /* NULL: always */
     command_run *run;     /* NULL: nothing is done */
-    bool barrier;         /* in an out-of-order queue: waits for all before, and all behind wait for it */
-    cl_uint count;        /* of items */
     struct object *items[MAX_ITEMS];
     uint64_t numbers[4];
     const void *data;
     struct object *event;
-    struct object *waits_for[MAX_ITEMS];
+    struct object *waits_for[MAX_ITEMS]; /* up to the first that is NULL */
+    bool barrier;                        /* in an out-of-order queue: waits for all before, all behind wait for it */
     bool done;
 };
 

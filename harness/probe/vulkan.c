@@ -184,7 +184,7 @@ static const char *open_device(const unsigned char *uuid)
 /* A type of memory that the host sees, preferably the device's own. */
 static int choose_type(uint32_t allowed)
 {
-    struct memory_properties memory;
+    struct memory_properties memory = {0};
     call("vkGetPhysicalDeviceMemoryProperties", word(vulkan.physical), word(&memory), 0, 0, 0, 0);
     const uint32_t wanted[] = {HOST_VISIBLE | HOST_COHERENT | DEVICE_LOCAL, HOST_VISIBLE | HOST_COHERENT};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
