@@ -135,12 +135,22 @@ void describe(const char *format, ...)
     if (!describing) {
         return;
     }
+    char text[8192];
     va_list arguments;
     va_start(arguments, format);
-    fputs("clharness-fuzz: input: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    fputs("clharness-fuzz: input: ", stderr);
+    for (const char *c = text; *c; c++) {
+        if (*c == '\n') {
+            fputs("\\n", stderr);
+        } else if ((unsigned char)*c < ' ' || (unsigned char)*c >= 127) {
+            fprintf(stderr, "\\x%02x", (unsigned char)*c);
+        } else {
+            fputc(*c, stderr);
+        }
+    }
+    fputc('\n', stderr);
 }
 
 static uint64_t hashed(uint64_t hash, const void *data, size_t size)

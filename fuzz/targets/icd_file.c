@@ -2,13 +2,11 @@
  *
  * The first byte of the input chooses what lies where; all others are the file.
  */
-#include "vendor.h"
+#include "calls.h"
 
 #include <string.h>
 
 const char *const target_name = "icd_file";
-
-enum { MOST_PLATFORMS = 16 };
 
 /* Where loaders look for vendor files, besides a variable. */
 static const char *const FOLDER = "/etc/OpenCL/vendors";
@@ -32,22 +30,16 @@ static bool is_grey(const uint8_t *bytes, size_t size)
 
 static void look(void)
 {
-    cl_platform_id list[MOST_PLATFORMS];
-    cl_uint count = 0;
-    saw("result of the count call", CALL(clGetPlatformIDs, 0, 0, AT(&count)));
-    saw("number of platforms", count);
-    if (count > MOST_PLATFORMS) {
-        count = MOST_PLATFORMS;
-    }
-    if (count == 0) {
-        return;
-    }
-    saw("result of the list call", CALL(clGetPlatformIDs, count, AT(list), 0));
-    for (cl_uint i = 0; i < count; i++) {
+    struct offered offered = platforms_offered();
+    for (cl_uint i = 0; i < offered.count; i++) {
+        const char *expected = vendors[offered.platform[i]->vendor].platform[0].name;
         char name[64] = "";
-        saw("result of the name query",
-            CALL(clGetPlatformInfo, AT(list[i]), CL_PLATFORM_NAME, sizeof name, AT(name), 0));
-        saw_text("name", name);
+        cl_int result =
+            (cl_int)CALL(clGetPlatformInfo, AT(offered.platform[i]), CL_PLATFORM_NAME, sizeof name, AT(name), 0);
+        if (result != CL_SUCCESS || !is(name, expected)) {
+            finding("wrong", "name", "the name of a platform is answered %d and \"%s\", its vendor's is \"%s\"", result,
+                    name, expected);
+        }
     }
 }
 

@@ -204,17 +204,32 @@ static bool has_token(const char *text, const char *token)
     return false;
 }
 
-/* Whether nothing at all is wrong with a platform: every loader must offer it, whatever its neighbours are like. */
-static bool is_faultless(const struct vendor *vendor, const struct platform *platform)
+/* Whether a loader gets as far as the list of a vendor's platforms. */
+static bool is_reached(const struct vendor *vendor)
 {
-    bool reached = !vendor->hides_query && !vendor->hides_enumerate && !vendor->hides_info &&
-                   !vendor->query_hides_enumerate && !vendor->query_hides_info && !vendor->query_hides_icd2 &&
-                   !vendor->count_error && !vendor->list_error && !vendor->count_unset && !vendor->count_more &&
-                   !vendor->list_fewer;
-    return reached && !platform->null_in_list && !platform->set_data_error && is_plain(&platform->extensions_answer) &&
+    return !vendor->hides_query && !vendor->hides_enumerate && !vendor->hides_info && !vendor->query_hides_enumerate &&
+           !vendor->query_hides_info && !vendor->query_hides_icd2 && !vendor->count_unset && !vendor->count_more &&
+           !vendor->list_fewer;
+}
+
+static bool is_faultless(const struct platform *platform)
+{
+    return !platform->null_in_list && !platform->set_data_error && is_plain(&platform->extensions_answer) &&
            is_plain(&platform->suffix_answer) && has_token(platform->extensions, "cl_khr_icd");
 }
 
+/* Whether all loaders agree on a vendor: nothing is wrong with it, or its list of platforms cannot be had. */
+static bool is_clear(const struct vendor *vendor)
+{
+    for (unsigned p = 0; p < vendor->platform_count; p++) {
+        if (!is_faultless(&vendor->platform[p])) {
+            return false;
+        }
+    }
+    return is_reached(vendor);
+}
+
+/* A platform with which nothing is wrong must be offered, whatever its neighbours are like. */
 static void check_faultless(const struct offered *offered, unsigned vendor_count)
 {
     for (unsigned v = 0; v < vendor_count; v++) {
@@ -224,7 +239,8 @@ static void check_faultless(const struct offered *offered, unsigned vendor_count
             for (cl_uint i = 0; i < offered->count; i++) {
                 found |= offered->platform[i] == &platform->object[HANDLE_cl_platform_id];
             }
-            if (!found && is_faultless(&vendors[v], platform)) {
+            bool listed = is_reached(&vendors[v]) && !vendors[v].count_error && !vendors[v].list_error;
+            if (!found && listed && is_faultless(platform)) {
                 finding("wrong", "not-offered", "nothing is wrong with platform %u of vendor %u, and it is not offered",
                         p, v);
             }
@@ -266,10 +282,15 @@ void target_run(void)
     }
     struct offered offered = platforms_offered();
     check_faultless(&offered, count);
+    for (unsigned v = 0; v < count; v++) {
+        if (!is_clear(&vendors[v])) {
+            grey("loaders ask different things of a vendor, and take refusals in different ways");
+        }
+    }
     for (cl_uint i = 0; i < offered.count; i++) {
         check_calls(offered.platform[i]);
         const struct platform *platform = &vendors[offered.platform[i]->vendor].platform[offered.platform[i]->platform];
-        check_queries(offered.platform[i], input_ended() ? "clIcdGetPlatformIDsKHR" : take_text(40));
+        check_queries(offered.platform[i], take_text(40));
         char name[64] = "";
         CALL(clGetPlatformInfo, AT(offered.platform[i]), CL_PLATFORM_NAME, sizeof name, AT(name), 0);
         if (strcmp(name, platform->name) != 0) {

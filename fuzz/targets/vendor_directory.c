@@ -52,17 +52,35 @@ static const char *some_name(void)
     return strcat(name, end);
 }
 
+/* Whether all loaders take a line for the same path. */
+static bool is_plain_path(const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *c = text; *c; c++) {
+        if (*c <= ' ' || *c == '#' || *c > '~') {
+            return false;
+        }
+    }
+    return length > 0 && length < 200;
+}
+
 static void some_entry(void)
 {
     static const enum file_kind kinds[] = {FILE_REGULAR, FILE_REGULAR,    FILE_REGULAR,       FILE_REGULAR,
                                            FILE_FOLDER,  FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP};
     const char *path = keep_text("%s/%s", some_folder(), some_name());
     enum file_kind kind = kinds[take_below(sizeof kinds / sizeof *kinds)];
-    const char *content = keep_text("%s%s", some_library(), some_end());
+    const char *library = some_library();
+    const char *end = some_end();
+    const char *content = keep_text("%s%s", library, end);
     static const char *const shown[] = {"a file", "a folder", "an unreadable file", "a dangling link",
                                         "a link to itself"};
     world_file(path, kind, content, strlen(content));
     describe("%s is %s, \"%s\"", path, shown[kind], content);
+    bool plain_name = *strrchr(path, '/') && strrchr(path, '/')[1] != '.';
+    if (!is_plain_path(library) || strlen(end) > 1 || !plain_name) {
+        grey("texts are silent on what this file holds, or on its name");
+    }
 }
 
 static const char *some_value(void)
