@@ -22,7 +22,7 @@
 extern const char *const target_name;
 void target_run(void);
 /* A target of ours that no loader takes part in defines it, with false. */
-extern const bool target_needs_loader;
+extern bool target_needs_loader;
 /* A target may define it: what is to be checked after the loader has ended. */
 void target_ended(void);
 /* Where a target defines this it is done once, and each input begins with what it left: for targets that are about what

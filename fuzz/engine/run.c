@@ -36,7 +36,7 @@ static void load(const char *path)
     environ = own_environment;
 }
 
-__attribute__((weak)) const bool target_needs_loader = true;
+__attribute__((weak)) bool target_needs_loader = true; /* not const: compilers would not look for another */
 
 /* Where services that run fuzz targets on other machines put libraries. NULL where there is none. */
 static const char *beside_program(const char *name)
@@ -175,6 +175,7 @@ static void run_alone(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    input_number++;
     if (!subject_count) {
         run_alone(data, size);
         return 0;

@@ -153,6 +153,20 @@ def create(path: Path, size: int = DEFAULT_SIZE) -> None:
         file.truncate(HEADER + size)
 
 
+def _time(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError("no nanoseconds")
+    return value
+
+
+def _word(text: str) -> int:
+    """A 64-bit number, as the log has them: "0x…"."""
+    number = int(text, 16)
+    if not 0 <= number < 1 << 64:
+        raise ValueError("more than 64 bits")
+    return number
+
+
 def _event(line: bytes) -> Event | None:
     if len(line) > LINE:
         return None
@@ -160,13 +174,13 @@ def _event(line: bytes) -> Event | None:
         data = json.loads(line)
         kind = next(k for k in ("call", "return", "event") if k in data)
         return Event(
-            time=int(data["t"]),
-            thread=int(data["th"], 16),
+            time=_time(data["t"]),
+            thread=_word(data["th"]),
             who=str(data["who"]),
             kind=kind,
             name=str(data[kind]),
-            arguments=tuple(int(a, 16) for a in data.get("args", ())),
-            result=int(data["result"], 16) if "result" in data else None,
+            arguments=tuple(_word(a) for a in data.get("args", ())),
+            result=_word(data["result"]) if "result" in data else None,
             data=data,
         )
     except (ValueError, KeyError, StopIteration, TypeError, AttributeError, RecursionError):

@@ -60,6 +60,9 @@ __attribute__((format(printf, 2, 3))) static void answer(struct reply *reply, co
     va_start(list, format);
     vsnprintf(*reply->text, *reply->room, format, list);
     va_end(list);
+    for (char *c = *reply->text; (c = strchr(c, '\n')) != NULL;) {
+        *c = ' '; /* texts of the system may have lines */
+    }
 }
 
 /* "ok " and the bytes in hexadecimal; makes room as needed. */
@@ -109,11 +112,24 @@ static int callback_line_count;
 static int callback_lines_run;
 static char *callback_error;
 
+/* Whether a line can stand within another one or be kept: those that do so themselves would have no end. */
+static bool is_plain(const char *line)
+{
+    static const char *const others[] = {"thread", "when", "count", "go", "fork"};
+    size_t length = strcspn(line, " ");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strlen(others[i]) == length && memcmp(line, others[i], length) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void keep_for_callback(struct reply *reply, char *rest)
 {
     char *line = strchr(rest, ' ');
-    if (!line || callback_line_count == MAX_CALLBACK_LINES) {
-        answer(reply, "error no line, or too many of them");
+    if (!line || callback_line_count == MAX_CALLBACK_LINES || !is_plain(line + 1)) {
+        answer(reply, "error no line that can be kept, or too many of them");
         return;
     }
     *line++ = '\0';
@@ -122,8 +138,17 @@ static void keep_for_callback(struct reply *reply, char *rest)
     answer(reply, "ok");
 }
 
+/* A line that calls a function that calls back that runs the line goes so deep and no deeper. */
+enum { CALLBACKS_DEEP = 8 };
+static _Thread_local int callback_depth;
+
 static void run_callback_line(const char *kept)
 {
+    if (callback_depth == CALLBACKS_DEEP) {
+        callback_error = callback_error ? callback_error : strdup("error callbacks within callbacks have no end");
+        return;
+    }
+    callback_depth++;
     size_t room = 512;
     char *text = malloc(room);
     char *line = strdup(kept); /* command_execute takes it apart */
@@ -136,6 +161,7 @@ static void run_callback_line(const char *kept)
     }
     free(line);
     free(text);
+    callback_depth--;
 }
 
 void callback_called(const char *name, unsigned count, const uint64_t *arguments)
@@ -232,8 +258,8 @@ static void keep_for_thread(struct reply *reply, char *rest)
 {
     char *line = strchr(rest, ' ');
     unsigned long thread = strtoul(rest, NULL, 10);
-    if (!line || thread >= MAX_THREADS || thread_line_count[thread] == MAX_THREAD_LINES) {
-        answer(reply, "error no such thread, or too many lines for it");
+    if (!line || thread >= MAX_THREADS || thread_line_count[thread] == MAX_THREAD_LINES || !is_plain(line + 1)) {
+        answer(reply, "error no such thread, no line that can be kept, or too many of them");
         return;
     }
     thread_lines[thread][thread_line_count[thread]++] = strdup(line + 1);
@@ -298,9 +324,9 @@ static void run_threads(struct reply *reply)
 static void do_put(struct reply *reply, char **words)
 {
     long length = hex_bytes(words[3], NULL);
-    unsigned char *to =
-        length < 0 ? NULL
-                   : buffer_bytes((unsigned)strtoul(words[1], NULL, 10), strtoul(words[2], NULL, 10), (size_t)length);
+    unsigned char *to = length < 0 ? NULL
+                                   : buffer_for_writing((unsigned)strtoul(words[1], NULL, 10),
+                                                        strtoul(words[2], NULL, 10), (size_t)length);
     if (!to) {
         answer(reply, "error these bytes do not fit into the buffer");
         return;
@@ -312,7 +338,8 @@ static void do_put(struct reply *reply, char **words)
 static void do_word(struct reply *reply, char **words)
 {
     uint64_t value;
-    unsigned char *to = buffer_bytes((unsigned)strtoul(words[1], NULL, 10), strtoul(words[2], NULL, 10), sizeof value);
+    unsigned char *to =
+        buffer_for_writing((unsigned)strtoul(words[1], NULL, 10), strtoul(words[2], NULL, 10), sizeof value);
     if (!to || !token_value(words[3], &value)) {
         answer(reply, "error '%s' means nothing, or does not fit into the buffer", words[3]);
         return;
@@ -353,11 +380,12 @@ static void do_read(struct reply *reply, char **words)
 
 /* --- environment and process --- */
 
+/* To be freed; NULL where it is none, or there is no room. */
 static char *text_of(const char *hex)
 {
     long length = hex_bytes(hex, NULL);
-    char *text = calloc(1, (size_t)(length < 0 ? 0 : length) + 1);
-    if (text && length > 0) {
+    char *text = length < 0 ? NULL : calloc(1, (size_t)length + 1);
+    if (text) {
         hex_bytes(hex, (unsigned char *)text);
     }
     return text;
@@ -462,7 +490,11 @@ static void do_layer(struct reply *reply, char **words, int count)
 {
     uint64_t arguments[MAX_PARAMETERS] = {0};
     int32_t result = 0;
-    for (int i = 2; i < count && i - 2 < MAX_PARAMETERS; i++) {
+    if (count - 2 > MAX_PARAMETERS) {
+        answer(reply, "error more than %d arguments", MAX_PARAMETERS);
+        return;
+    }
+    for (int i = 2; i < count; i++) {
         if (!token_value(words[i], &arguments[i - 2])) {
             answer(reply, "error argument %d of %s: '%s' means nothing", i - 2, words[1], words[i]);
             return;
@@ -523,7 +555,9 @@ static void do_text_command(struct reply *reply, const char *command, char **wor
 {
     char *first = text_of(count > 1 ? words[1] : "");
     char *second = text_of(count > 2 ? words[2] : "");
-    if (strcmp(command, "getenv") == 0) {
+    if (!first || !second) {
+        answer(reply, "error no bytes in hexadecimal: '%s'", first ? words[2] : words[1]);
+    } else if (strcmp(command, "getenv") == 0) {
         do_getenv(reply, first);
     } else if (strcmp(command, "setenv") == 0) {
         answer(reply, setenv(first, second, 1) == 0 ? "ok" : "error setenv");
@@ -580,6 +614,34 @@ static void do_plain_command(struct reply *reply, const char *command)
     }
 }
 
+void commands_forget(void)
+{
+    while (callback_line_count > 0) {
+        free(callback_lines[--callback_line_count].callback);
+        free(callback_lines[callback_line_count].line);
+    }
+    for (int i = 0; i < MAX_THREADS; i++) {
+        while (thread_line_count[i] > 0) {
+            free(thread_lines[i][--thread_line_count[i]]);
+        }
+    }
+    free(callback_error);
+    callback_error = NULL;
+    callback_lines_run = 0;
+    values_forget();
+}
+
+static bool is_text_command(const char *command)
+{
+    static const char *const commands[] = {"getenv", "setenv", "unsetenv", "chdir", "load"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(command, commands[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* NOLINTBEGIN(misc-no-recursion): a command may hold another one; Python writes them, no deeper than two. */
 static void count_line(char *rest, char **text, size_t *room)
 {
@@ -591,6 +653,11 @@ static void count_line(char *rest, char **text, size_t *room)
     }
     *line++ = '\0';
     char *folder = text_of(rest);
+    if (!folder || !is_plain(line)) {
+        answer(&reply, "error no folder in hexadecimal, or no line that can be counted");
+        free(folder);
+        return;
+    }
     count_without = folder;
     command_execute(line, text, room);
     count_without = NULL;
@@ -652,7 +719,7 @@ void command_execute(char *line, char **text, size_t *room)
         do_layer(&reply, words, count);
     } else if (strcmp(command, "module") == 0 && count == 2) {
         do_module(&reply, words[1]);
-    } else if (strstr(" getenv setenv unsetenv chdir load ", command) && count > 1) {
+    } else if (is_text_command(command) && count > 1) {
         do_text_command(&reply, command, words, count);
     } else {
         do_plain_command(&reply, command);

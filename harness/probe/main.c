@@ -107,6 +107,7 @@ static void converse(FILE *in, int out, bool echo)
     }
     free(line);
     free(reply);
+    commands_forget();
 }
 
 int main(int count, char **arguments)

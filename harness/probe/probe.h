@@ -20,6 +20,8 @@ void buffer_free(unsigned index);
 bool buffer_protect(unsigned index);
 /* Address of `length` bytes at `offset` in a buffer, or NULL when they are not inside it. */
 unsigned char *buffer_bytes(unsigned index, size_t offset, size_t length);
+/* The same; NULL, too, where the buffer is unwritable. */
+unsigned char *buffer_for_writing(unsigned index, size_t offset, size_t length);
 
 struct callback_arguments {
     const uint64_t *values;
@@ -30,6 +32,8 @@ struct callback_arguments {
 extern _Thread_local struct callback_arguments callback_arguments;
 
 void result_set(unsigned index, uint64_t value);
+/* Drops all buffers and results. */
+void values_forget(void);
 
 /* Value of a token:
  *   123, -1, 0x7f     a number                b3, b3+16    address in buffer 3
@@ -106,5 +110,7 @@ void stacks_install(void);
 
 /* Executes one command line in place and writes the reply, without a newline, to `reply` of `room` bytes. */
 void command_execute(char *line, char **reply, size_t *room);
+/* Drops everything that commands have made or kept. */
+void commands_forget(void);
 
 #endif

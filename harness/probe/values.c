@@ -16,10 +16,12 @@ struct buffer {
     size_t size;
     void *mapping;
     size_t mapping_size;
+    bool is_protected;
 };
 
 static struct buffer buffers[MAX_VALUES];
 static uint64_t results[MAX_VALUES];
+static unsigned used; /* no index from here on */
 
 _Thread_local struct callback_arguments callback_arguments;
 
@@ -31,13 +33,14 @@ bool buffer_make(unsigned index, size_t size, int fill)
         return false;
     }
     buffer_free(index);
+    used = index < used ? used : index + 1;
     struct buffer *buffer = &buffers[index];
     void *mapping = mmap(NULL, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) {
         return false;
     }
     mprotect((char *)mapping + readable, page, PROT_NONE);
-    *buffer = (struct buffer){(unsigned char *)mapping + readable - size, size, mapping, readable + page};
+    *buffer = (struct buffer){(unsigned char *)mapping + readable - size, size, mapping, readable + page, false};
     memset(buffer->bytes, fill, size);
     return true;
 }
@@ -52,9 +55,12 @@ void buffer_free(unsigned index)
 
 bool buffer_protect(unsigned index)
 {
-    return index < MAX_VALUES && buffers[index].mapping &&
-           mprotect(buffers[index].mapping, buffers[index].mapping_size - (size_t)sysconf(_SC_PAGESIZE), PROT_READ) ==
-               0;
+    struct buffer *buffer = index < MAX_VALUES && buffers[index].mapping ? &buffers[index] : NULL;
+    if (buffer && mprotect(buffer->mapping, buffer->mapping_size - (size_t)sysconf(_SC_PAGESIZE), PROT_READ) == 0) {
+        buffer->is_protected = true;
+        return true;
+    }
+    return false;
 }
 
 unsigned char *buffer_bytes(unsigned index, size_t offset, size_t length)
@@ -66,10 +72,25 @@ unsigned char *buffer_bytes(unsigned index, size_t offset, size_t length)
     return buffers[index].bytes + offset;
 }
 
+unsigned char *buffer_for_writing(unsigned index, size_t offset, size_t length)
+{
+    unsigned char *bytes = buffer_bytes(index, offset, length);
+    return bytes && !buffers[index].is_protected ? bytes : NULL;
+}
+
 void result_set(unsigned index, uint64_t value)
 {
     if (index < MAX_VALUES) {
+        used = index < used ? used : index + 1;
         results[index] = value;
+    }
+}
+
+void values_forget(void)
+{
+    for (; used > 0; used--) {
+        buffer_free(used - 1);
+        results[used - 1] = 0;
     }
 }
 

@@ -1,0 +1,329 @@
+/* Our own writer of call logs (harness/calllog): whatever names, strings and numbers are written, each line is JSON,
+ * bounded, says what was written or that it was cut, and stands in the log behind the one before it.
+ *
+ * No loader takes part.
+ */
+#define _GNU_SOURCE
+#include "calllog.h"
+#include "engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *const target_name = "call_log";
+bool target_needs_loader = false;
+
+enum { LINES = 32, PARTS = 128, HEAD_NEXT = 32, HEAD_DROPPED = 40, DEPTH_MOST = 17 };
+
+static const char *const keys[] = {"args", "result", "in", "out", "detail", "x", "a_rather_long_key_of_a_member"};
+
+/* --- What was written, and what is read, both as words: one for each key, value and bracket. --- */
+
+struct words {
+    size_t count;
+    uint64_t word[4 * PARTS + 1024];
+};
+
+static struct words written, found;
+
+static void add(struct words *words, uint64_t word)
+{
+    if (words->count < sizeof words->word / sizeof *words->word) {
+        words->word[words->count++] = word;
+    }
+}
+
+static const uint64_t NOTHING = 14695981039346656037U;
+
+static uint64_t hashed(uint64_t hash, uint8_t byte)
+{
+    return (hash ^ byte) * 1099511628211U;
+}
+
+static uint64_t hash_of(const void *bytes, size_t size)
+{
+    uint64_t hash = NOTHING;
+    for (size_t i = 0; i < size; i++) {
+        hash = hashed(hash, ((const uint8_t *)bytes)[i]);
+    }
+    return hash;
+}
+
+static uint64_t hash_of_text(const char *text)
+{
+    return hash_of(text, strlen(text));
+}
+
+/* As the writer shows it: cut behind `limit`. */
+static void add_string(struct words *words, const void *bytes, size_t size, size_t limit)
+{
+    uint64_t hash = hash_of(bytes, size < limit ? size : limit);
+    for (int i = 0; size > limit && i < 3; i++) {
+        hash = hashed(hash, '.');
+    }
+    add(words, hash);
+}
+
+static void add_hex(struct words *words, uint64_t value)
+{
+    char text[20];
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)value);
+    add(words, hash_of_text(text));
+}
+
+/* --- a strict reader of the lines --- */
+
+static const char *at;
+static const char *end;
+
+static void bad(const char *what, const char *line, size_t length)
+{
+    finding("wrong", keep_text("log-%s", what), "a line of the log is wrong (%s, %zu bytes): %.*s", what, length,
+            (int)(length < 2000 ? length : 2000), line);
+}
+
+static bool eat(char c)
+{
+    bool is_there = at < end && *at == c;
+    at += is_there;
+    return is_there;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A string: printable ASCII, and the escape \u00XX for the rest. */
+static bool read_string(struct words *to)
+{
+    uint64_t hash = NOTHING;
+    if (!eat('"')) {
+        return false;
+    }
+    while (at < end && *at != '"') {
+        unsigned char c = (unsigned char)*at++;
+        if (c == '\\') {
+            bool is_escape =
+                end - at >= 5 && memcmp(at, "u00", 3) == 0 && hex_digit(at[3]) >= 0 && hex_digit(at[4]) >= 0;
+            if (!is_escape) {
+                return false;
+            }
+            c = (unsigned char)(hex_digit(at[3]) * 16 + hex_digit(at[4]));
+            at += 5;
+        } else if (c < ' ' || c > 126) {
+            return false;
+        }
+        hash = hashed(hash, c);
+    }
+    add(to, hash);
+    return eat('"');
+}
+
+static bool read_number(struct words *to)
+{
+    const char *begin = at;
+    while (at < end && *at >= '0' && *at <= '9') {
+        at++;
+    }
+    add(to, hash_of(begin, (size_t)(at - begin)));
+    return at > begin && (*begin != '0' || at == begin + 1);
+}
+
+static bool read_list(struct words *to)
+{
+    add(to, '[');
+    while (at < end && *at == '"') {
+        if (!read_string(to)) {
+            return false;
+        }
+        if (!eat(',')) {
+            break;
+        }
+    }
+    add(to, ']');
+    return eat(']');
+}
+
+/* The members of an object and of those in it; the depth is known to be small. */
+static bool read_members(struct words *to)
+{
+    int depth = 0;
+    bool first = true;
+    for (;;) {
+        while (depth >= 0 && eat('}')) {
+            add(to, '}');
+            depth--;
+            first = false;
+        }
+        if (depth < 0) {
+            return true;
+        }
+        if ((!first && !eat(',')) || !read_string(to) || !eat(':')) {
+            return false;
+        }
+        first = eat('{');
+        if (first) {
+            add(to, '{');
+            depth++;
+        } else if (at < end && *at == '"' ? !read_string(to) : eat('[') ? !read_list(to) : !read_number(to)) {
+            return false;
+        }
+    }
+}
+
+static bool read_line(const char *line, size_t length)
+{
+    at = line;
+    end = line + length;
+    found.count = 0;
+    return eat('{') && read_members(&found) && eat('\n') && at == end;
+}
+
+/* --- the checks --- */
+
+/* What is read is what was written, but for the time and the thread; of a line that was cut it is the beginning. */
+static void check_line(const char *line, size_t length, bool is_cut)
+{
+    enum { OWN = 4 }; /* "t", its value, "th", its value */
+    if (length > CALLLOG_LINE) {
+        bad("too-long", line, length);
+    }
+    if (!read_line(line, length)) {
+        bad("no-json", line, length);
+    }
+    bool says_cut = memmem(line, length, ",\"cut\":1", 8) != NULL; /* elsewhere it would be escaped */
+    if (is_cut != says_cut) {
+        bad("cut", line, length);
+    }
+    size_t same = 0;
+    while (same < written.count && same + OWN < found.count && written.word[same] == found.word[same + OWN]) {
+        same++;
+    }
+    if (!is_cut && (same != written.count || same + OWN != found.count)) {
+        bad("other-content", line, length);
+    }
+    /* A cut line ends with "cut", 1 and the brackets that close it. */
+    for (size_t i = same + OWN; is_cut && i < found.count; i++) {
+        uint64_t word = found.word[i];
+        if (word != '}' && word != hash_of_text("cut") && word != hash_of_text("1")) {
+            bad("other-content", line, length);
+        }
+    }
+}
+
+/* --- writing --- */
+
+static int depth;
+
+static void draw_string(struct calllog_line *line, const char *key)
+{
+    const uint8_t *bytes;
+    size_t size = take_bytes(&bytes, take_below(1024));
+    size_t times = 1 + take_below(8); /* long ones of few bytes */
+    char *text = guarded(size * times);
+    for (size_t i = 0; i < times; i++) {
+        memcpy(text + i * size, bytes, size);
+    }
+    calllog_string(line, key, text, size * times);
+    add_string(&written, text, size * times, 512);
+}
+
+static void draw_words(struct calllog_line *line, const char *key)
+{
+    size_t count = take_below(take_chance(8) ? 300 : 12);
+    uint64_t *words = guarded(count * sizeof *words);
+    add(&written, '[');
+    for (size_t i = 0; i < count; i++) {
+        words[i] = take_long();
+        add_hex(&written, words[i]);
+    }
+    add(&written, ']');
+    calllog_words(line, key, words, count);
+}
+
+static void draw_part(struct calllog_line *line)
+{
+    const char *key = keys[take_byte() % (sizeof keys / sizeof *keys)];
+    unsigned kind = take_byte() % 8;
+    if (kind == 7) {
+        if (depth > 0) {
+            add(&written, '}');
+            depth--;
+        }
+        calllog_close_object(line);
+        return;
+    }
+    add(&written, hash_of_text(key));
+    uint64_t number;
+    switch (kind) {
+    case 0:
+        number = take_long();
+        calllog_hex(line, key, number);
+        add_hex(&written, number);
+        break;
+    case 1:
+    case 2:
+        draw_words(line, key);
+        break;
+    case 3:
+    case 4:
+        calllog_open_object(line, key);
+        add(&written, '{');
+        depth++;
+        break;
+    default:
+        draw_string(line, key);
+        break;
+    }
+}
+
+static void draw_line(struct calllog_line *line)
+{
+    static const char *const events[] = {"call", "return", "event"};
+    const char *event = events[take_byte() % 3];
+    const char *who = take_text(200);
+    const char *name = take_text(200);
+    written.count = 0;
+    depth = 0;
+    add(&written, hash_of_text("who"));
+    add_string(&written, who, strlen(who), 128);
+    add(&written, hash_of_text(event));
+    add_string(&written, name, strlen(name), 128);
+    calllog_begin(line, who, event, name);
+    unsigned parts = take_below(PARTS);
+    for (unsigned i = 0; i < parts && !input_ended(); i++) {
+        draw_part(line);
+    }
+    for (; depth >= 0; depth--) {
+        add(&written, '}');
+    }
+}
+
+void target_run(void)
+{
+    size_t size = 8 * (1 + take_below(1400)); /* numbers in its head are read and written at once: aligned */
+    char *file = guarded(CALLLOG_HEADER + size);
+    struct calllog log = {(unsigned char *)file, size};
+    size_t used = 0;
+    uint64_t lost = 0;
+    for (int i = 0; i < LINES && !input_ended(); i++) {
+        struct calllog_line line;
+        draw_line(&line);
+        calllog_commit(&log, &line);
+        check_line(line.text, line.length, line.cut);
+        used += line.length;
+        lost += used > size;
+        if (used <= size && memcmp(file + CALLLOG_HEADER + used - line.length, line.text, line.length) != 0) {
+            bad("not-in-the-log", line.text, line.length);
+        }
+        uint64_t header[2];
+        memcpy(header, file + HEAD_NEXT, sizeof header);
+        if (header[0] != used || header[1] != lost) {
+            bad("counts", line.text, line.length);
+        }
+    }
+}
