@@ -34,12 +34,13 @@ static struct life *life_of(struct object *object)
 
 static cl_int status_of(struct object *event)
 {
-    const struct life *life = life_of(event);
-    if (!life->waits_for || fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM)) {
-        return life->status;
+    bool waits = false;
+    while (life_of(event)->waits_for && !fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM)) {
+        event = life_of(event)->waits_for;
+        waits = true;
     }
-    cl_int other = status_of(life->waits_for);
-    return other <= CL_COMPLETE ? other : CL_QUEUED;
+    cl_int status = life_of(event)->status;
+    return waits && status > CL_COMPLETE ? CL_QUEUED : status;
 }
 
 static void call_event(struct object *event, const struct notified *told, cl_int status)
