@@ -52,6 +52,7 @@ class State:
     """How far a target has come."""
 
     seconds: float = 0.0  # of this run
+    keeping: float = 0.0  # seconds of making findings small, which count against its share
     inputs: int = 0
     edges: int = 0
     corpus: int = 0
@@ -159,7 +160,7 @@ class Campaign:
             if target is None:
                 return
             state = self.states[target.name]
-            left = (self.share - state.seconds) / max(1, len(state.numbers))
+            left = (self.share - state.seconds - state.keeping) / max(1, len(state.numbers))
             try:
                 self._fuzz(target, max(_SHORTEST, min(_STRETCH, left)), number)
             except HarnessError as error:
@@ -179,7 +180,7 @@ class Campaign:
             return target
 
     def _wants(self, state: State) -> bool:
-        return not state.errors and not state.resting and self.share - state.seconds >= _SHORTEST
+        return not state.errors and not state.resting and self.share - state.seconds - state.keeping >= _SHORTEST
 
     def _fuzz(self, target: Target, seconds: float, number: int) -> None:
         job, state = self._job(target, seconds, number), self.states[target.name]
@@ -214,9 +215,11 @@ class Campaign:
             set_aside(death.data, self._corpus(target), self.out / "set-aside" / target.name)
         if not new:
             return False
+        started = time.monotonic()
         data = death.data if death.data is not None else b""
         finding = self._keeper.keep(target.name, target.program, target.setting, data, death.found, known)
         with self._lock:
+            self.states[target.name].keeping += time.monotonic() - started
             self.findings.append(finding)
             self._write_known()
         self._say(f"finding: {finding.target}: {finding.kind} {finding.key}: {finding.sentence}")

@@ -142,7 +142,7 @@ class Replayer:
     """Runs a target on single inputs, each in a fresh process."""
 
     def __init__(self, program: Path, setting: Setting, folder: Path, limit: int = TIME_LIMIT) -> None:
-        self._program, self._setting, self._folder, self._limit = program, setting, folder, limit
+        self._program, self._setting, self.folder, self._limit = program, setting, folder, limit
         self._known: Path | None = None
         self.symbolizes = True
         folder.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ class Replayer:
             self._known.write_text("".join(f"{key}\n" for key in sorted(setting.known)))
 
     def replay(self, data: bytes, extra: Mapping[str, str] | None = None) -> Replay:
-        file = self._folder / "input"
+        file = self.folder / "input"
         file.write_bytes(data)
         return self.replay_file(file, extra)
 
@@ -165,7 +165,7 @@ class Replayer:
                 env=environment(variables, self.symbolizes),
                 capture_output=True,
                 timeout=self._limit * 4 + 10,
-                cwd=self._folder,
+                cwd=self.folder,
                 stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
