@@ -178,9 +178,12 @@ uint64_t refuse(enum function function, const uint64_t *arguments, int error)
 {
     const struct function_info *about = &function_info[function];
     for (unsigned i = 0; i < about->parameter_count; i++) {
-        if (about->parameters[i].kind == PARAMETER_ERRCODE &&
-            (arguments[i] || fault(FAULT_errcode_written_to_null, ANY_PLATFORM))) {
-            *(cl_int *)(uintptr_t)arguments[i] = error;
+        cl_int *code = about->parameters[i].kind == PARAMETER_ERRCODE ? (cl_int *)(uintptr_t)arguments[i] : NULL;
+        if (code) {
+            *code = error;
+        } else if (about->parameters[i].kind == PARAMETER_ERRCODE &&
+                   fault(FAULT_errcode_written_to_null, ANY_PLATFORM)) {
+            raise(SIGSEGV); /* what the write would do */
         }
     }
     return about->result == RESULT_SIGNED ? (uint64_t)(int64_t)error : 0;
