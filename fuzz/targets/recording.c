@@ -90,6 +90,11 @@ const char *descriptor_make(char **words, int count, int64_t *made)
     return count > 0 && strcmp(words[0], "memory") == 0 ? NULL : "nothing of that kind";
 }
 
+const char *vulkan_make(char **words, int count, int64_t *made)
+{
+    return descriptor_make(words, count, made);
+}
+
 uint64_t count_invoke(const char *folder, enum function function, void (*address)(void), const uint64_t *arguments)
 {
     (void)folder;
