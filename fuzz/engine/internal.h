@@ -114,6 +114,15 @@ bool guard_release(void *memory);
 void guard_reset(void);
 void guard_checkpoint(void);
 
+/* --- real_files.c --- */
+
+/* From now on files are really there; to be called before the loader is loaded. */
+void real_files_use(void);
+bool real_files_are_used(void);
+void real_files_report_leaks(void);
+void real_files_reset(void);
+extern const struct import real_file_imports[];
+
 /* --- world.c --- */
 
 struct file {

@@ -94,6 +94,7 @@ void engine_start(bool fuzzer)
     const char *loader = getenv("CLHARNESS_FUZZ_LOADER");
     const char *against = getenv("CLHARNESS_FUZZ_AGAINST");
     const char *known = getenv("CLHARNESS_FUZZ_KNOWN");
+    const char *files = getenv("CLHARNESS_FUZZ_FILES");
     const char *reset = getenv("CLHARNESS_FUZZ_RESET");
     const char *blocks = getenv("CLHARNESS_FUZZ_BLOCKS");
     const char *mode = getenv("CLHARNESS_FUZZ_MODE");
@@ -102,6 +103,12 @@ void engine_start(bool fuzzer)
     }
     if (mode && strcmp(mode, "violations") != 0 && strcmp(mode, "legal") != 0) {
         stop("CLHARNESS_FUZZ_MODE=%s: give legal or violations", mode);
+    }
+    if (files && strcmp(files, "memory") != 0 && strcmp(files, "real") != 0) {
+        stop("CLHARNESS_FUZZ_FILES=%s: give memory or real", files);
+    }
+    if (files && strcmp(files, "real") == 0) {
+        real_files_use();
     }
     resets = !reset || strcmp(reset, "none") != 0;
     violations = mode && strcmp(mode, "violations") == 0;
@@ -145,7 +152,7 @@ static void one_loader(void)
     process_run_exits();
     target_ended();
     world_check_variables();
-    files_report_leaks();
+    real_files_are_used() ? real_files_report_leaks() : files_report_leaks();
     heap_report_leaks("after its end", false);
 }
 
@@ -158,6 +165,7 @@ static void clear(void)
     }
     heap_reset();
     files_reset();
+    real_files_reset();
     libraries_reset();
     process_reset();
 }

@@ -101,6 +101,9 @@ static void add(char *path, enum file_kind kind, const void *data, size_t size)
 void world_file(const char *path, enum file_kind kind, const void *data, size_t size)
 {
     char *full = normal(path);
+    if (is(full, "/")) {
+        return; /* is there, and a folder */
+    }
     for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         struct file *folder = exact(full);
