@@ -29,6 +29,8 @@ def run(job: Job, live: Live) -> Ended:
         f"-rss_limit_mb={MEMORY}",
         f"-artifact_prefix={artifacts}/",
         *("-print_final_stats=1", "-print_funcs=0", "-reload=1", "-detect_leaks=0"),
+        # Breakpoints show each block once. Inputs that grow only when nothing new comes stay small for too long.
+        *(["-len_control=0"] if job.setting.blocks else []),
         *([f"-dict={job.dictionary}"] if job.dictionary else []),
         str(job.corpus),
     ]
