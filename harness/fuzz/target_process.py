@@ -84,9 +84,9 @@ def environment(variables: Mapping[str, str], symbolize: bool = True) -> dict[st
 
 
 def read_line(output: str) -> Found | None:
-    """The finding in the engine's own line, the last if there are several."""
-    lines = _LINE.findall(output)
-    return Found(lines[-1][0], lines[-1][1], lines[-1][2], by_engine=True) if lines else None
+    """The finding in the engine's own line; the first, because the end of the process may be told in another."""
+    line = _LINE.search(output)
+    return Found(line[1], line[2], line[3], by_engine=True) if line else None
 
 
 def read_finding(output: str, subject: FuzzSubject) -> Found | None:
