@@ -70,7 +70,7 @@ def test_seeds_that_are_missing_or_too_many_are_noticed(monkeypatch: pytest.Monk
     on = subject(build().reference_loader)
     monkeypatch.setattr(builds, "seeds", lambda target: tmp_path / target)
     (text,) = seed_trouble("icd_file", on, "icd_file: read 2 inputs, 2 bytes", True)
-    assert "a seed ended it (exit code 2)" in text and "cannot be read" in text
+    assert "the replay ended with exit code 2" in text and "cannot be read" in text
     (tmp_path / "icd_file").mkdir()
     (text,) = seed_trouble("icd_file", on, "icd_file: read 2 inputs, 2 bytes", True)
     assert "a folder without inputs" in text
@@ -80,6 +80,21 @@ def test_seeds_that_are_missing_or_too_many_are_noticed(monkeypatch: pytest.Monk
     (text,) = seed_trouble("icd_file", on, None, True)
     assert "does not list it" in text
     assert not list(seed_trouble("icd_file", on, "icd_file: read 1 inputs, 1 bytes", True))
+
+
+def test_seed_that_shows_an_unlisted_finding_is_noticed(monkeypatch: pytest.MonkeyPatch, harmless: Path) -> None:
+    """The seeded loader leaks the line of each vendor file."""
+    seeded = build().seeded_loader
+    if seeded is None:
+        pytest.skip("this build has no seeded loader")
+    monkeypatch.setenv("CLHARNESS_FAULT", "line_leaks")
+    monkeypatch.setattr(builds, "seeds", lambda target: harmless.parent)
+    on = replays.Subject(seeded, "Another Loader", "1", "")
+    expected = f"icd_file: read 1 inputs, {harmless.stat().st_size} bytes"
+    (text,) = seed_trouble("icd_file", on, expected, False)
+    assert str(harmless) in text and "leak" in text and "findings.toml does not list that" in text
+    monkeypatch.setattr(replays, "reproducers", lambda: [entry(harmless, subject=on.name, kind="leak", sha256="x")])
+    assert not list(seed_trouble("icd_file", on, expected, False)), "another build: its kind is listed"
 
 
 def test_list_of_seeds_is_needed(tmp_path: Path) -> None:

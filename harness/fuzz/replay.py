@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,11 +27,12 @@ from harness.capabilities import tell_name
 from harness.errors import ClharnessError, Exit, HarnessError, UsageError
 from harness.fuzz import builds
 from harness.fuzz.reproducers import Reproducer, reproducers, unlisted
-from harness.fuzz.target_process import environment, read_line
+from harness.fuzz.target_process import Found, environment, read_line
 from harness.loader import Loader
 from harness.subject import system_loader
 
 LIST = builds.FUZZ / "corpus" / "inputs.txt"
+_ENDED = re.compile(r"^clharness-fuzz: (.+) ended with .*$", re.M)
 _TIME_LIMIT = 120.0  # seconds of one replay
 
 
@@ -108,16 +110,29 @@ def seed_trouble(target: str, on: Subject, expected: str | None, own: bool) -> I
     if expected is None:
         yield f"{target}: {LIST.name} does not list it: python -m harness.fuzz.replay --update"
         return
-    known = {one.finding for one in reproducers() if one.target == target and one.holds_for(on.name, on.version)}
+    listed = [one for one in reproducers() if one.holds_for(on.name, on.version)]
+    known = {one.finding for one in listed}
     done = replay(target, on.path, builds.seeds(target), *([] if own else ["--each"]), known=known)
     said = done.output.strip().splitlines()
-    if done.status:
-        yield f"{target} on {on}: a seed ended it ({done.ended}):\n{_shortened(done.errors)}"
+    if done.status not in (0, 1):
+        yield f"{target} on {on}: the replay ended with {done.ended}:\n{_shortened(done.errors)}"
+    for seed, found in _ends(done.errors):
+        if found is None or not any(one.is_same(found.kind, found.key, on.sha256) for one in listed):
+            what = f"{found.kind} {found.key}: {found.sentence}" if found else "it ended without a finding"
+            yield f"{target} on {on}: {seed}: {what}; findings.toml does not list that"
     if done.status in (0, 1) and (not said or said[-1] != expected):
         yield (
             f"{target} on {on}: {said[-1] if said else 'nothing was read'}; {LIST.name} says {expected!r}. "
             "Were seeds added? python -m harness.fuzz.replay --update"
         )
+
+
+def _ends(errors: str) -> Iterator[tuple[str, Found | None]]:
+    """The seeds that ended their process, and with what."""
+    begin = 0
+    for end in _ENDED.finditer(errors):
+        yield end[1], read_line(errors[begin : end.start()])
+        begin = end.end()
 
 
 # --- reproducers ---
@@ -129,7 +144,9 @@ def reproducer_trouble(path: Path, target: str, entries: Sequence[Reproducer], o
     mode = entries[0].mode
     if listed is None and mode == "violations":
         return  # vendors that break the contract may crash a loader
-    done = replay(target, on.path, path, mode=mode)
+    # Another known finding may come before the one that is meant.
+    before = {one.finding for one in reproducers() if listed and one.holds_for(on.name, on.version)}
+    done = replay(target, on.path, path, known=before - {listed.finding} if listed else (), mode=mode)
     name = f"{target}/{path.name} on {on}"
     found = read_line(done.errors)
     if listed is None:
