@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.fuzz.job import Death, Ended, Job, Live, add_inputs
@@ -38,24 +39,30 @@ def run(job: Job, live: Live) -> Ended:
     after = _statistics(session)
     ended.inputs = max(0, after.get("execs_done", 0) - before.get("execs_done", 0))
     ended.edges = after.get("edges_found", 0)
-    if status not in (0, None) and not live.stop.is_set():
-        shown = [
-            line
-            for line in log.read_text(errors="replace").splitlines()
-            if "PROGRAM ABORT" in line or "clharness" in line
-        ]
-        ended.error = " ".join(shown[-2:]) or f"afl-fuzz ended with exit code {status} (its output: {log})"
     results = session / "default"
     if (results / "queue").is_dir():
         add_inputs(results / "queue", job.corpus)
-    ended.deaths = _deaths(job, results)
+    crashes = [file for kind in ("crashes", "hangs") for file in sorted((results / kind).glob("id:*"))]
+    ended.deaths = _deaths(job, crashes)
+    for file in crashes:
+        file.unlink()
+    if status not in (0, None) and not live.stop.is_set():
+        # It does not begin where each seed crashes. Once their findings are known, they do not.
+        ended.deaths = ended.deaths or _deaths(job, sorted(job.corpus.iterdir()))
+        ended.error = None if ended.deaths else _trouble(log, status)
     return ended
 
 
-def _deaths(job: Job, results: Path) -> list[Death]:
-    """Crashes and hangs since the last look, each replayed to learn its key, and put away."""
-    replayer = Replayer(job.program, job.setting, job.work / "replay")
-    files = [file for kind in ("crashes", "hangs") for file in sorted((results / kind).glob("id:*"))]
+def _trouble(log: Path, status: int) -> str:
+    lines = log.read_text(errors="replace").splitlines()
+    shown = [line for line in lines if "PROGRAM ABORT" in line or "clharness" in line]
+    return " ".join(shown[-2:]) or f"afl-fuzz ended with exit code {status} (its output: {log})"
+
+
+def _deaths(job: Job, files: Sequence[Path]) -> list[Death]:
+    """Inputs that end the process, each replayed to learn its key; one of each key."""
+    known = job.known.read_text().split() if job.known.exists() else []
+    replayer = Replayer(job.program, job.setting.behind(known), job.work / "replay")
     deaths, seen = [], set()
     for file in files[:_MOST_CRASHES]:
         data = file.read_bytes()
@@ -63,8 +70,6 @@ def _deaths(job: Job, results: Path) -> list[Death]:
         if found and found.key not in seen:
             seen.add(found.key)
             deaths.append(Death(found, data))
-    for file in files:
-        file.unlink()
     return deaths
 
 

@@ -153,13 +153,14 @@ def _description(replay: Replay) -> str:
 
 
 def _script(finding: Finding, program: Path, setting: Setting, known: Path | None) -> str:
-    variables = setting.variables(None)
-    options = environment({})
+    variables = setting.replay_variables(None)
+    own = environment({})
     for name in ("ASAN_OPTIONS", "ASAN_SYMBOLIZER_PATH"):
-        if name in options:
-            variables[name] = options[name]
+        if name in own:
+            variables[name] = own[name]
     if known:
         variables["CLHARNESS_FUZZ_KNOWN"] = str(known)
+    options = f"-timeout={TIME_LIMIT} " if setting.engine == "libfuzzer" else ""
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     return "\n".join(
         [
@@ -167,7 +168,7 @@ def _script(finding: Finding, program: Path, setting: Setting, known: Path | Non
             f"# {finding.kind} {finding.key}",
             "# Replays the input; arguments go to the target. CLHARNESS_FUZZ_DESCRIBE=1 prints the input in words.",
             *lines,
-            f'exec {shlex.quote(str(program))} -timeout={TIME_LIMIT} "$@" "$(dirname "$(readlink -f "$0")")/input"',
+            f'exec {shlex.quote(str(program))} {options}"$@" "$(dirname "$(readlink -f "$0")")/input"',
             "",
         ]
     )

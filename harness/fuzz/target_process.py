@@ -67,6 +67,12 @@ class Setting:
             found["CLHARNESS_FUZZ_KNOWN"] = str(known_file)
         return found
 
+    def replay_variables(self, known_file: Path | None) -> dict[str, str]:
+        """The same for a single input, without a fuzzer around the process."""
+        # AFL++'s runtime otherwise refuses a library that is opened.
+        own = {"AFL_IGNORE_PROBLEMS": "1"} if self.engine == "afl" else {}
+        return self.variables(known_file) | own
+
     def behind(self, known: Collection[str]) -> Setting:
         return replace(self, known=frozenset(known))
 
@@ -156,7 +162,7 @@ class Replayer:
         return self.replay_file(file, extra)
 
     def replay_file(self, file: Path, extra: Mapping[str, str] | None = None) -> Replay:
-        variables = self._setting.variables(self._known) | dict(extra or {})
+        variables = self._setting.replay_variables(self._known) | dict(extra or {})
         options = [f"-timeout={self._limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
         command = [str(self._program), *options, str(file)]
         try:
