@@ -287,12 +287,11 @@ void check_calls(struct object *object)
     }
 }
 
-/* The first argument is NULL, and all others are as ever; lists and property lists are NULL, too. */
-static void check_null_handle(enum function function)
+/* The first argument is NULL, and all others are as ever; with or without a place for the error. */
+static void check_null_handle(enum function function, cl_int *error)
 {
     const struct function_info *about = &function_info[function];
     uint64_t arguments[MAX_PARAMETERS];
-    cl_int error = CL_SUCCESS;
     /* A platform may be NULL, which is the default one. */
     if (about->parameters[0].kind != PARAMETER_HANDLE || about->parameters[0].handle == HANDLE_cl_platform_id) {
         return;
@@ -300,7 +299,7 @@ static void check_null_handle(enum function function)
     for (unsigned i = 0; i < about->parameter_count; i++) {
         bool number = about->parameters[i].kind == PARAMETER_INTEGER;
         arguments[i] = number ? 1 : i == 0 ? 0 : AT(places[i]);
-        arguments[i] = about->parameters[i].kind == PARAMETER_ERRCODE ? AT(&error) : arguments[i];
+        arguments[i] = about->parameters[i].kind == PARAMETER_ERRCODE ? AT(error) : arguments[i];
     }
     received_count = 0;
     uint64_t result = call(function, arguments);
@@ -318,8 +317,21 @@ void check_null_handles(void)
 {
     for (int f = 0; f < FUNCTION_COUNT; f++) {
         if (loader_function((enum function)f) && has_way((enum function)f)) {
-            check_null_handle((enum function)f);
+            cl_int error = CL_SUCCESS;
+            check_null_handle((enum function)f, &error);
+            check_null_handle((enum function)f, NULL);
         }
+    }
+}
+
+void check_devices(struct object *object)
+{
+    const struct platform *platform = &vendors[object->vendor].platform[object->platform];
+    cl_uint count = 0;
+    cl_int result = (cl_int)CALL(clGetDeviceIDs, AT(object), CL_DEVICE_TYPE_ALL, 0, 0, AT(&count));
+    if (result != (platform->device_count ? CL_SUCCESS : CL_DEVICE_NOT_FOUND) || count != platform->device_count) {
+        finding("wrong", "devices", "platform %d of vendor %d has %u devices, the loader answers %d and %u",
+                object->platform, object->vendor, platform->device_count, result, count);
     }
 }
 

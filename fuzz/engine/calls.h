@@ -24,6 +24,8 @@ void check_calls(struct object *platform);
 /* All functions again, each with NULL in the place of the object that would lead it to a vendor: the loader must answer
  * with an error, and call nobody. */
 void check_null_handles(void);
+/* The number of its devices. */
+void check_devices(struct object *platform);
 /* The address that the loader answers for an extension's function, by both queries. */
 void check_queries(struct object *platform, const char *name);
 

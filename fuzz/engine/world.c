@@ -16,24 +16,15 @@ size_t world_library_count;
 static char *variables[VARIABLES + 1];
 static char *variables_before[VARIABLES + 1];
 static size_t variable_count;
-static uint64_t variables_hash;
-
-static uint64_t hash_of_variables(void)
-{
-    uint64_t hash = 14695981039346656037U;
-    for (size_t i = 0; i < variable_count; i++) {
-        for (const char *c = variables[i]; *c; c++) {
-            hash = (hash ^ (unsigned char)*c) * 1099511628211U;
-        }
-    }
-    return hash;
-}
+static char *contents_before[VARIABLES + 1];
 
 /* What the target sets, at the beginning or later, is no change by the loader. */
 static void remember_variables(void)
 {
-    memcpy(variables_before, variables, sizeof variables);
-    variables_hash = hash_of_variables();
+    for (size_t i = 0; i < VARIABLES + 1; i++) {
+        variables_before[i] = variables[i];
+        contents_before[i] = variables[i] ? strcpy(keep(strlen(variables[i]) + 1), variables[i]) : NULL;
+    }
 }
 
 void world_clear(void)
@@ -168,8 +159,20 @@ char **world_variables(void)
 
 void world_check_variables(void)
 {
-    if (environ != variables || memcmp(variables, variables_before, sizeof variables) != 0 ||
-        variables_hash != hash_of_variables()) {
-        finding("environment", "environment", "the loader changed the environment of the process");
+    if (environ != variables) {
+        finding("environment", "environment", "the loader gave the process another environment");
+        return;
+    }
+    for (size_t i = 0; i < VARIABLES + 1; i++) {
+        const char *now = variables[i];
+        const char *then = contents_before[i];
+        if (now == variables_before[i] && (!now || is(now, then))) {
+            continue;
+        }
+        const char *of = then ? then : now;
+        finding("environment", keep_text("environment-%.*s", (int)strcspn(of, "="), of),
+                "the loader changed the environment of the process: \"%s\" is \"%s\" now", then ? then : "(nothing)",
+                now ? now : "(nothing)");
+        return;
     }
 }

@@ -280,6 +280,7 @@ void target_run(void)
     if (first & 8) {
         check_null_handles();
     }
+    CALL(clUnloadCompiler, 0);
     struct offered offered = platforms_offered();
     check_faultless(&offered, count);
     for (unsigned v = 0; v < count; v++) {
@@ -289,6 +290,7 @@ void target_run(void)
     }
     for (cl_uint i = 0; i < offered.count; i++) {
         check_calls(offered.platform[i]);
+        check_devices(offered.platform[i]);
         const struct platform *platform = &vendors[offered.platform[i]->vendor].platform[offered.platform[i]->platform];
         check_queries(offered.platform[i], take_text(40));
         char name[64] = "";
