@@ -111,6 +111,8 @@ void saw(const char *what, uint64_t value);
 void saw_text(const char *what, const char *text);
 /* Says that texts are silent on something in this input, so that loaders may show different things. */
 void grey(const char *why);
+/* What goes on where a crash is the same finding wherever it happens, as one word; else NULL. */
+extern const char *doing;
 /* Describes a part of the input in words; costs nothing unless somebody reads it. */
 void describe(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends the program (the fuzzer keeps the input), unless the key is a known one: then it is passed over. `kind` is

@@ -4,7 +4,7 @@
 
 static struct expected by_loader(cl_int error)
 {
-    return (struct expected){TO_LOADER, -1, error};
+    return (struct expected){TO_LOADER, -1, error, NULL};
 }
 
 /* Whether the loader has a table of its own for an object (cl_khr_icd 2.0). */
@@ -28,9 +28,11 @@ static struct expected by_object(uint64_t handle, enum function function)
         return (struct expected){.outcome = UNDEFINED};
     }
     if (lacks && (is_managed_now || rules[function].empty_is_answered)) {
-        return by_loader(CL_INVALID_OPERATION);
+        struct expected refused = by_loader(CL_INVALID_OPERATION);
+        refused.because = is_managed_now ? NULL : "function-that-an-ICD-1-lacks";
+        return refused;
     }
-    return (struct expected){lacks ? UNDEFINED : TO_VENDOR, object->vendor, CL_SUCCESS};
+    return (struct expected){lacks ? UNDEFINED : TO_VENDOR, object->vendor, CL_SUCCESS, NULL};
 }
 
 /* The loader may choose a platform, or refuse; undefined where one of them lacks the function. */
@@ -108,8 +110,7 @@ struct expected traced_expect(const struct traced *call)
     switch (rule->kind) {
     case RULE_OBJECT:
         if (!deciding && rule->null_answer == CL_INVALID_PLATFORM) {
-            return (struct expected){.outcome =
-                                         ANYTHING}; /* grey: loaders may have a default platform (DISP-NUL-014) */
+            return anything(call->function); /* loaders may have a default platform (DISP-NUL-014) */
         }
         return deciding ? by_object(deciding, call->function) : by_loader(rule->null_answer);
     case RULE_LIST:

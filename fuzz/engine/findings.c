@@ -96,8 +96,11 @@ bool is_known(const char *key)
     return false;
 }
 
+const char *doing;
+
 void findings_begin(void)
 {
+    doing = NULL;
     seen_count = 0;
     grey_count = 0;
 }

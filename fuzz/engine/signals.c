@@ -114,9 +114,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
         slot++;
     }
     uintptr_t at = running ? place(context) : 0;
-    if (at) {
+    if (at || (running && doing)) {
         bool hangs = number == SIGALRM || number == SIGPROF;
-        const char *key = keep_text("%s@%s", word(number), hangs ? function_at(at) : where(at));
+        const char *key = keep_text("%s@%s", word(number), hangs ? function_at(at) : doing ? doing : where(at));
         if (is_known(key)) {
             if (signals_end_with_known) {
                 _exit(0);

@@ -72,7 +72,10 @@ static const char *arguments_in_words(enum function function, const uint64_t *ar
 {
     const char *text = "";
     for (unsigned i = 0; i < function_info[function].parameter_count; i++) {
-        text = keep_text("%s%s%#llx", text, i ? ", " : "", (unsigned long long)arguments[i]);
+        const struct object *object = object_of(arguments[i]);
+        text = object
+                   ? keep_text("%s%s%s of vendor %d", text, i ? ", " : "", handle_names[object->kind], object->vendor)
+                   : keep_text("%s%s%#llx", text, i ? ", " : "", (unsigned long long)arguments[i]);
     }
     return text;
 }
@@ -268,9 +271,15 @@ void traced_make(struct traced *call, const struct layer *by)
     void *spare = vendor_function(SPARE_VENDOR, call->function);
     memcpy(&direct, &spare, sizeof direct);
     invoke(call->function, direct, call->argument);
+    if (describing) {
+        describe("%s calls %s(%s)", by ? keep_text("layer %d", by->number) : "the application",
+                 function_info[call->function].name, arguments_in_words(call->function, unhindered));
+    }
     memset(traced_outputs, NOTHING, sizeof traced_outputs);
     memset(written, NOTHING, sizeof written);
+    doing = traced_expect(call).because;
     call->result = invoke(call->function, function, call->argument);
+    doing = NULL;
     vendor_answers_all = false;
     vendor_answers = NULL;
     layer_answers = NULL;

@@ -47,7 +47,8 @@ uint64_t traced_bits(uint64_t a, uint64_t b);
 struct expected {
     enum { TO_VENDOR, TO_LOADER, UNDEFINED, ANYTHING } outcome;
     int vendor;
-    cl_int error; /* the loader's own answer, or CL_SUCCESS */
+    cl_int error;        /* the loader's own answer, or CL_SUCCESS */
+    const char *because; /* of what it answers, where no text says that it has to; else NULL */
 };
 
 struct expected traced_expect(const struct traced *call);

@@ -4,6 +4,7 @@
  * The chain that must come of it is known, and calls of the application prove it: through which layers they go, in
  * which order, to which vendor, and that nothing is changed on the way.
  */
+#include "internal.h"
 #include "traced.h"
 
 #include <string.h>
@@ -58,6 +59,38 @@ static unsigned draw_length(void)
     }
 }
 
+/* Only what is not ordinary. */
+static void describe_layer(const struct layer *layer)
+{
+    const struct {
+        bool is_so;
+        const char *words;
+    } all[] = {
+        {layer->hides_info, "no clGetLayerInfo"},
+        {layer->hides_init, "no clInitLayer"},
+        {layer->hides_init_with_properties, "no clInitLayerWithProperties"},
+        {layer->hides_deinit, "no clDeinitLayer"},
+        {layer->version_unset, "says no version"},
+        {layer->info_error, keep_text("clGetLayerInfo answers %d", layer->info_error)},
+        {layer->version_more, keep_text("API version %u", CL_LAYER_API_VERSION_100 + layer->version_more)},
+        {layer->init_error, keep_text("init answers %d", layer->init_error)},
+        {layer->refuses_late, "writes its answers also where it refuses"},
+        {layer->leaves_outputs, "init writes nothing"},
+        {layer->null_table, "its table is NULL"},
+        {layer->no_entries, "its table has 0 entries"},
+        {layer->count_more, keep_text("says %u entries too many", layer->count_more)},
+        {layer->table_length != TABLE_LENGTH, keep_text("a table of %u entries", layer->table_length)},
+        {layer->init_calls, keep_text("%u calls in init", layer->init_calls)},
+        {layer->deinit_calls, keep_text("%u calls in clDeinitLayer", layer->deinit_calls)},
+        {layer->deinit_error, keep_text("clDeinitLayer answers %d", layer->deinit_error)},
+    };
+    const char *text = "";
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        text = all[i].is_so ? keep_text("%s%s%s", text, *text ? ", " : "", all[i].words) : text;
+    }
+    describe("layer %d: %s", layer->number, *text ? text : "does all as it should");
+}
+
 /* What is asked first comes first, so that the end of an input is a layer that does as it should. */
 static void draw_layer(int number)
 {
@@ -85,11 +118,9 @@ static void draw_layer(int number)
     layer->deinit_calls = calls >> 2 & 3;
     layer->count_more = violations ? calls >> 4 : 0;
     layer_make(layer, paths[number]);
-    describe("layer %d: hides %02x (3 info, 2 init, 2 init with properties, 1 deinit bits), answers %02x, errors info "
-             "%d, init %d, deinit %d, version %u, table of %u, calls in init %u, in deinit %u",
-             number, hidden, answers, layer->info_error, layer->init_error, layer->deinit_error,
-             CL_LAYER_API_VERSION_100 + layer->version_more, layer->table_length, layer->init_calls,
-             layer->deinit_calls);
+    if (describing) {
+        describe_layer(layer);
+    }
 }
 
 /* --- where loaders find them --- */
