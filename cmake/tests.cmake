@@ -18,7 +18,7 @@ foreach(suite discovery dispatch layers interop)
 endforeach()
 
 # Seeds and reproducers of the fuzz targets, on the loader under test and on the reference loader.
-if(TARGET clharness_fuzz_engine AND EXISTS ${PROJECT_SOURCE_DIR}/fuzz/corpus/inputs.txt)
+if(TARGET clharness_fuzz_engine)
   set(fuzz_loader "")
   if(loader)
     set(fuzz_loader --loader ${loader})
