@@ -64,9 +64,9 @@ static inline bool is(const char *a, const char *b)
 /* The number of the function with this name, or -1: function_by_name, made for being called often. */
 int function_named(const char *name);
 
-/* --- world.c: the machine that the loader finds --- */
+/* --- world.c: the machine that the loader finds. The loader itself is its /lib/libOpenCL.so.1. --- */
 
-enum file_kind { FILE_REGULAR, FILE_FOLDER, FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP };
+enum file_kind { FILE_REGULAR, FILE_FOLDER, FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP, FILE_FIFO };
 
 /* Adds a file at an absolute path, in the order in which readdir gives them. Folders above it come by themselves. */
 void world_file(const char *path, enum file_kind kind, const void *data, size_t size);
@@ -92,6 +92,11 @@ struct library *world_library(const char *name, library_symbol *symbol, int numb
 
 /* Whether the loader has a library with this number open. */
 bool world_library_opened(int number);
+
+/* --- heap.c: its memory --- */
+
+/* The n-th allocation of the loader from now on fails, once; 0: none does. */
+void memory_fails_at(unsigned number);
 
 /* --- subject.c: the loader under test --- */
 

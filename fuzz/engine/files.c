@@ -71,6 +71,14 @@ static struct file *reached(const char *path, bool to_open)
     return file;
 }
 
+/* A FIFO without a writer is opened when one comes. */
+static _Noreturn void wait_for_ever(const struct file *file, uintptr_t caller)
+{
+    finding("hang", keep_text("fifo@%s", where(caller)), "the loader opens %s in %s, a FIFO, and waits for a writer",
+            file->path, where(caller));
+    leave_run();
+}
+
 /* --- descriptors --- */
 
 static struct open *of_descriptor(int descriptor)
@@ -93,6 +101,9 @@ static int open_path(const char *path, int flags, uintptr_t caller)
     if ((flags & O_DIRECTORY) && file->kind != FILE_FOLDER) {
         errno = ENOTDIR;
         return -1;
+    }
+    if (file->kind == FILE_FIFO && !(flags & O_NONBLOCK)) {
+        wait_for_ever(file, caller);
     }
     if ((flags & O_ACCMODE) != O_RDONLY) {
         errno = EROFS;
@@ -184,6 +195,7 @@ static int about(const struct file *file, struct stat *to)
     if (file->kind == FILE_DANGLING_LINK || file->kind == FILE_LOOP) {
         to->st_mode = S_IFLNK | 0777;
     }
+    to->st_mode = file->kind == FILE_FIFO ? S_IFIFO | 0644 : to->st_mode;
     to->st_size = folder ? 4096 : (off_t)file->size;
     to->st_ino = (ino_t)(uintptr_t)file;
     to->st_dev = 1;
@@ -280,6 +292,9 @@ static FILE *stream_of(struct open *open)
 static FILE *my_fopen(const char *path, const char *mode)
 {
     struct file *file = reached(path, true);
+    if (file && file->kind == FILE_FIFO) {
+        wait_for_ever(file, CALLER);
+    }
     if (file && (*mode != 'r' || strchr(mode, '+'))) {
         errno = EROFS;
         return NULL;
@@ -363,7 +378,17 @@ static const char *name_in(const struct file *folder, const struct file *file)
 
 static unsigned char entry_type(enum file_kind kind)
 {
-    return kind == FILE_FOLDER ? DT_DIR : kind == FILE_DANGLING_LINK || kind == FILE_LOOP ? DT_LNK : DT_REG;
+    switch (kind) {
+    case FILE_FOLDER:
+        return DT_DIR;
+    case FILE_DANGLING_LINK:
+    case FILE_LOOP:
+        return DT_LNK;
+    case FILE_FIFO:
+        return DT_FIFO;
+    default:
+        return DT_REG;
+    }
 }
 
 static struct dirent *my_readdir(DIR *folder)

@@ -21,6 +21,7 @@ static struct block *blocks; /* in no order */
 static size_t block_count;
 static size_t block_room;
 static size_t bytes;
+static unsigned fails_at; /* allocations until one fails; 0: none does */
 
 /* Blocks from before the first input, and what was in them. */
 static struct block *kept;
@@ -76,8 +77,17 @@ static void forget(struct block *block)
     *block = blocks[--block_count];
 }
 
+void memory_fails_at(unsigned number)
+{
+    fails_at = number;
+}
+
 static void *allocate(size_t size, size_t alignment, uintptr_t caller)
 {
+    if (fails_at && --fails_at == 0) {
+        errno = ENOMEM;
+        return NULL;
+    }
     if (size > LARGEST || bytes + size > ALL) {
         errno = ENOMEM;
         return NULL;
@@ -413,6 +423,7 @@ void heap_reset(void)
         blocks[i] = kept[i];
         memcpy(kept[i].memory, kept_content[i], kept[i].size);
     }
+    fails_at = 0;
     block_count = kept_count;
     bytes = kept_bytes;
     guard_reset();

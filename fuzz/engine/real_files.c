@@ -50,6 +50,9 @@ static bool make_file(const struct file *file, const char *path)
     if (file->kind == FILE_DANGLING_LINK || file->kind == FILE_LOOP) {
         return symlink(file->kind == FILE_LOOP ? path : below_root("/missing"), path) == 0;
     }
+    if (file->kind == FILE_FIFO) {
+        return mkfifo(path, 0644) == 0;
+    }
     int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, file->kind == FILE_UNREADABLE ? 0 : 0644);
     bool whole = to >= 0 && write(to, file->data, file->size) == (ssize_t)file->size;
     if (to >= 0) {

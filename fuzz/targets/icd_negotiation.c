@@ -281,6 +281,11 @@ void target_run(void)
         check_null_handles();
     }
     CALL(clUnloadCompiler, 0);
+    if (violations && first & 32) { /* not the vendor's, but a thing that few loaders live through, too */
+        unsigned number = take_byte();
+        describe("allocation %u of the loader fails", number);
+        memory_fails_at(number);
+    }
     struct offered offered = platforms_offered();
     check_faultless(&offered, count);
     for (unsigned v = 0; v < count; v++) {

@@ -66,15 +66,15 @@ static bool is_plain_path(const char *text)
 
 static void some_entry(void)
 {
-    static const enum file_kind kinds[] = {FILE_REGULAR, FILE_REGULAR,    FILE_REGULAR,       FILE_REGULAR,
+    static const enum file_kind kinds[] = {FILE_REGULAR, FILE_REGULAR,    FILE_REGULAR,       FILE_FIFO,
                                            FILE_FOLDER,  FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP};
     const char *path = keep_text("%s/%s", some_folder(), some_name());
     enum file_kind kind = kinds[take_below(sizeof kinds / sizeof *kinds)];
     const char *library = some_library();
     const char *end = some_end();
     const char *content = keep_text("%s%s", library, end);
-    static const char *const shown[] = {"a file", "a folder", "an unreadable file", "a dangling link",
-                                        "a link to itself"};
+    static const char *const shown[] = {"a file",          "a folder",         "an unreadable file",
+                                        "a dangling link", "a link to itself", "a FIFO"};
     world_file(path, kind, content, strlen(content));
     describe("%s is %s, \"%s\"", path, shown[kind], content);
     bool plain_name = *strrchr(path, '/') && strrchr(path, '/')[1] != '.';
