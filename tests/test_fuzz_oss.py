@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -27,8 +28,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     except HarnessError as error:
         pytest.skip(str(error))
     folder = tmp_path_factory.mktemp("oss-fuzz")
-    (folder / "src").mkdir()
-    (folder / "src" / "clharness").symlink_to(ROOT)
+    work = build().folder / "oss-fuzz"
+    (work / "src").mkdir(parents=True, exist_ok=True)
     flags = "-O1 -fno-omit-frame-pointer -gline-tables-only -fsanitize=address,fuzzer-no-link"
     variables = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -39,14 +40,19 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer",
         "SANITIZER": "address",
         "FUZZING_ENGINE": "libfuzzer",
-        "SRC": str(folder / "src"),
+        "SRC": str(work / "src"),
         "OUT": str(folder / "out"),
-        "WORK": str(build().folder / "oss-fuzz"),
+        "WORK": str(work),
     }
     for name in ("CLHARNESS_OPENCL_HEADERS", "CLHARNESS_PYTHON", "CMAKE_BUILD_PARALLEL_LEVEL"):
         if name in os.environ:
             variables[name] = os.environ[name]
-    done = subprocess.run(["bash", ROOT / "ci/oss-fuzz/build.sh"], env=variables, capture_output=True, text=True)
+    with (work / "lock").open("w") as lock:  # another process may run the other test
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        link = work / "src" / "clharness"
+        link.unlink(missing_ok=True)
+        link.symlink_to(ROOT)
+        done = subprocess.run(["bash", ROOT / "ci/oss-fuzz/build.sh"], env=variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return folder / "out"
 
