@@ -221,12 +221,19 @@ static void check_answer(struct object *platform, enum function function, uint64
     }
 }
 
-/* The loader's own function for one that it does not export; NULL where it has none. */
+/* The loader's own function for one that it does not export, the same for all platforms; NULL where it has none. */
 static address trampoline(struct object *platform, enum function function)
 {
-    uint64_t name = AT(function_info[function].name);
-    uint64_t found = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), name);
-    return found >= subject->image.begin && found < subject->image.end ? (address)(uintptr_t)found : NULL;
+    static address found[FUNCTION_COUNT];
+    static unsigned long asked[FUNCTION_COUNT]; /* in which input */
+    if (asked[function] != input_number) {
+        uint64_t name = AT(function_info[function].name);
+        uint64_t answered = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), name);
+        bool own = answered >= subject->image.begin && answered < subject->image.end;
+        found[function] = own ? (address)(uintptr_t)answered : NULL;
+        asked[function] = input_number;
+    }
+    return found[function];
 }
 
 void check_call(struct object *platform, enum function function, bool there)
