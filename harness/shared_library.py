@@ -19,6 +19,7 @@ from harness.errors import UsageError
 
 SANITIZERS = ("libasan", "libtsan", "libclang_rt")
 _DF_TEXTREL, _DF_SYMBOLIC = 4, 2
+_PF_X = 1
 
 
 @dataclass
@@ -33,9 +34,12 @@ class SharedLibrary:
     needed: list[str] = field(default_factory=list)
     exported: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)  # of the exported names, those of code
+    vague: set[str] = field(default_factory=set)  # of the exported names, those that may be in several libraries (C++)
     undefined: set[str] = field(default_factory=set)
     by_name: set[str] = field(default_factory=set)  # own exported names that another library's of that name may replace
     text_relocations: bool = False
+    executable_stack: bool = False
+    search_paths: list[str] = field(default_factory=list)  # DT_RPATH and DT_RUNPATH
 
     @property
     def sanitizer(self) -> str:
@@ -81,14 +85,21 @@ def _read(elf: ELFFile, found: SharedLibrary) -> None:
             found.undefined.add(symbol.name)
         elif symbol.name:
             found.exported.add(symbol.name)
+            if symbol["st_info"]["bind"] in ("STB_WEAK", "STB_LOOS"):  # the latter is GNU's unique
+                found.vague.add(symbol.name)
             if symbol["st_info"]["type"] in ("STT_FUNC", "STT_GNU_IFUNC"):
                 found.functions.add(symbol.name)
+    stacks = [s for s in elf.iter_segments() if s["p_type"] == "PT_GNU_STACK"]
+    found.executable_stack = any(s["p_flags"] & _PF_X for s in stacks)
     symbolic = False
     relocated: set[str] = set()
     for section in elf.iter_sections():
         if isinstance(section, DynamicSection):
             found.soname = next((t.soname for t in section.iter_tags("DT_SONAME")), "")
             found.needed = [t.needed for t in section.iter_tags("DT_NEEDED")]
+            paths = [t.rpath for t in section.iter_tags("DT_RPATH")]
+            paths += [t.runpath for t in section.iter_tags("DT_RUNPATH")]
+            found.search_paths = [part for path in paths for part in path.split(":")]
             flags = sum(t["d_val"] for t in section.iter_tags("DT_FLAGS"))
             symbolic = any(section.iter_tags("DT_SYMBOLIC")) or bool(flags & _DF_SYMBOLIC)
             found.text_relocations = any(section.iter_tags("DT_TEXTREL")) or bool(flags & _DF_TEXTREL)

@@ -1,5 +1,6 @@
 /* One dispatched call: logs it, does what the API says (or what a fault says), and logs what came of it. */
 #define _GNU_SOURCE
+#include "compute.h"
 #include "creation.h"
 #include "distinct.h"
 #include "external.h"
@@ -190,6 +191,16 @@ static uint64_t set_dispatch_data(const uint64_t *arguments)
     return CL_SUCCESS;
 }
 
+static cl_int CL_API_CALL no_devices(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *devices,
+                                     cl_uint *count)
+{
+    (void)platform, (void)type, (void)room, (void)devices;
+    if (count) {
+        *count = 0;
+    }
+    return CL_DEVICE_NOT_FOUND;
+}
+
 static uint64_t function_address_for_platform(const uint64_t *arguments)
 {
     const char *name = (const char *)(uintptr_t)arguments[1];
@@ -204,6 +215,9 @@ static uint64_t function_address_for_platform(const uint64_t *arguments)
     if (!platform || function < 0 || config.function[function].lacks ||
         config.function[function].lacks_on >> platform->platform & 1) {
         return 0;
+    }
+    if (function == FUNCTION_clGetDeviceIDs && fault(FAULT_icd2_get_answers_other_functions, platform->platform)) {
+        return (uint64_t)(uintptr_t)no_devices;
     }
     return (uint64_t)(uintptr_t)dispatch_entry(function);
 }
@@ -266,10 +280,11 @@ uint64_t behave_otherwise(enum function function, const uint64_t *a)
 static uint64_t behave(enum function function, const uint64_t *arguments)
 {
     uint64_t result;
-    if (gl_behave(function, arguments, &result) || external_behave(function, arguments, &result)) {
-        return result;
+    if (!gl_behave(function, arguments, &result) && !external_behave(function, arguments, &result)) {
+        result = behave_otherwise(function, arguments);
     }
-    return behave_otherwise(function, arguments);
+    compute_follow(function, arguments, &result);
+    return result;
 }
 
 /* Whether a function that was told to answer anything is asked what a loader or an application has to know. */

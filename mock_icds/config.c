@@ -11,6 +11,7 @@ struct config config;
 static const char *const fault_names[] = {
 #define FAULT(name) #name,
 #include "faults.h"
+#include "faults_compute.h"
 #include "faults_external.h"
 #include "faults_gl.h"
 #include "faults_hygiene.h"

@@ -8,6 +8,7 @@
 enum fault {
 #define FAULT(name) FAULT_##name,
 #include "faults.h"
+#include "faults_compute.h"
 #include "faults_external.h"
 #include "faults_gl.h"
 #include "faults_hygiene.h"

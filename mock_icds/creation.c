@@ -75,6 +75,9 @@ static cl_int check_context(const uint64_t *arguments)
             return CL_INVALID_DEVICE;
         }
     }
+    if (fault(FAULT_first_platform_is_own, ANY_PLATFORM) && !first_platform_is_ours()) {
+        return CL_INVALID_PLATFORM;
+    }
     return check_list(FUNCTION_clCreateContext, arguments, object_of(devices[0])->platform);
 }
 

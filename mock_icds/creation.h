@@ -1,7 +1,7 @@
 /* What the specification says of functions that make objects of the core with property lists, for a mock ICD that
  * validates. What a platform's devices can do besides the least is told by words in its setting `features`:
  *
- *   images, out_of_order, terminate, pipes, device_queues
+ *   images, out_of_order, terminate, pipes, device_queues, compiler
  */
 #ifndef CLHARNESS_MOCK_CREATION_H
 #define CLHARNESS_MOCK_CREATION_H

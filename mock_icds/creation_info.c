@@ -267,6 +267,10 @@ bool device_limits_info(struct object *device, cl_uint query, const uint64_t *re
     case CL_DEVICE_IMAGE_SUPPORT:
         *result = answer_uint(rest, has_feature(platform, "images"));
         return true;
+    case CL_DEVICE_COMPILER_AVAILABLE:
+    case CL_DEVICE_LINKER_AVAILABLE:
+        *result = answer_uint(rest, has_feature(platform, "compiler"));
+        return true;
     case CL_DEVICE_TERMINATE_CAPABILITY_KHR:
         *result =
             answer_ulong(rest, has_feature(platform, "terminate") ? CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR : 0);

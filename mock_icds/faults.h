@@ -113,6 +113,28 @@ FAULT(constructor_aborts)
 FAULT(constructor_exits)
 /* Starts a thread in its constructor that runs until the library is unloaded. */
 FAULT(constructor_starts_thread)
+/* Sets a variable of the environment in its constructor. */
+FAULT(constructor_sets_environment)
+/* Changes the working directory in its constructor. */
+FAULT(constructor_changes_folder)
+/* Changes the mask of new files' modes in its constructor. */
+FAULT(constructor_changes_umask)
+/* Handles SIGSEGV and ignores SIGPIPE from its constructor on. */
+FAULT(constructor_handles_signals)
+/* Blocks SIGTERM in its constructor. */
+FAULT(constructor_blocks_signals)
+/* Sets the locale of the process in its constructor. */
+FAULT(constructor_sets_locale)
+/* Has small floating-point numbers flushed to zero, and rounds down, from its constructor on. */
+FAULT(constructor_changes_arithmetic)
+/* Writes to standard output in its constructor. */
+FAULT(constructor_writes_output)
+/* Writes to standard error in its constructor. */
+FAULT(constructor_writes_errors)
+/* Sets a variable of the environment when it lists its platforms. */
+FAULT(enumeration_sets_environment)
+/* Finds no device when clGetDeviceIDs is called by the address that it answers for a platform. */
+FAULT(icd2_get_answers_other_functions)
 /* Calls abort() in its destructor. */
 FAULT(destructor_aborts)
 /* Calls clGetPlatformIDs of the loader from its destructor. */

@@ -46,6 +46,19 @@ void call_back_into_loader(const char *where)
     dlclose(loader);
 }
 
+bool first_platform_is_ours(void)
+{
+    void *loader = mock_loader ? dlopen(mock_loader, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *found = loader ? dlsym(loader, "clGetPlatformIDs") : NULL;
+    clGetPlatformIDs_function *symbol = (clGetPlatformIDs_function *)(uintptr_t)found;
+    cl_platform_id first = NULL;
+    bool listed = symbol && symbol(1, &first, NULL) == CL_SUCCESS;
+    if (loader) {
+        dlclose(loader);
+    }
+    return !listed || object_of((uint64_t)(uintptr_t)first) != NULL;
+}
+
 /* The context belongs to another library; what it is worth now is for the loader to know. */
 static void release_late_context(void)
 {
@@ -165,6 +178,7 @@ cl_int get_platform_ids(cl_uint num_entries, cl_platform_id *platforms, cl_uint 
     if (fault(FAULT_enumeration_calls_opencl, ANY_PLATFORM)) {
         call_back_into_loader("clIcdGetPlatformIDsKHR");
     }
+    misbehave_when_asked();
     if (stumbles()) {
         return CL_OUT_OF_HOST_MEMORY;
     }
@@ -210,6 +224,7 @@ __attribute__((constructor)) static void loaded(void)
     objects_make();
     log_event("loaded", NULL);
     loading_process = getpid();
+    misbehave_when_loaded();
     if (fault(FAULT_enumeration_fails_after_reload, ANY_PLATFORM)) {
         loaded_before = getenv("CLHARNESS_LOADED_BEFORE") != NULL;
         setenv("CLHARNESS_LOADED_BEFORE", "1", 1);
@@ -319,6 +334,11 @@ EXPORTED void clharness_calls_itself(void)
 {
     clGetPlatformInfo(NULL, 0, 0, NULL, NULL);
 }
+#endif
+
+#ifdef MOCK_RELOCATES_TEXT
+/* An address in the code itself: it has to be written there when the library is loaded. */
+__asm__(".text\n.balign 8\n.quad clGetPlatformInfo\n");
 #endif
 
 #ifdef MOCK_EXPORTS_SYMBOL

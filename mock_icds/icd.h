@@ -43,6 +43,12 @@ bool life_has_profiling(const struct object *event);
 /* Answers a query of an object: as `ask` does, or as a fault says. */
 cl_int answer_query(cl_int (*ask)(enum function, const uint64_t *), enum function function, const uint64_t *arguments);
 
+/* --- manners.c --- */
+
+/* What faults tell it to do to the process when it is loaded, and when it is asked for its platforms. */
+void misbehave_when_loaded(void);
+void misbehave_when_asked(void);
+
 /* --- callbacks.c: what a function was told to do besides (struct function_config) --- */
 
 /* Calls the callback among the arguments; `result` is what the function answers. */
@@ -52,5 +58,7 @@ void meet(const struct function_config *told);
 
 /* Calls clGetPlatformIDs of the loader under test, for the faults that call back. */
 void call_back_into_loader(const char *where);
+/* Whether the first platform that the loader under test lists is one of ours; so it is where no loader is loaded. */
+bool first_platform_is_ours(void);
 
 #endif

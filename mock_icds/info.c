@@ -1,5 +1,6 @@
 /* Queries of the mock ICD: platforms, devices, and what every object can tell about its relatives. */
 #define _GNU_SOURCE
+#include "compute.h"
 #include "creation.h"
 #include "icd.h"
 #include "validity.h"
@@ -271,6 +272,9 @@ cl_int get_info(enum function function, const uint64_t *arguments)
     }
     if (object->made && !fault(FAULT_queries_give_no_object, ANY_PLATFORM) &&
         creation_info(object, query, rest, &result)) {
+        return result;
+    }
+    if (compute_info(function, object, rest, &result)) {
         return result;
     }
     if (config.refuses && function == FUNCTION_clGetEventProfilingInfo && !life_has_profiling(object)) {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 struct gl_link;
+struct compute;
 
 /* What a handle points to: the contract with the loader (cl_khr_icd 2.0: the dispatch table, then the data that the
  * loader set for the platform; with ICD 1 the first word only). */
@@ -39,6 +40,7 @@ struct object {
     bool is_buffer;            /* or as a buffer; others are neither */
     struct life *life;         /* of an event or a memory object (events.c), or NULL */
     struct creation *made;     /* NULL where nothing is known of it */
+    struct compute *compute;   /* what compute.c keeps of it, or NULL */
     struct gl_link *gl;        /* what ties it to OpenGL or EGL (gl.h), or NULL */
     struct external *external; /* what external.h keeps of it, or NULL */
 };

@@ -101,6 +101,12 @@ uint64_t count_invoke(const char *folder, enum function function, void (*address
     return invoke(function, address, arguments);
 }
 
+char *state_text(size_t *length)
+{
+    *length = 0;
+    return NULL;
+}
+
 char *count_text(size_t *length)
 {
     *length = 0;

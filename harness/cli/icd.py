@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from pathlib import Path
 
 from harness.build import ROOT
 from harness.cli.layer import add_loader_argument
 from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
 from harness.errors import HarnessError, UsageError
 from harness.icd_check.subject import find_library
+from harness.loader import read_facts
+from harness.subject import SONAME, system_loader
 
 EXAMPLE = """\
-  clharness icd build/libmyvendor.so                             directly, and through the reference loader
-  clharness icd pocl --loader /usr/lib/libOpenCL.so.1            the installed pocl.icd, through that loader, too
+  clharness icd build/libmyvendor.so                             directly, and through the loaders that are here
+  clharness icd pocl --loader /usr/lib/libOpenCL.so.1            the installed pocl.icd, through that loader
   clharness icd ./myvendor.icd --junit build/icd.xml             what the file names; a report for the release
   clharness icd rusticl --env RUSTICL_ENABLE=llvmpipe            one that wants to be told
 """
@@ -22,7 +26,7 @@ _SUITES = ROOT / "suites"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="library, .icd file, or name of an installed .icd file")
-    add_loader_argument(parser, "the ICD")
+    add_loader_argument(parser, "the ICD", "the reference loader; default: the system's, and what ci/loaders fetched")
     parser.add_argument(
         "--env",
         metavar="NAME=VALUE",
@@ -33,12 +37,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
 
 
+def loaders_of_the_machine() -> list[Path]:
+    """Loaders that are here without being asked for: the system's, and what `ci/loaders` has fetched."""
+    fetched = sorted((ROOT / "build" / "loaders" / "root" / "usr" / "lib").glob(f"*/{SONAME}"))
+    found: dict[Path, Path] = {}
+    for path in (system_loader(), *fetched):
+        with contextlib.suppress(UsageError):
+            if path is not None:
+                read_facts(path)  # some other library may have that name
+                found.setdefault(path.resolve(), path)
+    return list(found.values())
+
+
 def run(args: argparse.Namespace) -> int:
     folders = sorted({path.parent for path in _SUITES.glob("*/validate/test_icd_*.py")})
     if not folders:
         raise HarnessError(f"there are no checks in {_SUITES}; is this checkout complete?")
     options = [f"--icd={library_path(str(find_library(args.file)), 'an ICD, such as build/libmyvendor.so')}"]
-    options += [f"--through={library_path(path)}" for path in args.loader]
+    loaders = [library_path(path) for path in args.loader] if args.loader else loaders_of_the_machine()
+    options += [f"--through={path}" for path in loaders]
     for text in args.env:
         if not text.partition("=")[0] or "=" not in text:
             raise UsageError(f"--env {text}: give a name and a value, as in RUSTICL_ENABLE=llvmpipe")

@@ -31,14 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
 
 
-def add_loader_argument(parser: argparse.ArgumentParser, subject: str) -> None:
+def add_loader_argument(parser: argparse.ArgumentParser, subject: str, besides: str = "the reference loader") -> None:
     """For subjects that loaders load."""
     parser.add_argument(
         "--loader",
         metavar="PATH",
         action="append",
         default=[],
-        help=f"a loader to test {subject} with, besides the reference loader; may be given several times",
+        help=f"a loader to test {subject} with, besides {besides}; may be given several times",
     )
 
 

@@ -46,6 +46,33 @@ def advertised(icd: Icd) -> frozenset[str] | None:
     return frozenset(found)
 
 
+@functools.cache
+def listed(icd: Icd) -> list[tuple[str, list[str]]]:
+    """The names of all its platforms, each with those of its devices, as it answers them without a loader.
+
+    Makes the case `unsupported` where it has no platform on this machine.
+    """
+    sandbox = Sandbox()
+    try:
+        with icd.open(sandbox) as session:
+            found = []
+            for platform in session.some_platforms():
+                session.platform = platform
+                names = [_name(session, device) for device in session.GetDeviceIDs(platform)]
+                found.append((session.GetPlatformInfo(platform), names))
+            return found
+    finally:
+        sandbox.close()
+
+
+def _name(session: Session, device: Value) -> str:
+    text = session.buffer(256, 0)
+    error = session.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_NAME"), 256, text, None)
+    if error:
+        raise CallFailed(f"clGetDeviceInfo answered {error} to the query of a device's name, expected CL_SUCCESS")
+    return text.text()
+
+
 def require(icd: Icd, extension: str) -> None:
     """Makes the case `unsupported` where the ICD advertises the extension nowhere."""
     known = advertised(icd)

@@ -49,9 +49,9 @@ _PLAIN: dict[str, Any] = {
             "cl_khr_gl_msaa_sharing cl_khr_egl_image cl_khr_egl_event cl_APPLE_gl_sharing" + _EXTERNAL,
             "cpus": 1,
             "accelerators": 1,
-            "features": "device_queues images out_of_order pipes terminate",
+            "features": "compiler device_queues images out_of_order pipes terminate",
         },
-        {"extensions": "cl_khr_icd cl_khr_terminate_context cl_khr_command_buffer", "features": "images"},
+        {"extensions": "cl_khr_icd cl_khr_terminate_context cl_khr_command_buffer", "features": "compiler images"},
     ],
 }
 

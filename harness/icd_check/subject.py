@@ -20,6 +20,9 @@ from harness.sandbox import Sandbox
 from harness.shared_library import read_library, require_this_machine
 
 ICD_TIME_LIMIT = 20.0  # a driver may have to compile first
+_OF_THE_LINKER = {"_init", "_fini", "_edata", "_end", "__bss_start", "__bss_start__", "__bss_end__", "__end__"}
+_OF_CXX = ("_ZSt", "_ZNSt", "_ZNKSt", "_ZTVSt", "_ZTISt", "_ZTSSt")  # of the standard library: the same everywhere
+_SHOWN = 12
 FUNCTIONS = (QUERY, "clGetPlatformInfo", ENUMERATE)
 
 
@@ -34,10 +37,13 @@ class IcdFacts:
     functions: list[str] = field(default_factory=list)  # of the three that loaders look for, those that it exports
     exported: list[str] = field(default_factory=list)  # other functions of OpenCL that it exports
     leaked: int = 0  # exported symbols that are none of OpenCL's
+    leaked_names: list[str] = field(default_factory=list)  # the first of them
     outside: list[str] = field(default_factory=list)  # functions of OpenCL that it takes from another library
     by_name: list[str] = field(default_factory=list)  # own ones that another library of these names may replace
     needed: list[str] = field(default_factory=list)
     text_relocations: bool = False
+    executable_stack: bool = False
+    search_paths: list[str] = field(default_factory=list)
     sanitizer: str = ""
     name: str = "unknown"
     version: str = ""
@@ -96,11 +102,15 @@ def read_facts(path: Path) -> IcdFacts:
     facts = IcdFacts(str(path), str(library.real_path), library.soname, library.build_id)
     facts.functions = [name for name in FUNCTIONS if name in library.functions]
     facts.exported = sorted((library.functions & known) - set(FUNCTIONS))
-    facts.leaked = len(library.exported - known)
+    others = library.exported - library.vague - known - _OF_THE_LINKER
+    leaked = sorted(name for name in others if not name.startswith(_OF_CXX))
+    facts.leaked, facts.leaked_names = len(leaked), leaked[:_SHOWN]
     facts.outside = sorted(library.undefined & known)
     facts.by_name = sorted(library.by_name & known)
     facts.needed = library.needed
     facts.text_relocations = library.text_relocations
+    facts.executable_stack = library.executable_stack
+    facts.search_paths = library.search_paths
     facts.sanitizer = library.sanitizer
     if not facts.functions:
         raise UsageError(f"{path} is no OpenCL ICD: it exports none of {', '.join(FUNCTIONS)}")
@@ -131,19 +141,28 @@ class Icd:
             sandbox.env["LD_LIBRARY_PATH"] = path
         sandbox.env.update(self.variables)
 
-    def open(self, sandbox: Sandbox, *, preload: Sequence[str] = (), late: bool = False) -> IcdSession:
+    def open(
+        self, sandbox: Sandbox, *, preload: Sequence[str] = (), late: bool = False, now: bool = False
+    ) -> IcdSession:
         """A session in which the probe is in the place of the loader."""
         self.prepare(sandbox)
-        return start_directly(IcdSession, self, sandbox, preload=preload, late=late)
+        return start_directly(IcdSession, self, sandbox, preload=preload, late=late, now=now)
 
     def attempts(self, sandbox: Sandbox) -> Attempts:
         """Many calls, each judged by itself."""
         return Attempts(self, sandbox)
 
-    def start(self, loader: Loader, sandbox: Sandbox) -> Session:
-        """A session of a loader that has this vendor alone."""
+    def start(
+        self, loader: Loader, sandbox: Sandbox, *, before: Path | None = None, after: Path | None = None
+    ) -> Session:
+        """A session of a loader that has this vendor, alone or with others listed before it and after it."""
         self.prepare(sandbox)
-        sandbox.vendor_file("subject.icd", f"{self.path}\n")
+        vendors = [f"{path}\n" for path in (before, self.path, after) if path]
+        if len(vendors) == 1:
+            sandbox.vendor_file("subject.icd", vendors[0])
+        else:
+            sandbox.vendors_in_order(vendors)
+            sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"
         if self.facts.sanitizer:
             sandbox.env["LD_PRELOAD"] = self.facts.sanitizer
         return loader.start(sandbox, time_limit=self.time_limit)

@@ -35,8 +35,11 @@ def start_directly(
     counted_heap: bool = False,
     preload: Sequence[str] = (),
     late: bool = False,
+    now: bool = False,
 ) -> Kind:
-    """A session, to be entered with `with`, in which the subject is what the probe has opened; late: not yet."""
+    """A session, to be entered with `with`, in which the subject is what the probe has opened; late: not yet;
+    now: with all its functions bound at once.
+    """
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     environment |= {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
     environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
@@ -46,7 +49,7 @@ def start_directly(
             raise Unsupported("machine", "a sanitizer's heap cannot be counted")
         environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0"
     command = [str(build().probe), "--loader", str(subject.path), "--socket", "{socket}"]
-    command += ["--log", str(sandbox.log_path)] + ["--late"] * late
+    command += ["--log", str(sandbox.log_path)] + ["--late"] * late + ["--now"] * now
     session = kind(command, environment | sandbox.env, sandbox.root, subject.time_limit, cwd=sandbox.root)
     sandbox.runs.append(session)
     return session

@@ -26,6 +26,7 @@
  *   when CALLBACK LINE                keeps a line to be run each time that the callback is called
  *   callbacks                         ok NUMBER of lines run in callbacks so far, or the first error among them
  *   getenv NAMEHEX | setenv NAMEHEX VALUEHEX | unsetenv NAMEHEX | environment
+ *   state                             ok HEX of what state_text says
  *   chdir HEX | fork | heap | load PATHHEX | quit
  *   load PATHHEX SYMBOLHEX R          ok ADDRESS of the library's symbol, kept as rR
  */
@@ -530,6 +531,18 @@ static void do_exports(struct reply *reply)
     free(text);
 }
 
+static void do_state(struct reply *reply)
+{
+    size_t length = 0;
+    char *text = state_text(&length);
+    if (text) {
+        answer_hex(reply, (const unsigned char *)text, length);
+    } else {
+        answer(reply, "error out of memory");
+    }
+    free(text);
+}
+
 static void do_counted(struct reply *reply)
 {
     size_t length = 0;
@@ -602,6 +615,8 @@ static void do_plain_command(struct reply *reply, const char *command)
         answer(reply, "ok %ld", exit_handlers());
     } else if (strcmp(command, "exports") == 0) {
         do_exports(reply);
+    } else if (strcmp(command, "state") == 0) {
+        do_state(reply);
     } else if (strcmp(command, "counted") == 0) {
         do_counted(reply);
     } else if (strcmp(command, "heap") == 0) {

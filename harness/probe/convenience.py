@@ -185,6 +185,12 @@ class Convenience:
         """Bytes of the C heap in use. Start the session with `counted_heap=True` for exact numbers."""
         return int(self.command("heap"))
 
+    def state(self) -> dict[str, str]:
+        """What a library should leave as it is: locale, working directory, signals and so on, by name."""
+        lines = bytes.fromhex(self.command("state")).decode(errors="replace").splitlines()
+        variables = {f"variable {os.fsdecode(n)}": os.fsdecode(v) for n, v in self.process_environment().items()}
+        return dict(line.split("=", 1) for line in lines) | variables
+
     def open_files(self) -> list[str]:
         """What the process's file descriptors point to, without the standard three and the probe's socket."""
         folder = f"/proc/{self.pid}/fd"

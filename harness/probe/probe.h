@@ -69,6 +69,12 @@ void *loader_symbol(const char *name, const char *version);
  * PARENT" of each version. NULL where it cannot be read. To be freed. */
 char *exports_text(size_t *length);
 
+/* --- state.c --- */
+
+/* What a library should leave as it is, a line NAME=VALUE each: locale, signals, threads and so on. NULL: no room. To
+ * be freed. */
+char *state_text(size_t *length);
+
 /* --- layer.c: this program in the place of a loader, to a layer that is the library under test --- */
 
 /* A table of `length` entries for a layer to call into; it ends where an unreadable page begins. NULL: no room. */

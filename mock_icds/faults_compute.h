@@ -1,0 +1,16 @@
+/* What the mock ICD can be told to get wrong of programs and kernels, where its devices have the feature `compiler`. */
+
+/* Leaves the last element of a sum as it was. */
+FAULT(kernel_leaves_last_item)
+/* Copies where a kernel exchanges items through local memory. */
+FAULT(kernel_ignores_local_memory)
+/* Reads the first pixel of an image wherever a kernel reads. */
+FAULT(kernel_reads_first_pixel)
+/* Runs no kernel on memory that another queue has written. */
+FAULT(queues_share_no_memory)
+/* Answers CL_SUCCESS to a build of a source with an error. */
+FAULT(build_takes_errors)
+/* Has an empty log of a build that failed. */
+FAULT(build_log_is_empty)
+/* Takes the first platform that a loader lists for its own, and refuses contexts where it is another vendor's. */
+FAULT(first_platform_is_own)
