@@ -52,6 +52,12 @@ def test_key_of_a_hang_without_symbols_is_an_offset() -> None:
     assert found and (found.kind, found.key) == ("hang", "hang@libOpenCL.so.1+0x3c04f")
 
 
+def test_undefined_behaviour_is_named_by_its_line() -> None:
+    report = "/src/loader/icd.c:138:26: runtime error: signed integer overflow: 4 * 536870912\n==4== ERROR: libFuzzer: deadly signal\n"
+    found = read_finding(report, LOADER)
+    assert found and (found.kind, found.key) == ("crash", "undefined@icd.c:138")
+
+
 def test_engines_own_line_comes_before_any_report() -> None:
     found = read_finding(f"clharness-fuzz: finding: leak memory@a+0x1: 3 bytes\n{ASAN_REPORT}", LOADER)
     assert found and (found.kind, found.key, found.sentence) == ("leak", "memory@a+0x1", "3 bytes")

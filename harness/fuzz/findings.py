@@ -155,7 +155,7 @@ def _description(replay: Replay) -> str:
 def _script(finding: Finding, program: Path, setting: Setting, known: Path | None) -> str:
     variables = setting.replay_variables(None)
     own = environment({})
-    for name in ("ASAN_OPTIONS", "ASAN_SYMBOLIZER_PATH"):
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "ASAN_SYMBOLIZER_PATH"):
         if name in own:
             variables[name] = own[name]
     if known:

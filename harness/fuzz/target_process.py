@@ -17,6 +17,7 @@ TIME_LIMIT = 5  # seconds of one input
 _USAGE = 2  # the engine's exit code where it could not begin
 _LINE = re.compile(r"^clharness-fuzz: finding: (\w+) (\S+): (.*)$", re.M)
 _STOPPED = re.compile(r"^clharness-fuzz: (?!finding:|input:|seen:)(.*)$", re.M)
+_UNDEFINED = re.compile(r"^(?P<file>\S+):(?P<line>\d+):\d+: runtime error: (?P<what>.+)$", re.M)
 _REPORT = re.compile(r"^(?:==\d+==)?\s*ERROR: (?P<tool>\w+Sanitizer|libFuzzer): (?P<what>deadly signal|[\w-]+)", re.M)
 # The function in the place, its line or offset, and the module: see stack_trace_format below.
 _FRAME = re.compile(r"^ {4}#\d+ \| (?P<function>.*?) \| (?P<line>\d*) \| (?P<module>.*?) \| (?P<offset>\w*)$", re.M)
@@ -80,10 +81,13 @@ class Setting:
 def environment(variables: Mapping[str, str], symbolize: bool = True) -> dict[str, str]:
     """The user's, without what earlier runs may have left. To name places in a report takes most of a crash's time."""
     own = {
-        k: v for k, v in os.environ.items() if not k.startswith(("CLHARNESS_FUZZ_", "AFL_", "ASAN_", "OCL_", "OPENCL_"))
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("CLHARNESS_FUZZ_", "AFL_", "ASAN_", "UBSAN_", "OCL_", "OPENCL_"))
     }
     options = ":".join(f"{name}={value}" for name, value in _OPTIONS.items())
     own |= {"ASAN_OPTIONS": options if symbolize else f"{options}:symbolize=0", **variables}
+    own["UBSAN_OPTIONS"] = "halt_on_error=1:abort_on_error=1"  # else it prints a line that nobody reads, and goes on
     if symbolize and (path := symbolizer()):
         own["ASAN_SYMBOLIZER_PATH"] = path
     return own
@@ -99,6 +103,11 @@ def read_finding(output: str, subject: FuzzSubject) -> Found | None:
     """The finding that a run ended with: in the engine's line, else in a report of the sanitizer or of libFuzzer."""
     if found := read_line(output):
         return found
+    if undefined := _UNDEFINED.search(output):
+        place = f"{Path(undefined['file']).name}:{undefined['line']}"
+        return Found(
+            "crash", f"undefined@{place}", f"UndefinedBehaviorSanitizer reports {undefined['what']} in {place}"
+        )
     report = _REPORT.search(output)
     if report is None:
         return None
