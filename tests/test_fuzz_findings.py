@@ -53,7 +53,7 @@ def test_key_of_a_hang_without_symbols_is_an_offset() -> None:
 
 
 def test_undefined_behaviour_is_named_by_its_line() -> None:
-    report = "/src/loader/icd.c:138:26: runtime error: signed integer overflow: 4 * 536870912\n==4== ERROR: libFuzzer: deadly signal\n"
+    report = "/src/icd.c:138:26: runtime error: signed integer overflow\n==4== ERROR: libFuzzer: deadly signal\n"
     found = read_finding(report, LOADER)
     assert found and (found.kind, found.key) == ("crash", "undefined@icd.c:138")
 
