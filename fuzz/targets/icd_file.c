@@ -8,6 +8,17 @@
 
 const char *const target_name = "icd_file";
 
+/* Bits of the first byte: what lies where. */
+enum {
+    NAMED_BY_LINKER = 1, /* the libraries are found by the dynamic linker, and not by their paths */
+    OTHER_BY_LINKER = 2,
+    ALWAYS_FIRST = 4,
+    TRACED = 8,       /* the loader tells what it does */
+    BY_VARIABLE = 16, /* the folder is named by a variable */
+    FILE_NAMED = 32,  /* the file itself is */
+    AS_LAYER = 64,    /* the same bytes are the file of a layer, too */
+};
+
 /* Where loaders look for vendor files, besides a variable. */
 static const char *const FOLDER = "/etc/OpenCL/vendors";
 
@@ -43,29 +54,48 @@ static void look(void)
     }
 }
 
+static void make_files(uint8_t where, const uint8_t *bytes, size_t size)
+{
+    static const char always[] = "/lib/libalways.so\n";
+    const char *folder = where & BY_VARIABLE ? "/vendors" : FOLDER;
+    const char *first = keep_text("%s/a.icd", folder);
+    if (where & ALWAYS_FIRST) {
+        world_file(first, FILE_REGULAR, always, sizeof always - 1);
+    }
+    world_file(keep_text("%s/b.icd", folder), FILE_REGULAR, bytes, size);
+    world_file(first, FILE_REGULAR, always, sizeof always - 1);
+    if (where & AS_LAYER) {
+        world_file("/etc/OpenCL/layers/b.lay", FILE_REGULAR, bytes, size);
+    }
+    if (where & BY_VARIABLE) {
+        world_variable("OCL_ICD_VENDORS", folder);
+    }
+    if (where & FILE_NAMED) {
+        world_variable(where & BY_VARIABLE ? "OCL_ICD_FILENAMES" : "OCL_ICD_VENDORS", keep_text("%s/b.icd", folder));
+    }
+    if (where & TRACED) {
+        world_variable("OCL_ICD_ENABLE_TRACE", "True");
+        world_variable("OCL_ICD_DEBUG", "7");
+    }
+    describe("the file %s/b.icd has %zu bytes: \"%.*s\"%s", folder, size, (int)(size < 400 ? size : 400),
+             (const char *)bytes, where & AS_LAYER ? "; it is the file of a layer, too" : "");
+}
+
 void target_run(void)
 {
     uint8_t where = take_byte();
     const uint8_t *bytes;
     size_t size = take_bytes(&bytes, SIZE_MAX);
-    describe("the file %s/b.icd has %zu bytes: \"%.*s\"", FOLDER, size, (int)(size < 400 ? size : 400),
-             (const char *)bytes);
     for (int v = 0; v < 3; v++) {
         vendor_make(vendor_plain(v));
     }
     vendor_library(&vendors[0], "/lib/libalways.so");
-    vendor_library(&vendors[1], where & 1 ? "libnamed.so" : "/lib/libnamed.so");
-    vendor_library(&vendors[2], where & 2 ? "libother.so" : "/lib/other/libother.so");
-    static const char always[] = "/lib/libalways.so\n";
-    if (where & 4) {
-        world_file(keep_text("%s/a.icd", FOLDER), FILE_REGULAR, always, sizeof always - 1);
-    }
-    world_file(keep_text("%s/b.icd", FOLDER), FILE_REGULAR, bytes, size);
-    if (!(where & 4)) {
-        world_file(keep_text("%s/a.icd", FOLDER), FILE_REGULAR, always, sizeof always - 1);
-    }
-    if (is_grey(bytes, size)) {
-        grey("the content of the file is of a kind on which texts are silent");
+    vendor_library(&vendors[1], where & NAMED_BY_LINKER ? "libnamed.so" : "/lib/libnamed.so");
+    vendor_library(&vendors[2], where & OTHER_BY_LINKER ? "libother.so" : "/lib/other/libother.so");
+    make_files(where, bytes, size);
+    if (is_grey(bytes, size) || (where & (FILE_NAMED | BY_VARIABLE | AS_LAYER))) {
+        grey("texts are silent on such content, or on such a way of naming it");
     }
     look();
+    CALL(clGetExtensionFunctionAddress, AT("clFlusha"));
 }
