@@ -284,6 +284,10 @@ static uint64_t behave(enum function function, const uint64_t *arguments)
         result = behave_otherwise(function, arguments);
     }
     compute_follow(function, arguments, &result);
+    if (config.refuses && function == FUNCTION_clBuildProgram &&
+        (result == CL_SUCCESS || (cl_int)result == CL_BUILD_PROGRAM_FAILURE)) {
+        life_program_built(arguments);
+    }
     return result;
 }
 

@@ -72,7 +72,7 @@ static cl_int check_context(const uint64_t *arguments)
     }
     for (cl_uint i = 0; i < count; i++) {
         if (!of_kind(devices[i], HANDLE_cl_device_id)) {
-            return CL_INVALID_DEVICE;
+            return fault(FAULT_context_of_foreign_devices, ANY_PLATFORM) ? CL_OUT_OF_RESOURCES : CL_INVALID_DEVICE;
         }
     }
     if (fault(FAULT_first_platform_is_own, ANY_PLATFORM) && !first_platform_is_ours()) {

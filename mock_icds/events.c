@@ -43,11 +43,17 @@ static cl_int status_of(struct object *event)
     return waits && status > CL_COMPLETE ? CL_QUEUED : status;
 }
 
+/* What a callback is told about an object. */
+static void *told_of(const struct object *object)
+{
+    return object_handle(fault(FAULT_callbacks_get_other_objects, ANY_PLATFORM) ? object->parent : object);
+}
+
 static void call_event(struct object *event, const struct notified *told, cl_int status)
 {
     void(CL_CALLBACK * notify)(cl_event, cl_int, void *) =
         (void(CL_CALLBACK *)(cl_event, cl_int, void *))(uintptr_t)told->function;
-    notify((cl_event)object_handle(event), status, (void *)(uintptr_t)told->user_data);
+    notify((cl_event)told_of(event), status, (void *)(uintptr_t)told->user_data);
 }
 
 static cl_int set_user_event(struct object *event, cl_int status)
@@ -98,7 +104,16 @@ static void call_destructors(struct object *memory)
     for (int i = 0; i < life->notified_count; i++) {
         const struct notified *told = &life->notified[forwards ? i : life->notified_count - 1 - i];
         void(CL_CALLBACK * notify)(cl_mem, void *) = (void(CL_CALLBACK *)(cl_mem, void *))(uintptr_t)told->function;
-        notify((cl_mem)object_handle(memory), (void *)(uintptr_t)told->user_data);
+        notify((cl_mem)told_of(memory), (void *)(uintptr_t)told->user_data);
+    }
+}
+
+void life_program_built(const uint64_t *arguments)
+{
+    const struct object *program = object_of(arguments[0]);
+    void(CL_CALLBACK * notify)(cl_program, void *) = (void(CL_CALLBACK *)(cl_program, void *))(uintptr_t)arguments[4];
+    if (program && notify && !config.function[FUNCTION_clBuildProgram].calls_back) {
+        notify((cl_program)told_of(program), (void *)(uintptr_t)arguments[5]);
     }
 }
 

@@ -18,7 +18,7 @@ enum { COMMAND_BUFFERS_HAVE_PROPERTIES = 1 };
 enum { COMMAND_BUFFERS_HAVE_PROPERTIES = 0 };
 #endif
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* callbacks ask, too */
 static char *kept;
 static size_t kept_size;
 

@@ -15,6 +15,10 @@ FAULT(info_takes_unknown_queries)
 FAULT(null_is_looked_at)
 /* Writes errcode_ret to wherever it is told, also to NULL. */
 FAULT(errcode_written_to_null)
+/* Answers CL_OUT_OF_RESOURCES to contexts of devices that are none of its own. */
+FAULT(context_of_foreign_devices)
+/* Calls callbacks with the object that the one in question was made of. */
+FAULT(callbacks_get_other_objects)
 /* Takes objects of any context and memory objects of any type. */
 FAULT(objects_of_anybody)
 /* Answers CL_OUT_OF_RESOURCES to a query without any output. */

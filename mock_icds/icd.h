@@ -30,6 +30,8 @@ struct object *make_as_told(enum function function, const uint64_t *arguments, e
 
 /* What a function does to events and memory objects that live on; false where it is none of these. */
 bool life_behave(enum function function, const uint64_t *arguments, uint64_t *result);
+/* Calls the callback of a build that has ended. */
+void life_program_built(const uint64_t *arguments);
 /* Keeps what an event is of, and what it waits for. */
 void life_remember(struct object *event, enum function function, const uint64_t *arguments);
 /* Answers a query of an event that follows from its life; false where it does not. */

@@ -21,7 +21,8 @@ from harness.shared_library import read_library, require_this_machine
 
 ICD_TIME_LIMIT = 20.0  # a driver may have to compile first
 _OF_THE_LINKER = {"_init", "_fini", "_edata", "_end", "__bss_start", "__bss_start__", "__bss_end__", "__end__"}
-_OF_CXX = ("_ZSt", "_ZNSt", "_ZNKSt", "_ZTVSt", "_ZTISt", "_ZTSSt")  # of the standard library: the same everywhere
+# Names of C++'s standard library are the same everywhere.
+_OF_CXX = ("_ZSt", "_ZZSt", "_ZZNSt", "_ZNSt", "_ZNKSt", "_ZTVSt", "_ZTISt", "_ZTSSt")
 _SHOWN = 12
 FUNCTIONS = (QUERY, "clGetPlatformInfo", ENUMERATE)
 

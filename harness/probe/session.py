@@ -331,9 +331,10 @@ class Session(Convenience):
         """Keeps a call for a thread, of the exported function or at an address; `go` runs all threads at once."""
         return self._keep(f"thread {thread}", function, arguments, address)
 
-    def when(self, callback: str, function: str, *arguments: Any) -> Later:
-        """Keeps a call to be made each time that a callback is called, such as "clBuildProgram.pfn_notify"."""
-        return self._keep(f"when {callback}", function, arguments)
+    def when(self, callback: str, function: str, *arguments: Any, address: Value | None = None) -> Later:
+        """Keeps a call to be made each time that a callback is called, such as "clBuildProgram.pfn_notify"; of the
+        exported function or at an address."""
+        return self._keep(f"when {callback}", function, arguments, address)
 
     def callbacks(self) -> int:
         """How many calls that `when` kept have been made."""

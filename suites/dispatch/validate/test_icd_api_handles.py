@@ -45,7 +45,7 @@ OF_ONE_TYPE = [
 CREATING = [f for f in calls.recipes() if any(p.kind == "errcode" for p in api().functions[f].parameters)]
 
 
-@requirement("API-HDL-001")
+@requirement("API-HDL-001", "DISP-NUL-016")
 @pytest.mark.parametrize("function", WITH_HANDLES)
 def test_null(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """NULL in the place of an object is the error CL_INVALID_… of its class."""
@@ -66,7 +66,7 @@ def test_null(icd: Icd, sandbox: Sandbox, function: str) -> None:
             attempts.check(f"{parameter.name} NULL", lambda objects, p=parameter: check(objects, p))  # type: ignore[misc]
 
 
-@requirement("API-HDL-002")
+@requirement("API-HDL-002", "DISP-NUL-016")
 @pytest.mark.parametrize("function", WAITING)
 def test_wait_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A wait list that does not fit its count, or that holds NULL, is CL_INVALID_EVENT_WAIT_LIST."""
@@ -86,7 +86,7 @@ def test_wait_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
             attempts.check(label, lambda objects, changed=changed: check(objects, changed))  # type: ignore[misc]
 
 
-@requirement("API-HDL-003")
+@requirement("API-HDL-003", "DISP-NUL-016")
 @pytest.mark.parametrize("function", WAITING)
 def test_event_of_another_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A wait list with an event of another context is CL_INVALID_CONTEXT."""
@@ -105,7 +105,7 @@ def test_event_of_another_context(icd: Icd, sandbox: Sandbox, function: str) -> 
         attempts.check("an event of another context", check)
 
 
-@requirement("API-HDL-003")
+@requirement("API-HDL-003", "DISP-NUL-016")
 @pytest.mark.parametrize("function", WITH_OBJECTS)
 def test_object_of_another_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A memory object or a kernel of another context than the queue's is CL_INVALID_CONTEXT."""
