@@ -77,8 +77,12 @@ def result_of(
     strict: bool,
     subject: str,
     keep: bool,
+    keep_failed: bool = False,
 ) -> CaseResult:
-    """The judged record of a case; keeps its sandbox where that helps. `subject` is pytest's option that names it."""
+    """The judged record of a case; keeps its sandbox where that helps, or where it was asked for.
+
+    `subject` is pytest's option that names it.
+    """
     error = call.excinfo.value if call.excinfo else None
     verdict, who, reason = verdict_of(error)
     message = "" if error is None else f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
@@ -110,7 +114,8 @@ def result_of(
         "environment": {name: printable(value) for name, value in sandbox.env.items()},
         "reproduce": f"pytest {shlex.quote(case.id)} {subject}",
     }
-    if result.counts or keep:
+    failed = verdict not in ("pass", "unsupported", "error")
+    if result.counts or keep or (keep_failed and failed):
         kept = _keep(case, sandbox)
         values |= {"sandbox": str(kept), "reproduce": f"./clharness replay {shlex.quote(str(kept))}"}
         if program := _program(case, sandbox, kept, printable(message)):

@@ -22,6 +22,7 @@ from harness.build import ROOT, build
 from harness.cases import Case, result_of
 from harness.errors import ClharnessError, UsageError
 from harness.icd_check.advertised import require as require_extension
+from harness.icd_check.reproducers import Reproducers
 from harness.icd_check.seeded import seeded_icd
 from harness.icd_check.subject import ICD_TIME_LIMIT, Icd
 from harness.icd_check.subject import ask as ask_icd
@@ -66,6 +67,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--update-expectations", action="store_true", help="rewrite the expectation file to what happened")
     group.addoption("--keep", action="store_true", help="keep the sandbox of every case, not only of those that count")
     group.addoption("--clharness-json", type=Path, metavar="FILE", help="write records as JSON Lines")
+    group.addoption("--clharness-reproducers", type=Path, metavar="DIR", help="copy programs of failed cases there")
     group.addoption("--clharness-part", action="store_true", help="say nothing of what nothing in the suites uses")
     group.addoption("--clharness-junit", type=Path, metavar="FILE", help="write JUnit XML with requirements")
 
@@ -338,6 +340,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         bool(item.config.getoption("--clharness-strict")),
         _subject(item.config),
         keep,
+        bool(item.config.getoption("--clharness-reproducers")),
     )
     case.reported = True
     report.user_properties.append(("clharness", result.to_json()))
@@ -368,6 +371,7 @@ class RunReport:
         self.config = config
         self.reporter: Reporter | None = None
         self.interrupted = False
+        self.reproducers: Reproducers | None = None
 
     def start(self) -> Reporter:
         if self.reporter is None:
@@ -389,6 +393,8 @@ class RunReport:
             layer, icd = _layer(config), _icd(config)
             known = layer.facts.as_dict() if layer else None
             vendor = icd.facts.as_dict() if icd else None
+            if vendor and (folder := config.getoption("--clharness-reproducers")):
+                self.reproducers = Reproducers(folder, vendor)
             self.reporter.start(Header(found.facts.as_dict(), path, channel.command_line(), layer=known, icd=vendor))
         return self.reporter
 
@@ -397,13 +403,11 @@ class RunReport:
             if name == "clharness" and isinstance(value, dict):
                 result = CaseResult.from_json(value)
                 reporter = self.start()
-                reporter.case(
-                    judge(
-                        result,
-                        self.config.stash[EXPECTATIONS],
-                        bool(self.config.getoption("--clharness-strict")),
-                    )
-                )
+                strict = bool(self.config.getoption("--clharness-strict"))
+                result = judge(result, self.config.stash[EXPECTATIONS], strict)
+                reporter.case(result)
+                if self.reproducers:
+                    self.reproducers.add(result)
 
     def pytest_keyboard_interrupt(self) -> None:
         self.interrupted = True
@@ -412,6 +416,8 @@ class RunReport:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self.reporter is None:
             return
+        if self.reproducers:
+            self.reproducers.finish()
         config = self.config
         narrowed = bool(config.option.keyword or config.option.markexpr or getattr(config.option, "lf", False))
         whole = not narrowed and _whole_folders(config)  # another project's few checks leave most entries unused

@@ -207,8 +207,10 @@ void compute_follow(enum function function, const uint64_t *a, uint64_t *result)
         return; /* it was refused */
     }
     switch (function) {
-    case FUNCTION_clCreateBuffer:
-        make_memory(*result, a[2], a[1], a[3]);
+    case FUNCTION_clCreateBuffer: /* those without content are kept by external_memory.c where anybody keeps them */
+        if (a[1] & CL_MEM_COPY_HOST_PTR) {
+            make_memory(*result, a[2], a[1], a[3]);
+        }
         break;
     case FUNCTION_clCreateImage2D:
         make_memory(*result, a[3] * a[4] * PIXEL, a[1], a[6]);

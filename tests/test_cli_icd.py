@@ -96,6 +96,25 @@ def test_crash_is_a_verdict(sandbox: Sandbox, tmp_path: Path) -> None:
     assert len(cases(records)) == 2
 
 
+def test_reproducers_are_collected(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Programs with readable names that show the failure, and a README that lists them and what has no program."""
+    mock = sandbox.icd("faulty", faults=["event_type_unknown", "count_call_says=7"], features="compiler")
+    folder = tmp_path / "programs"
+    chosen = "test_list or test_many_threads or test_visible or (test_type_of and clEnqueueReadBuffer)"
+    assert run_icd(mock.path, "-k", chosen, "--reproducers", folder).returncode == 1
+    programs = sorted(path.name for path in folder.glob("*.c"))
+    assert "DISC-ACC-023_list.c" in programs
+    readme = (folder / "README.md").read_text()
+    assert readme.startswith("# What faulty") and all(f"`{name}`" in readme for name in programs)
+    assert str(mock.path) in readme and "-ldl" in readme
+    target = tmp_path / "run"
+    subprocess.run(["cc", "-w", str(folder / "DISC-ACC-023_list.c"), "-ldl", "-o", str(target)], check=True)
+    assert "clIcdGetPlatformIDsKHR" in (folder / "DISC-ACC-023_list.c").read_text()
+    assert subprocess.run([target], capture_output=True, text=True, timeout=60).stdout
+    assert run_icd(mock.path, "-k", "test_list", "--reproducers", folder).returncode == 2  # it is not empty
+    assert run_icd(mock.path, "-k", "test_list", "--reproducers", tmp_path / "no" / "folder").returncode == 2
+
+
 def test_further_loaders_are_used(sandbox: Sandbox) -> None:
     mock = sandbox.icd("plain")
     again = sandbox.root / "libOpenCL-again.so"

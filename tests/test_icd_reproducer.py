@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.api.model import api
 from harness.icd_check import reproducer
 from harness.icd_check.attempts import readable
 from harness.icd_check.subject import Icd
@@ -34,6 +35,25 @@ def test_crash_happens_again_without_the_harness(tmp_path: Path) -> None:
     sandbox.close()
     assert done.returncode == -signal.SIGSEGV, done.stdout
     assert done.stdout.splitlines()[-1] == "clFinish"
+
+
+def test_all_kinds_of_functions_compile(tmp_path: Path) -> None:
+    """Those of extensions and of cl_khr_icd 2.0, too."""
+    names = (
+        "clIcdGetPlatformIDsKHR",
+        "clIcdSetPlatformDispatchDataKHR",
+        "clIcdGetFunctionAddressForPlatformKHR",
+        "clCreateFromGLBuffer",
+        "clGetGLContextInfoKHR",
+        "clCreateFromEGLImageKHR",
+        "clCreateSemaphoreWithPropertiesKHR",
+        "clSVMFree",
+    )
+    zeros = {name: " 0" * len(api().functions[name].parameters) for name in names}
+    exchange = [f"address {number} 0 {name}{zeros[name]}" for number, name in enumerate(names)]
+    program = tmp_path / "reproducer.c"
+    program.write_text(reproducer.source("case", "", tmp_path / "lib.so", {}, exchange))
+    subprocess.run(["cc", "-w", "-c", str(program), "-o", str(tmp_path / "program.o")], check=True)
 
 
 def test_threads_are_not_reproducible(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ EXAMPLE = """\
   clharness icd build/libmyvendor.so                             directly, and through the loaders that are here
   clharness icd pocl --loader /usr/lib/libOpenCL.so.1            the installed pocl.icd, through that loader
   clharness icd ./myvendor.icd --junit build/icd.xml             what the file names; a report for the release
+  clharness icd pocl --reproducers build/pocl                    a C program for each failure
   clharness icd rusticl --env RUSTICL_ENABLE=llvmpipe            one that wants to be told
 """
 
@@ -34,6 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a variable that the ICD needs, such as RUSTICL_ENABLE=llvmpipe; may be given several times",
     )
+    parser.add_argument(
+        "--reproducers",
+        metavar="DIR",
+        help="copy a small C program for each failed case there, known or not, with a README; a new or empty folder",
+    )
     add_run_arguments(parser)
 
 
@@ -49,6 +55,18 @@ def loaders_of_the_machine() -> list[Path]:
     return list(found.values())
 
 
+def _empty_folder(text: str) -> Path:
+    """Makes it. Raises UsageError where it cannot be made, or holds anything."""
+    path = Path(text).absolute()
+    try:
+        path.mkdir(exist_ok=True)
+        if any(path.iterdir()):
+            raise UsageError(f"--reproducers {text}: is not empty; name a new folder")
+    except OSError as error:
+        raise UsageError(f"--reproducers {text}: {(error.strerror or str(error)).lower()}") from None
+    return path
+
+
 def run(args: argparse.Namespace) -> int:
     folders = sorted({path.parent for path in _SUITES.glob("*/validate/test_icd_*.py")})
     if not folders:
@@ -60,4 +78,6 @@ def run(args: argparse.Namespace) -> int:
         if not text.partition("=")[0] or "=" not in text:
             raise UsageError(f"--env {text}: give a name and a value, as in RUSTICL_ENABLE=llvmpipe")
     options += [f"--icd-env={text}" for text in args.env]
+    if args.reproducers:
+        options.append(f"--clharness-reproducers={_empty_folder(args.reproducers)}")
     return run_suites([*options, *run_options(args), *map(str, folders)])

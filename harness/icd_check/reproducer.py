@@ -25,7 +25,8 @@ HEAD = """\
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include <CL/cl.h>
+#include <CL/cl_egl.h>
+#include <CL/opencl.h>
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,6 +34,10 @@ HEAD = """\
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* Of cl_khr_icd 2.0, for older headers. */
+void *CL_API_CALL clIcdGetFunctionAddressForPlatformKHR(cl_platform_id platform, const char *name);
+cl_int CL_API_CALL clIcdSetPlatformDispatchDataKHR(cl_platform_id platform, void *data);
 
 /* Memory that ends where an unreadable page begins. */
 static char *memory(size_t size, int fill)
@@ -121,15 +126,10 @@ def _statement(command: str) -> list[str]:
 def _call(number: str, address: str, function: str, words: list[str]) -> str:
     about = api().functions[function]
     given = [_argument(p, word) for p, word in zip(about.parameters, words, strict=True)]
-    listed = ", ".join([address, _declared(function), *given])
+    listed = ", ".join([address, function, *given])
     if about.result_kind == "void":
         return f"CALL_VOID({listed});"
     return f"uint64_t r{number} = CALL({listed});\n    (void)r{number};"
-
-
-def _declared(function: str) -> str:
-    """A name that CL/cl.h declares with the function's type; the ICD's own functions have those of similar ones."""
-    return "clGetPlatformIDs" if function == "clIcdGetPlatformIDsKHR" else function
 
 
 def _argument(parameter: Parameter, word: str) -> str:
