@@ -104,6 +104,34 @@ static int expected_vendor(enum function function, const struct list *list, int 
     return list->platform >= 0 ? list->platform : list->platform == -1 ? -1 : -2;
 }
 
+/* What else may be unusual about a call. */
+enum twist { TWIST_NONE, TWIST_NO_ERROR, TWIST_NO_LIST, TWIST_NO_COUNT, TWIST_NO_OBJECT, TWISTS };
+
+static bool has_no_devices(const struct function_info *about, enum twist twist)
+{
+    return about == &function_info[FUNCTION_clCreateContext] && (twist == TWIST_NO_LIST || twist == TWIST_NO_COUNT);
+}
+
+/* Whether the loader finds no vendor for such a call, and must refuse it by itself. A context without devices may be
+ * refused by the vendor that the list names. */
+static bool leads_nowhere(const struct function_info *about, enum twist twist, const struct list *list)
+{
+    if (twist == TWIST_NO_OBJECT) {
+        return about->parameters[0].kind == PARAMETER_HANDLE;
+    }
+    return has_no_devices(about, twist) && list->platform == -2;
+}
+
+static uint64_t twisted(const struct function_info *about, unsigned i, enum twist twist, uint64_t argument)
+{
+    enum parameter_kind kind = about->parameters[i].kind;
+    bool counts = i + 1 < about->parameter_count && about->parameters[i + 1].kind == PARAMETER_HANDLES;
+    bool away = (twist == TWIST_NO_ERROR && kind == PARAMETER_ERRCODE) ||
+                (twist == TWIST_NO_LIST && kind == PARAMETER_HANDLES) ||
+                (twist == TWIST_NO_OBJECT && kind == PARAMETER_HANDLE && i == 0) || (twist == TWIST_NO_COUNT && counts);
+    return away ? 0 : argument;
+}
+
 static uint64_t argument(const struct function_info *about, unsigned i, int vendor, const struct list *list,
                          cl_int *error)
 {
@@ -135,18 +163,29 @@ static void one_call(void)
     const struct function_info *about = &function_info[function];
     int owner = (int)take_below(VENDORS);
     struct list list = some_list();
+    enum twist twist = (enum twist)take_below(2 * TWISTS);
+    twist = twist < TWISTS ? twist : TWIST_NONE;
     uint64_t arguments[MAX_PARAMETERS];
     cl_int error = 1;
     uint64_t *copy = keep(list.count * sizeof *copy);
     memcpy(copy, list.words ? list.words : copy, list.count * sizeof *copy);
     for (unsigned i = 0; i < about->parameter_count; i++) {
-        arguments[i] = argument(about, i, owner, &list, &error);
+        arguments[i] = twisted(about, i, twist, argument(about, i, owner, &list, &error));
     }
-    describe("%s with objects of vendor %d and this list", about->name, owner);
+    static const char *const twists[TWISTS] = {"", ", no place for the error", ", no list of objects",
+                                               ", no number of them", ", no object"};
+    describe("%s with objects of vendor %d and this list%s", about->name, owner, twists[twist]);
     received_count = 0;
     uint64_t result = call(function, arguments);
     saw(about->name, result != 0);
-    int expected = expected_vendor(function, &list, owner);
+    int expected = leads_nowhere(about, twist, &list) ? -1 : expected_vendor(function, &list, owner);
+    expected = expected != -1 && has_no_devices(about, twist) ? -2 : expected;
+    if (expected == -1 && twist != TWIST_NO_ERROR && about->result == RESULT_HANDLE &&
+        (result || error >= CL_SUCCESS)) {
+        finding("wrong", keep_text("refusal-%s", about->name),
+                "%s should be refused, and answers %#llx and the error %d", about->name, (unsigned long long)result,
+                error);
+    }
     if (list.words && memcmp(copy, list.words, list.count * sizeof *copy) != 0) {
         finding("wrong", keep_text("list-changed-%s", about->name), "%s changed the property list", about->name);
     }
