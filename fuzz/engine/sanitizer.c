@@ -27,13 +27,14 @@ static void check(uintptr_t address, const char *what, size_t size, uintptr_t ca
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
-/* What the compiler calls after a check of its own has failed; the sanitizer's function does not come back. */
-#define REPORT(kind, size)                                                           \
-    extern void __asan_report_##kind##size(uintptr_t address) __attribute__((weak)); \
-    static void report_##kind##size(uintptr_t address)                               \
-    {                                                                                \
-        bad_access(address, #kind, size, CALLER);                                    \
-        __asan_report_##kind##size(address);                                         \
+/* What the compiler calls after a check of its own has failed; the sanitizer's function does not come back. The types
+ * are those that gcc knows these functions with. */
+#define REPORT(kind, size)                                                       \
+    extern void __asan_report_##kind##size(void *address) __attribute__((weak)); \
+    static void report_##kind##size(void *address)                               \
+    {                                                                            \
+        bad_access((uintptr_t)address, #kind, size, CALLER);                     \
+        __asan_report_##kind##size(address);                                     \
     }
 REPORT(load, 1)
 REPORT(load, 2)
@@ -46,12 +47,12 @@ REPORT(store, 4)
 REPORT(store, 8)
 REPORT(store, 16)
 
-#define REPORT_N(kind)                                                                          \
-    extern void __asan_report_##kind##_n(uintptr_t address, size_t size) __attribute__((weak)); \
-    static void report_##kind##_n(uintptr_t address, size_t size)                               \
-    {                                                                                           \
-        bad_access(address, #kind, size, CALLER);                                               \
-        __asan_report_##kind##_n(address, size);                                                \
+#define REPORT_N(kind)                                                                    \
+    extern void __asan_report_##kind##_n(void *address, long size) __attribute__((weak)); \
+    static void report_##kind##_n(void *address, long size)                               \
+    {                                                                                     \
+        bad_access((uintptr_t)address, #kind, (size_t)size, CALLER);                      \
+        __asan_report_##kind##_n(address, size);                                          \
     }
 REPORT_N(load)
 REPORT_N(store)
