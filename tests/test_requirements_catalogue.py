@@ -62,7 +62,7 @@ def test_what_an_entry_waits_for_is_derived() -> None:
     assert known["DISC-LNX-011"].later is None
     assert "Windows" in (known["DISC-WIN-001"].later or "")  # from the section
     assert known["DISP-ARG-001"].later == index().groups["DISP"].later  # from the group
-    assert known["DISC-ACC-023"].later == index().later_by_subject["ICD"]  # from the subject
+    assert known["LAY-DEI-009"].later == index().later_by_subject["tool"]  # from the subject
 
 
 def test_a_reason_why_no_check_can_be_had_ends_the_waiting() -> None:

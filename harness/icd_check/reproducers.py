@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.report import CaseResult
 
+_COUNT = re.compile(r"\d+ of \d+ calls")
 FAILED = ("fail", "crash", "hang", "leak")
 
 _README = """# What {name} does differently
@@ -52,17 +53,20 @@ class Reproducers:
         text = source.read_text(encoding="utf-8", errors="replace")
         old, new = "cc reproducer.c -ldl -o reproducer && ./reproducer", f"cc -w {name}.c -ldl -o {name} && ./{name}"
         (self.folder / f"{name}.c").write_text(text.replace(old, new, 1), encoding="utf-8")
-        said = result.message.split("\n", 1)[0].replace("|", "\\|")
-        self.rows.append(f"| `{name}.c` | {about} | {said} |")
+        must, *happened = result.message.splitlines() or [""]
+        first = next((line for line in happened if line and not _COUNT.fullmatch(line)), "")
+        cells = (f"`{name}.c`", *about.split(" | "), must, first[:160])
+        self.rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
 
     def finish(self) -> None:
         """Writes the README."""
-        names = " ".join(str(self.icd[key]) for key in ("name", "version")).strip()
+        name = " ".join(str(self.icd[key]) for key in ("name", "version")).strip()
         build = f", build-id {self.icd['build_id']}" if self.icd["build_id"] else ""
         count = len(self.rows) + len(self.without)
-        text = _README.format(name=names, count=count, library=self.icd["real_path"], build=build)
+        text = _README.format(name=name, count=count, library=self.icd["real_path"], build=build)
         if self.rows:
-            head = ["| program | verdict | requirement | what must hold |", "| --- | --- | --- | --- |"]
+            columns = ("program", "verdict", "requirement", "what must hold", "what happened first")
+            head = [f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]
             text += "\n".join([*head, *sorted(self.rows)]) + "\n"
         if self.without:
             why = "Cases with threads, children, a loader, or no call at all have no program:"
