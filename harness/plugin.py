@@ -126,6 +126,7 @@ def _icd(config: pytest.Config) -> Icd | None:
         variables = dict(text.split("=", 1) for text in config.getoption("--icd-env") or ())
         icd = Icd(Path(config.getoption("--icd")), variables)
         icd.time_limit = config.getoption("--time-limit") or ICD_TIME_LIMIT
+        icd.share_compiled()
         ask_icd(icd)
         config.stash[ICD] = icd
     return config.stash.get(ICD, None)

@@ -126,18 +126,20 @@ class Icd:
         self.path = Path(self.facts.real_path)
         self.time_limit = ICD_TIME_LIMIT
         self.variables = dict(variables or {})
-        self._cache = tempfile.TemporaryDirectory(prefix="clharness-cache-")
+        self._cache: tempfile.TemporaryDirectory[str] | None = None
 
     def __str__(self) -> str:
         return str(self.path)
 
-    def prepare(self, sandbox: Sandbox) -> None:
-        """The environment that a vendor may rely on: a home that can be written, and the user's own libraries.
+    def share_compiled(self) -> None:
+        """From now on cases have in common what the driver compiled: each would compile the same kernels again."""
+        self._cache = tempfile.TemporaryDirectory(prefix="clharness-cache-")
 
-        What a driver compiled is all that cases have in common: each would compile the same kernels again.
-        """
+    def prepare(self, sandbox: Sandbox) -> None:
+        """The environment that a vendor may rely on: a home that can be written, and the user's own libraries."""
         sandbox.env["HOME"] = str(sandbox.root)
-        sandbox.env["XDG_CACHE_HOME"] = self._cache.name
+        if self._cache:
+            sandbox.env["XDG_CACHE_HOME"] = self._cache.name
         if path := os.environ.get("LD_LIBRARY_PATH"):
             sandbox.env["LD_LIBRARY_PATH"] = path
         sandbox.env.update(self.variables)
