@@ -91,9 +91,9 @@ static uint64_t pattern_of_result(enum function function, int vendor)
     case RESULT_SIGNED:
         return (uint64_t)(int64_t)(-2000 - (int)function - 200 * vendor);
     case RESULT_UNSIGNED:
-        return (uint64_t)(2000 + function + 200 * vendor);
+        return 2000U + (unsigned)function + 200U * (unsigned)vendor;
     case RESULT_POINTER:
-        return 0x7000000000U + 16U * (unsigned)function;
+        return 0x7000000000U + (uint64_t)16 * (unsigned)function;
     default:
         return 0;
     }

@@ -20,14 +20,14 @@ struct open {
     const struct file *file; /* NULL: not in use */
     size_t at;
     FILE *stream;
-    bool is_stream;
     struct file *next_entry; /* of a folder */
-    int dots;
     union {
         struct dirent entry;
         struct dirent64 entry64;
     };
     uintptr_t opener;
+    int dots; /* of a folder: how many of its two were read */
+    bool is_stream;
 };
 
 static struct open opened[OPEN_MAX_FILES];
@@ -265,7 +265,7 @@ static char *my_realpath(const char *path, char *to)
     if (!file) {
         return NULL;
     }
-    return to ? strcpy(to, file->path) : heap_adopt(strdup(file->path));
+    return to ? memcpy(to, file->path, strlen(file->path) + 1) : heap_adopt(strdup(file->path));
 }
 
 /* --- streams --- */
@@ -408,7 +408,7 @@ static struct dirent *my_readdir(DIR *folder)
         return NULL;
     }
     open->entry = (struct dirent){.d_ino = 1, .d_reclen = sizeof open->entry, .d_type = type};
-    strcpy(open->entry.d_name, name);
+    memcpy(open->entry.d_name, name, strlen(name) + 1);
     return &open->entry;
 }
 

@@ -121,8 +121,7 @@ void saw_text(const char *what, const char *text)
         fprintf(stderr, "clharness-fuzz: seen: %s \"%s\"\n", what, text);
     }
     if (seen_count < MOST_SEEN) {
-        char *copy = keep(strlen(text) + 1);
-        seen[seen_count++] = (struct seen){what, 0, strcpy(copy, text)};
+        seen[seen_count++] = (struct seen){what, 0, keep_text("%s", text)};
     }
 }
 
@@ -204,10 +203,11 @@ void findings_compare(void)
             continue;
         }
         const char *what = i < before_count ? before[i].what : seen[i].what;
-        char *key = keep(strlen(what) + 12);
-        strcpy(stpcpy(key, "difference-"), what);
-        for (char *c = key; *c; c++) {
-            *c = *c == ' ' ? '-' : *c;
+        size_t size = strlen("difference-") + strlen(what) + 1;
+        char *key = keep(size);
+        snprintf(key, size, "difference-%s", what);
+        for (char *space = strchr(key, ' '); space; space = strchr(space, ' ')) {
+            *space = '-';
         }
         finding("difference", key, "%s shows %s, %s shows %s", subjects[0].path,
                 i < before_count ? shown(&before[i]) : "nothing more", subjects[1].path,

@@ -28,8 +28,8 @@ static char *slot(size_t number)
 static void prepare(void)
 {
     page = (size_t)sysconf(_SC_PAGESIZE);
-    slots = mmap(NULL, SLOTS * (PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                 -1, 0);
+    slots = mmap(NULL, (size_t)SLOTS * (PAGES + 1) * page, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (slots == MAP_FAILED) {
         stop("no memory for guarded blocks");
     }

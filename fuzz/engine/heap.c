@@ -330,6 +330,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Puts all blocks that the words of a span point to to the front part of `blocks`, which holds the known ones. */
+/* NOLINTNEXTLINE(misc-no-recursion): each block is entered once */
 __attribute__((no_sanitize("address"))) static void mark(const void *begin, size_t size, bool *known)
 {
     const uintptr_t *words = (const uintptr_t *)(((uintptr_t)begin + 7) & ~(uintptr_t)7);

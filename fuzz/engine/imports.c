@@ -38,6 +38,9 @@ struct tables {
 static bool replace(const struct tables *tables, const ElfW(Rela) * relocations, size_t size)
 {
     bool sanitized = false;
+    if (!relocations || !tables->symbols) {
+        return false;
+    }
     for (size_t i = 0; i < size / sizeof *relocations; i++) {
         const ElfW(Rela) *relocation = &relocations[i];
         unsigned type = (unsigned)ELF64_R_TYPE(relocation->r_info);

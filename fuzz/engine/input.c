@@ -156,7 +156,7 @@ static unsigned hash_of(const char *name)
 
 __attribute__((constructor)) static void fill_buckets(void)
 {
-    for (short f = 0; f < FUNCTION_COUNT; f++) {
+    for (int f = 0; f < FUNCTION_COUNT; f++) {
         unsigned at_bucket = hash_of(function_info[f].name);
         while (bucket[at_bucket]) {
             at_bucket = (at_bucket + 1) % BUCKETS;

@@ -94,6 +94,7 @@ static int visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as folders are */
 static void replay_path(const char *path)
 {
     struct dirent **list;

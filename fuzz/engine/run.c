@@ -47,7 +47,7 @@ static const char *beside_program(const char *name)
     if (!slash) {
         return NULL;
     }
-    strcpy(slash + 1, name);
+    memcpy(slash + 1, name, strlen(name) + 1);
     return access(path, R_OK) == 0 ? path : NULL;
 }
 

@@ -23,7 +23,8 @@ static void remember_variables(void)
 {
     for (size_t i = 0; i < VARIABLES + 1; i++) {
         variables_before[i] = variables[i];
-        contents_before[i] = variables[i] ? strcpy(keep(strlen(variables[i]) + 1), variables[i]) : NULL;
+        size_t size = variables[i] ? strlen(variables[i]) + 1 : 0;
+        contents_before[i] = variables[i] ? memcpy(keep(size), variables[i], size) : NULL;
     }
 }
 
@@ -100,7 +101,7 @@ void world_file(const char *path, enum file_kind kind, const void *data, size_t 
         struct file *folder = exact(full);
         if (!folder) {
             char *copy = keep(strlen(full) + 1);
-            strcpy(copy, full);
+            memcpy(copy, full, strlen(full) + 1);
             add(copy, FILE_FOLDER, NULL, 0);
         } else if (folder->kind != FILE_FOLDER) {
             return; /* below a file: nothing can be there */

@@ -305,7 +305,7 @@ static void draw_line(struct calllog_line *line)
 
 void target_run(void)
 {
-    size_t size = 8 * (1 + take_below(1400)); /* numbers in its head are read and written at once: aligned */
+    size_t size = 8 * (1 + (size_t)take_below(1400)); /* numbers in its head are read and written at once: aligned */
     char *file = guarded(CALLLOG_HEADER + size);
     struct calllog log = {(unsigned char *)file, size};
     size_t used = 0;

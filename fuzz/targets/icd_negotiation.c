@@ -60,7 +60,8 @@ static struct answer some_answer(const char *what, int vendor, unsigned platform
         answer.data_error = some_error();
         break;
     case 2:
-        answer.longer = (int8_t)take_byte();
+        answer.longer = take_byte();
+        answer.longer -= answer.longer > 127 ? 256 : 0;
         break;
     case 3:
         answer.unterminated = true;

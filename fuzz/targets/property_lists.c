@@ -83,7 +83,7 @@ static struct list some_list(void)
     }
     list.count = 2 * pairs + 1;
     list.words = guarded(list.count * sizeof *list.words);
-    for (unsigned i = 0; i < pairs; i++) {
+    for (size_t i = 0; i < pairs; i++) {
         list.words[2 * i] = some_name();
         list.words[2 * i + 1] = some_value(list.words[2 * i], &list);
         describe("%#llx, %#llx", (unsigned long long)list.words[2 * i], (unsigned long long)list.words[2 * i + 1]);
@@ -165,7 +165,7 @@ static void one_call(void)
     struct list list = some_list();
     enum twist twist = (enum twist)take_below(2 * TWISTS);
     twist = twist < TWISTS ? twist : TWIST_NONE;
-    uint64_t arguments[MAX_PARAMETERS];
+    uint64_t arguments[MAX_PARAMETERS] = {0};
     cl_int error = 1;
     uint64_t *copy = keep(list.count * sizeof *copy);
     memcpy(copy, list.words ? list.words : copy, list.count * sizeof *copy);

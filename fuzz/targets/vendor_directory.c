@@ -42,14 +42,16 @@ static const char *some_name(void)
         size_t size = 250 + take_below(6);
         char *name = keep(size + strlen(end) + 1);
         memset(name, 'x', size);
-        return strcat(name, end);
+        memcpy(name + size, end, strlen(end) + 1);
+        return name;
     }
     char *name = keep(length + strlen(end) + 1);
     for (unsigned i = 0; i < length; i++) {
         uint8_t byte = take_byte();
         name[i] = (char)(byte == '/' || byte == 0 ? 'a' : byte);
     }
-    return strcat(name, end);
+    memcpy(name + length, end, strlen(end) + 1);
+    return name;
 }
 
 /* Whether all loaders take a line for the same path. */
