@@ -57,10 +57,17 @@ class Use:
         self.advertised = bool(own) or extension in listed
         types = {"cl_khr_external_memory": DEVICE_MEMORY_TYPES}.get(extension)
         types = DEVICE_SEMAPHORE_TYPES if "semaphore" in extension else types
-        self.able = [device for device in own if types is None or self.types(device, types)]
+        self.able = [
+            device for device in own if types is None or self.types(device, types) or self._lacks(device, types)
+        ]
         self._addresses: dict[str, Value] = {}
 
     # --- queries ---
+
+    def _lacks(self, device: Value, types: int) -> bool:
+        """Whether a device with semaphores does not know the query of their types, which is another check's affair."""
+        unknown = self.answer("clGetDeviceInfo", device, types)[0] != 0
+        return unknown and types == DEVICE_SEMAPHORE_TYPES
 
     def answer(self, function: str, handle: Value, query: int) -> tuple[int, bytes]:
         """The error of a query, and the answer where there is none."""
@@ -273,6 +280,7 @@ class Memory:
     def read(self, size: int) -> bytes:
         if self.without_vulkan:
             return os.pread(self._file, size, 0)
+        self.session.vulkan("take")
         return bytes.fromhex(self.session.command(f"read {self._mapped.token} {size}"))
 
 

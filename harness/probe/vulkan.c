@@ -2,6 +2,9 @@
  *
  * Vulkan is loaded where it is there; nothing is linked. The declarations are those of the Vulkan specification 1.1
  * with VK_KHR_external_memory_fd, as far as they are needed here.
+ *
+ * The device itself writes, takes the memory from outside Vulkan before and gives it back after: a write of the host
+ * that no command of the device orders need not be seen by anybody.
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -11,6 +14,11 @@
 #include <string.h>
 
 enum { MAX_DEVICES = 16, UUID_SIZE = 16, API_1_1 = 1 << 22 | 1 << 12, PROPERTIES_SIZE = 1024 };
+enum { STAGE_TRANSFER = 0x1000, STAGE_HOST = 0x4000, STAGE_ALL = 0x10000 };
+enum { TRANSFER_WRITE = 0x1000, HOST_READ = 0x2000 };
+enum { OWN_FAMILY = 0, MAX_UPDATE = 65536 };
+static const uint32_t outside = 0xFFFFFFFE; /* VK_QUEUE_FAMILY_EXTERNAL */
+
 enum { HOST_VISIBLE = 2, HOST_COHERENT = 4, DEVICE_LOCAL = 1, USAGE_TRANSFER_AND_STORAGE = 0x23 };
 
 struct head {
@@ -117,12 +125,56 @@ struct descriptor_info {
     uint32_t handle_type;
 };
 
+struct pool_info {
+    struct head head;
+    uint32_t flags;
+    uint32_t family;
+};
+
+struct commands_info {
+    struct head head;
+    uint64_t pool;
+    uint32_t level;
+    uint32_t count;
+};
+
+struct begin_info {
+    struct head head;
+    uint32_t flags;
+    const void *inheritance;
+};
+
+struct barrier {
+    struct head head;
+    uint32_t access_before;
+    uint32_t access_after;
+    uint32_t family_before;
+    uint32_t family_after;
+    uint64_t buffer;
+    uint64_t offset;
+    uint64_t size;
+};
+
+struct submit_info {
+    struct head head;
+    uint32_t wait_count;
+    const uint64_t *waits;
+    const uint32_t *wait_stages;
+    uint32_t commands_count;
+    void *const *commands;
+    uint32_t signal_count;
+    const uint64_t *signals;
+};
+
 static struct {
     void *library;
     void *instance;
     void *physical;
     void *device;
+    void *queue;
+    void *commands;
     uint64_t memory;
+    uint64_t buffer;
     uint32_t handle_type;
     unsigned char *mapped;
     size_t size;
@@ -147,6 +199,76 @@ static bool has_uuid(void *physical, const unsigned char *uuid)
     struct properties all = {.head = {1000059001, &id}};
     call("vkGetPhysicalDeviceProperties2", word(physical), word(&all), 0, 0, 0, 0);
     return !uuid || memcmp(id.device, uuid, UUID_SIZE) == 0;
+}
+
+static bool make_commands(void)
+{
+    struct pool_info pool = {{39, NULL}, 2, OWN_FAMILY};
+    struct commands_info commands = {.head.type = 40, .count = 1};
+    call("vkGetDeviceQueue", word(vulkan.device), OWN_FAMILY, 0, word(&vulkan.queue), 0, 0);
+    return vulkan.queue &&
+           call("vkCreateCommandPool", word(vulkan.device), word(&pool), 0, word(&commands.pool), 0, 0) == 0 &&
+           call("vkAllocateCommandBuffers", word(vulkan.device), word(&commands), word(&vulkan.commands), 0, 0, 0) == 0;
+}
+
+/* Takes the buffer from outside Vulkan, or gives it back, in the order of the commands. */
+static void change_owner(bool take, uint32_t stage, uint32_t access)
+{
+    typedef void barriers(void *, uint32_t, uint32_t, uint32_t, uint32_t, void *, uint32_t, struct barrier *, uint32_t,
+                          void *);
+    barriers *add = (barriers *)(uintptr_t)dlsym(vulkan.library, "vkCmdPipelineBarrier");
+    struct barrier barrier = {{44, NULL}, access, 0, OWN_FAMILY, outside, vulkan.buffer, 0, ~(uint64_t)0};
+    if (take) {
+        barrier = (struct barrier){{44, NULL}, 0, access, outside, OWN_FAMILY, vulkan.buffer, 0, ~(uint64_t)0};
+    }
+    if (add) {
+        add(vulkan.commands, take ? STAGE_ALL : stage, take ? stage : STAGE_ALL, 0, 0, NULL, 1, &barrier, 0, NULL);
+    }
+}
+
+static bool begin(void)
+{
+    struct begin_info info = {.head.type = 42, .flags = 1};
+    return call("vkBeginCommandBuffer", word(vulkan.commands), word(&info), 0, 0, 0, 0) == 0;
+}
+
+/* Ends the commands, and waits until the device has done them. */
+static bool done(void)
+{
+    struct submit_info info = {.head.type = 4, .commands_count = 1, .commands = &vulkan.commands};
+    return call("vkEndCommandBuffer", word(vulkan.commands), 0, 0, 0, 0, 0) == 0 &&
+           call("vkQueueSubmit", word(vulkan.queue), 1, word(&info), 0, 0, 0) == 0 &&
+           call("vkQueueWaitIdle", word(vulkan.queue), 0, 0, 0, 0, 0) == 0;
+}
+
+/* Whole words are written: up to three bytes of 0 follow. */
+static const char *write_memory(const char *hex)
+{
+    static unsigned char bytes[MAX_UPDATE];
+    long length = hex_bytes(hex, NULL);
+    if (length < 0 || (size_t)length > vulkan.size || length > MAX_UPDATE - 4) {
+        return "these bytes do not fit";
+    }
+    memset(bytes, 0, sizeof bytes);
+    if (hex_bytes(hex, bytes) != length || !begin()) {
+        return "Vulkan has no commands here";
+    }
+    change_owner(true, STAGE_TRANSFER, TRANSFER_WRITE);
+    call("vkCmdUpdateBuffer", word(vulkan.commands), vulkan.buffer, 0, (uint64_t)(length + 3) & ~(uint64_t)3,
+         word(bytes), 0);
+    change_owner(false, STAGE_TRANSFER, TRANSFER_WRITE);
+    return done() ? NULL : "Vulkan did not write the bytes";
+}
+
+/* Lets the host see what was written outside Vulkan. */
+static const char *take_memory(void)
+{
+    if (!begin()) {
+        return "Vulkan has no commands here";
+    }
+    change_owner(true, STAGE_HOST, HOST_READ);
+    change_owner(false, STAGE_HOST, HOST_READ);
+    return done() ? NULL : "Vulkan did not take the memory";
 }
 
 static const char *open_device(const unsigned char *uuid)
@@ -175,7 +297,7 @@ static const char *open_device(const unsigned char *uuid)
     struct device_info device = {.head.type = 3, .queue_count = 1, .queues = &queue, .extensions = extensions};
     for (device.extension_count = 2; device.extension_count > 0; device.extension_count--) {
         if (call("vkCreateDevice", word(vulkan.physical), word(&device), 0, word(&vulkan.device), 0, 0) == 0) {
-            return NULL;
+            return make_commands() ? NULL : "this device of Vulkan has no queue";
         }
     }
     return "this device of Vulkan exports no memory as descriptors";
@@ -202,17 +324,16 @@ static const char *make_memory(size_t size, uint32_t handle_type)
     struct external_info external = {{1000072000, NULL}, handle_type};
     struct buffer_info info = {.head = {12, &external}, .size = size, .usage = USAGE_TRANSFER_AND_STORAGE};
     struct requirements needed = {0};
-    uint64_t buffer = 0;
-    if (call("vkCreateBuffer", word(vulkan.device), word(&info), 0, word(&buffer), 0, 0) != 0) {
+    if (call("vkCreateBuffer", word(vulkan.device), word(&info), 0, word(&vulkan.buffer), 0, 0) != 0) {
         return "Vulkan makes no buffer that can be exported so";
     }
-    call("vkGetBufferMemoryRequirements", word(vulkan.device), buffer, word(&needed), 0, 0, 0);
+    call("vkGetBufferMemoryRequirements", word(vulkan.device), vulkan.buffer, word(&needed), 0, 0, 0);
     int type = choose_type(needed.types);
     struct external_info exported = {{1000072002, NULL}, handle_type};
     struct allocation allocation = {{5, &exported}, needed.size, (uint32_t)type};
     if (type < 0 ||
         call("vkAllocateMemory", word(vulkan.device), word(&allocation), 0, word(&vulkan.memory), 0, 0) != 0 ||
-        call("vkBindBufferMemory", word(vulkan.device), buffer, vulkan.memory, 0, 0, 0) != 0 ||
+        call("vkBindBufferMemory", word(vulkan.device), vulkan.buffer, vulkan.memory, 0, 0, 0) != 0 ||
         call("vkMapMemory", word(vulkan.device), vulkan.memory, 0, needed.size, 0, word(&vulkan.mapped)) != 0) {
         return "Vulkan has no memory that the host sees and that can be exported so";
     }
@@ -256,9 +377,10 @@ const char *vulkan_make(char **words, int count, int64_t *made)
         return NULL;
     }
     if (count == 2 && strcmp(words[0], "write") == 0 && vulkan.mapped) {
-        long length = hex_bytes(words[1], NULL);
-        bool fits = length >= 0 && (size_t)length <= vulkan.size;
-        return fits && hex_bytes(words[1], vulkan.mapped) == length ? NULL : "these bytes do not fit";
+        return write_memory(words[1]);
     }
-    return "open UUID, memory SIZE TYPE, export, mapped or write HEX, in this order";
+    if (count == 1 && strcmp(words[0], "take") == 0 && vulkan.mapped) {
+        return take_memory();
+    }
+    return "open UUID, memory SIZE TYPE, export, mapped, write HEX or take, in this order";
 }
