@@ -91,7 +91,8 @@ class Session(Convenience):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None and self.exit_code is None:
+            killed = self._socket.fileno() < 0  # it hung, and the case went on from that
+            if kind is None and self.exit_code is None and not killed:
                 self.quit()
         finally:
             self._kill()

@@ -66,8 +66,12 @@ def bubblewrap(binds: dict[str, Path], keep: list[Path]) -> list[str]:
         "--ro-bind",
         "/proc",
         "/proc",
-        "--dev",
+        "--dev-bind",  # drivers need their devices, and what the system says of them
         "/dev",
+        "/dev",
+        "--ro-bind-try",
+        "/sys",
+        "/sys",
     ]
     for name in ("lib", "lib64", "lib32", "bin", "sbin"):
         path = Path("/") / name
