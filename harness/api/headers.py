@@ -101,7 +101,8 @@ def _preprocess(include: Path | None, compiler: str, *flags: str) -> str:
             "-U__AVX__",
             "-U__GNUC__",
         ]
-        command += ["-D__attribute__(x)=", "-D__extension__=", "-D_Pragma(x)=", "-isystem", folder, *flags]
+        # -I, not -isystem: a compiler may have folders of the latter kind of its own, and those would come first.
+        command += ["-D__attribute__(x)=", "-D__extension__=", "-D_Pragma(x)=", "-I", folder, *flags]
         for path in [include] if include else [Path("/usr/include"), Path("/usr/local/include")]:
             # Only the CL folder: the rest of the system's headers must not be seen.
             if (path / "CL" / "cl.h").is_file():
