@@ -236,6 +236,10 @@ uint64_t behave_otherwise(enum function function, const uint64_t *a)
     if (function == FUNCTION_clFlush && fault(FAULT_flush_fails, ANY_PLATFORM)) {
         return (uint64_t)(int64_t)CL_OUT_OF_RESOURCES;
     }
+    if (function == FUNCTION_clBuildProgram && a[3] && strstr((const char *)(uintptr_t)a[3], "-cl-kernel-arg-info") &&
+        fault(FAULT_argument_information_fails, ANY_PLATFORM)) {
+        return (uint64_t)(int64_t)CL_BUILD_PROGRAM_FAILURE;
+    }
     switch (function) {
     case FUNCTION_clIcdGetPlatformIDsKHR:
     case FUNCTION_clGetPlatformIDs:

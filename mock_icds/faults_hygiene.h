@@ -25,6 +25,8 @@ FAULT(objects_of_anybody)
 FAULT(info_wants_an_output)
 /* Answers CL_OUT_OF_RESOURCES to clFlush. */
 FAULT(flush_fails)
+/* Answers CL_BUILD_PROGRAM_FAILURE to clBuildProgram with -cl-kernel-arg-info. */
+FAULT(argument_information_fails)
 /* Takes a second status of a user event. */
 FAULT(user_event_set_twice)
 /* Calls no callback of an event. */

@@ -17,10 +17,11 @@ from harness.sandbox import Unsupported
 INVALID_VALUE, INVALID_OPERATION, PARTITION_FAILED = -30, -59, -18
 IMAGE_FORMAT_NOT_SUPPORTED = -10
 
-KERNELS = """
-kernel void name() {}
+KERNEL_OF_ARGUMENTS = """
 kernel void args(global int *to, int number, local int *own, constant int *from) { to[0] = number + own[0] + from[0]; }
 """
+KERNELS = "kernel void name() {}" + KERNEL_OF_ARGUMENTS
+ARGUMENT_INFORMATION = "-cl-kernel-arg-info"
 
 # A query that every object of a class answers.
 INFO = {
@@ -59,7 +60,15 @@ class IcdObjects(Objects):
         """Builds a program that is in order."""
         error = self.session.call("clBuildProgram", program, 0, None, options, None, None)
         if error:
-            raise CallFailed(f"clBuildProgram of a plain kernel answered {error}, expected CL_SUCCESS")
+            said = f"clBuildProgram of a plain kernel with the options {options!r} answered {error}"
+            raise CallFailed(f"{said}, expected CL_SUCCESS; the build log: {self.build_log(program)}")
+
+    def build_log(self, program: Value) -> str:
+        """What the compiler said, on one line."""
+        text = self.session.buffer(4096, 0)
+        query = api().constant("CL_PROGRAM_BUILD_LOG")
+        self.session.call("clGetProgramBuildInfo", program, self.device, query, 4096, text, None)
+        return " ".join(text.text().split())
 
     def with_source(self, source: str = KERNELS) -> Value:
         """A program that is not built."""
@@ -136,10 +145,15 @@ class IcdObjects(Objects):
             raise Unsupported("loader", f"{function} came with OpenCL {major}.{minor}", function)
 
 
-def _built(o: IcdObjects) -> Value:
-    program = o.with_source()
-    o.build(program, "-cl-kernel-arg-info")
+def _built(o: IcdObjects, source: str = KERNELS, options: str = "") -> Value:
+    program = o.with_source(source)
+    o.build(program, options)
     return program
+
+
+def _with_arguments(o: IcdObjects) -> Value:
+    """A kernel whose arguments can be asked for."""
+    return o.made_by("clCreateKernel", _built(o, KERNEL_OF_ARGUMENTS, ARGUMENT_INFORMATION), "args")
 
 
 def _image(o: IcdObjects) -> Value:
@@ -180,6 +194,14 @@ def _shared(o: IcdObjects) -> Value:
     assert isinstance(made, Value)
     if not made:
         raise CallFailed("clSVMAlloc of 64 bytes answered NULL on a device with shared virtual memory")
+    return made
+
+
+def _shared_and_mapped(o: IcdObjects) -> Value:
+    """Shared virtual memory that the host has: only that can be given back."""
+    made = _shared(o)
+    flags = api().constant("CL_MAP_READ")
+    o.require("clEnqueueSVMMap", o.session.call("clEnqueueSVMMap", o.queue, 1, flags, made, 16, 0, None, None))
     return made
 
 
@@ -239,7 +261,7 @@ _NAMED: dict[str, Callable[[IcdObjects], Value]] = {
     "source": lambda o: o.with_source(),
     "built": _built,
     "compiled": lambda o: _compiled_anew(o),
-    "args": lambda o: o.made_by("clCreateKernel", o.named("built"), "args"),
+    "args": _with_arguments,
     "mem2": lambda o: o.made_by("clCreateBuffer", o.context, 0, 64, None),
     "image": _image,
     "image2": _image,
@@ -248,6 +270,7 @@ _NAMED: dict[str, Callable[[IcdObjects], Value]] = {
     "mapped": _mapped,
     "svm": _shared,
     "svm2": _shared,
+    "svm_mapped": _shared_and_mapped,
 }
 
 _SAMPLER = ("CL_SAMPLER_ADDRESSING_MODE", "CL_ADDRESS_NONE", "CL_SAMPLER_FILTER_MODE", "CL_FILTER_NEAREST")

@@ -6,7 +6,7 @@ import pytest
 
 from harness.api.model import api
 from harness.icd_check import calls
-from harness.icd_check.objects import IcdObjects
+from harness.icd_check.objects import ARGUMENT_INFORMATION, KERNEL_OF_ARGUMENTS, KERNELS, IcdObjects
 from harness.icd_check.subject import Icd
 from harness.marks import requirement
 from harness.sandbox import Sandbox, Unsupported
@@ -51,3 +51,22 @@ def test_proper_call(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
     with icd.attempts(sandbox) as attempts:
         attempts.check(f"{function} {' '.join(calls.recipes()[function])}", check)
+
+
+@requirement("API-ARG-002")
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(KERNEL_OF_ARGUMENTS, id="arguments"),
+        pytest.param("kernel void name() {}\n", id="none"),
+        pytest.param(KERNELS, id="none and arguments"),
+    ],
+)
+def test_argument_information(icd: Icd, sandbox: Sandbox, source: str) -> None:
+    """Kernels are built with -cl-kernel-arg-info, with arguments or none; without it, as the control."""
+    with icd.open(sandbox) as session:
+        objects = session.objects(session.some_platforms()[0])
+        for options in ("", ARGUMENT_INFORMATION):
+            program = objects.with_source(source)
+            error = session.call("clBuildProgram", program, 0, None, options, None, None)
+            assert error == 0, f"options {options!r}; the build log: {objects.build_log(program)}"

@@ -62,8 +62,9 @@ def check_memory(objects: IcdObjects, query: Query) -> None:
     fill = 0 if query.name == "CL_PROGRAM_BINARIES" else CANARY  # its answer goes where the memory points to
     exact, told = cl.buffer(size, fill), cl.buffer(8)
     error = ask(objects, query.function, query.number, size, exact, told)
-    assert error == 0, f"needs {size} bytes; with these it answered {error}"
-    assert told.u64() == size, f"its size is {size} bytes, and {told.u64()} when memory is given"
+    if size or error != INVALID_VALUE:  # of an empty list, no text says whether 0 bytes are enough
+        assert error == 0, f"needs {size} bytes; with these it answered {error}"
+        assert told.u64() == size, f"its size is {size} bytes, and {told.u64()} when memory is given"
     larger = cl.buffer(size + 24, fill)
     error = ask(objects, query.function, query.number, size + 24, larger, None)
     assert error == 0, f"needs {size} bytes; with {size + 24} it answered {error}"
