@@ -85,7 +85,8 @@ def bubblewrap(binds: dict[str, Path], keep: list[Path]) -> list[str]:
         if not folder.is_relative_to("/usr"):
             command += ["--bind", str(folder), str(folder)]
     for place, folder in binds.items():
-        command += ["--bind", str(folder), place]
+        if folder.exists():  # else there is no such place for the program
+            command += ["--bind", str(folder), place]
     return [*command, "--"]
 
 
