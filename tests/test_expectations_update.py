@@ -9,7 +9,6 @@ import pytest
 from harness import expectations as expectations_module
 from harness.errors import UsageError
 from harness.expectations import Expectations, load
-from harness.expectations import update as update_module
 from harness.expectations.document import Document
 from harness.expectations.update import update
 from harness.report.records import CaseResult, UnsupportedKind, Verdict
@@ -233,15 +232,11 @@ def test_a_header_inside_a_string_does_not_confuse(path: Path) -> None:
     assert after.reason == 'opens\n[[deviation]]\nverdict = "fail"\n'
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(update_module, "FOLDER", tmp_path)
-    return tmp_path
-
-
-def test_a_new_file_is_named_after_the_loader(folder: Path) -> None:
+def test_a_new_file_is_named_after_the_loader(tmp_path: Path) -> None:
+    folder = tmp_path
     hard = 'quote " backslash \\ tab\t bell \a byte \udc80'
-    path, sayings = update(Expectations(), [case("t", verdict="fail", message=hard)], LOADER, True)
+    nothing = expectations_module.find("Some loader", "2.3.1", folder)
+    path, sayings = update(nothing, [case("t", verdict="fail", message=hard)], LOADER, True)
     assert path == folder / "some-loader.toml"
     assert sayings[0] == "new file for Some loader 2.3.1"
     found = expectations_module.find("Some loader", "2.3.1", folder)
@@ -250,9 +245,10 @@ def test_a_new_file_is_named_after_the_loader(folder: Path) -> None:
     assert expectations_module.find("Some loader", "2.3.2", folder).path is None
 
 
-def test_a_new_file_beside_that_of_another_version(folder: Path) -> None:
+def test_a_new_file_beside_that_of_another_version(tmp_path: Path) -> None:
+    folder = tmp_path
     (folder / "some-loader.toml").write_text('loader = "Some loader"\nversions = ">=3"\n')
-    path, _ = update(Expectations(), [HANGS], LOADER, True)
+    path, _ = update(Expectations(folder=folder), [HANGS], LOADER, True)
     assert path == folder / "some-loader-2.3.1.toml"
 
 

@@ -84,8 +84,10 @@ class Expectations:
         entries: Sequence[Entry] = (),
         version: str | None = None,
         capabilities: Mapping[str, str] | None = None,
+        folder: Path = FOLDER,
     ) -> None:
         self.path = path
+        self.folder = folder  # where a first file of this subject belongs
         # What this version has beyond the core: where one of these vanishes, its checks count.
         self.capabilities = frozenset(n for n, v in (capabilities or {}).items() if matches(v, version))
         self.loader = loader
@@ -162,7 +164,7 @@ def find(name: str, version: str | None, folder: Path = FOLDER) -> Expectations:
     if len(fitting) > 1:
         both = " and ".join(path.name for path in fitting)
         raise UsageError(f"{folder}: {both} hold for {name} {version}; make their `versions` exclude each other")
-    return load(fitting[0], version) if fitting else Expectations()
+    return load(fitting[0], version) if fitting else Expectations(folder=folder)
 
 
 def known(folder: Path = FOLDER) -> list[Expectations]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import UsageError
-from harness.expectations import FOLDER, Entry, Expectations, load
+from harness.expectations import Entry, Expectations, load
 from harness.expectations.document import Document
 from harness.requirements.catalogue import catalogue
 
@@ -74,9 +74,9 @@ def _open(expectations: Expectations, loader: Mapping[str, Any], path: Path | No
         head += Document.assignment("versions", "==" + version)
     slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
     if path is None:
-        path = FOLDER / f"{slug}.toml"
+        path = expectations.folder / f"{slug}.toml"
         if path.exists():
-            path = FOLDER / f"{slug}-{version}.toml"
+            path = expectations.folder / f"{slug}-{version}.toml"
     if path.exists():
         raise UsageError(f"{path} exists and does not hold for {name} {version}; correct its `versions`")
     return Document(head), path
