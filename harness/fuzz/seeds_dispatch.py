@@ -5,11 +5,11 @@ python -m harness.fuzz.seeds_dispatch --out FOLDER     writes FOLDER/dispatch_se
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+
+from harness.fuzz import seeds
 
 SLOTS = 150
 NULL = 31  # where the object of a call is chosen: none
@@ -96,16 +96,5 @@ def layer_negotiation() -> Iterator[bytes]:
         yield bytes([0x41, 4]) + lists[4] + b"\0" + plain + one + plain + inside + next(some)
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m harness.fuzz.seeds_dispatch", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    folder = parser.parse_args(arguments).out
-    for target in (dispatch_sequence, layer_negotiation):
-        (folder / target.__name__).mkdir(parents=True, exist_ok=True)
-        for number, seed in enumerate(target()):
-            (folder / target.__name__ / f"{number:03}").write_bytes(seed)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(seeds.main("harness.fuzz.seeds_dispatch", __doc__, (dispatch_sequence, layer_negotiation), sys.argv[1:]))

@@ -5,10 +5,10 @@ python -m harness.fuzz.seeds_own --out FOLDER     writes FOLDER/recording, FOLDE
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+
+from harness.fuzz import seeds
 
 EXCHANGES = (
     ("hello", "environment", "heap", "handlers", "exports", "counted", "callbacks"),
@@ -69,16 +69,5 @@ def call_log() -> Iterator[bytes]:
     yield b"\0\4" + line(0, b"long", b"x", *[string(b"\x00" * 90, 7)] * 3, number)
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m harness.fuzz.seeds_own", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    folder = parser.parse_args(arguments).out
-    for target in (recording, call_log):
-        (folder / target.__name__).mkdir(parents=True, exist_ok=True)
-        for number, seed in enumerate(target()):
-            (folder / target.__name__ / f"{number:03}").write_bytes(seed)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(seeds.main("harness.fuzz.seeds_own", __doc__, (recording, call_log), sys.argv[1:]))
