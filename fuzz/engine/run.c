@@ -89,29 +89,27 @@ static void prepare(void)
     input_checkpoint();
 }
 
+/* Whether a variable has its second value; the first is the default, and there are no others. */
+static bool is_chosen(const char *name, const char *first, const char *second)
+{
+    const char *value = getenv(name);
+    if (value && !is(value, first) && !is(value, second)) {
+        stop("%s=%s: give %s or %s", name, value, first, second);
+    }
+    return value && is(value, second);
+}
+
 void engine_start(bool fuzzer)
 {
     const char *loader = getenv("CLHARNESS_FUZZ_LOADER");
     const char *against = getenv("CLHARNESS_FUZZ_AGAINST");
     const char *known = getenv("CLHARNESS_FUZZ_KNOWN");
-    const char *files = getenv("CLHARNESS_FUZZ_FILES");
-    const char *reset = getenv("CLHARNESS_FUZZ_RESET");
     const char *blocks = getenv("CLHARNESS_FUZZ_BLOCKS");
-    const char *mode = getenv("CLHARNESS_FUZZ_MODE");
-    if (reset && strcmp(reset, "none") != 0 && strcmp(reset, "snapshot") != 0) {
-        stop("CLHARNESS_FUZZ_RESET=%s: give snapshot or none", reset);
-    }
-    if (mode && strcmp(mode, "violations") != 0 && strcmp(mode, "legal") != 0) {
-        stop("CLHARNESS_FUZZ_MODE=%s: give legal or violations", mode);
-    }
-    if (files && strcmp(files, "memory") != 0 && strcmp(files, "real") != 0) {
-        stop("CLHARNESS_FUZZ_FILES=%s: give memory or real", files);
-    }
-    if (files && strcmp(files, "real") == 0) {
+    resets = !is_chosen("CLHARNESS_FUZZ_RESET", "snapshot", "none");
+    violations = is_chosen("CLHARNESS_FUZZ_MODE", "legal", "violations");
+    if (is_chosen("CLHARNESS_FUZZ_FILES", "memory", "real")) {
         real_files_use();
     }
-    resets = !reset || strcmp(reset, "none") != 0;
-    violations = mode && strcmp(mode, "violations") == 0;
     describing = getenv("CLHARNESS_FUZZ_DESCRIBE") != NULL;
     own_environment = environ;
     load_subjects(loader, against);
