@@ -5,13 +5,11 @@ python -m harness.fuzz.rules --out FILE --api api.json
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
+from harness.api import from_api
 from harness.requirements.catalogue import Slot, slots
 
 KINDS = {"devices": "LIST", "events": "LIST", "properties": "PROPERTIES", "loader": "LOADER", "none": "LOADER"}
@@ -60,14 +58,5 @@ const struct rule rules[FUNCTION_COUNT] = {{
 """
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m harness.fuzz.rules", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--api", type=Path, required=True, help="api.json of harness.api.generate")
-    options = parser.parse_args(arguments)
-    options.out.write_text(source(json.loads(options.api.read_text())))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(from_api.main("harness.fuzz.rules", __doc__, source, sys.argv[1:]))

@@ -5,12 +5,10 @@ python -m harness.reference_loader.definition --out FILE --api api.json
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from pathlib import Path
 from typing import Any
 
+from harness.api import from_api
 from harness.requirements.catalogue import slots
 
 
@@ -21,14 +19,5 @@ def definition(api: dict[str, Any]) -> str:
     return "".join(["LIBRARY OpenCL\nEXPORTS\n", *(f"    {name}\n" for name in names)])
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m harness.reference_loader.definition", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--api", type=Path, required=True, help="api.json of harness.api.generate")
-    options = parser.parse_args(arguments)
-    options.out.write_text(definition(json.loads(options.api.read_text())))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(from_api.main("harness.reference_loader.definition", __doc__, definition, sys.argv[1:]))

@@ -8,12 +8,10 @@ finds the vendor by its object (or stands in entry_points.c).
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from pathlib import Path
 from typing import Any
 
+from harness.api import from_api
 from harness.requirements.catalogue import Slot, slots
 
 OWN = ("loader", "properties", "devices", "events", "none")
@@ -118,14 +116,5 @@ entry queried_function(int slot)
 """
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m harness.reference_loader.generate", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--api", type=Path, required=True, help="api.json of harness.api.generate")
-    options = parser.parse_args(arguments)
-    options.out.write_text(source(json.loads(options.api.read_text())))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(from_api.main("harness.reference_loader.generate", __doc__, source, sys.argv[1:]))

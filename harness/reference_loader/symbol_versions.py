@@ -7,13 +7,11 @@ Programs that were linked with another loader for Linux ask for these versions b
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
+from harness.api import from_api
 from harness.requirements.catalogue import opencl_version, slots
 
 
@@ -33,14 +31,5 @@ def script(api: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m harness.reference_loader.symbol_versions", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--api", type=Path, required=True, help="api.json of harness.api.generate")
-    options = parser.parse_args(arguments)
-    options.out.write_text(script(json.loads(options.api.read_text())))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(from_api.main("harness.reference_loader.symbol_versions", __doc__, script, sys.argv[1:]))
