@@ -1,3 +1,3 @@
 """Loads the plugin for every pytest run from the project's root."""
 
-pytest_plugins = ["harness.plugin"]
+pytest_plugins = ["harness.run.plugin"]

@@ -14,7 +14,7 @@ add_custom_command(
   OUTPUT ${folder}/clharness_dispatch.c ${folder}/OpenCL.def
   COMMAND ${python} harness.reference_loader.generate --out ${folder}/clharness_dispatch.c --api ${api}
   COMMAND ${python} harness.reference_loader.definition --out ${folder}/OpenCL.def --api ${api}
-  DEPENDS generate.py definition.py ${PROJECT_SOURCE_DIR}/harness/api/from_api.py ${PROJECT_SOURCE_DIR}/harness/requirements/slots.toml ${api}
+  DEPENDS generate.py definition.py ${PROJECT_SOURCE_DIR}/harness/api/from_api.py ${PROJECT_SOURCE_DIR}/harness/api/contract/slots.toml ${api}
   VERBATIM)
 
 add_library(clharness_reference_loader SHARED ${CLHARNESS_LOADER_SOURCES}

@@ -1,5 +1,5 @@
 /* Programs, kernels and memory that hold something: a device with the feature `compiler` knows the kernels of
- * harness/icd_check/compute.py by their names, takes every source that does not say `clharness_undeclared`, and does
+ * harness/check/icd/compute.py by their names, takes every source that does not say `clharness_undeclared`, and does
  * each command at once. */
 #define _GNU_SOURCE
 #include "compute.h"

@@ -1,5 +1,5 @@
 /* Improper calls: NULL in the place of objects, wait lists, objects that do not belong together, and the rules of
- * harness/icd_check/rules.toml. */
+ * harness/api/contract/rules.toml. */
 #define _GNU_SOURCE
 #include "validity.h"
 #include "compute.h"

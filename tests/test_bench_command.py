@@ -13,9 +13,9 @@ import pytest
 from harness.build import ROOT
 from harness.cli import bench
 from harness.errors import UsageError
-from harness.loader import Loader
 from harness.sandbox import Unsupported
-from harness.subject import loader_path
+from harness.subject.loader import Loader
+from harness.subject.search import loader_path
 
 
 def clharness(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench_dispatch import dispatch_lines, measure_dispatch
+from harness.bench.dispatch import dispatch_lines, measure_dispatch
 from harness.build import ROOT, build
-from harness.loader import Loader
 from harness.probe.counting import _shares, counted
 from harness.probe.objects import Objects
 from harness.sandbox import Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 
 @pytest.fixture(autouse=True)

@@ -17,9 +17,9 @@ import pytest
 from harness.build import ROOT, build
 from harness.cli.main import main
 from harness.errors import UsageError
-from harness.icd_check import subject
-from harness.icd_check.seeded import icd_faults
 from harness.sandbox import Sandbox
+from harness.selftest.icds import icd_faults
+from harness.subject import icd as subject
 
 
 @pytest.fixture
@@ -175,8 +175,8 @@ def test_checks_of_an_icd_are_in_no_other_run(sandbox: Sandbox) -> None:
     icd, layer = sandbox.icd("a").path, build().folder / "mock_layers" / "examples" / "libprint_layer.so"
     for option, name in (("--clharness-part", "loader"), (f"--layer={layer}", "layer"), (f"--icd={icd}", "icd")):
         found = subprocess.run([*command, option], cwd=ROOT, capture_output=True, text=True).stdout
-        assert ("validate/test_icd_" in found) == (name == "icd")
-        assert ("validate/test_layer_" in found) == (name == "layer")
+        assert ("icd/test_icd_" in found) == (name == "icd")
+        assert ("layer/test_layer_" in found) == (name == "layer")
         assert ("suites/discovery/test_" in found) == (name == "loader")
 
 

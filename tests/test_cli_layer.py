@@ -15,8 +15,8 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.cli.main import main
-from harness.layer_check.seeded import layer_faults
 from harness.sandbox import Sandbox
+from harness.selftest.layers import layer_faults
 
 QUICK = "not transparency or clCreateBuffer or clEnqueueNDRangeKernel or application"
 
@@ -122,8 +122,8 @@ def test_checks_of_a_layer_are_not_in_a_run_of_a_loader() -> None:
     of_a_layer = subprocess.run(
         [*command, f"--layer={example('print')}"], cwd=ROOT, capture_output=True, text=True
     ).stdout
-    assert "suites/layers/test_" in of_a_loader and "validate" not in of_a_loader
-    assert "suites/layers/validate/test_" in of_a_layer and "suites/layers/test_" not in of_a_layer
+    assert "suites/layers/test_" in of_a_loader and "layers/layer/" not in of_a_loader
+    assert "suites/layers/layer/test_" in of_a_layer and "suites/layers/test_" not in of_a_layer
 
 
 def test_faults_of_layers_are_listed() -> None:

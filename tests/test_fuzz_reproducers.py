@@ -12,7 +12,7 @@ from harness.fuzz import builds
 from harness.fuzz import replay as replays
 from harness.fuzz.replay import by_input, expected_lines, replay, reproducer_trouble, seed_trouble, subject
 from harness.fuzz.reproducers import Reproducer
-from harness.subject import system_loader
+from harness.subject.search import system_loader
 
 
 def loaders() -> list[Path]:

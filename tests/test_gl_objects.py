@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from harness.build import build
-from harness.icd_check.direct import IcdSession
-from harness.icd_check.gl import FILL, RealWorld, plain_numbers, real_worlds
-from harness.icd_check.subject import Icd
+from harness.check.icd.gl import FILL, RealWorld, plain_numbers, real_worlds
+from harness.probe.icd_session import IcdSession
 from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
 
 # What OpenGL has not, or not on every machine.
 NOT_EVERYWHERE = {

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from harness.api.model import api
-from harness.icd_check import reproducer
-from harness.icd_check.attempts import readable
-from harness.icd_check.subject import Icd
+from harness.check.icd.attempts import readable
 from harness.probe.verdicts import Crashed
+from harness.run import reproducer
 from harness.sandbox import Sandbox
+from harness.subject.icd import Icd
 
 
 def test_crash_happens_again_without_the_harness(tmp_path: Path) -> None:

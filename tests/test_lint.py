@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from harness.build import ROOT, build
-from harness.cases import Case
 from harness.expectations import Expectations, load
-from harness.lint import faults_without_their_cases, lint, unused_expectations, unused_mock_faults
-from harness.reference_loader.faults import Fault
+from harness.run.cases import Case
+from harness.run.lint import faults_without_their_cases, lint, unused_expectations, unused_mock_faults
+from harness.selftest.loaders import Fault
 
 FILE = "suites/discovery/test_a.py"
 
@@ -129,7 +129,7 @@ def mock_faults(folder: Path, *names: str) -> Path:
 
 # --- in a run of pytest ---
 
-HEAD = '"""A suite."""\nimport pytest\nfrom harness.marks import requirement\n'
+HEAD = '"""A suite."""\nimport pytest\nfrom harness.check.marks import requirement\n'
 ORDERLY = '''\
 @requirement("DISC-LNX-014")
 def test_a(loader):
@@ -155,7 +155,7 @@ def run(folder: Path, suite: str, *options: str) -> subprocess.CompletedProcess[
     suites.mkdir(parents=True)
     (suites / "test_small.py").write_text(HEAD + suite)
     command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pytest.ini"), "--rootdir", str(folder)]
-    command += ["-p", "harness.plugin", "-p", "no:cacheprovider", "-q", *options, str(suites.parent)]
+    command += ["-p", "harness.run.plugin", "-p", "no:cacheprovider", "-q", *options, str(suites.parent)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
 

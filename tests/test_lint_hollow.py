@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import hollow
+from harness.run import assertions
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from harness import hollow
     ],
 )
 def test_an_assertion_that_always_holds(text: str, why: str) -> None:
-    said = hollow.always_true(ast.parse(text, mode="eval").body)
+    said = assertions.always_true(ast.parse(text, mode="eval").body)
     assert said and why in said
 
 
@@ -51,7 +51,7 @@ def test_an_assertion_that_always_holds(text: str, why: str) -> None:
     ],
 )
 def test_an_assertion_that_can_fail(text: str) -> None:
-    assert hollow.always_true(ast.parse(text, mode="eval").body) is None
+    assert assertions.always_true(ast.parse(text, mode="eval").body) is None
 
 
 # --- whole checks ---
@@ -110,7 +110,7 @@ def recovers(loader: Any) -> None:
     "check", [asserts, asserts_by_helper, asserts_by_name, expects_an_error, raises, records, recovers]
 )
 def test_a_check_that_can_fail(check: Callable[..., Any]) -> None:
-    assert list(hollow.problems(check)) == []
+    assert list(assertions.problems(check)) == []
 
 
 def empty(loader: Any) -> None:
@@ -158,5 +158,5 @@ def suppresses(loader: Any) -> None:
     ],
 )
 def test_a_check_that_cannot_fail(check: Callable[..., Any], said: list[str]) -> None:
-    found = list(hollow.problems(check))
+    found = list(assertions.problems(check))
     assert [text.rpartition(": ")[2] for text in found] == said

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness import subject
 from harness.build import ROOT, build
 from harness.cli import loader
+from harness.subject import search
 
 NOTE = "there is no libOpenCL.so.1 on this machine: this run tests clharness's own reference loader"
 REFERENCE = "clharness reference loader"
@@ -80,11 +80,11 @@ def test_search_without_a_linker_cache(tmp_path: Path, monkeypatch: pytest.Monke
     """A linker cache that lists no loader, and folders with one and without."""
     nothing = subprocess.CompletedProcess[str]([], 0, stdout="0 libs found in cache\n", stderr="")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: nothing)
-    monkeypatch.setattr(subject, "FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(search, "FOLDERS", (str(tmp_path),))
     if there_is_one:
-        (tmp_path / subject.SONAME).touch()
+        (tmp_path / search.SONAME).touch()
 
-    assert subject.system_loader() == (tmp_path / subject.SONAME if there_is_one else None)
+    assert search.system_loader() == (tmp_path / search.SONAME if there_is_one else None)
 
 
 @pytest.mark.parametrize(

@@ -124,9 +124,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_nothing(
-    config: Path, tmp_path: Path, scratch: Path, number: signal.Signals
-) -> None:
+def test_an_interrupted_run_leaves_nothing(config: Path, tmp_path: Path, scratch: Path, number: signal.Signals) -> None:
     ready = tmp_path / "ready"
     command = [sys.executable, "-P", "-m", "harness.cli", "mock", "--config", str(config)]
     process = subprocess.Popen(

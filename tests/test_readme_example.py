@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import subject
 from harness.build import ROOT, build
 from harness.errors import UsageError
+from harness.subject import search
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def run(folder: Path, check: str) -> subprocess.CompletedProcess[str]:
     suite = folder / "suites" / "discovery"
     suite.mkdir(parents=True, exist_ok=True)
     (suite / "test_linux_blank.py").write_text(check)
-    (folder / "conftest.py").write_text('pytest_plugins = ["harness.plugin"]\n')
+    (folder / "conftest.py").write_text('pytest_plugins = ["harness.run.plugin"]\n')
     (folder / "pytest.ini").write_text((ROOT / "pytest.ini").read_text())
     command = [sys.executable, "-m", "pytest", "-c", "pytest.ini", "--rootdir", ".", "suites", "-p", "no:cacheprovider"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "CLHARNESS_BUILD": str(build().folder)}
@@ -38,7 +38,7 @@ def run(folder: Path, check: str) -> subprocess.CompletedProcess[str]:
 def test_example_is_green_and_can_fail(example: str, tmp_path: Path) -> None:
     """The check passes on the machine's loader, and fails with the change that the README proposes."""
     try:
-        subject.loader_path(None)
+        search.loader_path(None)
     except UsageError as error:
         pytest.skip(str(error))
 

@@ -19,7 +19,7 @@ from harness.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Stands in for harness.plugin: the same options, and a verdict for each test.
+# Stands in for harness.run.plugin: the same options, and a verdict for each test.
 PLUGIN = """\
 import os, sys
 from pathlib import Path

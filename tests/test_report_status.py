@@ -73,9 +73,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("verdict", "expected", "strength", "file", "strict", "vanished", "outcome", "result"), TABLE
-)
+@pytest.mark.parametrize(("verdict", "expected", "strength", "file", "strict", "vanished", "outcome", "result"), TABLE)
 def test_status(
     verdict: Verdict,
     expected: Expected,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.errors import UsageError
 from harness.requirements import catalogue as module
 from harness.requirements.catalogue import (
@@ -18,7 +19,6 @@ from harness.requirements.catalogue import (
     grey_areas,
     index,
     load_catalogue,
-    slots,
     strongest,
 )
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from harness import hollow
 from harness.build import ROOT
 from harness.cli.main import main
+from harness.run import assertions
 from harness.selftest.run import seeded_loader
 
 HEAD = '''\
 """A small suite."""
-from harness.marks import requirement
+from harness.check.marks import requirement
 '''
 HONEST = '''
 
@@ -114,11 +114,11 @@ def test_no_check_of_the_suites_can_lose_its_assertions() -> None:
     ]
     assert len(checks) > 200
     for check in checks:
-        assert list(hollow.problems_in(ast.FunctionDef(**(vars(check) | {"body": [ast.Pass()]})), print))
+        assert list(assertions.problems_in(ast.FunctionDef(**(vars(check) | {"body": [ast.Pass()]})), print))
         for node in ast.walk(check):
             if isinstance(node, ast.Assert):
                 node.test, kept = ast.Constant(True), node.test
-                assert list(hollow.problems_in(check, print)), check.name
+                assert list(assertions.problems_in(check, print)), check.name
                 node.test = kept
 
 
@@ -146,7 +146,7 @@ def test_a_fault_that_nothing_is_for_fails(tmp_path: Path) -> None:
 def matrix_of(tmp_path: Path, suite: str, *chosen: str) -> Any:
     """What the whole matrix says of a suite and a few faults: open checks with what ended them, missed faults."""
     program = (
-        "import json, sys; from pathlib import Path; from harness.reference_loader.faults import faults;"
+        "import json, sys; from pathlib import Path; from harness.selftest.loaders import faults;"
         "from harness.selftest import report; from harness.selftest.run import run_matrix;"
         "folder, *names = sys.argv[1:]; chosen = [faults().by_name[n] for n in names];"
         "m = run_matrix(Path(folder), Path(folder), chosen, 2, lambda _: None, True);"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.reference_loader import faults as fault_list
-from harness.reference_loader import seed
-from harness.reference_loader.faults import Fault, load
+from harness.selftest import loaders as fault_list
+from harness.selftest import seed
+from harness.selftest.loaders import Fault, load
 
 SOURCE = """\
 static int length(const char *text)

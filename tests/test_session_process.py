@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.loader import SYSTEM_VENDORS, Loader
 from harness.probe import Session, Value
 from harness.probe.values import Callback
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.sandbox import PASSED_ON
-from harness.subject import loader_path
+from harness.subject.loader import SYSTEM_VENDORS, Loader
+from harness.subject.search import loader_path
 
 
 @pytest.fixture(scope="module")

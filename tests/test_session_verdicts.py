@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.loader import Loader
 from harness.probe import AbnormalExit, Crashed, Hung
 from harness.probe.session import CommandError
 from harness.sandbox import Sandbox
-from harness.subject import loader_path
+from harness.subject.loader import Loader
+from harness.subject.search import loader_path
 
 
 @pytest.fixture(scope="module")
@@ -150,9 +150,7 @@ def test_a_call_past_the_guard_page_is_a_crash(loader: Loader, sandbox: Sandbox)
 
 
 @pytest.mark.parametrize("size", [1, 7, 4096, 5000])
-def test_the_guard_page_begins_right_behind_a_buffer_of_any_size(
-    loader: Loader, sandbox: Sandbox, size: int
-) -> None:
+def test_the_guard_page_begins_right_behind_a_buffer_of_any_size(loader: Loader, sandbox: Sandbox, size: int) -> None:
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         buffer = cl.buffer(size)

@@ -120,9 +120,7 @@ def test_works_from_elsewhere_and_through_a_link(checkout: Path, tmp_path: Path,
 
 
 @pytest.mark.parametrize("configured_by", ["the launcher", "a person"])
-def test_a_moved_checkout_is_configured_anew(
-    checkout: Path, tmp_path: Path, library: str, configured_by: str
-) -> None:
+def test_a_moved_checkout_is_configured_anew(checkout: Path, tmp_path: Path, library: str, configured_by: str) -> None:
     launch(checkout, "loader", library)
     moved = tmp_path / "moved"
     checkout.rename(moved)
@@ -173,9 +171,7 @@ def test_options_of_another_program_are_left_alone(checkout: Path, library: str)
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["loader", "--help"], ["test", "--help"], ["requirements"], ["unknown"]]
 )
-def test_what_needs_no_build_does_not_build(
-    checkout: Path, arguments: list[str], path_without_cmake: str
-) -> None:
+def test_what_needs_no_build_does_not_build(checkout: Path, arguments: list[str], path_without_cmake: str) -> None:
     run = launch(checkout, *arguments, PATH=path_without_cmake)
 
     assert run.returncode == 0, run.stderr

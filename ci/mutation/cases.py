@@ -24,8 +24,8 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.errors import HarnessError, UsageError
-from harness.plugin import CASE, LOADER
 from harness.probe import stacks
+from harness.run.plugin import CASE, LOADER
 from harness.selftest.worker import Result, Runner, Usual
 
 MEMORY = 8 << 30  # bytes of address space that a case may take: a mutant that asks for all of it harms only itself
@@ -179,7 +179,7 @@ class Suites:
 def with_suites(library: Path, folders: Sequence[Path], expression: str, use: Callable[[Suites], None]) -> None:
     """Calls `use` with the collected suites, from within pytest. Raises where they cannot be collected, or are none."""
     loop = _Loop(use)
-    arguments = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(folders[0].parent.parent), "-p", "harness.plugin"]
+    arguments = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(folders[0].parent.parent), "-p", "harness.run.plugin"]
     for plugin in ("cacheprovider", "logging", "faulthandler", "xdist"):
         arguments += ["-p", f"no:{plugin}"]
     arguments += ["-q", "-s", "-W", "ignore::pytest.PytestAssertRewriteWarning", f"--loader={library}"]

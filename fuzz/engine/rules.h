@@ -1,4 +1,4 @@
-/* Where each call must go, as the catalogue says (harness/requirements/slots.toml). */
+/* Where each call must go, as the catalogue says (harness/api/contract/slots.toml). */
 #ifndef CLHARNESS_FUZZ_RULES_H
 #define CLHARNESS_FUZZ_RULES_H
 

@@ -13,17 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.bench_dispatch import dispatch_lines, measure_dispatch
-from harness.bench_vendors import measure_vendors, vendor_lines
+from harness.bench.dispatch import dispatch_lines, measure_dispatch
+from harness.bench.vendors import measure_vendors, vendor_lines
 from harness.build import build
 from harness.calllog import reader
 from harness.cli.loader import output_path
 from harness.errors import Exit, HarnessError
 from harness.fuzz.bench import fuzz_lines, measure_targets
-from harness.loader import Loader
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.machine import scratch_root
-from harness.subject import loader_path
+from harness.subject.loader import Loader
+from harness.subject.search import loader_path
 
 EXAMPLE = """\
   clharness bench                       everything

@@ -20,8 +20,8 @@ from harness.fuzz.blocks import blocks_file
 from harness.fuzz.campaign import Campaign, Target, default_folder
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting
-from harness.icd_check.subject import find_library
 from harness.report.terminal import Terminal, printable
+from harness.subject.icd import find_library
 
 EXAMPLE = """\
   clharness fuzz --list                                 the targets

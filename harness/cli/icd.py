@@ -10,9 +10,9 @@ from harness.build import ROOT
 from harness.cli.layer import add_loader_argument
 from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
 from harness.errors import HarnessError, UsageError
-from harness.icd_check.subject import find_library
-from harness.loader import read_facts
-from harness.subject import SONAME, system_loader
+from harness.subject.icd import find_library
+from harness.subject.loader import read_facts
+from harness.subject.search import SONAME, system_loader
 
 EXAMPLE = """\
   clharness icd build/libmyvendor.so                             directly, and through the loaders that are here
@@ -68,7 +68,7 @@ def _empty_folder(text: str) -> Path:
 
 
 def run(args: argparse.Namespace) -> int:
-    folders = sorted({path.parent for path in _SUITES.glob("*/validate/test_icd_*.py")})
+    folders = sorted({path.parent for path in _SUITES.glob("*/icd/test_icd_*.py")})
     if not folders:
         raise HarnessError(f"there are no checks in {_SUITES}; is this checkout complete?")
     options = [f"--icd={library_path(str(find_library(args.file)), 'an ICD, such as build/libmyvendor.so')}"]

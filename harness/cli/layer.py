@@ -14,7 +14,7 @@ EXAMPLE = """\
   clharness layer libtracer.so --changes clCreateCommandQueue    a layer that changes these calls on purpose
 """
 
-_CHECKS = ROOT / "suites" / "layers" / "validate"
+_CHECKS = ROOT / "suites" / "layers" / "layer"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

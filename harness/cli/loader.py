@@ -19,7 +19,7 @@ from harness.build import build
 from harness.errors import Exit, HarnessError, UsageError
 from harness.report import channel
 from harness.report.terminal import printable
-from harness.subject import SONAME, system_loader
+from harness.subject.search import SONAME, system_loader
 
 EXAMPLE = """\
   clharness loader                                     the system's loader, else the reference loader
@@ -28,7 +28,7 @@ EXAMPLE = """\
 """
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PLUGIN = "harness.plugin"  # takes the options below, and drives the report
+_PLUGIN = "harness.run.plugin"  # takes the options below, and drives the report
 _GRACE = 20.0  # seconds for an interrupted run to tell what it has
 
 

@@ -22,7 +22,7 @@ from harness.report.terminal import printable
 from harness.sandbox import Sandbox
 from harness.sandbox.faults import NAMES, faults
 from harness.sandbox.mock_config import MockConfig, read
-from harness.subject import SONAME
+from harness.subject.search import SONAME
 
 EXAMPLE = """\
   clharness mock --config mock_icds/two-vendors.toml -- clinfo -l

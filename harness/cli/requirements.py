@@ -12,7 +12,6 @@ from pathlib import Path
 
 from harness.build import ROOT
 from harness.errors import Exit, UsageError
-from harness.reference_loader.faults import FILES, Fault, Faults, faults, load_all
 from harness.requirements.catalogue import catalogue, index
 from harness.requirements.marks import Check, find_checks
 from harness.requirements.state import (
@@ -25,6 +24,7 @@ from harness.requirements.state import (
     state_of,
     without_proof,
 )
+from harness.selftest.loaders import FILES, Fault, Faults, faults, load_all
 
 EXAMPLE = """\
   clharness requirements                the table
@@ -133,8 +133,8 @@ def _faults() -> Faults:
 
 def _of_mocks() -> list[Fault]:
     """The faults of mock layers and mock ICDs; without a build, none of them."""
-    from harness.icd_check.seeded import icd_faults
-    from harness.layer_check.seeded import layer_faults
+    from harness.selftest.icds import icd_faults
+    from harness.selftest.layers import layer_faults
 
     try:
         return [one.fault for one in layer_faults().values()] + [one.fault for one in icd_faults().values()]

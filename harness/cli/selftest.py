@@ -14,8 +14,8 @@ from pathlib import Path
 from harness.build import ROOT
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
-from harness.reference_loader.faults import Fault, faults
 from harness.requirements.catalogue import suite_of
+from harness.selftest.loaders import Fault, faults
 
 SUITES = ("discovery", "dispatch", "layers", "interop")
 
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     folder = suites / args.suite if args.suite else suites
     subject: tuple[str, ...] = ()
     if args.layer:
-        folder, subject = suites / "layers" / "validate", ("--clharness-seeded-layer",)
+        folder, subject = suites / "layers" / "layer", ("--clharness-seeded-layer",)
     if args.icd:
         folder, subject = suites, ("--clharness-seeded-icd",)
     lint = not args.fault and not args.layer and not args.icd
@@ -120,8 +120,8 @@ def _known(args: argparse.Namespace) -> Mapping[str, Fault]:
         raise UsageError("--layer and --icd: give one of them")
     if args.suite or args.suites:
         raise UsageError(f"--{_subject(args).lower()} is about checks of its own; leave --suite and --suites out")
-    from harness.icd_check.seeded import icd_faults
-    from harness.layer_check.seeded import layer_faults
+    from harness.selftest.icds import icd_faults
+    from harness.selftest.layers import layer_faults
 
     if args.icd:
         return {name: one.fault for name, one in icd_faults().items()}

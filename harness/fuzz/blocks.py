@@ -31,7 +31,7 @@ from elftools.dwarf.callframe import FDE  # type: ignore[import-untyped]
 from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from harness.errors import ClharnessError, HarnessError, UsageError
-from harness.shared_library import read_library
+from harness.subject.library import read_library
 
 _EXECUTABLE, _WRITABLE, _ALLOCATED = 4, 1, 2  # flags of a section
 _STUBS = (".plt", ".init", ".fini")  # no blocks of the library's own

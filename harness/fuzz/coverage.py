@@ -18,7 +18,7 @@ from harness.fuzz.builds import FuzzBuild
 from harness.fuzz.libfuzzer import MEMORY
 from harness.fuzz.subject import FuzzSubject
 from harness.fuzz.target_process import TIME_LIMIT, Setting, environment
-from harness.shared_library import read_library
+from harness.subject.library import read_library
 
 # Counts lie in a mapped file from the start (%c), because at its end the loader finds no file system any more.
 FLAGS = "-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation"

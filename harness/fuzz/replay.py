@@ -23,13 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.build import build
-from harness.capabilities import tell_name
 from harness.errors import ClharnessError, Exit, HarnessError, UsageError
 from harness.fuzz import builds
 from harness.fuzz.reproducers import Reproducer, reproducers, unlisted
 from harness.fuzz.target_process import Found, environment, read_line
-from harness.loader import Loader
-from harness.subject import system_loader
+from harness.subject.capabilities import tell_name
+from harness.subject.loader import Loader
+from harness.subject.search import system_loader
 
 LIST = builds.FUZZ / "corpus" / "inputs.txt"
 _ENDED = re.compile(r"^clharness-fuzz: (.+) ended with .*$", re.M)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness import tomlfile
-from harness.capabilities import tell_name
 from harness.errors import UsageError
 from harness.expectations.versions import matches, parse_version
 from harness.fuzz import builds
 from harness.fuzz.findings import load_one
-from harness.loader import Loader
+from harness.subject.capabilities import tell_name
+from harness.subject.loader import Loader
 
 FOLDER = builds.FUZZ / "reproducers"
 LIST = FOLDER / "findings.toml"

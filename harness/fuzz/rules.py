@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from harness.api import from_api
-from harness.requirements.catalogue import Slot, slots
+from harness.api.contract.slots import Slot, slots
 
 KINDS = {"devices": "LIST", "events": "LIST", "properties": "PROPERTIES", "loader": "LOADER", "none": "LOADER"}
 LISTS = {"devices": "devices", "events": "event_list", "properties": "properties"}
@@ -50,7 +50,7 @@ def source(api: dict[str, Any]) -> str:
     """The C text."""
     functions = {f["name"]: f for f in api["functions"]}
     rows = "".join(_row(functions[s.function], s) for s in slots().values() if s.function in functions)
-    return f"""/* Generated from the installed OpenCL-Headers and harness/requirements/slots.toml. Do not edit. */
+    return f"""/* Generated from the installed OpenCL-Headers and harness/api/contract/slots.toml. Do not edit. */
 #include "rules.h"
 
 const struct rule rules[FUNCTION_COUNT] = {{

@@ -10,7 +10,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from harness.errors import UsageError
-from harness.shared_library import SharedLibrary, read_library, require_this_machine
+from harness.subject.library import SharedLibrary, read_library, require_this_machine
 
 _EXAMPLE = "build/libOpenCL.so.1"
 _HOW = "build it with clang: CC=clang CFLAGS='-g -fsanitize=address,fuzzer-no-link' (fuzz/README.md)"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.api.model import api
-from harness.loader import Loader
 from harness.probe.extensions import function_of
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall, Sent
 from harness.probe.session import Session
 from harness.probe.values import Value, pack
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 # What stands for handles in a list: a device of the vendor, and a name that is text in UTF-16.
 DEVICE, NAME = "device", "name"

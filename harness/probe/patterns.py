@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.api.contract.slots import slots
 from harness.api.model import Function, Parameter, api
 from harness.calllog.reader import CallLog, Event
 from harness.probe.objects import Objects
 from harness.probe.session import Session
 from harness.probe.values import Buffer, Callback, Value, pack
-from harness.requirements.catalogue import slots
 from harness.sandbox.machine import Unsupported
 
 MASK = (1 << 64) - 1
@@ -69,7 +69,7 @@ def _is_count(function: Function, index: int) -> bool:
 
 
 def routing_parameter(function: Function) -> int:
-    """The parameter that the vendor is inferred from (harness/requirements/slots.toml says which); -1: from none."""
+    """The parameter that the vendor is inferred from (harness/api/contract/slots.toml says which); -1: from none."""
     slot = slots().get(function.name)
     if slot is None:
         return -1  # no loader infers anything: the address is a vendor's own

@@ -10,13 +10,13 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from harness.api.contract.slots import slots
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall, routing_parameter
 from harness.probe.session import Session
 from harness.probe.values import Value, pack
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
 
 # Functions that no object routes: they have checks of their own.

@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from harness.api import from_api
-from harness.requirements.catalogue import slots
+from harness.api.contract.slots import slots
 
 
 def definition(api: dict[str, Any]) -> str:

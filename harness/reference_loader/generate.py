@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from harness.api import from_api
-from harness.requirements.catalogue import Slot, slots
+from harness.api.contract.slots import Slot, slots
 
 OWN = ("loader", "properties", "devices", "events", "none")
 OWN_FUNCTIONS = ("clSVMAlloc", "clSVMFree")
@@ -90,7 +90,7 @@ def source(api: dict[str, Any]) -> str:
         own.append(f"        [{slot.number}] = (entry)loader_{name},\n")
         if slot.empty_slot == "CL_INVALID_OPERATION":  # so are the slots of extensions marked
             queried.append(f"    [{slot.number}] = (entry){public},\n")
-    return f"""/* Generated from the installed OpenCL-Headers and harness/requirements/slots.toml. Do not edit. */
+    return f"""/* Generated from the installed OpenCL-Headers and harness/api/contract/slots.toml. Do not edit. */
 #include "dispatch.h"
 #include "entry_points.h"
 

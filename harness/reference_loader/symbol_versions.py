@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import Any
 
 from harness.api import from_api
-from harness.requirements.catalogue import opencl_version, slots
+from harness.api.contract.slots import opencl_version, slots
 
 
 def script(api: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Reads the catalogue: requirements, the vendor inference of each dispatch slot, and the grey areas.
+"""Reads the catalogue: requirements and the grey areas.
 
 One TOML file holds one section, one table one requirement; `index.toml` holds what they have in common. Prose
 may be wrapped in the files at will: it is read as one paragraph.
@@ -73,21 +73,6 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Slot:
-    """How a loader finds the vendor of one function; see the head of slots.toml."""
-
-    function: str
-    number: int
-    class_: str
-    argument: str
-    null: int | None  # OpenCL error code for NULL in that argument
-    null_note: str | None
-    errcode_ret: bool
-    reached: str  # export, query or windows-query
-    empty_slot: str  # undefined, CL_INVALID_OPERATION or never used
-
-
-@dataclass(frozen=True)
 class GreyArea:
     number: int
     topic: str
@@ -133,7 +118,7 @@ def load_catalogue(folder: Path) -> tuple[Index, dict[str, Requirement]]:
     by_subject = {name: text(path, name, t, "later") for name, t in data.get("subject", {}).items()}
     titles: dict[str, str] = {}
     requirements: dict[str, Requirement] = {}
-    listed = {"index.toml", "slots.toml", "grey_areas.toml"}
+    listed = {"index.toml", "grey_areas.toml"}
     for name, group in groups.items():
         for section in group.sections:
             file = folder / f"{name}-{section}.toml".lower()
@@ -181,40 +166,6 @@ def _load_section(
             **prose,
         )
     return title, entries
-
-
-@functools.cache
-def slots() -> dict[str, Slot]:
-    """Vendor inference by function name, in the order of the dispatch table."""
-    path = FOLDER / "slots.toml"
-    data = read(path)
-    classes = data["class"]
-    result: dict[str, Slot] = {}
-    for name, table in data["function"].items():
-        kind = text(path, name, table, "class")
-        one_of(path, name, "class", kind, classes)
-        note = table.get("null_note")
-        result[name] = Slot(
-            function=name,
-            number=table["slot"],
-            class_=kind,
-            argument=table.get("argument", classes[kind]["argument"]),
-            null=None if note else table.get("null", classes[kind].get("null")),
-            null_note=note,
-            errcode_ret=table.get("errcode_ret", False),
-            reached=table.get("reached", "export"),
-            empty_slot=table.get("empty_slot", "undefined"),
-        )
-    return result
-
-
-# The version of OpenCL that brought the slots from each number on; members of cl_icd_dispatch are only ever appended.
-_FIRST_SLOTS = {"1.0": 0, "1.1": 81, "1.2": 93, "2.0": 123, "2.1": 137, "2.2": 144, "3.0": 146, "3.1": 149}
-
-
-def opencl_version(slot: Slot) -> str:
-    """The version of OpenCL that brought a function, as "1.2"; of an extension's, the one that it is listed under."""
-    return next(version for version, first in reversed(_FIRST_SLOTS.items()) if slot.number >= first)
 
 
 @functools.cache

@@ -19,8 +19,8 @@ from typing import Literal
 
 import pytest
 
-from harness.plugin import CASE
-from harness.reference_loader.faults import Fault
+from harness.run.plugin import CASE
+from harness.selftest.loaders import Fault
 from harness.selftest.place import Place
 from harness.selftest.worker import Pool, Result, Runner, Task, Usual
 

@@ -12,8 +12,8 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.errors import ClharnessError, HarnessError, UsageError
-from harness.plugin import CASE
-from harness.reference_loader.faults import Fault
+from harness.run.plugin import CASE
+from harness.selftest.loaders import Fault
 from harness.selftest.matrix import Matrix
 from harness.selftest.worker import VARIABLE
 
@@ -94,8 +94,17 @@ def run_matrix(
     loader."""
     os.environ.pop(VARIABLE, None)
     loop = _Loop(faults, jobs, tick, prove_checks, all_own_cases)
-    arguments = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(suites.parent), "-p", "harness.plugin", "-q", "-s"]
-    arguments += ["-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
+    arguments = [
+        "-c",
+        str(ROOT / "pytest.ini"),
+        "--rootdir",
+        str(suites.parent),
+        "-p",
+        "harness.run.plugin",
+        "-q",
+        "-s",
+    ]
+    arguments += ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
     arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *(subject or [f"--loader={seeded_loader()}"])]
     arguments.append(str(folder))
     if not whole_lint:

@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 import pytest
 
-from harness.cases import verdict_of
 from harness.errors import HarnessError
-from harness.plugin import CASE
 from harness.probe import stacks
+from harness.run.cases import verdict_of
+from harness.run.plugin import CASE
 from harness.selftest.place import Place, place_of
 
 VARIABLE = "CLHARNESS_FAULT"

@@ -15,7 +15,8 @@ build_is_current() {
     [[ -e $build/clharness.json && -e $stamp && $(<"$stamp") == "$(build_identity)" ]] || return
     newer=$(cd "$root" && find . \( -path './build*' -o -path './.?*' -o -samefile "$build" \) -prune -o \
         \( -name '*.[ch]' -o -name '*.in' -o -name '*.cmake' -o -name CMakeLists.txt -o -path './harness/api/*.py' -o \
-            -path './harness/reference_loader/*' -o -path './harness/requirements/slots.toml' \) \
+            -path './harness/reference_loader/*' -o -path './harness/api/contract/*.toml' -o \
+            -path './harness/selftest/*' \) \
         -newer "$stamp" -print -quit)
     [[ ! $newer ]]
 }

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.sandbox import MockIcd, Sandbox
+from harness.subject.loader import Loader
 
 
 def listed_in_order(sandbox: Sandbox, mocks: list[MockIcd | Path]) -> None:
@@ -183,9 +183,7 @@ def test_library_with_all_functions(loader: Loader, sandbox: Sandbox, way: str, 
 
 
 @requirement("DISC-ACC-004")
-def test_library_with_one_function_exported(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
-) -> None:
+def test_library_with_one_function_exported(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """A library that exports clGetExtensionFunctionAddress only, which tells the other two, is a vendor or not."""
     sandbox.vendor("x", variant="icd_only_get_extension_function_address")
     sandbox.vendor("a")

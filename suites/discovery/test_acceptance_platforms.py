@@ -7,10 +7,10 @@ from itertools import combinations
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 COUNTS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 64]
 
@@ -41,9 +41,7 @@ def handles(cl: Session, count: int) -> list[int]:
 
 @requirement("DISC-GEN-001", "DISC-ACC-013", "DISC-ACC-016")
 @pytest.mark.parametrize("count", COUNTS)
-def test_platforms_of_one_library(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int
-) -> None:
+def test_platforms_of_one_library(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int) -> None:
     """Every platform is asked for extensions and suffix, first the size, then with room of that size, and offered."""
     extensions = "cl_khr_icd cl_khr_fp64"
     sandbox.vendor("x", platforms=count, extensions=extensions, suffix="VENDORX")
@@ -85,7 +83,6 @@ def test_platforms_of_several_libraries(loader: Loader, sandbox: Sandbox, counts
         assert cl.used_platforms() == wanted
         if 0 not in counts:  # with rejected vendors: test_acceptance_bookkeeping.py
             assert [cl.vendor_function(f"clTellSUFFIX{n}") for n in range(len(counts))] == [mock.name for mock in mocks]
-
 
 
 # Ways in which one platform of several fails: the fault, and settings of that platform.
@@ -161,9 +158,7 @@ LISTS = {
 
 @requirement("DISC-ACC-022")
 @pytest.mark.parametrize("way", LISTS)
-def test_list_is_not_as_announced(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str
-) -> None:
+def test_list_is_not_as_announced(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str) -> None:
     """A list that is shorter or longer than announced costs no more than the vendor, and no memory is misused."""
     faults, platforms, offered = LISTS[way]
     sandbox.vendor("a")

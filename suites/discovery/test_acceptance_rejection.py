@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pytest import mark
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.sandbox import MockIcd, Sandbox
+from harness.subject.loader import Loader
 
 NOT_FOUND = -1001
 EXTENSIONS = 0x0904

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 # Strings that list cl_khr_icd.
 LISTED = {
@@ -70,7 +70,7 @@ FAR_MISSES = {
     "another": "cl_khr_fp64",
     "prefix": "cl_khr_",
     "many": "cl_khr_something_else " * 1000,
-    **{f"another-letter-{n}": f"{'cl_khr_icd'[:n]}#{'cl_khr_icd'[n + 1:]}" for n in range(10)},
+    **{f"another-letter-{n}": f"{'cl_khr_icd'[:n]}#{'cl_khr_icd'[n + 1 :]}" for n in range(10)},
 }
 
 
@@ -146,7 +146,6 @@ def test_suffix_of_any_length(loader: Loader, sandbox: Sandbox, suffix: str) -> 
             assert cl.vendor_function("clSomethingElse") is None
 
 
-
 # Strings without a terminator, of sizes around the multiples of 16 in which heaps give out memory.
 UNTERMINATED = {
     **{f"extensions-{n}": ("extensions", ("cl_khr_icd" + " e" * n)[:n]) for n in (10, 16, 17, 31, 32, 33, 64)},
@@ -158,9 +157,7 @@ UNTERMINATED = {
 
 @requirement("DISC-ACC-021")
 @pytest.mark.parametrize("way", UNTERMINATED)
-def test_string_without_terminator(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str
-) -> None:
+def test_string_without_terminator(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str) -> None:
     """An extension string or suffix without a terminator is not read past the size that was reported."""
     string, text = UNTERMINATED[way]
     sandbox.vendor("x", faults=[f"{string}_unterminated"], **{"suffix": "MIDDLE", string: text})

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.sandbox import MockIcd, Sandbox
+from harness.subject.loader import Loader
 
 BOTH = "cl_khr_icd cl_khr_icd_unloadable"
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.loader import ANDROID_VENDORS, SYSTEM_VENDORS, Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.sandbox import Sandbox
+from harness.subject.loader import ANDROID_VENDORS, SYSTEM_VENDORS, Loader
 
 ANDROID = "Android vendor directory"
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.session import Session
 from harness.sandbox import MockIcd, Sandbox
+from harness.subject.loader import Loader
 
 Record = Callable[[str], None]
 VARIABLE = "OCL_ICD_FILENAMES"

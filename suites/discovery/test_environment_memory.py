@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.verdicts import Leaked
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 SHORT, LONG = 10, 20_000
 ALLOWANCE = 1_000

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from harness.api.model import api
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.session import Session
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 FIRST_CALLS = {
     "clGetPlatformIDs": lambda cl: cl.platform_count(),

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from harness.api.model import api
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.session import Session
 from harness.sandbox import MockIcd, Sandbox
+from harness.subject.loader import Loader
 
 Record = Callable[[str], None]
 DEFAULT = "OCL_ICD_DEFAULT_PLATFORM"

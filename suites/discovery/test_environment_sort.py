@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.session import Session
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 Devices = tuple[int, int, int]  # GPUs, CPUs, accelerators
 

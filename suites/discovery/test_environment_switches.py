@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from harness.calllog.reader import CallLog
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.sandbox import MockIcd, MockLayer, Sandbox
+from harness.subject.loader import Loader
 
 TRUE = ["True", "true", "T", "1"]
 FALSE = [

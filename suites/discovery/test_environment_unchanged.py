@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from harness.build import build
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 
 def paths(sandbox: Sandbox, *names: str) -> list[str]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 SUCCESS = 0
 INVALID_VALUE = -30
@@ -256,9 +256,7 @@ def test_wrong_arguments_without_platforms(
 
 
 @requirement("DISC-GEN-002")
-def test_other_functions_without_platforms(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
-) -> None:
+def test_other_functions_without_platforms(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """Without a platform a context by type is an error and not a crash, as the first call and after an enumeration."""
     results = []
     for enumerate_before in (False, True):

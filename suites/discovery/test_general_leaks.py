@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.verdicts import Leaked
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 ROUNDS = 6
 SMALLEST_BLOCK = 4 * struct.calcsize("P")  # of the C library's heap
@@ -130,9 +130,7 @@ def test_heap_of_discoveries_that_find_nothing(loader: Loader, sandbox: Sandbox,
 
 @requirement("DISC-GEN-016")
 @pytest.mark.parametrize("what", ["extensions", "other-extensions", "suffix"])
-def test_heap_that_a_string_costs(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], what: str
-) -> None:
+def test_heap_that_a_string_costs(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], what: str) -> None:
     """The strings that discovery reads are kept at most once each; whether a loader keeps them is recorded."""
     used = []
     for length in (100, 10100):

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import MockIcd, Sandbox
+from harness.subject.loader import Loader
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
 
@@ -105,9 +105,7 @@ def test_all_platforms_however_the_application_runs(
 
 @requirement("DISC-GEN-001")
 @pytest.mark.parametrize("offers", [(1, 2, 3), (1,) * 9, (2, 0, 1), (1, 9, 1)], ids=str)
-def test_nothing_depends_on_what_memory_held_before(
-    loader: Loader, sandbox: Sandbox, offers: Sequence[int]
-) -> None:
+def test_nothing_depends_on_what_memory_held_before(loader: Loader, sandbox: Sandbox, offers: Sequence[int]) -> None:
     """Discovery reads no memory that it did not write, nor memory that it gave back."""
     vendors(sandbox, offers)
     sandbox.env["GLIBC_TUNABLES"] = "glibc.malloc.perturb=165"
@@ -167,9 +165,7 @@ def test_order_of_equal_vendors(loader: Loader, sandbox: Sandbox, record: Callab
 
 
 @requirement("DISC-GEN-001", "DISC-GEN-009")
-def test_platforms_of_one_vendor_keep_together(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
-) -> None:
+def test_platforms_of_one_vendor_keep_together(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """Platforms of equal vendors are all listed; whether they stay in the vendor's order is recorded."""
     vendors(sandbox, (3, 1, 4))
 

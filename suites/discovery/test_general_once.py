@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.values import Value
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
 DEVICE_TYPE_GPU = 4

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.sandbox import Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 CALLS_BACK = ["constructor_calls_opencl", "enumeration_calls_opencl", "info_calls_opencl"]
 

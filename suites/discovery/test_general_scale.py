@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 
 @requirement("DISC-GEN-001")

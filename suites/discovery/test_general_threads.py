@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
 THREADS = 16

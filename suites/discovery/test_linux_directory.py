@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from harness.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import MockIcd, Sandbox, Unsupported
+from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
 
 Record = Callable[[str], None]
 
@@ -302,9 +302,7 @@ def test_suffix_in_another_case(loader: Loader, sandbox: Sandbox) -> None:
 @requirement("DISC-LNX-007")
 @pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "among others"])
-def test_suffix_without_a_name(
-    loader: Loader, sandbox: Sandbox, record: Record, alone: bool, heap: str
-) -> None:
+def test_suffix_without_a_name(loader: Loader, sandbox: Sandbox, record: Record, alone: bool, heap: str) -> None:
     """A file called ".icd" is a configuration file or not; short names around it do no harm."""
     (sandbox.vendors / ".icd").write_text(f"{vendor(sandbox, 'bare')}\n")
     good = [] if alone else named_files(sandbox, ["a.icd"], "considered")

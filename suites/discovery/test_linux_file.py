@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import MockIcd, Sandbox
+from harness.subject.loader import Loader
 
 # Ways in which an application meets the loader, for what must hold in each of them.
 WAYS: dict[str, dict[str, Any]] = {

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import MockIcd, Sandbox
+from harness.subject.loader import Loader
 
 WAYS: dict[str, dict[str, Any]] = {
     "opened": {},
@@ -133,9 +133,7 @@ def test_content_that_names_no_library(loader: Loader, sandbox: Sandbox, bad: st
     assert_only_good(loader, sandbox, "everywhere", line, way)
 
 
-def whose(
-    loader: Loader, sandbox: Sandbox, content: bytes, vendors: dict[str, str], heap: str = "opened"
-) -> str:
+def whose(loader: Loader, sandbox: Sandbox, content: bytes, vendors: dict[str, str], heap: str = "opened") -> str:
     """Which of `vendors` (by outcome: the mock's name) a file of this content brings in, between two good files."""
     good = [vendor(sandbox, "one"), vendor(sandbox, "two")]
     sandbox.vendors_in_order([f"{good[0]}\n", content, f"{good[1]}\n"])

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.session import CommandError
 from harness.sandbox import MockIcd, Sandbox
+from harness.subject.loader import Loader
 
 Record = Callable[[str], None]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.verdicts import Leaked
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 # A list with room for each file may stay; a path or the content of a file is larger than an element of it.
 MORE = 64

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import MockIcd, Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 Maker = Callable[[Path], object]
 

@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import api
 from harness.calllog.reader import CallLog, Event
-from harness.capabilities import LOADER_INFO
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.patterns import answered
 from harness.probe.values import Value
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
+from harness.subject.capabilities import LOADER_INFO
+from harness.subject.loader import Loader
 
 QUERY = "clGetExtensionFunctionAddress"
 PLATFORM_QUERY = "clGetExtensionFunctionAddressForPlatform"

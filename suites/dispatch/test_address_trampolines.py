@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import Function, api
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall
 from harness.probe.values import Value
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 INVALID_OPERATION = -59
 

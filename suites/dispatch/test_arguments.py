@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
-from harness.loader import Loader
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall, address_of, variants
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 CLASSES = {
     "platform": "DISP-ARG-001",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import api
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 KINDS = {"platform", "device", "context", "queue", "memory", "program", "kernel", "event", "sampler"}
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import api
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.objects import Objects
 from harness.probe.whole_api import INVALID_OPERATION, call_all, lacking_calls, misrouted, reached, refusal_problems
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 GET = "clIcdGetFunctionAddressForPlatformKHR"
 ALWAYS = {"clGetPlatformInfo", "clGetDeviceIDs"}  # without these no platform is offered, or none has objects

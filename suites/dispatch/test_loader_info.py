@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.values import Value
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 FUNCTION = "clGetICDLoaderInfoOCLICD"
 OPENCL_VERSION, VERSION, NAME, VENDOR = QUERIES = (1, 2, 3, 4)

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.objects import Objects
 from harness.probe.patterns import LIST, PatternedCall, Sent, address_of, routing_parameter
 from harness.probe.values import Value, pack
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 CLASSES = {
     "device": pytest.mark.requirement("DISP-NUL-003"),

@@ -9,12 +9,12 @@ import pytest
 
 from harness.api.model import api
 from harness.calllog.reader import CallLog
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.objects import Objects
 from harness.probe.values import Buffer, Value
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 INVALID_VALUE = -30
 INVALID_PLATFORM = -32

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import api
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.objects import Objects
 from harness.probe.values import Value
 from harness.probe.verdicts import Crashed
 from harness.probe.whole_api import call_all, lacking_calls, misrouted, reached, refusal_problems, with_slots
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 # Where the table ended once: the first slot behind it, for each block of functions that was appended (HDR cl_icd.h).
 ENDS = {

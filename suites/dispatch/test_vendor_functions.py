@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from harness.api.model import api
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.extensions import FUNCTIONS, function_of
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 OBJECTS = ("cl_semaphore_khr", "cl_command_buffer_khr", "cl_mutable_command_khr")
 

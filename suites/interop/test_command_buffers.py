@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.addressed import Words, problems_of_function, problems_of_lists
 from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 CREATE = "clCreateCommandBufferKHR"
 END = 0

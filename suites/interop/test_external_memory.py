@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
 from harness.probe.extensions import FUNCTIONS, MEM_DEVICE_HANDLE_LIST
 from harness.probe.objects import Objects
 from harness.probe.session import CANARY
 from harness.probe.values import pack
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 LIST, OPAQUE_FD, WIN32, KMT, DMA_BUF, WIN32_NAME = MEM_DEVICE_HANDLE_LIST, 0x2060, 0x2061, 0x2062, 0x2067, 0x2069
 END = 0

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from harness.api.model import api
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.values import Buffer, Value
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 FUNCTION = "clGetGLContextInfoKHR"
 EXTENSIONS = "cl_khr_icd cl_khr_gl_sharing"

@@ -11,13 +11,13 @@ import pytest
 
 from harness.api.model import api
 from harness.calllog.reader import CallLog
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall, Sent
 from harness.probe.values import Buffer, pack
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 USER_SYNC = api().constant("CL_CONTEXT_INTEROP_USER_SYNC")

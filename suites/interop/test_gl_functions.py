@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall
 from harness.probe.values import Value
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 INVALID_OPERATION = -59
 NULL = {"context": -34, "queue": -36, "memory": -38}  # the error where that handle is NULL

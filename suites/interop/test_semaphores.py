@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.addressed import DEVICE, Words, problems_of_function, problems_of_lists
 from harness.probe.extensions import (
     FUNCTIONS,
@@ -17,6 +16,7 @@ from harness.probe.extensions import (
     SEMAPHORE_TYPE_BINARY,
 )
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 TYPE, LIST, EXPORT = SEMAPHORE_TYPE, SEMAPHORE_DEVICE_HANDLE_LIST, SEMAPHORE_EXPORT_HANDLE_TYPES
 BINARY = [TYPE, SEMAPHORE_TYPE_BINARY]

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
-from harness.layer_schemes import use_layers
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.layer_schemes import use_layers
+from harness.check.marks import requirement
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall, address_of, variants
 from harness.probe.values import Value
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 
 def chain(loader: Loader, sandbox: Sandbox, names: Sequence[str], **settings: Any) -> list[str]:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import api
-from harness.layer_schemes import SCHEMES, use_layers, use_scheme
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.layer_schemes import SCHEMES, use_layers, use_scheme
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.objects import Objects
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 Record = Callable[[str], None]
 
@@ -263,9 +263,7 @@ def test_platform_of_a_layer(loader: Loader, sandbox: Sandbox, position: str, ve
 @requirement("LAY-DSC-012")
 @pytest.mark.parametrize("supplies", [False, True], ids=["plain", "supplies a platform"])
 @pytest.mark.parametrize("place", ["missing", "empty", "unusable"])
-def test_layers_without_a_vendor(
-    loader: Loader, sandbox: Sandbox, place: str, supplies: bool, record: Record
-) -> None:
+def test_layers_without_a_vendor(loader: Loader, sandbox: Sandbox, place: str, supplies: bool, record: Record) -> None:
     """Without any vendor layers are loaded or not; where they are, a platform that one supplies is there."""
     loader.require("OPENCL_LAYERS")
     if place == "missing":
@@ -284,9 +282,7 @@ def test_layers_without_a_vendor(
 @requirement("LAY-DSC-015")
 @pytest.mark.parametrize("value", ["{layer}", "{layer}:{layer}", "/missing", ":", "", "x" * 100_000])
 @pytest.mark.parametrize("variable", ["OPENCL_LAYERS", "OPENCL_LAYER_PATH"])
-def test_variables_where_layers_are_not_supported(
-    loader: Loader, sandbox: Sandbox, variable: str, value: str
-) -> None:
+def test_variables_where_layers_are_not_supported(loader: Loader, sandbox: Sandbox, variable: str, value: str) -> None:
     """A loader without layers does not care for their variables, whatever they say."""
     if loader.has(variable):
         raise Unsupported("loader", f"this loader has {variable}")

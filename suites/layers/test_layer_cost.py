@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
+from harness.api.contract.slots import slots
 from harness.api.model import Function, api
-from harness.layer_schemes import SCHEMES, use_layers, use_scheme
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.layer_schemes import SCHEMES, use_layers, use_scheme
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.counting import counted
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall
-from harness.requirements.catalogue import slots
 from harness.sandbox import Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 # Calls of each class of objects, with what is to be known of their first argument; all answer without a callback.
 CALLS: dict[str, str] = {
@@ -96,9 +96,7 @@ def larger_environment(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "machine", [missing, empty, dropped, empty_folder, full_folder, larger_environment], ids=lambda m: m.__name__
 )
-def test_cost_of_a_call_without_layers(
-    loader: Loader, sandbox: Sandbox, machine: Callable[[Sandbox], None]
-) -> None:
+def test_cost_of_a_call_without_layers(loader: Loader, sandbox: Sandbox, machine: Callable[[Sandbox], None]) -> None:
     """A call has the same number of instructions whatever layers were looked for, as long as none is there."""
     loader.require("OPENCL_LAYERS")
     sandbox.vendor("a")

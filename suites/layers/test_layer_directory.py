@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from harness.layer_schemes import SCHEMES, use_scheme
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.layer_schemes import SCHEMES, use_scheme
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 Record = Callable[[str], None]
 PATH = "OPENCL_LAYER_PATH"
@@ -322,9 +322,7 @@ def test_compiled_in_folder(loader: Loader, sandbox: Sandbox, count: int, listed
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("value", ["{root}/chosen", "{root}/missing", "{root}/libraries", ""])
-def test_variable_replaces_the_compiled_in_folder(
-    loader: Loader, sandbox: Sandbox, value: str, record: Record
-) -> None:
+def test_variable_replaces_the_compiled_in_folder(loader: Loader, sandbox: Sandbox, value: str, record: Record) -> None:
     """With the variable only the folder that it names counts, also where that is missing; empty, either may count."""
     loader.require(PATH)
     sandbox.vendor("a")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from harness.layer_schemes import SCHEMES, use_scheme
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.layer_schemes import SCHEMES, use_scheme
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import MockLayer, Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 Record = Callable[[str], None]
 LIST = "OPENCL_LAYERS"
@@ -251,9 +251,7 @@ def test_elements_that_are_no_layers_together(loader: Loader, sandbox: Sandbox, 
 
 @requirement("LAY-DSC-014")
 @pytest.mark.parametrize("way", [vendor_of_its_own, loader_itself, other_library])
-def test_library_that_is_no_layer_is_closed(
-    loader: Loader, sandbox: Sandbox, way: Callable[[Sandbox], str]
-) -> None:
+def test_library_that_is_no_layer_is_closed(loader: Loader, sandbox: Sandbox, way: Callable[[Sandbox], str]) -> None:
     """A library without the functions of a layer does not stay open; the loader itself can still be unloaded."""
     loader.require(LIST)
     sandbox.vendor("a")
@@ -270,9 +268,7 @@ def test_library_that_is_no_layer_is_closed(
 
 @requirement("LAY-DSC-003")
 @pytest.mark.parametrize("way", NOT_OPENED, ids=lambda way: way.__name__)
-def test_missing_element_is_not_the_program(
-    loader: Loader, sandbox: Sandbox, way: Callable[[Sandbox], str]
-) -> None:
+def test_missing_element_is_not_the_program(loader: Loader, sandbox: Sandbox, way: Callable[[Sandbox], str]) -> None:
     """An element that cannot be opened does not stand for the program, even where that has a layer's functions."""
     loader.require(LIST)
     if loader.facts.sanitizer:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from harness.calllog.reader import CallLog
-from harness.layer_schemes import DEINIT, SCHEMES, use_layers, use_scheme
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.layer_schemes import DEINIT, SCHEMES, use_layers, use_scheme
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.objects import Objects
 from harness.probe.verdicts import Leaked
 from harness.sandbox import MockLayer, Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 Record = Callable[[str], None]
 NAMES = ("front", "middle", "back")
@@ -184,9 +184,7 @@ def test_calls_of_the_loader_during_deinitialisation(
 @pytest.mark.parametrize("linked", [False, True], ids=["opened", "linked"])
 @pytest.mark.parametrize("position", NAMES)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_exit_handler_of_a_layer(
-    loader: Loader, sandbox: Sandbox, scheme: str, position: str, linked: bool
-) -> None:
+def test_exit_handler_of_a_layer(loader: Loader, sandbox: Sandbox, scheme: str, position: str, linked: bool) -> None:
     """By the older scheme a layer may call its target from an exit handler, down to the vendor; nothing is removed."""
     if use_scheme(loader, sandbox, scheme).deinitialises:
         raise Unsupported("loader", "by the newer scheme layers do not use exit handlers (LAY-DEI-005)")

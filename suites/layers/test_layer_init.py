@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from harness.api.model import api
-from harness.layer_schemes import INIT_WITH_PROPERTIES, SCHEMES, use_layers, use_scheme
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.layer_schemes import INIT_WITH_PROPERTIES, SCHEMES, use_layers, use_scheme
+from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.objects import Objects
 from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
 
 NAMES = ("front", "middle", "back")
 

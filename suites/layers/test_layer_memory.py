@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.marks import requirement
 from harness.probe.verdicts import Leaked
 from harness.sandbox import Sandbox, Unsupported
+from harness.subject.loader import Loader
 
 SMALLEST_BLOCK = 32  # of the C library's heap
 

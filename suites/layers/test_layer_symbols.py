@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from harness.build import build
-from harness.layer_schemes import DEINIT, INIT, INIT_WITH_PROPERTIES, LEGACY, SCHEMES, use_layers, use_scheme
-from harness.loader import Loader
-from harness.marks import requirement
+from harness.check.layer_schemes import DEINIT, INIT, INIT_WITH_PROPERTIES, LEGACY, SCHEMES, use_layers, use_scheme
+from harness.check.marks import requirement
 from harness.sandbox import MockLayer, Sandbox
+from harness.subject.loader import Loader
 
 POSITIONS = ("front", "middle", "back")
 

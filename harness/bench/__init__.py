@@ -1,0 +1,1 @@
+"""Measures the harness, and what loaders cost."""

@@ -1,0 +1,1 @@
+"""What the author of a check imports."""

@@ -1,0 +1,449 @@
+"""A vendor's external memory, semaphores and command buffers, as an application uses them.
+
+for use in uses(session, "cl_khr_semaphore"):
+    context = use.context([use.able[0]])
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from harness.api.model import api
+from harness.check.icd.objects import IcdObjects
+from harness.probe.convenience import CallFailed
+from harness.probe.extensions import (
+    DEVICE_MEMORY_TYPES,
+    DEVICE_SEMAPHORE_TYPES,
+    DMA_BUF,
+    MEM_DEVICE_HANDLE_LIST,
+    OPAQUE_FD,
+    SEMAPHORE_DEVICE_HANDLE_LIST,
+    SEMAPHORE_TYPE,
+    SEMAPHORE_TYPE_BINARY,
+    function_of,
+)
+from harness.probe.icd_session import IcdSession
+from harness.probe.session import CommandError
+from harness.probe.values import Buffer, Value, pack
+from harness.probe.verdicts import Hung
+from harness.sandbox import Unsupported
+
+DEVICE_UUID, UUID_SIZE = 0x106A, 16  # CL_DEVICE_UUID_KHR
+VULKAN_TYPES = {OPAQUE_FD: 0x1, DMA_BUF: 0x200}  # VkExternalMemoryHandleTypeFlagBits
+SIZE = 4096  # of the memory that is shared, in bytes
+COMPLETE = 0
+STATUS, TYPE = "CL_EVENT_COMMAND_EXECUTION_STATUS", "CL_EVENT_COMMAND_TYPE"
+OUT_OF_ORDER = 1  # CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+EXTENSIONS_WITH_VERSION = 0x1060
+INVALID_PROPERTY = -64
+UNKNOWN = (0, 0, 0)  # a revision that the vendor does not tell
+
+
+class Use:
+    """One platform that has an extension, and its devices that have it (`able`) among all of its devices."""
+
+    def __init__(self, session: IcdSession, platform: Value, extension: str) -> None:
+        self.session = session
+        self.platform = platform
+        self.extension = extension
+        self.objects = IcdObjects(session, platform)
+        self.devices = session.GetDeviceIDs(platform)
+        listed = session.GetPlatformInfo(platform, "CL_PLATFORM_EXTENSIONS").split()
+        own = [device for device in self.devices if extension in self.extensions(device)]
+        self.advertised = bool(own) or extension in listed
+        types = {"cl_khr_external_memory": DEVICE_MEMORY_TYPES}.get(extension)
+        types = DEVICE_SEMAPHORE_TYPES if "semaphore" in extension else types
+        self.able = [
+            device for device in own if types is None or self.types(device, types) or self._lacks(device, types)
+        ]
+        self._addresses: dict[str, Value] = {}
+
+    # --- queries ---
+
+    def _lacks(self, device: Value, types: int) -> bool:
+        """Whether a device with semaphores does not know the query of their types, which is another check's affair."""
+        unknown = self.answer("clGetDeviceInfo", device, types)[0] != 0
+        return unknown and types == DEVICE_SEMAPHORE_TYPES
+
+    def answer(self, function: str, handle: Value, query: int) -> tuple[int, bytes]:
+        """The error of a query, and the answer where there is none."""
+        size = self.session.buffer(8, 0)
+        if error := self.call(function, handle, query, 0, None, size):
+            return error, b""
+        value = self.session.buffer(max(size.u64(), 1))
+        error = self.call(function, handle, query, size.u64(), value, None) if size.u64() else 0
+        return error, value[: size.u64()]
+
+    def extensions(self, device: Value) -> list[str]:
+        error, text = self.answer("clGetDeviceInfo", device, api().constant("CL_DEVICE_EXTENSIONS"))
+        if error:
+            raise CallFailed(f"clGetDeviceInfo(CL_DEVICE_EXTENSIONS) answered {error}")
+        return text.rstrip(b"\0").decode(errors="replace").split()
+
+    def types(self, handle: Value, query: int) -> list[int]:
+        """Handle types or semaphore types of a device or platform; none where the query is not known."""
+        function = "clGetPlatformInfo" if handle == self.platform else "clGetDeviceInfo"
+        error, found = self.answer(function, handle, query)
+        return [] if error else list(struct.unpack(f"<{len(found) // 4}I", found[: len(found) // 4 * 4]))
+
+    def revision(self, extension: str = "") -> tuple[int, int, int]:
+        """What the devices tell of the extension's revision; UNKNOWN where they do not."""
+        for device in self.able or self.devices:
+            _, listed = self.answer("clGetDeviceInfo", device, EXTENSIONS_WITH_VERSION)
+            for at in range(0, len(listed), 68):
+                name = listed[at + 4 : at + 68].split(b"\0")[0].decode(errors="replace")
+                if name == (extension or self.extension):
+                    (version,) = struct.unpack("<I", listed[at : at + 4])
+                    return version >> 22, version >> 12 & 0x3FF, version & 0xFFF
+        return UNKNOWN
+
+    def is_since(self, *revision: int) -> bool:
+        """Whether the extension is of that revision or later, as far as the vendor tells."""
+        return self.revision() in (UNKNOWN, revision) or self.revision() > revision
+
+    # --- calls ---
+
+    def address(self, function: str) -> Value:
+        """Where the platform has a function. Raises CallFailed where it has none."""
+        if function not in self._addresses:
+            found = function_of(self.session, self.platform, function)
+            if not found:
+                raise CallFailed(
+                    f"clGetExtensionFunctionAddressForPlatform({function}) answered NULL for a platform with "
+                    f"{self.extension}, expected an address"
+                )
+            self._addresses[function] = found
+        return self._addresses[function]
+
+    def call(self, function: str, *arguments: Any) -> int:
+        """Calls a function of the core through the table, one of an extension by its address."""
+        if api().functions[function].slot is None:
+            return self.session.call_at(self.address(function), function, *arguments)
+        return self.session.call(function, *arguments)
+
+    def named(self, function: str, **arguments: Any) -> int:
+        """The same with arguments by their names in the headers; what is not named is 0."""
+        names = [parameter.name for parameter in api().functions[function].parameters]
+        unknown = arguments.keys() - set(names)
+        assert not unknown, f"{function} has no parameter {', '.join(unknown)}"
+        return self.call(function, *(arguments.get(name) for name in names))
+
+    def good(self, function: str, *arguments: Any) -> None:
+        """A call that has to succeed. Raises CallFailed."""
+        if error := self.call(function, *arguments):
+            raise CallFailed(f"{function} answered {error}, expected CL_SUCCESS")
+
+    def made(self, function: str, *arguments: Any) -> tuple[int, Value]:
+        """The error and the object of a function whose last argument is errcode_ret."""
+        code = self.session.buffer(4)
+        made = self.call(function, *arguments, code)
+        assert isinstance(made, Value)
+        error = code.i32()
+        if bool(error) == bool(made):
+            raise CallFailed(f"{function} answered {made:#x} with the error {error}")
+        return error, made
+
+    def must_make(self, function: str, *arguments: Any) -> Value:
+        error, made = self.made(function, *arguments)
+        if error:
+            raise CallFailed(f"{function} answered {error}, expected CL_SUCCESS")
+        return made
+
+    def words(self, *values: Any) -> Buffer:
+        return self.session.words(list(values))
+
+    # --- objects ---
+
+    def context(self, devices: Sequence[Value]) -> Value:
+        properties = [api().constant("CL_CONTEXT_PLATFORM"), self.platform, 0]
+        error, context = self.session.CreateContext(properties, list(devices))
+        if error:
+            raise CallFailed(f"clCreateContext of {len(devices)} devices answered {error}, expected CL_SUCCESS")
+        return context
+
+    def queue(self, context: Value, device: Value, properties: int = 0) -> Value:
+        return self.must_make("clCreateCommandQueue", context, device, properties)
+
+    def buffer(self, context: Value, size: int = SIZE) -> Value:
+        return self.must_make("clCreateBuffer", context, 0, size, None)
+
+    def user_event(self, context: Value) -> Value:
+        return self.must_make("clCreateUserEvent", context)
+
+    def set_event(self, event: Value, status: int = COMPLETE) -> None:
+        self.good("clSetUserEventStatus", event, status)
+
+    def event(self, event: Value, query: str) -> int:
+        """Type or status of an event."""
+        error, value = self.answer("clGetEventInfo", event, api().constant(query))
+        if error or len(value) != 4:
+            raise CallFailed(f"clGetEventInfo({query}) answered {error} and {len(value)} bytes, expected 4")
+        return int.from_bytes(value, "little", signed=True)
+
+    def write(self, queue: Value, memory: Value, content: bytes, event: Buffer | None = None) -> None:
+        data = self.session.data(content)
+        self.good("clEnqueueWriteBuffer", queue, memory, int(event is None), 0, len(content), data, 0, None, event)
+
+    def read(self, queue: Value, memory: Value, size: int) -> bytes:
+        data = self.session.buffer(size, 0)
+        self.good("clEnqueueReadBuffer", queue, memory, 1, 0, size, data, 0, None, None)
+        return data.bytes()
+
+    def unsupported(self, reason: str) -> Unsupported:
+        return Unsupported("machine", f"{self.objects.owner}: {reason}")
+
+
+def uses(session: IcdSession, extension: str, devices: int = 1) -> list[Use]:
+    """The platforms that have an extension, on so many devices; makes the case `unsupported` where none has."""
+    found = []
+    advertised = False
+    for platform in session.some_platforms():
+        session.platform = platform
+        use = Use(session, platform, extension)
+        advertised = advertised or use.advertised
+        if use.advertised and len(use.able) >= devices:
+            found.append(use)
+    if not advertised:
+        raise Unsupported("loader", f"this ICD does not advertise {extension}", extension)
+    if not found:
+        raise Unsupported("machine", f"no platform of this ICD has {devices} devices with {extension} on this machine")
+    return found
+
+
+@contextlib.contextmanager
+def may_block(outcomes: list[str]) -> Iterator[None]:
+    """For calls that may wait, by the specification, for what they are to be ordered behind."""
+    try:
+        yield
+    except Hung:
+        outcomes.append("blocks")
+
+
+# --- descriptors ---
+
+
+def target(session: IcdSession, fd: int) -> tuple[int, int] | None:
+    """What a descriptor of the probe refers to (device and inode); None where it is closed."""
+    try:
+        state = os.stat(f"/proc/{session.pid}/fd/{fd}")
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino
+
+
+class Memory:
+    """Memory outside OpenCL of SIZE bytes, and its data. `descriptor` gives a new descriptor of it each time.
+
+    It is Vulkan's where that has the same device, else shared memory of the system, which not every vendor takes.
+    """
+
+    def __init__(self, use: Use, device: Value, kind: int) -> None:
+        self.session = use.session
+        self.without_vulkan = self._ask_vulkan(use, device, kind)
+        if self.without_vulkan:
+            self._own = self.session.descriptor(f"memory {SIZE}")
+            self._file = os.open(f"/proc/{self.session.pid}/fd/{int(self._own)}", os.O_RDWR)
+
+    def _ask_vulkan(self, use: Use, device: Value, kind: int) -> str:
+        """Makes the memory there; gives the reason why not."""
+        error, uuid = use.answer("clGetDeviceInfo", device, DEVICE_UUID)
+        if error or len(uuid) != UUID_SIZE:
+            return "the device has no UUID"
+        try:
+            self.session.vulkan(f"open {uuid.hex()}")
+            self.session.vulkan(f"memory {SIZE} {VULKAN_TYPES[kind]}")
+            self._mapped = self.session.vulkan("mapped")
+        except CommandError as refused:
+            return str(refused).rpartition(": ")[2]
+        return ""
+
+    def descriptor(self, number: int = -1) -> Value:
+        if self.without_vulkan:
+            return self.session.descriptor(f"copy {self._own.token} {number}")
+        made = self.session.vulkan("export")
+        if number < 0:
+            return made
+        copy = self.session.descriptor(f"copy {made.token} {number}")
+        self.session.descriptor(f"close {made.token}")
+        return copy
+
+    def write(self, content: bytes) -> None:
+        if self.without_vulkan:
+            os.pwrite(self._file, content, 0)
+        else:
+            self.session.vulkan(f"write {content.hex()}")
+
+    def read(self, size: int) -> bytes:
+        if self.without_vulkan:
+            return os.pread(self._file, size, 0)
+        self.session.vulkan("take")
+        return bytes.fromhex(self.session.command(f"read {self._mapped.token} {size}"))
+
+
+class Import:
+    """A platform that imports memory of a handle type, with a context of one device, and memory that it takes."""
+
+    def __init__(self, use: Use, kind: int) -> None:
+        self.use = use
+        self.kind = kind
+        self.session = use.session
+        self.able = [device for device in use.able if kind in use.types(device, DEVICE_MEMORY_TYPES)]
+        self.device = self.able[0]
+        self.context = use.context([self.device])
+        self.memory = Memory(use, self.device, kind)
+
+    def create(self, *words: Any, **arguments: Any) -> tuple[int, Value]:
+        """Error and buffer of a property list, the final 0 left out."""
+        arguments = {"context": self.context, "size": SIZE, "flags": 0, "host_ptr": None} | arguments
+        return self.use.made(
+            "clCreateBufferWithProperties",
+            arguments["context"],
+            self.use.words(*words, 0),
+            arguments["flags"],
+            arguments["size"],
+            arguments["host_ptr"],
+        )
+
+    def buffer(self, *before: Any, context: Value | None = None) -> Value:
+        """A buffer of the memory, with further properties in front."""
+        words = [*before, self.kind, self.memory.descriptor()]
+        error, made = self.create(*words, context=context or self.context)
+        if error:
+            raise CallFailed(f"the import of memory answered {error}, expected CL_SUCCESS")
+        return made
+
+    def image(self, *words: Any) -> tuple[int, Value]:
+        """Error and image of 16 by 16 bytes."""
+        api_format = pack([api().constant("CL_R"), api().constant("CL_UNSIGNED_INT8")], 4)
+        description = bytearray(72)
+        description[0:4] = pack([api().constant("CL_MEM_OBJECT_IMAGE2D")], 4)
+        description[8:24] = pack([16, 16])
+        return self.use.made(
+            "clCreateImageWithProperties",
+            self.context,
+            self.use.words(*words, 0),
+            0,
+            self.session.data(api_format),
+            self.session.data(bytes(description)),
+            None,
+        )
+
+    def hand_over(self, function: str, queue: Value, *memories: Value, after: Value | None = None) -> Value:
+        """Acquires or releases; gives the event. `function` is "Acquire" or "Release"."""
+        event = self.session.buffer(8, 0)
+        events = [after] if after else None
+        listed = self.use.words(*memories)
+        name = f"clEnqueue{function}ExternalMemObjectsKHR"
+        self.use.good(name, queue, len(memories), listed, len(events or ()), events, event)
+        return event.handle()
+
+
+def imports(session: IcdSession, kind: int, extension: str, devices: int = 1, must: bool = False) -> list[Import]:
+    """The platforms that import a handle type and take memory that can be had on this machine.
+
+    Makes the case `unsupported` where there is none. must: raises CallFailed where memory of the device itself, that
+    Vulkan exports, is refused.
+    """
+    found = []
+    refused = []
+    for use in uses(session, "cl_khr_external_memory"):
+        able = [device for device in use.able if kind in use.types(device, DEVICE_MEMORY_TYPES)]
+        if len(able) < devices:
+            continue
+        made = Import(use, kind)
+        error, memory = made.create(kind, made.memory.descriptor())
+        if error:
+            if must and not made.memory.without_vulkan:
+                raise CallFailed(
+                    f"{use.objects.owner} answered {error} to memory that Vulkan exports, expected CL_SUCCESS"
+                )
+            refused.append(f"{use.objects.owner} answered {error} ({made.memory.without_vulkan or 'Vulkan'})")
+            continue
+        use.good("clReleaseMemObject", memory)
+        found.append(made)
+    if not found and not refused:
+        raise Unsupported("loader", f"no platform of this ICD has {devices} devices with {extension}", extension)
+    if not found:
+        raise Unsupported("machine", f"no memory is here that this ICD takes as such a handle: {', '.join(refused)}")
+    return found
+
+
+# --- semaphores ---
+
+
+class Semaphores:
+    """Semaphores of one device in a context of its own, or of several devices."""
+
+    def __init__(self, use: Use, devices: int = 1) -> None:
+        self.use = use
+        self.session = use.session
+        self.devices = use.able[:devices]
+        self.device = self.devices[0]
+        self.context = use.context(self.devices)
+        self.binary = (SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY)
+
+    @property
+    def list_name(self) -> int:
+        """The name of device lists: until revision 0.9.0 that of memory."""
+        revision = self.use.revision("cl_khr_semaphore")
+        if revision == UNKNOWN:
+            newer, made = self.create(*self.binary, SEMAPHORE_DEVICE_HANDLE_LIST, self.device, 0)
+            if made:
+                self.use.good("clReleaseSemaphoreKHR", made)
+            return MEM_DEVICE_HANDLE_LIST if newer == INVALID_PROPERTY else SEMAPHORE_DEVICE_HANDLE_LIST
+        return SEMAPHORE_DEVICE_HANDLE_LIST if revision > (0, 9, 0) else MEM_DEVICE_HANDLE_LIST
+
+    def of(self, device: Value) -> list[Any]:
+        """The properties that a semaphore of a device needs."""
+        return [*self.binary, *([self.list_name, device, 0] if len(self.devices) > 1 else [])]
+
+    def create(self, *words: Any, context: Value | None = None) -> tuple[int, Value]:
+        """Error and semaphore of a property list, the final 0 left out."""
+        listed = self.use.words(*words, 0)
+        return self.use.made("clCreateSemaphoreWithPropertiesKHR", context or self.context, listed)
+
+    def make(self, *further: Any, device: Value | None = None) -> Value:
+        """A binary semaphore with further properties."""
+        error, made = self.create(*self.of(device or self.device), *further)
+        if error:
+            raise CallFailed(f"clCreateSemaphoreWithPropertiesKHR answered {error}, expected CL_SUCCESS")
+        return made
+
+    def queue(self, device: Value | None = None, properties: int = 0) -> Value:
+        return self.use.queue(self.context, device or self.device, properties)
+
+    def enqueue(self, what: str, queue: Value, *semaphores: Value, after: Value | None = None) -> Value:
+        """Enqueues a "Wait" or "Signal"; gives the event."""
+        event = self.session.buffer(8, 0)
+        events = [after] if after else None
+        listed = self.use.words(*semaphores)
+        name = f"clEnqueue{what}SemaphoresKHR"
+        self.use.good(name, queue, len(semaphores), listed, None, len(events or ()), events, event)
+        return event.handle()
+
+    def finish(self, queue: Value) -> None:
+        self.use.good("clFinish", queue)
+
+    def query(self, semaphore: Value, name: int) -> tuple[int, bytes]:
+        return self.use.answer("clGetSemaphoreInfoKHR", semaphore, name)
+
+    def payload(self, semaphore: Value) -> int:
+        error, value = self.query(semaphore, 0x203C)  # CL_SEMAPHORE_PAYLOAD_KHR
+        if error or len(value) != 8:
+            raise CallFailed(f"the query of the payload answered {error} and {len(value)} bytes, expected 8")
+        return int.from_bytes(value, "little")
+
+    def export(self, semaphore: Value, kind: int, device: Value | None = None) -> Value:
+        """A new descriptor of a semaphore."""
+        made = self.session.buffer(8, 0)
+        size = self.session.buffer(8, 0)
+        function = "clGetSemaphoreHandleForTypeKHR"
+        self.use.good(function, semaphore, device or self.device, kind, 4, made, size)
+        if size.u64() != 4:
+            raise CallFailed(f"{function} answered a size of {size.u64()}, expected 4")
+        number = made.i32()
+        return Value(number & 0xFFFFFFFFFFFFFFFF, f"*{made.token}" if number >= 0 else "-1")

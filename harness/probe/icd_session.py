@@ -1,0 +1,156 @@
+"""A session in which the probe stands in the place of the loader: it finds a vendor's platforms, and calls their table.
+
+with icd.open(sandbox) as session:
+    objects = session.objects(session.platforms()[0])
+    session.call("clFlush", objects.queue)          # through the platform's own table
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from harness.api.model import api
+from harness.check.icd.objects import IcdObjects
+from harness.probe.convenience import PLATFORM_NOT_FOUND, CallFailed
+from harness.probe.session import CommandError, Session
+from harness.probe.values import Buffer, Value
+from harness.sandbox import Unsupported
+
+QUERY, ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"
+ICD2_FUNCTIONS = ("clIcdGetFunctionAddressForPlatformKHR", "clIcdSetPlatformDispatchDataKHR")
+TAGGED = ("clGetPlatformIDs", "clUnloadCompiler")
+TAG = 0x4F50454E434C3331  # CL_ICD2_TAG_KHR: "OPENCL31"
+
+
+class IcdSession(Session):
+    """The vendor's functions as a loader finds them; `call` goes through the tables, once a platform is in use."""
+
+    platform: Value | None = None
+    failed = False  # whether this process showed what is wrong (Attempts)
+
+    # --- as a loader finds them ---
+
+    def query(self, name: str) -> Value:
+        """What the vendor's exported clGetExtensionFunctionAddress answers; 0 for none."""
+        found = super().call(QUERY, name)
+        assert isinstance(found, Value)
+        return found
+
+    def enumerate(self, room: int, platforms: Buffer | None, count: Buffer | None) -> int:
+        """clIcdGetPlatformIDsKHR, found by its query. Raises CallFailed where it is not found."""
+        address = self.query(ENUMERATE)
+        if not address:
+            raise CallFailed(f"{QUERY}({ENUMERATE}) answered NULL, expected its address")
+        return self.call_at(address, ENUMERATE, room, platforms, count)
+
+    def platforms(self) -> list[Value]:
+        """All platforms of the vendor; none of them is in use."""
+        count = self.buffer(4, 0)
+        result = self.enumerate(0, None, count)
+        if result and result != PLATFORM_NOT_FOUND:
+            raise CallFailed(f"{ENUMERATE}(0, NULL, &count) answered {result}, expected CL_SUCCESS")
+        if result or not count.u32():
+            return []
+        listed = self.buffer(8 * count.u32(), 0)
+        result = self.enumerate(count.u32(), listed, None)
+        if result:
+            raise CallFailed(f"{ENUMERATE}({count.u32()}, platforms, NULL) answered {result} after that count")
+        return listed.handles()
+
+    def some_platforms(self) -> list[Value]:
+        """The same; makes the case `unsupported` where the vendor has none here, as without its hardware."""
+        found = self.platforms()
+        if not found:
+            raise Unsupported("machine", "this ICD has no platform on this machine")
+        return found
+
+    def objects(self, platform: Value) -> IcdObjects:
+        """Uses a platform."""
+        self.platform = platform
+        return IcdObjects(self, platform)
+
+    # --- through the table ---
+
+    def word(self, address: Value, offset: int = 0) -> Value | None:
+        """The word there, or None where nothing can be read."""
+        try:
+            return self.peek(address, offset)
+        except CommandError:
+            return None
+
+    def table(self, handle: Value) -> Value:
+        """The dispatch table of an object. Raises CallFailed where its first word is no readable address."""
+        table = self.word(handle) if handle else None
+        if not table or self.word(table) is None:
+            shown = "unreadable" if table is None else f"{table:#x}"
+            raise CallFailed(f"the first word of {handle:#x} is {shown}, expected the address of a dispatch table")
+        return table
+
+    def entry(self, handle: Value, function: str) -> Value:
+        """What the table of an object has for a function; 0 for nothing."""
+        slot = api().functions[function].slot
+        assert slot is not None
+        found = self.word(self.table(handle), 8 * slot)
+        if found is None:
+            raise CallFailed(f"the table of {handle:#x} ends before the slot of {function}")
+        return found
+
+    def call(self, function: str, *arguments: Any) -> int:
+        """Calls a function of the vendor, as a loader would."""
+        if self.platform is None:
+            return super().call(function, *arguments)
+        return self.call_at(self._address(function, arguments), function, *arguments)
+
+    def _object_of(self, function: str, arguments: tuple[Any, ...]) -> Value:
+        """The object whose table a loader takes the function from: the first among the arguments, or the platform."""
+        assert self.platform is not None
+        for parameter, argument in zip(api().functions[function].parameters, arguments, strict=True):
+            first = argument[0] if parameter.kind == "handles" and isinstance(argument, list) else argument
+            if parameter.kind in ("handle", "handles") and isinstance(first, Value) and first:
+                return first
+        return self.platform
+
+    def _address(self, function: str, arguments: tuple[Any, ...]) -> Value:
+        """Where a loader calls a function. Raises CallFailed where there is none."""
+        found = Value(0, "0")
+        if api().functions[function].slot is not None and function not in TAGGED:
+            found = self.entry(self._object_of(function, arguments), function)
+        if not found and (more := self.query(ICD2_FUNCTIONS[0])):
+            answer = self.call_at(more, ICD2_FUNCTIONS[0], self.platform, function)
+            assert isinstance(answer, Value)
+            found = answer
+        if not found:
+            raise Unsupported("loader", f"the dispatch table has no {function}", function)
+        return found
+
+    # --- what the vendor is ---
+
+    def is_icd2(self, platform: Value) -> bool:
+        """Whether the platform shows any sign of cl_khr_icd 2.0."""
+        tags = [self.entry(platform, name) == TAG for name in TAGGED]
+        return any(tags) or any(self.query(name) for name in ICD2_FUNCTIONS)
+
+    def require_icd2(self, platform: Value) -> None:
+        """Makes the case `unsupported` where it shows none."""
+        if not self.is_icd2(platform):
+            raise Unsupported("loader", "this ICD is of before cl_khr_icd 2.0", "ICD 2")
+
+    def version(self, platform: Value) -> tuple[int, int]:
+        """The version of OpenCL that a platform reports."""
+        self.platform = platform
+        text = self.GetPlatformInfo(platform, "CL_PLATFORM_VERSION")
+        found = re.match(r"OpenCL (\d+)\.(\d+) ", text + " ")
+        if not found:
+            raise CallFailed(f"CL_PLATFORM_VERSION is {text!r}, expected OpenCL, a space, and the version")
+        return int(found[1]), int(found[2])
+
+    def name_and_version(self) -> tuple[str, str]:
+        """What the first platform says of itself: its name, and the first version number behind that of OpenCL."""
+        platforms = self.platforms()
+        if not platforms:
+            return "", ""
+        self.platform = platforms[0]
+        own = self.GetPlatformInfo(platforms[0], "CL_PLATFORM_VERSION").split(" ", 2)[2:]
+        number = re.search(r"\d+(\.\d+)+", " ".join(own))
+        return self.GetPlatformInfo(platforms[0]), number[0] if number else ""

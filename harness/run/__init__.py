@@ -1,0 +1,1 @@
+"""One run: collecting, cases and their records, what is kept for a replay; the pytest plugin."""

@@ -1,0 +1,168 @@
+"""From what happened to a case to its record: the verdict, the message, and what is kept for a replay."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.build import build
+from harness.calllog.reader import CallLog
+from harness.expectations import Expectations
+from harness.probe import Session, SubjectFailure
+from harness.probe.icd_session import IcdSession
+from harness.report import CaseResult, judge
+from harness.report.records import UnsupportedKind, Verdict, case_name
+from harness.run import replay, reproducer
+from harness.sandbox import Sandbox, Unsupported
+
+LOG_LINES = 40
+
+
+@dataclass
+class Case:
+    """One case while it runs. `sandbox` is set once it has one, `outcome` when the check records it."""
+
+    id: str
+    requirements: tuple[str, ...]
+    suite: str
+    sentence: str = ""  # the check's docstring: what must hold
+    check: Callable[..., Any] | None = None  # the test function
+    is_for_nothing: bool = False  # pytest's stand-in for a parametrisation without values
+    sandbox: Sandbox | None = None
+    outcome: str | None = None
+    reported: bool = False
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return case_name(self.id)
+
+
+def printable(text: str) -> str:
+    """Text for a record: bytes that are not UTF-8 (in names of files, values of variables) are shown as \\udcff."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def verdict_of(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | None, str | None]:
+    """What the end of a case means: verdict, who lacks what (if unsupported), and the reason."""
+    if error is None:
+        return "pass", None, None
+    if isinstance(error, Unsupported):
+        return "unsupported", "loader" if error.kind == "loader" else "machine", error.reason
+    if isinstance(error, SubjectFailure):
+        return (
+            ("hang" if error.verdict == "hang" else "leak" if error.verdict == "leak" else "crash"),
+            None,
+            None,
+        )
+    if isinstance(error, pytest.skip.Exception):
+        return "unsupported", "machine", str(error)
+    if isinstance(error, (AssertionError, pytest.fail.Exception)):  # the latter is what pytest.raises does
+        return "fail", None, None
+    return "error", None, None
+
+
+def result_of(
+    case: Case,
+    call: pytest.CallInfo[None],
+    expected: Expectations,
+    strict: bool,
+    subject: str,
+    keep: bool,
+    keep_failed: bool = False,
+) -> CaseResult:
+    """The judged record of a case; keeps its sandbox where that helps, or where it was asked for.
+
+    `subject` is pytest's option that names it.
+    """
+    error = call.excinfo.value if call.excinfo else None
+    verdict, who, reason = verdict_of(error)
+    message = "" if error is None else f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
+    if verdict == "error" and call.excinfo is not None:
+        message += f"\n{call.excinfo.getrepr(style='short')}"
+    if message and case.sentence:
+        message = f"{case.sentence}\n{message}"
+    sandbox = case.sandbox
+    result = judge(
+        CaseResult(
+            case=case.id,
+            requirements=case.requirements,
+            verdict=verdict,
+            outcome=case.outcome,
+            unsupported=who,
+            capability=error.capability if isinstance(error, Unsupported) else None,
+            reason=reason,
+            message=printable(message),
+            duration=round(call.duration, 4),
+        ),
+        expected,
+        strict,
+    )
+    if sandbox is None or not sandbox.root.exists() or (verdict == "pass" and not result.counts and not keep):
+        return result
+    values: dict[str, Any] = {
+        "log": _slice(sandbox.log),
+        "files": tuple(map(printable, sandbox.listing())),
+        "environment": {name: printable(value) for name, value in sandbox.env.items()},
+        "reproduce": f"pytest {shlex.quote(case.id)} {subject}",
+    }
+    failed = verdict not in ("pass", "unsupported", "error")
+    if result.counts or keep or (keep_failed and failed):
+        kept = _keep(case, sandbox)
+        values |= {"sandbox": str(kept), "reproduce": f"./clharness replay {shlex.quote(str(kept))}"}
+        if program := _program(case, sandbox, kept, printable(message)):
+            target = shlex.quote(str(program.with_suffix("")))
+            values["reproduce"] = f"cc -w {shlex.quote(str(program))} -ldl -o {target} && {target}"
+    return CaseResult.from_json(result.to_json() | values)
+
+
+def _program(case: Case, sandbox: Sandbox, kept: Path, message: str) -> Path | None:
+    """A C program that shows the failure of a vendor's library: what its last process did, or the first that failed."""
+    sessions = [s for s in sandbox.runs if isinstance(s, IcdSession)]
+    if not sessions:
+        return None
+    shown = next((s for s in reversed(sessions) if s.failed), sessions[-1])
+    inherited = {
+        name: value for name, value in sandbox.env.items() if name not in ("HOME", "LD_LIBRARY_PATH", "XDG_CACHE_HOME")
+    }
+    library = Path(shown.argv[shown.argv.index("--loader") + 1])
+    try:
+        text = reproducer.source(case.id, message, library, inherited, shown.exchange)
+        (kept / "reproducer.c").write_text(text, encoding="utf-8", errors="backslashreplace")
+    except (reproducer.NotReproducible, OSError):
+        return None
+    return kept / "reproducer.c"
+
+
+def _slice(log: CallLog) -> tuple[str, ...]:
+    """The start of the log, where discovery is, and its end, where the case stopped."""
+    lines = [str(event) for event in log]
+    left_out = len(lines) - LOG_LINES
+    if left_out <= 0:
+        return tuple(lines)
+    half = LOG_LINES // 2
+    return (*lines[:half], f"... {left_out} more events: clharness replay shows them ...", *lines[-half:])
+
+
+def _keep(case: Case, sandbox: Sandbox) -> Path:
+    """Copies the sandbox into the build folder with what a replay needs."""
+    name = re.sub(r"[^\w.,=@+-]+", "_", case.id.removeprefix("suites/"))[:150]
+    folder = build().folder / "failures" / name
+    try:
+        folder.parent.mkdir(exist_ok=True)
+        sandbox.keep(folder)
+        sessions = [s for s in sandbox.runs if isinstance(s, Session)]
+        for number, session in enumerate(sessions):
+            (folder / f"exchange-{number}").write_text("\n".join(session.exchange) + "\n")
+        script = replay.script(case.id, sandbox, sessions)
+        (folder / "replay.sh").write_bytes(os.fsencode(script))  # values may hold any byte
+    except OSError as error:
+        case.problems.append(f"the sandbox could not be kept: {error}")
+    return folder

@@ -1,0 +1,128 @@
+"""What must be true of the suites before any check runs: known requirements, in the right folder, nothing twice, no
+check that cannot fail; and of the whole suites: no fault and no expectation that nothing uses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from harness.expectations import Expectations
+from harness.requirements.catalogue import catalogue, suite_of
+from harness.run import assertions
+from harness.run.cases import Case
+from harness.sandbox.faults import fault_lists
+from harness.selftest.loaders import Fault
+
+# Groups of requirements that each suite's folder may prove.
+GROUPS = {
+    "discovery": ("DISC",),
+    "dispatch": ("DISP", "API"),
+    "layers": ("LAY",),
+    "interop": ("GL", "XM", "PL", "VK"),
+}
+
+
+def lint(cases: Sequence[Case]) -> list[str]:
+    """Sentences that say what is wrong; none when all is well."""
+    problems = []
+    known = catalogue()
+    seen: set[str] = set()
+    for case in cases:
+        where = case.id.partition("[")[0]
+        if case.suite not in GROUPS:
+            problems.append(f"{where}: there is no suite '{case.suite}'")
+            continue
+        if not case.requirements:
+            problems.append(f'{where}: names no requirement; write @requirement("ID") above it')
+        if not case.sentence:
+            problems.append(f"{where}: has no docstring; say in one sentence what must hold")
+        for identifier in case.requirements:
+            if identifier not in known:
+                problems.append(f"{where}: there is no requirement {identifier}")
+            elif known[identifier].group not in GROUPS[case.suite]:
+                problems.append(f"{where}: {identifier} is of group {known[identifier].group}, not of this folder")
+        if case.is_for_nothing:
+            problems.append(f"{where}: its parametrisation yields nothing")
+        if case.check is not None and where not in seen:
+            problems += [f"{where}: {problem}" for problem in assertions.problems(case.check)]
+        seen.add(where)
+    problems += [f"{i}: is there {n} times; give each case a name of its own"
+                 for i, n in Counter(case.id for case in cases).items() if n > 1]  # fmt: skip
+    return list(dict.fromkeys(problems))
+
+
+# --- only where whole suites were collected ---
+
+
+def unused_expectations(cases: Sequence[Case], known: Iterable[Expectations]) -> Iterator[str]:
+    """Entries of expectation files that no case of the collected suites can meet."""
+    suites = {case.suite for case in cases}
+    by_requirement: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        for identifier in case.requirements:
+            by_requirement[identifier].append(case)
+    for expectations in known:
+        for entry in expectations.all_entries:
+            if suite_of(entry.requirement) in suites and not any(
+                entry.covers(case.requirements, case.name) for case in by_requirement[entry.requirement]
+            ):
+                file = expectations.path.name if expectations.path else "expectations"
+                yield f"{file}: {entry.id}: no case is named so; correct or remove the entry"
+
+
+def faults_without_their_cases(cases: Sequence[Case], faults: Iterable[Fault]) -> Iterator[str]:
+    """Seeded faults that name cases which are not there."""
+    suites = {case.suite for case in cases}
+    for fault in faults:
+        own = set(map(suite_of, fault.requirements))
+        if fault.cases and own <= suites and not any(fault.cases in case.id for case in cases):
+            yield f"faults.toml: {fault.name}: no case has {fault.cases!r} in its name; correct `cases`"
+
+
+_LITERAL = re.compile(r"""(f?)(?:"([^"\n]*)"|'([^'\n]*)')""")
+_HOLE = re.compile(r"\{[^{}]*\}")
+_SHORTEST = 4  # letters that a text with holes must give, to stand for a fault
+
+
+def unused_mock_faults(header: Path, folders: Iterable[Path]) -> Iterator[str]:
+    """Faults of a list (mock_icds/faults.h) that no Python or TOML file of the folders writes, and those listed twice.
+
+    A fault is written as a text, with `=VALUE` or `@PLATFORM` or without; an f-string may leave parts of it open.
+    """
+    listed = re.findall(r"^FAULT\((\w+)\)", header.read_text(), re.M)
+    name = f"{header.parent.name}/{header.name}"
+    yield from (f"{name}: {fault} is there {n} times" for fault, n in Counter(listed).items() if n > 1)
+    texts: set[str] = set()
+    patterns: set[str] = set()
+    for path in (path for folder in folders for kind in ("*.py", "*.toml") for path in folder.rglob(kind)):
+        for formatted, *either in _LITERAL.findall(path.read_text(encoding="utf-8")):
+            text = re.split("[@=]", _HOLE.sub("\0", "".join(either)) if formatted else "".join(either))[0]
+            if "\0" in text and len(text.replace("\0", "")) >= _SHORTEST:
+                patterns.add(r"\w+".join(map(re.escape, text.split("\0"))))
+            elif "\0" not in text:
+                texts.add(text)
+    composed = re.compile("|".join(patterns) or "$.")
+    for fault in listed:
+        if fault not in texts and not composed.fullmatch(fault):
+            yield f"{name}: no suite and no test uses {fault}; write its check, or remove it"
+
+
+def _users(root: Path) -> list[Path]:
+    """The folders that use faults of mocks."""
+    return [root / "suites", root / "tests", root / "harness" / "check", root / "harness" / "selftest"]
+
+
+def lint_whole(
+    cases: Sequence[Case], root: Path, known: Iterable[Expectations], faults: Mapping[str, Fault]
+) -> list[str]:
+    """What can only be said where the cases of all suites are there. `root` is the project's."""
+    collected = {case.suite for case in cases}
+    if any(folder.name not in collected and any(folder.glob("test_*.py")) for folder in (root / "suites").iterdir()):
+        return []
+    problems = [*unused_expectations(cases, known), *faults_without_their_cases(cases, faults.values())]
+    for header in (*fault_lists("icd", root), *fault_lists("layer", root)):
+        problems += unused_mock_faults(header, _users(root))
+    return problems

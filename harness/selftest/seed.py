@@ -1,0 +1,201 @@
+"""Writes copies of the reference loader's sources in which each fault of faults.toml can be chosen at run time.
+
+    python -m harness.selftest.seed --out FOLDER SOURCE...
+
+Where a fault replaces an expression its copy reads `(SEEDED(name) ? (instead) : (code))`, where it replaces a
+statement `if (SEEDED(name)) { instead } else { code }`. CLHARNESS_FAULT=name, read once when the library is loaded,
+chooses the fault; an unknown name ends the process, so that nothing passes by mistake.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ClharnessError, UsageError
+from harness.selftest.families import families
+from harness.selftest.loaders import FILE, FILES, Fault, load_all
+
+HEADER = "seeded_faults.h"
+SYSTEM_HEADERS = (
+    *("ctype.h", "dirent.h", "dlfcn.h", "fcntl.h", "limits.h", "link.h", "pthread.h", "signal.h", "stdatomic.h"),
+    *("stdbool.h", "stdio.h", "stdlib.h", "string.h", "strings.h", "sys/stat.h", "unistd.h"),
+)
+
+
+@dataclass
+class _Place:
+    """A piece of a source that faults replace. Places lie apart or in one another, as the syntax does."""
+
+    start: int
+    end: int
+    faults: list[Fault]
+
+
+def seeded(name: str, source: str, faults: Iterable[Fault], path: Path = FILE) -> str:
+    """The source with its faults. UsageError where the code of a fault is not there, or there more than once."""
+    places: list[_Place] = []
+    for fault in faults:
+        start, end = _span(name, source, fault, path)
+        same = next((p for p in places if (p.start, p.end) == (start, end)), None)
+        if same is None:
+            places.append(_Place(start, end, [fault]))
+        else:
+            same.faults.append(fault)
+    places.sort(key=lambda place: (place.start, -place.end))
+    for index, place in enumerate(places):
+        for other in places[index + 1 :]:
+            if other.start < place.end < other.end:
+                names = f"{place.faults[0].name} and {other.faults[0].name}"
+                raise UsageError(f"{path}: faults {names} overlap in part; choose one place inside the other")
+    return _replaced(source, 0, len(source), places)
+
+
+def _span(name: str, source: str, fault: Fault, path: Path) -> tuple[int, int]:
+    """Where the code of a fault stands; white space may differ."""
+    where = f"{name}, function {fault.function}" if fault.function else name
+    start, end = 0, len(source)
+    if fault.function:
+        start, end = _function(name, source, fault, path)
+    pattern = r"\s+".join(re.escape(word) for word in fault.code.split())
+    found = [match.span() for match in re.finditer(pattern, source[start:end])]
+    if len(found) != 1:
+        how_often = "does not occur" if not found else f"occurs {len(found)} times"
+        remedy = "correct its code" if not found else "give more of it, or its function"
+        raise UsageError(f"{path}: fault {fault.name}: its code {how_often} in {where}; {remedy}: {fault.code.strip()}")
+    return start + found[0][0], start + found[0][1]
+
+
+def _function(name: str, source: str, fault: Fault, path: Path) -> tuple[int, int]:
+    """Where a function's definition stands: from its name to the brace in the first column."""
+    head = re.compile(rf"^\w[^;{{}}=\n]*\b{re.escape(fault.function)}\([^;{{}}]*\)\n\{{$.*?^\}}$", re.M | re.S)
+    found = [match.span() for match in head.finditer(source)]
+    if len(found) != 1:
+        how_often = "is not" if not found else "is more than once"
+        raise UsageError(f"{path}: fault {fault.name}: its function {fault.function} {how_often} in {name}; correct it")
+    return found[0]
+
+
+def _replaced(source: str, start: int, end: int, places: Sequence[_Place]) -> str:
+    """The text from start to end, in which `places` (sorted, outer ones first) are replaced."""
+    parts, at, index = [], start, 0
+    while index < len(places):
+        place = places[index]
+        inner = [p for p in places[index + 1 :] if p.end <= place.end]
+        parts += [source[at : place.start], _choice(place.faults, _replaced(source, place.start, place.end, inner))]
+        at = place.end
+        index += 1 + len(inner)
+    return "".join(parts) + source[at:end]
+
+
+def _choice(faults: Sequence[Fault], code: str) -> str:
+    """The correct code and its faults. The lines of the source stay on their numbers."""
+    for fault in reversed(faults):
+        instead = " ".join(fault.instead.split())
+        if fault.is_statement:
+            code = f"if (SEEDED({fault.name})) {{ {instead} }} else {{ {code} }}"
+        else:
+            code = f"(SEEDED({fault.name}) ? ({instead}) : ({code}))"
+    return code
+
+
+def header(faults: Mapping[str, Fault]) -> str:
+    """What the seeded copies include first: the choice, and the system headers that faults need."""
+    listed = "".join(f"    /* Makes the loader {f.sentence} */\n    FAULT_{f.name},\n" for f in faults.values())
+    return f"""/* Generated from faults.toml. Do not edit. */
+#ifndef CLHARNESS_SEEDED_FAULTS_H
+#define CLHARNESS_SEEDED_FAULTS_H
+
+#define _GNU_SOURCE
+{"".join(f"#include <{name}>" + chr(10) for name in SYSTEM_HEADERS)}
+enum seeded_fault {{
+    FAULT_none,
+{listed}}};
+
+extern enum seeded_fault clharness_seeded_fault;
+
+#define SEEDED(name) (clharness_seeded_fault == FAULT_##name)
+
+#endif
+"""
+
+
+def chooser(faults: Mapping[str, Fault]) -> str:
+    """The C file that reads CLHARNESS_FAULT before anything else of the library runs."""
+    names = "".join(f'    "{name}",\n' for name in faults)
+    at_load = "".join(
+        f"    if (SEEDED({f.name})) {{\n        {f.at_load.strip()}\n    }}\n" for f in faults.values() if f.at_load
+    )
+    return f"""/* Generated from faults.toml. Do not edit. */
+#include "{HEADER}"
+#include "loader.h"
+
+enum seeded_fault clharness_seeded_fault;
+
+static const char *const names[] = {{
+    "",
+{names}}};
+
+__attribute__((constructor(101))) static void choose_fault(void)
+{{
+    const char *asked = getenv("CLHARNESS_FAULT"); /* also with elevated privileges: it is for tests only */
+    for (size_t i = 0; asked && i < sizeof names / sizeof *names; i++) {{
+        if (strcmp(asked, names[i]) == 0) {{
+            clharness_seeded_fault = (enum seeded_fault)i;
+            asked = NULL;
+        }}
+    }}
+    if (asked) {{
+        fprintf(stderr, "clharness: CLHARNESS_FAULT=%s: there is no such fault; see faults.toml\\n", asked);
+        abort();
+    }}
+}}
+
+__attribute__((constructor)) static void run_at_load(void)
+{{
+{at_load}}}
+"""
+
+
+def write(out: Path, sources: Sequence[Path], lists: Sequence[Path], api: Mapping[str, Any] | None = None) -> None:
+    """Writes the seeded copy of each source, the header and the chooser; with an API model also the families."""
+    faults = dict(load_all(lists).by_name)
+    list_path = lists[0] if len(lists) == 1 else FILE.with_name("faults*.toml")
+    faults |= {fault.name: fault for fault in families(api)} if api else {}
+    names = {source.name for source in sources}
+    for fault in faults.values():
+        if fault.file and fault.file not in names:
+            raise UsageError(f"{list_path}: fault {fault.name}: {fault.file} is no source of the loader; correct it")
+    out.mkdir(parents=True, exist_ok=True)
+    for source in sources:
+        own = [fault for fault in faults.values() if fault.file == source.name]
+        copy = seeded(source.name, source.read_text(), own, list_path)
+        (out / source.name).write_text(f'#include "{HEADER}"\n#line 1 "{source}"\n{copy}')
+    (out / HEADER).write_text(header(faults))
+    (out / "seeded_faults.c").write_text(chooser(faults))
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m harness.selftest.seed")
+    parser.add_argument("sources", type=Path, nargs="+", help="sources and headers of the loader")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the copies")
+    parser.add_argument("--faults", type=Path, nargs="+", default=FILES, help="the lists of faults")
+    parser.add_argument("--api", type=Path, help="api.json of harness.api.generate, for the faults of each function")
+    options = parser.parse_args(arguments)
+    api = json.loads(options.api.read_text()) if options.api else None
+    try:
+        write(options.out, [source.absolute() for source in options.sources], options.faults, api)
+    except ClharnessError as error:
+        print(f"clharness: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,127 @@
+"""clIcdGetPlatformIDsKHR of a vendor's ICD: counts, lists, and what is no proper call (DISC-ACC)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.check.marks import requirement
+from harness.probe.convenience import PLATFORM_NOT_FOUND
+from harness.probe.icd_session import ENUMERATE
+from harness.probe.session import CANARY
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+from harness.subject.loader import Loader
+
+INVALID_VALUE = -30
+THREADS = 16
+
+
+@requirement("DISC-ACC-023")
+def test_count(icd: Icd, sandbox: Sandbox) -> None:
+    """A count comes with CL_SUCCESS and is not 0; no platform is CL_PLATFORM_NOT_FOUND_KHR. It stays the same."""
+    with icd.open(sandbox) as session:
+        counts = [session.buffer(4, 0) for _ in range(3)]
+        results = [session.enumerate(0, None, count) for count in counts]
+        assert results[0] in (0, PLATFORM_NOT_FOUND)
+        assert (results[0] == 0) == (counts[0].u32() > 0)
+        assert len(set(results)) == 1
+        assert len({count.u32() for count in counts}) == 1
+
+
+@requirement("DISC-ACC-023")
+def test_list(icd: Icd, sandbox: Sandbox) -> None:
+    """The list has as many different handles as the count says, the same each time, with the count or without."""
+    with icd.open(sandbox) as session:
+        first = session.some_platforms()
+        assert len({int(handle) for handle in first}) == len(first)
+        listed, count = session.buffer(8 * len(first), 0), session.buffer(4, 0)
+        assert session.enumerate(len(first), listed, count) == 0
+        assert count.u32() == len(first)
+        assert listed.handles() == first
+
+
+@requirement("DISC-ACC-023")
+def test_room_for_fewer(icd: Icd, sandbox: Sandbox) -> None:
+    """With room for fewer platforms than there are, the first ones are listed; the count is of all."""
+    with icd.open(sandbox) as session:
+        platforms = session.some_platforms()
+        if len(platforms) < 2:
+            raise Unsupported("machine", "this ICD has one platform on this machine")
+        listed, count = session.buffer(8 * len(platforms)), session.buffer(4, 0)
+        assert session.enumerate(1, listed, count) == 0
+        assert listed.handles()[0] == platforms[0]
+        assert listed[8:] == bytes([CANARY]) * (8 * len(platforms) - 8)
+        assert count.u32() == len(platforms)
+
+
+@requirement("DISC-ACC-023")
+def test_room_for_more(icd: Icd, sandbox: Sandbox) -> None:
+    """With room for more platforms than there are, what lies behind the last one stays as it is."""
+    with icd.open(sandbox) as session:
+        platforms = session.some_platforms()
+        listed, count = session.buffer(8 * len(platforms) + 24), session.buffer(4, 0)
+        assert session.enumerate(len(platforms) + 3, listed, count) == 0
+        assert listed.handles()[: len(platforms)] == platforms
+        assert listed[8 * len(platforms) :] == bytes([CANARY]) * 24
+        assert count.u32() == len(platforms)
+
+
+@requirement("DISC-ACC-023")
+@pytest.mark.parametrize("call", ["no output", "no entries", "no entries, with count"])
+def test_improper_calls(icd: Icd, sandbox: Sandbox, call: str) -> None:
+    """A call without any output, or with a list of no entries, gives CL_INVALID_VALUE; nothing is listed."""
+    with icd.open(sandbox) as session:
+        session.some_platforms()
+        listed = None if call == "no output" else session.buffer(8)
+        count = session.buffer(4) if call.endswith("count") else None
+        assert session.enumerate(0, listed, count) == INVALID_VALUE
+        assert listed is None or listed.bytes() == bytes([CANARY]) * 8
+
+
+@requirement("DISC-ACC-023")
+def test_many_threads(icd: Icd, sandbox: Sandbox) -> None:
+    """16 threads that ask at the same time, as the first of all, get the same count."""
+    with icd.open(sandbox) as session:
+        address = session.query(ENUMERATE)
+        assert address
+        counts = [session.buffer(4, 0) for _ in range(THREADS)]
+        asked = [session.in_thread(i, ENUMERATE, 0, None, c, address=address) for i, c in enumerate(counts)]
+        assert session.go() == THREADS
+        assert {later.result() for later in asked} in ({0}, {PLATFORM_NOT_FOUND})
+        assert len({count.u32() for count in counts}) == 1
+
+
+@requirement("DISC-ACC-023")
+def test_in_a_child(icd: Icd, sandbox: Sandbox) -> None:
+    """A process that is forked when the library is loaded, and not used so far, has the same platforms."""
+    with icd.open(sandbox) as session:
+        expected = len(session.some_platforms())
+    with icd.open(sandbox) as session:
+        assert session.query(ENUMERATE)
+        session.fork()
+        assert len(session.platforms()) == expected
+
+
+@requirement("DISC-ACC-023")
+def test_loaded_again(icd: Icd, sandbox: Sandbox) -> None:
+    """Closed and opened again the library has the same platforms, and the process ends as usual."""
+    with icd.open(sandbox) as session:
+        expected = len(session.some_platforms())
+        for _ in range(2):
+            session.close()
+            session.open()
+            assert len(session.platforms()) == expected
+        session.close()
+        assert session.quit() == 0
+
+
+@requirement("DISC-ACC-023", "DISC-ACC-025", "DISC-ACC-026")
+def test_same_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+    """A loader accepts each platform: it lists as many, with the same names."""
+    with icd.open(sandbox) as session:
+        names = []
+        for platform in session.some_platforms():
+            session.platform = platform
+            names.append(session.GetPlatformInfo(platform))
+    with icd.start(through, sandbox) as cl:
+        assert sorted(cl.platform_names()) == sorted(names)

@@ -1,0 +1,66 @@
+"""The library of a vendor's ICD: what it exports, and what it takes from elsewhere (DISC-LNX, DISC-ACC)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from harness.api.model import api
+from harness.check.marks import requirement
+from harness.probe.icd_session import ENUMERATE, QUERY
+from harness.sandbox import Sandbox
+from harness.subject.icd import Icd
+from harness.subject.loader import Loader
+
+
+@requirement("DISC-ACC-023")
+def test_functions_that_a_loader_looks_for(icd: Icd, sandbox: Sandbox) -> None:
+    """The library exports clGetExtensionFunctionAddress, which answers the other function that loaders call; the third,
+    clGetPlatformInfo, is answered or exported."""
+    assert QUERY in icd.facts.functions
+    with icd.open(sandbox) as session:
+        assert session.query(ENUMERATE)
+        assert session.query("clGetPlatformInfo") or session.symbol("clGetPlatformInfo")
+
+
+@requirement("DISC-ACC-023")
+def test_names_that_nobody_has(icd: Icd, sandbox: Sandbox) -> None:
+    """clGetExtensionFunctionAddress answers NULL to names of no function."""
+    with icd.open(sandbox) as session:
+        assert session.query(ENUMERATE)
+        for name in ("clharnessNoSuchFunction", "", "cl", "clGetPlatformInfo ", "CLGETPLATFORMINFO"):
+            assert not session.query(name), name
+
+
+@requirement("DISC-LNX-034")
+def test_no_function_of_a_loader_is_used(icd: Icd) -> None:
+    """No function of OpenCL is taken from another library: that would be a loader's."""
+    assert not icd.facts.outside
+
+
+@requirement("DISC-LNX-034")
+def test_own_functions_are_bound_within_the_library(icd: Icd, record: Callable[[str], None]) -> None:
+    """What the library uses of its own exported functions of OpenCL cannot be replaced by a loader's of these names."""
+    assert not icd.facts.by_name
+    record("exports further functions" if icd.facts.exported else "exports no further function")
+
+
+@requirement("DISC-LNX-034")
+def test_table_beside_a_loader(icd: Icd, loader: Loader, sandbox: Sandbox) -> None:
+    """In a process that has a loader's symbols in its global scope, no entry of the table is the loader's function."""
+    preload = [str(loader.path)]
+    with icd.open(sandbox, preload=preload) as session:
+        foreign = []
+        for platform in session.some_platforms():
+            for function in api().dispatched():
+                entry = session.word(session.table(platform), 8 * (function.slot or 0))
+                if entry and session.module(entry) == str(loader.path):
+                    foreign.append(function.name)
+        assert not foreign
+
+
+@requirement("DISC-LNX-036")
+def test_name_of_the_library(icd: Icd) -> None:
+    """The file is not named like a loader: its name tells the vendor."""
+    assert not re.match(r"(lib)?opencl(\.|$)", icd.path.name, re.I)
+    assert not icd.facts.soname.startswith("libOpenCL.so")

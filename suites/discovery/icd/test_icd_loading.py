@@ -1,0 +1,110 @@
+"""What loading a vendor's ICD does to the process, and how its library was linked (DISC-LIB)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from harness.check.marks import requirement
+from harness.probe.icd_session import IcdSession
+from harness.probe.session import CommandError
+from harness.sandbox import Sandbox
+from harness.subject.icd import Icd
+
+# What a vendor may have once it is used.
+ONLY_AT_LOADING = ("threads",)
+
+
+def changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """What is different, in words."""
+    return [
+        f"{name} was {before.get(name, 'unset')}, is {after.get(name, 'unset')}"
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name) and name not in ONLY_AT_LOADING
+    ]
+
+
+def use(session: IcdSession, how: str) -> None:
+    """Loads the library; "asked" asks it for its platforms and their devices, too."""
+    session.open()
+    if how == "asked":
+        for platform in session.some_platforms():
+            session.platform = platform
+            session.GetDeviceIDs(platform)
+
+
+@requirement("DISC-LIB-001")
+def test_all_functions_are_there(icd: Icd, sandbox: Sandbox) -> None:
+    """The library can be loaded with all that it uses bound at once, as some loaders do and LD_BIND_NOW has it."""
+    with icd.open(sandbox, late=True, now=True) as session:
+        try:
+            session.open()
+            problem = ""
+        except CommandError as error:
+            problem = str(error)
+        assert not problem
+
+
+@requirement("DISC-LIB-002")
+def test_code_is_not_changed_at_loading(icd: Icd) -> None:
+    """The library has no text relocations: they take code that can be written, which hardened systems refuse."""
+    assert not icd.facts.text_relocations
+
+
+@requirement("DISC-LIB-003")
+def test_stack_is_not_executable(icd: Icd) -> None:
+    """The library needs no executable stack: the C library of today refuses to load such a one into a process."""
+    assert not icd.facts.executable_stack
+
+
+@requirement("DISC-LIB-004")
+def test_folders_that_are_searched(icd: Icd) -> None:
+    """Folders that the library has the linker search are absolute or its own, and exist: a build's should be gone."""
+    own = str(icd.path.parent)
+    for path in icd.facts.search_paths:
+        folder = path.replace("$ORIGIN", own).replace("${ORIGIN}", own)
+        assert os.path.isabs(folder), f"{path!r} depends on the working directory"
+        assert os.path.isdir(folder), f"{path!r} does not exist"
+
+
+@requirement("DISC-LIB-005")
+def test_no_loader_is_needed(icd: Icd) -> None:
+    """The library is not linked with a loader, which would have to load it in turn."""
+    loaders = [name for name in icd.facts.needed if name.startswith("libOpenCL.so")]
+    assert not loaders
+
+
+@requirement("DISC-LIB-006")
+@pytest.mark.parametrize("how", ["loaded", "asked"])
+def test_process_stays_as_it_is(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """Environment, working directory, locale, signals, umask, arithmetic and limits are the application's."""
+    with icd.open(sandbox, late=True) as session:
+        before = session.state()
+        use(session, how)
+        found = "\n".join(changes(before, session.state()))
+        assert not found, found
+
+
+@requirement("DISC-LIB-007")
+def test_no_thread_is_started(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+    """Loading starts no thread: a process that forks would lose it, and one that unloads the library would crash."""
+    with icd.open(sandbox, late=True) as session:
+        before = session.state()["threads"]
+        session.open()
+        assert session.state()["threads"] == before
+        use(session, "asked")
+        record("starts threads when it is asked" if session.state()["threads"] != before else "starts no thread")
+
+
+@requirement("DISC-LIB-008")
+@pytest.mark.parametrize("how", ["loaded", "asked"])
+def test_nothing_is_written(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """Standard output and standard error are the application's."""
+    with icd.open(sandbox, late=True) as session:
+        session.state()
+        before = session.stdout, session.stderr
+        use(session, how)
+        session.state()  # writes what is still kept
+        assert (session.stdout, session.stderr) == before

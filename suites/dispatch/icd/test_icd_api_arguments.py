@@ -1,0 +1,72 @@
+"""Calls of a vendor's functions, proper ones and such that are improper in one argument (API-ARG)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.api.model import api
+from harness.check.icd import calls
+from harness.check.icd.objects import ARGUMENT_INFORMATION, KERNEL_OF_ARGUMENTS, KERNELS, IcdObjects
+from harness.check.marks import requirement
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCreateProgramWithBuiltInKernels")
+# A platform without these, and a program that was not made of an intermediate language, may say so.
+REFUSED = (-59, -30, -18, -33, -44)
+
+
+@requirement("API-ARG-001")
+@pytest.mark.parametrize("function", sorted({rule.function for rule in calls.rules()}))
+def test_improper_argument(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """An argument that the text excludes gives the error that the text names."""
+
+    def check(objects: IcdObjects, rule: calls.Rule) -> None:
+        codes = [0 if error in ("NULL", "CL_SUCCESS") else api().constant(error) for error in rule.errors]
+        call = calls.prepare(objects, function, rule.changed)
+        error = call.make()
+        wanted = calls.refusals(function, *codes)
+        assert error in wanted, f"answered {error}, expected {' or '.join(rule.errors)} ({codes[0]})"
+        assert call.errcode is None or 0 in wanted or call.result == 0, f"gave an object beside the error {error}"
+
+    with icd.attempts(sandbox) as attempts:
+        for rule in calls.rules():
+            if rule.function == function:
+                attempts.check(str(rule), lambda objects, rule=rule: check(objects, rule))  # type: ignore[misc]
+
+
+@requirement("API-ARG-002")
+@pytest.mark.parametrize("function", [name for name in calls.recipes() if name not in FOREIGN_PROGRAMS])
+def test_proper_call(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """The same call without anything improper succeeds: the positive control of all of these."""
+
+    def check(objects: IcdObjects) -> None:
+        if function == "clSVMAlloc":
+            assert objects.named("svm")
+            return
+        error = calls.prepare(objects, function).make()
+        if calls.optional(function) and error in REFUSED:
+            raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
+        assert error == 0, f"answered {error}, expected CL_SUCCESS"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check(f"{function} {' '.join(calls.recipes()[function])}", check)
+
+
+@requirement("API-ARG-002")
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(KERNEL_OF_ARGUMENTS, id="arguments"),
+        pytest.param("kernel void name() {}\n", id="none"),
+        pytest.param(KERNELS, id="none and arguments"),
+    ],
+)
+def test_argument_information(icd: Icd, sandbox: Sandbox, source: str) -> None:
+    """Kernels are built with -cl-kernel-arg-info, with arguments or none; without it, as the control."""
+    with icd.open(sandbox) as session:
+        objects = session.objects(session.some_platforms()[0])
+        for options in ("", ARGUMENT_INFORMATION):
+            program = objects.with_source(source)
+            error = session.call("clBuildProgram", program, 0, None, options, None, None)
+            assert error == 0, f"options {options!r}; the build log: {objects.build_log(program)}"

@@ -1,0 +1,171 @@
+"""Events of a vendor: their status, who waits for whom, and callbacks (API-EVT)."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from harness.api.commands import command_type
+from harness.api.model import api
+from harness.check.icd import calls
+from harness.check.icd.objects import IcdObjects
+from harness.check.marks import requirement
+from harness.probe.icd_session import IcdSession
+from harness.probe.session import Session
+from harness.probe.values import Callback, Value
+from harness.sandbox import Sandbox
+from harness.subject.icd import Icd
+
+INVALID_EVENT, INVALID_OPERATION, EXEC_STATUS_ERROR, PROFILING_INFO_NOT_AVAILABLE = -58, -59, -14, -7
+COMPLETE, SUBMITTED, QUEUED, FAILED = 0, 2, 3, -5
+NOTIFY = "clSetEventCallback.pfn_notify"
+WITH_EVENT = [
+    function
+    for function in calls.recipes()
+    if function.startswith("clEnqueue")
+    and api().functions[function].parameters[-1 if "Map" not in function or "SVM" in function else -2].name == "event"
+    and not function.startswith("clEnqueueUnmap")
+    and command_type(function) in api().constants
+]
+
+
+def about(session: Session, event: Value, query: str) -> int:
+    answer = session.buffer(8, 0)
+    assert session.call("clGetEventInfo", event, api().constant(query), 8, answer, None) == 0
+    return answer.i32()
+
+
+def status(session: Session, event: Value) -> int:
+    return about(session, event, "CL_EVENT_COMMAND_EXECUTION_STATUS")
+
+
+def platform_of(session: IcdSession) -> IcdObjects:
+    return session.objects(session.some_platforms()[0])
+
+
+def called(sandbox: Sandbox) -> list[tuple[int, int]]:
+    """The status, and the data, of each call of an event's callback so far."""
+    events = [e for e in sandbox.log if e.name == f"callback {NOTIFY}"]
+    return [((e.arguments[1] & 0xFFFFFFFF) - ((e.arguments[1] & 0x80000000) << 1), e.arguments[2]) for e in events]
+
+
+def wait_for_calls(session: IcdSession, sandbox: Sandbox, count: int) -> None:
+    """Callbacks may come from another thread: looks for them until they are there, or a call would count as hung."""
+    while len(called(sandbox)) < count and time.monotonic() < session.deadline - 1:
+        session.command("hello")
+
+
+@requirement("API-EVT-001")
+def test_status_of_a_user_event(icd: Icd, sandbox: Sandbox) -> None:
+    """A user event is submitted until its status is set, which can be done once."""
+    with icd.open(sandbox) as session:
+        event = platform_of(session).event
+        assert status(session, event) == SUBMITTED
+        assert about(session, event, "CL_EVENT_COMMAND_TYPE") == api().constant("CL_COMMAND_USER")
+        assert session.call("clSetUserEventStatus", event, COMPLETE) == 0
+        assert status(session, event) == COMPLETE
+        assert session.call("clSetUserEventStatus", event, COMPLETE) == INVALID_OPERATION
+        assert session.call("clSetUserEventStatus", event, FAILED) == INVALID_OPERATION
+        assert status(session, event) == COMPLETE
+
+
+@requirement("API-EVT-001")
+def test_status_of_a_command_cannot_be_set(icd: Icd, sandbox: Sandbox) -> None:
+    """clSetUserEventStatus of the event of a command is CL_INVALID_EVENT."""
+    with icd.open(sandbox) as session:
+        assert session.call("clSetUserEventStatus", platform_of(session).named("done"), COMPLETE) == INVALID_EVENT
+
+
+@requirement("API-EVT-002")
+@pytest.mark.parametrize("function", WITH_EVENT)
+def test_event_of_each_command(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A command's event says what command it is; when the queue is finished it is complete."""
+
+    def check(objects: IcdObjects) -> None:
+        session = objects.session
+        event = session.buffer(8, 0)
+        call = calls.prepare(objects, function)
+        call.arguments[[p.name for p in call.function.parameters].index("event")] = event
+        error = call.make()
+        assert error == 0, f"answered {error}, expected CL_SUCCESS"
+        assert session.call("clFinish", objects.queue) == 0
+        had = status(session, event.handle())
+        assert had == COMPLETE, f"the status is {had} when the queue is finished, expected CL_COMPLETE"
+        kind, wanted = about(session, event.handle(), "CL_EVENT_COMMAND_TYPE"), api().constant(command_type(function))
+        assert kind == wanted, f"the type of the command is {kind:#x}, expected {command_type(function)} ({wanted:#x})"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("with an event", check)
+
+
+@requirement("API-EVT-003")
+def test_command_waits_for_a_user_event(icd: Icd, sandbox: Sandbox) -> None:
+    """A command that waits for a user event is not complete before that is, and then completes."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        content = session.buffer(16)
+        waiting = objects.given_by(
+            "clEnqueueWriteBuffer", objects.queue, objects.mem, 0, 0, 16, content, 1, [objects.event]
+        )
+        assert session.call("clFlush", objects.queue) == 0
+        assert status(session, waiting) in (SUBMITTED, QUEUED)
+        assert session.call("clSetUserEventStatus", objects.event, COMPLETE) == 0
+        assert session.call("clWaitForEvents", 1, [waiting]) == 0
+        assert status(session, waiting) == COMPLETE
+
+
+@requirement("API-EVT-003")
+def test_command_ends_with_the_error_that_it_waits_for(icd: Icd, sandbox: Sandbox) -> None:
+    """A command that waits for an event which fails ends with a negative status; waiting for either says so."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        content = session.buffer(16)
+        waiting = objects.given_by(
+            "clEnqueueWriteBuffer", objects.queue, objects.mem, 0, 0, 16, content, 1, [objects.event]
+        )
+        assert session.call("clFlush", objects.queue) == 0
+        assert session.call("clSetUserEventStatus", objects.event, FAILED) == 0
+        assert status(session, objects.event) == FAILED
+        assert session.call("clWaitForEvents", 1, [objects.event]) == EXEC_STATUS_ERROR
+        assert session.call("clWaitForEvents", 1, [waiting]) == EXEC_STATUS_ERROR
+        assert status(session, waiting) < 0
+
+
+@requirement("API-EVT-004")
+@pytest.mark.parametrize("end", [COMPLETE, FAILED], ids=["complete", "failed"])
+def test_callbacks_of_a_user_event(icd: Icd, sandbox: Sandbox, end: int) -> None:
+    """Every callback of an event is called once, with its status or the error, and with its data."""
+    with icd.open(sandbox) as session:
+        event = platform_of(session).event
+        for number in (1, 2):
+            assert session.call("clSetEventCallback", event, COMPLETE, Callback(NOTIFY), number) == 0
+        assert not called(sandbox)
+        assert session.call("clSetUserEventStatus", event, end) == 0
+        assert session.call("clWaitForEvents", 1, [event]) == (EXEC_STATUS_ERROR if end else 0)
+        wait_for_calls(session, sandbox, 2)
+        assert session.quit() == 0
+        assert sorted(called(sandbox)) == [(end, 1), (end, 2)]
+
+
+@requirement("API-EVT-004")
+def test_callback_of_a_command_that_has_ended(icd: Icd, sandbox: Sandbox) -> None:
+    """So is a callback that is set when the command has ended already."""
+    with icd.open(sandbox) as session:
+        event = platform_of(session).named("done")
+        assert session.call("clSetEventCallback", event, COMPLETE, Callback(NOTIFY), 7) == 0
+        assert session.call("clWaitForEvents", 1, [event]) == 0
+        wait_for_calls(session, sandbox, 1)
+        assert session.quit() == 0
+        assert called(sandbox) == [(COMPLETE, 7)]
+
+
+@requirement("API-EVT-005")
+@pytest.mark.parametrize("of", ["event", "done"], ids=["user event", "queue without profiling"])
+def test_profiling_that_is_not_available(icd: Icd, sandbox: Sandbox, of: str) -> None:
+    """Profiling of a user event, or of a queue without it, is CL_PROFILING_INFO_NOT_AVAILABLE."""
+    with icd.open(sandbox) as session:
+        event = platform_of(session).named(of)
+        start = api().constant("CL_PROFILING_COMMAND_START")
+        error = session.call("clGetEventProfilingInfo", event, start, 8, session.buffer(8), None)
+        assert error == PROFILING_INFO_NOT_AVAILABLE

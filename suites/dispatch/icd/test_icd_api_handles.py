@@ -1,0 +1,172 @@
+"""Functions of a vendor's ICD with NULL in the place of an object, and with objects that do not belong together
+(API-HDL)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.api.model import Parameter, api
+from harness.check.icd import calls
+from harness.check.icd.objects import IcdObjects
+from harness.check.marks import requirement
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+INVALID_VALUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_CONTEXT = -30, -38, -57, -34
+# NULL has a meaning of its own there, or one that the implementation defines.
+MEANT = {
+    ("clGetPlatformInfo", "platform"): {0, -32},
+    ("clGetDeviceIDs", "platform"): {0, -32, -1},
+    ("clGetKernelWorkGroupInfo", "device"): {0, -33},
+    ("clGetKernelSubGroupInfo", "device"): {0, -33, -59, -30},
+}
+FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCreateProgramWithBuiltInKernels")
+
+
+def handles(function: str, *classes: str) -> list[Parameter]:
+    """Parameters that are single objects of these classes; of all classes that have an error, without any named."""
+    wanted = classes or tuple(calls.INVALID)
+    return [p for p in api().functions[function].parameters if p.kind == "handle" and p.handle in wanted]
+
+
+def names(function: str) -> list[str]:
+    return [p.name for p in api().functions[function].parameters]
+
+
+WITH_HANDLES = [function for function in calls.recipes() if handles(function)]
+WAITING = [function for function in calls.recipes() if "num_events_in_wait_list" in names(function)]
+ENQUEUED = [function for function in calls.recipes() if function.startswith("clEnqueue")]
+WITH_OBJECTS = [function for function in ENQUEUED if handles(function, "cl_mem", "cl_kernel")]
+OF_ONE_TYPE = [
+    function
+    for function in ENQUEUED
+    if any("buffer" in p.name or "image" in p.name for p in handles(function, "cl_mem"))
+]
+CREATING = [f for f in calls.recipes() if any(p.kind == "errcode" for p in api().functions[f].parameters)]
+
+
+@requirement("API-HDL-001", "DISP-NUL-016")
+@pytest.mark.parametrize("function", WITH_HANDLES)
+def test_null(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """NULL in the place of an object is the error CL_INVALID_… of its class."""
+
+    def check(objects: IcdObjects, parameter: Parameter) -> None:
+        code = api().constant(calls.INVALID[parameter.handle])
+        call = calls.prepare(objects, function, {parameter.name: "-"})
+        error = call.make()
+        if function == "clSVMAlloc":
+            assert error == 0, f"answered {error:#x}, expected NULL"
+            return
+        wanted = MEANT.get((function, parameter.name)) or calls.refusals(function, code)
+        assert error in wanted, f"answered {error}, expected {calls.INVALID[parameter.handle]} ({code})"
+        assert call.errcode is None or call.result == 0, f"gave an object beside the error {error}"
+
+    with icd.attempts(sandbox) as attempts:
+        for parameter in handles(function):
+            attempts.check(f"{parameter.name} NULL", lambda objects, p=parameter: check(objects, p))  # type: ignore[misc]
+
+
+@requirement("API-HDL-002", "DISP-NUL-016")
+@pytest.mark.parametrize("function", WAITING)
+def test_wait_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A wait list that does not fit its count, or that holds NULL, is CL_INVALID_EVENT_WAIT_LIST."""
+    improper = {
+        "a count of 1, and NULL as list": {"num_events_in_wait_list": "1", "event_wait_list": "-"},
+        "a count of 0, and a list": {"num_events_in_wait_list": "0", "event_wait_list": "w:done"},
+        "a list that holds NULL": {"num_events_in_wait_list": "1", "event_wait_list": "w:0"},
+    }
+
+    def check(objects: IcdObjects, changed: dict[str, str]) -> None:
+        error = calls.prepare(objects, function, changed).make()
+        wanted = calls.refusals(function, INVALID_EVENT_WAIT_LIST)
+        assert error in wanted, f"answered {error}, expected CL_INVALID_EVENT_WAIT_LIST ({INVALID_EVENT_WAIT_LIST})"
+
+    with icd.attempts(sandbox) as attempts:
+        for label, changed in improper.items():
+            attempts.check(label, lambda objects, changed=changed: check(objects, changed))  # type: ignore[misc]
+
+
+@requirement("API-HDL-003", "DISP-NUL-016")
+@pytest.mark.parametrize("function", WAITING)
+def test_event_of_another_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A wait list with an event of another context is CL_INVALID_CONTEXT."""
+
+    def check(objects: IcdObjects) -> None:
+        call = calls.prepare(objects, function)
+        stranger = objects.other.event
+        assert objects.session.call("clSetUserEventStatus", stranger, 0) == 0  # or a vendor that takes it would wait
+        at = names(function).index("num_events_in_wait_list")
+        call.arguments[at : at + 2] = [1, [stranger]]
+        error = call.make()
+        wanted = calls.refusals(function, INVALID_CONTEXT)
+        assert error in wanted, f"answered {error}, expected CL_INVALID_CONTEXT ({INVALID_CONTEXT})"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("an event of another context", check)
+
+
+@requirement("API-HDL-003", "DISP-NUL-016")
+@pytest.mark.parametrize("function", WITH_OBJECTS)
+def test_object_of_another_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A memory object or a kernel of another context than the queue's is CL_INVALID_CONTEXT."""
+
+    def check(objects: IcdObjects, parameter: Parameter) -> None:
+        call = calls.prepare(objects, function)
+        at = names(function).index(parameter.name)
+        call.arguments[at] = objects.other.named(calls.recipes()[function][at])
+        error = call.make()
+        wanted = calls.refusals(function, INVALID_CONTEXT)
+        if function == "clEnqueueUnmapMemObject":
+            wanted |= {INVALID_VALUE}  # it is not mapped there, either
+        assert error in wanted, f"answered {error}, expected CL_INVALID_CONTEXT ({INVALID_CONTEXT})"
+
+    with icd.attempts(sandbox) as attempts:
+        for parameter in handles(function, "cl_mem", "cl_kernel"):
+            attempts.check(f"{parameter.name} of another context", lambda objects, p=parameter: check(objects, p))  # type: ignore[misc]
+
+
+@requirement("API-HDL-004")
+@pytest.mark.parametrize("function", OF_ONE_TYPE)
+def test_memory_object_of_another_type(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """An image in the place of a buffer, and a buffer in the place of an image, is CL_INVALID_MEM_OBJECT."""
+
+    def check(objects: IcdObjects, parameter: Parameter) -> None:
+        objects.require_images()
+        other = "image" if "buffer" in parameter.name else "mem"
+        error = calls.prepare(objects, function, {parameter.name: other}).make()
+        assert error == INVALID_MEM_OBJECT, f"answered {error}, expected CL_INVALID_MEM_OBJECT ({INVALID_MEM_OBJECT})"
+
+    with icd.attempts(sandbox) as attempts:
+        for parameter in handles(function, "cl_mem"):
+            what = "an image" if "buffer" in parameter.name else "a buffer"
+            attempts.check(f"{what} as {parameter.name}", lambda objects, p=parameter: check(objects, p))  # type: ignore[misc]
+
+
+@requirement("API-HDL-005")
+@pytest.mark.parametrize("function", CREATING)
+def test_without_errcode(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """errcode_ret may be NULL: a proper call gives an object, an improper one NULL."""
+
+    def check_proper(objects: IcdObjects) -> None:
+        if function in FOREIGN_PROGRAMS or calls.prepare(objects, function).make():
+            raise Unsupported("loader", f"{function} answers an error to a proper call", function)
+        call = calls.prepare(objects, function, {"errcode_ret": "-"})
+        call.make()
+        assert call.result, "answered NULL to a proper call"
+
+    def check_improper(objects: IcdObjects) -> None:
+        first = next((p.name for p in handles(function)), None)
+        changed = (
+            {first: "-"}
+            if first
+            else {"num_devices": "0"}
+            if "num_devices" in names(function)
+            else {"device_type": "0"}
+        )
+        call = calls.prepare(objects, function, {**changed, "errcode_ret": "-"})
+        call.make()
+        assert call.result == 0, f"gave an object for a call with {changed}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("a proper call", check_proper)
+        attempts.check("an improper call", check_improper)

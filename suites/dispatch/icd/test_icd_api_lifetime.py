@@ -1,0 +1,147 @@
+"""How long a vendor's objects live: reference counts, and who is kept alive by whom (API-REF)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.api.model import api
+from harness.check.icd.objects import INFO, IcdObjects
+from harness.check.marks import requirement
+from harness.probe.icd_session import IcdSession
+from harness.probe.values import Callback, Value
+from harness.sandbox import Sandbox
+from harness.subject.icd import Icd
+
+COUNTED = [kind for kind, (_, query) in INFO.items() if query.endswith("REFERENCE_COUNT")]
+NAMES = {"cl_mem": "MemObject", "cl_command_queue": "CommandQueue"}
+# What an object is made of: its handle may be released before.
+PARENTS = [
+    ("cl_context", kind) for kind in ("cl_command_queue", "cl_mem", "cl_sampler", "cl_program", "cl_kernel", "cl_event")
+] + [("cl_program", "cl_kernel")]
+ORDERS = {
+    "as made": ["cl_context", "cl_command_queue", "cl_mem", "cl_program", "cl_kernel", "cl_event"],
+    "backwards": ["cl_event", "cl_kernel", "cl_program", "cl_mem", "cl_command_queue", "cl_context"],
+    "queue last": ["cl_context", "cl_program", "cl_mem", "cl_event", "cl_kernel", "cl_command_queue"],
+    "kernel first": ["cl_kernel", "cl_context", "cl_mem", "cl_command_queue", "cl_event", "cl_program"],
+}
+
+
+def change(session: IcdSession, how: str, kind: str, handle: Value) -> int:
+    """clRetain… or clRelease… of a class."""
+    name = NAMES.get(kind) or kind.removeprefix("cl_").title()
+    return session.call(f"cl{how}{name}", handle)
+
+
+def count_of(session: IcdSession, kind: str, handle: Value) -> int:
+    function, query = INFO[kind]
+    answer = session.buffer(4)
+    assert session.call(function, handle, api().constant(query), 4, answer, None) == 0
+    return answer.u32()
+
+
+def platform_of(session: IcdSession) -> IcdObjects:
+    return session.objects(session.some_platforms()[0])
+
+
+@requirement("API-REF-001")
+@pytest.mark.parametrize("kind", COUNTED)
+def test_reference_count(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """A retain raises the reference count by one, a release lowers it by one."""
+    with icd.open(sandbox) as session:
+        handle = platform_of(session)[kind]
+        before = count_of(session, kind, handle)
+        assert before >= 1
+        for more in (1, 2, 3):
+            assert change(session, "Retain", kind, handle) == 0
+            assert count_of(session, kind, handle) == before + more
+        for more in (2, 1, 0):
+            assert change(session, "Release", kind, handle) == 0
+            assert count_of(session, kind, handle) == before + more
+
+
+@requirement("API-REF-002")
+@pytest.mark.parametrize(("parent", "kind"), PARENTS)
+def test_object_keeps_what_it_is_made_of(icd: Icd, sandbox: Sandbox, parent: str, kind: str) -> None:
+    """An object goes on to work when what it was made of is released before it."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        child, above = objects[kind], objects[parent]
+        assert change(session, "Release", parent, above) == 0
+        assert count_of(session, kind, child) >= 1
+        if kind == "cl_command_queue":
+            assert session.call("clFinish", child) == 0
+        assert change(session, "Release", kind, child) == 0
+
+
+@requirement("API-REF-002")
+def test_sub_buffer_keeps_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
+    """So does a sub-buffer without its buffer: it can be read."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        region = session.words([0, 16])
+        part = objects.made_by(
+            "clCreateSubBuffer", objects.mem, 0, api().constant("CL_BUFFER_CREATE_TYPE_REGION"), region
+        )
+        content = session.data(bytes(range(16)))
+        assert session.call("clEnqueueWriteBuffer", objects.queue, part, 1, 0, 16, content, 0, None, None) == 0
+        assert change(session, "Release", "cl_mem", objects.mem) == 0
+        assert count_of(session, "cl_mem", part) >= 1
+        got = session.buffer(16)
+        assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, got, 0, None, None) == 0
+        assert change(session, "Release", "cl_mem", part) == 0
+
+
+@requirement("API-REF-002")
+def test_queue_is_released_before_its_event(icd: Icd, sandbox: Sandbox) -> None:
+    """A queue that is released runs its commands to the end; their events can be waited for."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        content = session.buffer(64)
+        event = objects.given_by("clEnqueueWriteBuffer", objects.queue, objects.mem, 0, 0, 64, content, 0, None)
+        assert change(session, "Release", "cl_command_queue", objects.queue) == 0
+        assert session.call("clWaitForEvents", 1, [event]) == 0
+        assert count_of(session, "cl_event", event) >= 1
+        assert change(session, "Release", "cl_event", event) == 0
+
+
+@requirement("API-REF-003")
+@pytest.mark.parametrize("order", ORDERS)
+def test_release_in_any_order(icd: Icd, sandbox: Sandbox, order: str) -> None:
+    """Objects that belong together are released in any order, and the process ends as usual."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        made = {kind: objects[kind] for kind in ORDERS[order]}
+        for kind, handle in made.items():
+            assert change(session, "Release", kind, handle) == 0, kind
+        assert session.quit() == 0
+
+
+@requirement("API-REF-003")
+def test_root_device_is_not_counted(icd: Icd, sandbox: Sandbox) -> None:
+    """Retaining and releasing a device that is no sub-device does nothing, however often."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function("clRetainDevice", objects.version())
+        for how in ("Release", "Release", "Retain", "Release", "Release"):
+            assert change(session, how, "cl_device", objects.device) == 0, how
+        answer = session.buffer(8)
+        assert session.call("clGetDeviceInfo", objects.device, api().constant("CL_DEVICE_TYPE"), 8, answer, None) == 0
+
+
+@requirement("API-REF-004")
+def test_destructor_callbacks(icd: Icd, sandbox: Sandbox) -> None:
+    """The destructor callbacks of a memory object are called with its last release, in reverse order, each once."""
+    name = "clSetMemObjectDestructorCallback"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(name, objects.version())
+        for number in (1, 2, 3):
+            assert session.call(name, objects.mem, Callback(f"{name}.pfn_notify"), number) == 0
+        assert change(session, "Retain", "cl_mem", objects.mem) == 0
+        assert change(session, "Release", "cl_mem", objects.mem) == 0
+        assert session.callbacks() == 0
+        assert not [e for e in sandbox.log if e.name == f"callback {name}.pfn_notify"]
+        assert change(session, "Release", "cl_mem", objects.mem) == 0
+        assert session.quit() == 0
+        called = [e.arguments[1] for e in sandbox.log if e.name == f"callback {name}.pfn_notify"]
+        assert called == [3, 2, 1]

@@ -1,0 +1,148 @@
+"""Queries of a vendor's ICD with memory of every size, and queries that are none (API-QRY)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.api.contract.queries import Query, queries
+from harness.check.icd import calls
+from harness.check.icd.objects import IcdObjects
+from harness.check.marks import requirement
+from harness.probe.session import CANARY
+from harness.probe.values import Buffer
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+INVALID_VALUE, PROFILING_INFO_NOT_AVAILABLE, ARG_INFO_NOT_AVAILABLE = -30, -7, -19
+# Answers to queries whose subject need not have what they ask about.
+NOT_AVAILABLE = {
+    "CL_KERNEL_GLOBAL_WORK_SIZE": INVALID_VALUE,  # of a custom device or a built-in kernel only
+    "CL_KERNEL_ARG": ARG_INFO_NOT_AVAILABLE,
+    "CL_PROFILING": PROFILING_INFO_NOT_AVAILABLE,
+    "CL_QUEUE_SIZE": -36,  # CL_INVALID_COMMAND_QUEUE: of a queue on the device only
+    "CL_PROGRAM_IL": INVALID_VALUE,
+}
+FUNCTIONS = sorted({query.function for query in queries()} & calls.recipes().keys())
+
+
+def asked_of(function: str) -> list[Query]:
+    return [query for query in queries() if query.function == function]
+
+
+def ask(objects: IcdObjects, function: str, number: int, room: int, to: Buffer | None, size: Buffer | None) -> int:
+    """One query about the object that calls.toml has for the function."""
+    objects.require_function(function, objects.version())
+    call = calls.prepare(objects, function)
+    call.arguments[-4:] = [number, room, to, size]
+    return call.make()
+
+
+def size_of(objects: IcdObjects, query: Query) -> int:
+    """Bytes of the answer. Makes the attempt `unsupported` where the version or the object has none."""
+    version = objects.device_version() if query.function == "clGetDeviceInfo" else objects.version()
+    if query.version > version:
+        raise Unsupported("loader", f"{query} came with OpenCL {'.'.join(map(str, query.version))}", query.name)
+    told = objects.session.buffer(8)
+    error = ask(objects, query.function, query.number, 0, None, told)
+    for start, code in NOT_AVAILABLE.items():
+        if query.name.startswith(start) and error == code:
+            raise Unsupported("loader", f"{query} answered {error}: there is nothing to tell", query.name)
+    assert error == 0, f"answered {error} to the query of its size, expected CL_SUCCESS"
+    return told.u64()
+
+
+def check_size(objects: IcdObjects, query: Query) -> None:
+    size = size_of(objects, query)
+    assert query.fits(size), f"is a {query.type}; its size is told as {size} bytes"
+
+
+def check_memory(objects: IcdObjects, query: Query) -> None:
+    size, cl = size_of(objects, query), objects.session
+    assert size < 1 << 24, f"its size is told as {size} bytes"
+    fill = 0 if query.name == "CL_PROGRAM_BINARIES" else CANARY  # its answer goes where the memory points to
+    exact, told = cl.buffer(size, fill), cl.buffer(8)
+    error = ask(objects, query.function, query.number, size, exact, told)
+    if size or error != INVALID_VALUE:  # of an empty list, no text says whether 0 bytes are enough
+        assert error == 0, f"needs {size} bytes; with these it answered {error}"
+        assert told.u64() == size, f"its size is {size} bytes, and {told.u64()} when memory is given"
+    larger = cl.buffer(size + 24, fill)
+    error = ask(objects, query.function, query.number, size + 24, larger, None)
+    assert error == 0, f"needs {size} bytes; with {size + 24} it answered {error}"
+    assert larger[size:] == bytes([fill]) * 24, f"wrote behind its {size} bytes"
+    for room in sorted({0, 1, size - 1}) if size > 1 else [0] * size:
+        error = ask(objects, query.function, query.number, room, cl.buffer(max(room, 1)), None)
+        assert error == INVALID_VALUE, f"needs {size} bytes; with {room} it answered {error}, expected CL_INVALID_VALUE"
+
+
+def check_string(objects: IcdObjects, query: Query) -> None:
+    size = size_of(objects, query)
+    assert size > 0, "has 0 bytes; an empty string has one"
+    text = objects.session.buffer(size)
+    assert ask(objects, query.function, query.number, size, text, None) == 0
+    assert text[size - 1 :] == b"\0", f"is {text.bytes()!r}, without a zero byte at its end"
+
+
+@requirement("API-QRY-001")
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_size_of_an_answer(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A query of the platform's version is answered, with the size that its type has."""
+    with icd.attempts(sandbox) as attempts:
+        for query in asked_of(function):
+            attempts.check(query.name, lambda objects, query=query: check_size(objects, query))  # type: ignore[misc]
+
+
+@requirement("API-QRY-002")
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_memory_of_each_size(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Memory of the told size is enough, nothing behind it is written, and too little of it is CL_INVALID_VALUE."""
+    with icd.attempts(sandbox) as attempts:
+        for query in asked_of(function):
+            attempts.check(query.name, lambda objects, query=query: check_memory(objects, query))  # type: ignore[misc]
+
+
+@requirement("API-QRY-003")
+@pytest.mark.parametrize("function", sorted({q.function for q in queries() if q.size == 0} & set(FUNCTIONS)))
+def test_string_ends_with_zero(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A string ends with a zero byte that its size counts."""
+    with icd.attempts(sandbox) as attempts:
+        for query in asked_of(function):
+            if query.size == 0:
+                attempts.check(query.name, lambda objects, query=query: check_string(objects, query))  # type: ignore[misc]
+
+
+@requirement("API-QRY-004")
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_unknown_query(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A query that is none of the function's is CL_INVALID_VALUE, and nothing is written."""
+    of_others = next(
+        q.number for q in queries() if q.function not in (function, "clGetPlatformInfo", "clGetDeviceInfo")
+    )
+    others = (
+        {PROFILING_INFO_NOT_AVAILABLE, ARG_INFO_NOT_AVAILABLE}
+        if "Profiling" in function or "Arg" in function
+        else set()
+    )
+
+    def check(objects: IcdObjects, number: int) -> None:
+        memory, size = objects.session.buffer(64), objects.session.buffer(8)
+        error = ask(objects, function, number, 64, memory, size)
+        assert error in {INVALID_VALUE} | others, f"answered {error}, expected CL_INVALID_VALUE"
+        assert memory.bytes() == bytes([CANARY]) * 64, "wrote an answer beside CL_INVALID_VALUE"
+
+    with icd.attempts(sandbox) as attempts:
+        for number in (0, 0x7FFF, 0xFFFFFFFF, of_others):
+            attempts.check(f"param_name {number:#x}", lambda objects, number=number: check(objects, number))  # type: ignore[misc]
+
+
+@requirement("API-QRY-005")
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_query_without_outputs(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Without memory and without a size to be told, there is nothing to be done: that is no crash."""
+
+    def check(objects: IcdObjects) -> None:
+        number = calls.prepare(objects, function).arguments[-4]
+        error = ask(objects, function, number, 0, None, None)
+        assert error in (0, INVALID_VALUE, PROFILING_INFO_NOT_AVAILABLE, ARG_INFO_NOT_AVAILABLE), f"answered {error}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("both outputs NULL", check)

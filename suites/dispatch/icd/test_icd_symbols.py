@@ -1,0 +1,16 @@
+"""What can be seen of a vendor's ICD from outside (DISP-EXP)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.check.marks import requirement
+from harness.subject.icd import Icd
+
+
+@requirement("DISP-EXP-006")
+def test_visible_symbols(icd: Icd, record: Callable[[str], None]) -> None:
+    """Only functions of OpenCL can be seen from outside: other names may meet those of other libraries."""
+    others, shown = icd.facts.leaked, ", ".join(icd.facts.leaked_names)
+    assert others == 0, f"{others} other symbols: {shown} …"
+    record("exports further functions of OpenCL" if icd.facts.exported else "exports what loaders look for")

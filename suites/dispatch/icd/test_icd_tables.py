@@ -1,0 +1,101 @@
+"""The dispatch table in every object of a vendor's ICD, by every way of getting one (DISP-OBJ, DISP-TAB, DISP-EXT)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from harness.api.contract.slots import opencl_version, slots
+from harness.api.model import api
+from harness.check.icd.objects import FURTHER, INFO, QUERIED
+from harness.check.marks import requirement
+from harness.probe.icd_session import TAG, TAGGED, IcdSession
+from harness.probe.values import Value
+from harness.sandbox import Sandbox
+from harness.subject.icd import Icd
+
+# Suffixes of extensions; functions of OpenGL sharing have none.
+_EXTENSION = re.compile(r"(KHR|EXT|[a-z]GL[A-Z]\w*)$")
+# Applications call these in the loader, or nobody does since OpenCL 1.1.
+_NEVER_CALLED = {"clGetExtensionFunctionAddress", "clUnloadCompiler", "clSetCommandQueueProperty", "clGetPlatformIDs"}
+
+
+def answers(session: IcdSession, handle: Value, kind: str) -> int:
+    """What the object's own table has for a query that each object of its class answers: the result, 0 for success."""
+    function, query = INFO[kind]
+    entry = session.entry(handle, function)
+    if not entry and any(session.entry(handle, name) == TAG for name in TAGGED):
+        return 0  # ICD 2: the loader has a table of its own
+    size = session.buffer(8, 0)
+    return session.call_at(entry, function, handle, api().constant(query), 0, None, size)
+
+
+@requirement("DISP-OBJ-001", "DISP-OBJ-002")
+@pytest.mark.parametrize("kind", INFO)
+def test_object_of_each_class(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """An object begins with the address of a dispatch table, and is known to the functions that stand there."""
+    with icd.open(sandbox) as session:
+        for platform in session.some_platforms():
+            handle = session.objects(platform)[kind]
+            assert session.table(handle)
+            assert answers(session, handle, kind) == 0
+
+
+@requirement("DISP-OBJ-003")
+@pytest.mark.parametrize("function", FURTHER)
+def test_object_that_a_function_makes(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """So does every object that a function gives: events of commands, sub-devices, kernels of programs and so on."""
+    kind, make = FURTHER[function]
+    with icd.open(sandbox) as session:
+        for platform in session.some_platforms():
+            version = session.version(platform)
+            objects = session.objects(platform)
+            objects.require_function(function, version)
+            handle = make(objects)
+            assert session.table(handle)
+            assert answers(session, handle, kind) == 0
+
+
+@requirement("DISP-OBJ-004")
+@pytest.mark.parametrize(("source", "query", "kind"), QUERIED, ids=lambda text: str(text).removeprefix("CL_"))
+def test_object_that_a_query_answers(icd: Icd, sandbox: Sandbox, source: str, query: str, kind: str) -> None:
+    """So does every object that a query about another object answers."""
+    with icd.open(sandbox) as session:
+        for platform in session.some_platforms():
+            objects = session.objects(platform)
+            answer = session.buffer(8, 0)
+            assert session.call(INFO[source][0], objects[source], api().constant(query), 8, answer, None) == 0
+            assert session.table(answer.handle())
+            assert answers(session, answer.handle(), kind) == 0
+
+
+@requirement("DISP-TAB-008")
+def test_table_is_complete(icd: Icd, sandbox: Sandbox) -> None:
+    """The table has every function of the version of OpenCL that the platform reports."""
+    with icd.open(sandbox) as session:
+        for platform in session.some_platforms():
+            version = session.version(platform)
+            wanted = [
+                slot
+                for slot in slots().values()
+                if tuple(map(int, opencl_version(slot).split("."))) <= version
+                and not _EXTENSION.search(slot.function)
+                and slot.function not in _NEVER_CALLED
+            ]
+            assert wanted
+            empty = [s.function for s in wanted if not session.word(session.table(platform), 8 * s.number)]
+            assert not empty
+
+
+@requirement("DISP-EXT-017")
+def test_address_query_for_a_platform(icd: Icd, sandbox: Sandbox) -> None:
+    """clGetExtensionFunctionAddressForPlatform answers NULL to a name of no function, and to a platform of nobody's."""
+    name = "clGetExtensionFunctionAddressForPlatform"
+    with icd.open(sandbox) as session:
+        for platform in session.some_platforms():
+            objects = session.objects(platform)
+            objects.require_function(name, session.version(platform))
+            for unknown in ("clharnessNoSuchFunction", "cl"):
+                assert not session.call(name, platform, unknown), unknown
+            assert not session.call(name, None, "clIcdGetPlatformIDsKHR")

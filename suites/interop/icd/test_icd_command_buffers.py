@@ -1,0 +1,361 @@
+"""Command buffers of a vendor's ICD (XM-CMD)."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+from harness.api.model import api
+from harness.check.icd.external import COMPLETE, STATUS, TYPE, UNKNOWN, Use, uses
+from harness.check.marks import extension, requirement
+from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
+from harness.probe.session import CANARY
+from harness.probe.values import Value, pack
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+pytestmark = extension("cl_khr_command_buffer")
+
+INVALID_PROPERTY = -64
+INVALID_VALUE, INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST, INVALID_OPERATION = -30, -36, -57, -59
+INVALID_COMMAND_BUFFER, INVALID_SYNC_POINTS, FAILED_EVENT = -1138, -1139, -14
+EXTENSION = "cl_khr_command_buffer"
+CREATE, ENQUEUE = "clCreateCommandBufferKHR", "clEnqueueCommandBufferKHR"
+QUEUES, NUM_QUEUES, REFERENCES, STATE, PROPERTIES, CONTEXT = 0x1294, 0x1295, 0x1296, 0x1297, 0x1298, 0x1299
+RECORDING, EXECUTABLE = 0, 1
+COMMAND_TYPE = 0x12A8
+REQUIRED_PROPERTIES = 0x12AA  # CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR
+CAPABILITIES, CAPABILITY_SIMULTANEOUS_USE = 0x12A9, 1 << 2  # CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
+SIMULTANEOUS_USE = 1  # CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, a flag
+OF_BUFFERS = [name for name in FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
+SIZE = 64
+
+
+class Recorder:
+    """A device with command buffers, its context, and a queue that they can be recorded for."""
+
+    def __init__(self, use: Use) -> None:
+        self.use = use
+        self.session = use.session
+        self.device = use.able[0]
+        self.context = use.context([self.device])
+        _, required = use.answer("clGetDeviceInfo", self.device, REQUIRED_PROPERTIES)
+        self.needed = int.from_bytes(required, "little")
+        self.queue = use.queue(self.context, self.device, self.needed)
+        self.memory = use.buffer(self.context, SIZE)
+
+    def create(self, *words: int) -> tuple[int, Value]:
+        return self.use.made(CREATE, 1, [self.queue], self.use.words(*words, 0) if words else None)
+
+    def make(self) -> Value:
+        return self.use.must_make(CREATE, 1, [self.queue], None)
+
+    def fill(self, buffer: Value | None, byte: int, **others: Any) -> int:
+        """Records a fill of the memory, as far as the headers have the function as the vendor has."""
+        self.require_signatures()
+        given = {"buffer": self.memory, "pattern": self.session.data(bytes([byte])), "pattern_size": 1, "size": SIZE}
+        return self.use.named("clCommandFillBufferKHR", command_buffer=buffer, **(given | others))
+
+    def filling(self, byte: int) -> Value:
+        """A finalized command buffer that fills the memory."""
+        buffer = self.make()
+        assert self.fill(buffer, byte) == 0
+        self.use.good("clFinalizeCommandBufferKHR", buffer)
+        return buffer
+
+    def require_signatures(self) -> None:
+        """The functions that record have had one more parameter since revision 0.9.5."""
+        known = api().functions["clCommandFillBufferKHR"].parameters
+        revision = self.use.revision()
+        newer = any(parameter.name == "properties" for parameter in known)
+        if revision != UNKNOWN and newer != (revision >= (0, 9, 5)):
+            shown = ".".join(map(str, revision))
+            raise Unsupported("machine", f"the OpenCL-Headers have other functions than revision {shown}")
+
+    def execute(self, buffer: Value, after: Value | None = None) -> Value:
+        """Enqueues a command buffer; gives the event."""
+        event = self.session.buffer(8, 0)
+        events = [after] if after else None
+        self.use.good(ENQUEUE, 0, None, buffer, len(events or ()), events, event)
+        return event.handle()
+
+    def content(self) -> bytes:
+        return self.use.read(self.queue, self.memory, SIZE)
+
+    def query(self, buffer: Value | None, name: int) -> tuple[int, bytes]:
+        assert buffer is not None
+        return self.use.answer("clGetCommandBufferInfoKHR", buffer, name)
+
+    def state(self, buffer: Value) -> int:
+        error, value = self.query(buffer, STATE)
+        assert (error, len(value)) == (0, 4)
+        return int(struct.unpack("<I", value)[0])
+
+
+def recorders(session: Any) -> list[Recorder]:
+    return [Recorder(use) for use in uses(session, EXTENSION)]
+
+
+@requirement("XM-CMD-002")
+@pytest.mark.parametrize("what", ["no queue", "NULL", "none of NULL", "two queues"])
+def test_number_of_queues(icd: Icd, sandbox: Sandbox, what: str) -> None:
+    """Without cl_khr_command_buffer_multi_device, one queue is right, and everything else CL_INVALID_VALUE."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            if what == "two queues" and "cl_khr_command_buffer_multi_device" in made.use.extensions(made.device):
+                raise Unsupported("loader", "this ICD has cl_khr_command_buffer_multi_device")
+            count, queues = {
+                "no queue": (0, made.use.words(made.queue)),
+                "NULL": (1, None),
+                "none of NULL": (0, None),
+                "two queues": (2, made.use.words(made.queue, made.queue)),
+            }[what]
+            assert made.use.made(CREATE, count, queues, None)[0] == INVALID_VALUE
+            assert made.make()
+
+
+@requirement("XM-CMD-002")
+def test_no_queue(icd: Icd, sandbox: Sandbox) -> None:
+    """NULL in the list of queues gives CL_INVALID_COMMAND_QUEUE."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            assert made.use.made(CREATE, 1, made.use.words(None), None)[0] == INVALID_COMMAND_QUEUE
+
+
+@requirement("PL-OTH-001", "PL-GEN-002", "PL-GEN-003", "PL-GEN-015")
+def test_property_list(icd: Icd, sandbox: Sandbox) -> None:
+    """Flags that mean nothing and a name that comes twice give CL_INVALID_VALUE; no list, and flags of 0, are fine.
+
+    For a name that nobody knows the text has no error of its own: CL_INVALID_VALUE, or as elsewhere
+    CL_INVALID_PROPERTY.
+    """
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            for good in (None, made.use.words(0), made.use.words(COMMAND_BUFFER_FLAGS, 0, 0)):
+                error, buffer = made.use.made(CREATE, 1, [made.queue], good)
+                assert error == 0
+                assert buffer
+            for bad in ((COMMAND_BUFFER_FLAGS, 1 << 40), (COMMAND_BUFFER_FLAGS, 0, COMMAND_BUFFER_FLAGS, 0)):
+                assert (bad, *made.create(*bad)) == (bad, INVALID_VALUE, 0)
+            for name in (0x7777, COMMAND_BUFFER_FLAGS | 1 << 40):
+                error, buffer = made.create(name, 0)
+                assert error in (INVALID_VALUE, INVALID_PROPERTY)
+                assert not buffer
+
+
+@requirement("PL-OTH-001")
+def test_flags_that_the_device_cannot_do(icd: Icd, sandbox: Sandbox) -> None:
+    """Simultaneous use is CL_INVALID_PROPERTY where the device does not say that it can do that."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            told, value = made.use.answer("clGetDeviceInfo", made.device, CAPABILITIES)
+            able = told == 0 and int.from_bytes(value, "little") & CAPABILITY_SIMULTANEOUS_USE
+            error, buffer = made.create(COMMAND_BUFFER_FLAGS, SIMULTANEOUS_USE)
+            assert error == (0 if able else INVALID_PROPERTY)
+            assert bool(buffer) == (error == 0)
+
+
+@requirement("XM-CMD-003")
+def test_states(icd: Icd, sandbox: Sandbox) -> None:
+    """A new command buffer records; a finalized one is executable, and is not finalized again."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            buffer = made.make()
+            assert made.state(buffer) == RECORDING
+            assert made.use.call("clFinalizeCommandBufferKHR", buffer) == 0
+            assert made.state(buffer) == EXECUTABLE
+            again = made.use.call("clFinalizeCommandBufferKHR", buffer)
+            assert again == INVALID_OPERATION or not made.use.is_since(0, 9, 1)
+            assert made.state(buffer) == EXECUTABLE
+
+
+@requirement("XM-CMD-004")
+def test_enqueued_while_it_records(icd: Icd, sandbox: Sandbox) -> None:
+    """A command buffer that records gives CL_INVALID_OPERATION when it is enqueued."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            buffer = made.make()
+            assert made.use.call(ENQUEUE, 0, None, buffer, 0, None, None) == INVALID_OPERATION
+            made.use.good("clFinalizeCommandBufferKHR", buffer)
+            assert made.use.call(ENQUEUE, 0, None, buffer, 0, None, None) == 0
+            made.use.good("clFinish", made.queue)
+
+
+@requirement("XM-CMD-004")
+def test_recorded_when_finalized(icd: Icd, sandbox: Sandbox) -> None:
+    """A finalized command buffer gives CL_INVALID_OPERATION to a further command."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            assert made.fill(made.filling(1), 2) == INVALID_OPERATION
+
+
+@requirement("XM-CMD-005")
+@pytest.mark.parametrize("name", ["NUM_QUEUES", "QUEUES", "REFERENCES", "STATE", "CONTEXT"])
+def test_queries(icd: Icd, sandbox: Sandbox, name: str) -> None:
+    """Each query gives its value, by the size rules of all queries."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            if name == "CONTEXT" and not made.use.is_since(0, 9, 2):
+                raise Unsupported("loader", f"this query came with revision 0.9.2 of {EXTENSION}")
+            buffer = made.make()
+            query, expected = {
+                "NUM_QUEUES": (NUM_QUEUES, pack([1], 4)),
+                "QUEUES": (QUEUES, pack([made.queue])),
+                "REFERENCES": (REFERENCES, pack([1], 4)),
+                "STATE": (STATE, pack([RECORDING], 4)),
+                "CONTEXT": (CONTEXT, pack([made.context])),
+            }[name]
+            assert made.query(buffer, query) == (0, expected)
+            function = "clGetCommandBufferInfoKHR"
+            for room in (0, 1, len(expected) - 1):
+                assert made.use.call(function, buffer, query, room, session.buffer(8), None) == INVALID_VALUE
+            larger = session.buffer(len(expected) + 16)
+            assert made.use.call(function, buffer, query, larger.size, larger, None) == 0
+            assert larger.bytes() == expected + bytes([CANARY]) * 16
+
+
+@requirement("XM-CMD-005")
+def test_properties_come_back(icd: Icd, sandbox: Sandbox) -> None:
+    """The properties are those that were given; without any the list may be empty or its end marker."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            assert made.query(made.make(), PROPERTIES) in ((0, b""), (0, pack([0])))
+            error, buffer = made.create(COMMAND_BUFFER_FLAGS, 0)
+            assert not error
+            assert made.query(buffer, PROPERTIES) == (0, pack([COMMAND_BUFFER_FLAGS, 0, 0]))
+
+
+@requirement("XM-CMD-005")
+def test_unknown_query(icd: Icd, sandbox: Sandbox) -> None:
+    """A query that nobody knows gives CL_INVALID_VALUE."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            buffer = made.make()
+            for name in (0, 0x7001, 0x1090):
+                assert made.query(buffer, name)[0] == INVALID_VALUE
+
+
+@requirement("XM-CMD-006")
+def test_reference_count(icd: Icd, sandbox: Sandbox) -> None:
+    """Each retain adds a reference, each release drops one."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            buffer = made.make()
+            for function, count in (("Retain", 2), ("Retain", 3), ("Release", 2), ("Release", 1)):
+                assert made.use.call(f"cl{function}CommandBufferKHR", buffer) == 0
+                assert made.query(buffer, REFERENCES) == (0, pack([count], 4))
+            assert made.use.call("clReleaseCommandBufferKHR", buffer) == 0
+
+
+@requirement("XM-CMD-006")
+@pytest.mark.parametrize("function", [*OF_BUFFERS, ENQUEUE])
+def test_null_for_a_command_buffer(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """NULL for the command buffer gives CL_INVALID_COMMAND_BUFFER_KHR: no loader looks at these handles."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            if function.startswith("clCommand"):
+                made.require_signatures()
+            values: dict[str, Any] = {}
+            if function == "clGetCommandBufferInfoKHR":
+                values = {"param_name": STATE, "param_value_size": 4, "param_value": session.buffer(4)}
+            assert made.use.named(function, **values) == INVALID_COMMAND_BUFFER
+
+
+@requirement("XM-CMD-007")
+def test_commands_are_executed(icd: Icd, sandbox: Sandbox) -> None:
+    """What was recorded is done each time that the command buffer is enqueued, and not before."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            made.use.write(made.queue, made.memory, bytes(SIZE))
+            buffer = made.filling(0x5A)
+            assert made.content() == bytes(SIZE)
+            for _ in range(2):
+                made.execute(buffer)
+                made.use.good("clFinish", made.queue)
+                assert made.content() == b"\x5a" * SIZE
+                made.use.write(made.queue, made.memory, bytes(SIZE))
+
+
+@requirement("XM-CMD-008")
+@pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
+def test_wait_list(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            buffer = made.make()
+            made.use.good("clFinalizeCommandBufferKHR", buffer)
+            event = made.use.user_event(made.context)
+            made.use.set_event(event)
+            count, events = {
+                "count": (1, None),
+                "list": (0, made.use.words(event)),
+                "no event": (1, made.use.words(None)),
+                "no event behind one": (2, made.use.words(event, None)),
+            }[how]
+            assert made.use.call(ENQUEUE, 0, None, buffer, count, events, None) == INVALID_EVENT_WAIT_LIST
+            assert made.execute(buffer, after=event)
+            made.use.good("clFinish", made.queue)
+
+
+@requirement("XM-CMD-008")
+def test_waits_for_events(icd: Icd, sandbox: Sandbox) -> None:
+    """Nothing is executed before the events of the list are complete."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            made.use.write(made.queue, made.memory, bytes(SIZE))
+            awaited = made.use.user_event(made.context)
+            event = made.execute(made.filling(7), after=awaited)
+            made.use.good("clFlush", made.queue)
+            assert made.use.event(event, STATUS) > COMPLETE
+            made.use.set_event(awaited)
+            made.use.good("clFinish", made.queue)
+            assert made.use.event(event, STATUS) == COMPLETE
+            assert made.content() == b"\7" * SIZE
+
+
+@requirement("XM-CMD-008")
+def test_event_type(icd: Icd, sandbox: Sandbox) -> None:
+    """The event tells that its command is a command buffer."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            buffer = made.make()
+            made.use.good("clFinalizeCommandBufferKHR", buffer)
+            event = made.execute(buffer)
+            made.use.good("clFinish", made.queue)
+            assert made.use.event(event, TYPE) == COMMAND_TYPE
+
+
+@requirement("XM-CMD-009")
+@pytest.mark.parametrize("what", ["count without list", "list without count", "two"])
+def test_queues_at_execution(icd: Icd, sandbox: Sandbox, what: str) -> None:
+    """Queues that do not fit those of the creation give CL_INVALID_VALUE; as many as there, or none, are right."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            buffer = made.make()
+            made.use.good("clFinalizeCommandBufferKHR", buffer)
+            count, queues = {
+                "count without list": (1, None),
+                "list without count": (0, made.use.words(made.queue)),
+                "two": (2, made.use.words(made.queue, made.queue)),
+            }[what]
+            assert made.use.call(ENQUEUE, count, queues, buffer, 0, None, None) == INVALID_VALUE
+            for count, queues in ((0, None), (1, made.use.words(made.queue))):
+                assert made.use.call(ENQUEUE, count, queues, buffer, 0, None, None) == 0
+                made.use.good("clFinish", made.queue)
+
+
+@requirement("XM-CMD-010")
+@pytest.mark.parametrize("what", ["count without list", "list without count"])
+def test_sync_points(icd: Icd, sandbox: Sandbox, what: str) -> None:
+    """A number of sync points that does not fit the list gives CL_INVALID_SYNC_POINT_WAIT_LIST_KHR."""
+    with icd.open(sandbox) as session:
+        for made in recorders(session):
+            buffer, point = made.make(), session.buffer(4, 0)
+            assert made.fill(buffer, 1, sync_point=point) == 0
+            count = {"num_sync_points_in_wait_list": 1}
+            points = {"sync_point_wait_list": point}
+            wrong: dict[str, Any] = count if what == "count without list" else points
+            assert made.fill(buffer, 1, **wrong) == INVALID_SYNC_POINTS
+            assert made.fill(buffer, 1, **count, **points) == 0

@@ -1,0 +1,290 @@
+"""Import of memory from outside OpenCL by a vendor's ICD (XM-IMP)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.api.model import api
+from harness.check.icd.external import SIZE, Import, imports, target, uses
+from harness.check.marks import extension, requirement
+from harness.probe.extensions import (
+    DEVICE_LINEAR_TYPES,
+    DEVICE_MEMORY_TYPES,
+    DMA_BUF,
+    MEM_DEVICE_HANDLE_LIST,
+    MEMORY_HANDLE_TYPES,
+    OPAQUE_FD,
+)
+from harness.probe.values import Value, pack
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+pytestmark = extension("cl_khr_external_memory")
+
+LIST = MEM_DEVICE_HANDLE_LIST
+INVALID_VALUE, INVALID_DEVICE, INVALID_HOST_PTR, INVALID_PROPERTY = -30, -33, -37, -64
+# An image of memory whose layout a vendor cannot know may be refused for what it is.
+ABOUT_IMAGES = {-4, -5, -9, -10, -39, -40, -59, -65}
+KINDS = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(OPAQUE_FD, id="opaque-fd", marks=extension("cl_khr_external_memory_opaque_fd")),
+        pytest.param(DMA_BUF, id="dma-buf", marks=extension("cl_khr_external_memory_dma_buf")),
+    ],
+)
+UPPER_BITS = 1 << 32
+
+
+def importing(session: object, kind: int, devices: int = 1, must: bool = False) -> list[Import]:
+    return imports(session, kind, MEMORY_HANDLE_TYPES[kind], devices, must)  # type: ignore[arg-type]
+
+
+def foreign_devices(made: Import) -> list[Value]:
+    """Devices that are none of the context: the platform's others, and those of other platforms."""
+    found = [device for device in made.use.devices if device != made.device]
+    for platform in made.session.platforms():
+        if platform != made.use.platform:
+            found += made.session.GetDeviceIDs(platform)
+    return found
+
+
+@requirement("XM-IMP-001")
+@KINDS
+def test_buffer_and_image(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+    """A descriptor is imported as a buffer; as an image, too, or it is refused as an image."""
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind, must=True):
+            assert made.buffer()
+            error, image = made.image(kind, made.memory.descriptor())
+            assert image or error in ABOUT_IMAGES
+
+
+@requirement("XM-IMP-002")
+@KINDS
+def test_several_handles(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+    """Two external handles give CL_INVALID_PROPERTY, be they of one type or of two."""
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind):
+            types = made.use.types(made.device, DEVICE_MEMORY_TYPES)
+            for other in [kind, *(t for t in (OPAQUE_FD, DMA_BUF) if t in types and t != kind)]:
+                one, two = made.memory.descriptor(), made.memory.descriptor()
+                error, _ = made.create(kind, one, other, two)
+                assert error == INVALID_PROPERTY or (
+                    other != kind and not made.use.is_since(1, 0, 1) and error == INVALID_VALUE
+                )
+                assert made.create(kind, one)[1]
+
+
+@requirement("XM-IMP-003")
+def test_device_list_alone(icd: Icd, sandbox: Sandbox) -> None:
+    """A list of devices without an external handle gives CL_INVALID_PROPERTY."""
+    with icd.open(sandbox) as session:
+        for use in uses(session, "cl_khr_external_memory"):
+            if not use.is_since(0, 9, 1):
+                raise Unsupported("loader", "this came with revision 0.9.1 of cl_khr_external_memory")
+            context = use.context([use.able[0]])
+            for words in ([LIST, use.able[0], 0, 0], [LIST, 0, 0]):
+                error, _ = use.made("clCreateBufferWithProperties", context, use.words(*words), 0, SIZE, None)
+                assert error == INVALID_PROPERTY
+
+
+@requirement("XM-IMP-004", "XM-IMP-016")
+@KINDS
+@pytest.mark.parametrize("shape", ["behind", "in front", "several behind", "several in front"])
+def test_device_list(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
+    """A nested list of devices may stand anywhere; CL_MEM_PROPERTIES gives all of it back, as it is."""
+    several = shape.startswith("several")
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind, 2 if several else 1):
+            devices = made.able[:2] if several else [made.device]
+            context = made.use.context(devices)
+            handle = [kind, made.memory.descriptor()]
+            nested = [LIST, *devices, 0]
+            words = [*handle, *nested] if shape.endswith("behind") else [*nested, *handle]
+            error, memory = made.create(*words, context=context)
+            assert not error
+            answer = made.use.answer("clGetMemObjectInfo", memory, api().constant("CL_MEM_PROPERTIES"))
+            assert answer == (0, pack([*map(int, words), 0]))
+
+
+@requirement("XM-IMP-005")
+@KINDS
+def test_listed_device_of_no_context(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+    """A listed device that is none of the context's gives CL_INVALID_DEVICE, alone or behind one that is."""
+    with icd.open(sandbox) as session:
+        asked = 0
+        for made in importing(session, kind):
+            for device in foreign_devices(made):
+                asked += 1
+                for devices in ([device], [made.device, device], [device, made.device]):
+                    error, _ = made.create(LIST, *devices, 0, kind, made.memory.descriptor())
+                    assert error == INVALID_DEVICE
+            assert made.create(LIST, made.device, 0, kind, made.memory.descriptor())[1]
+        if not asked:
+            raise Unsupported("machine", "this ICD has no second device on this machine")
+
+
+@requirement("XM-IMP-005", "XM-IMP-006")
+@KINDS
+@pytest.mark.parametrize("how", ["listed", "not listed"])
+def test_device_that_cannot_import(icd: Icd, sandbox: Sandbox, kind: int, how: str) -> None:
+    """A device that cannot import gives CL_INVALID_DEVICE: where it is listed, or in the context without a list."""
+    with icd.open(sandbox) as session:
+        asked = 0
+        for made in importing(session, kind):
+            for device in made.use.devices:
+                if device in made.able:
+                    continue
+                asked += 1
+                context = made.use.context([made.device, device])
+                words = [LIST, made.device, device, 0] if how == "listed" else []
+                error, _ = made.create(*words, kind, made.memory.descriptor(), context=context)
+                assert error == INVALID_DEVICE
+                assert made.create(LIST, made.device, 0, kind, made.memory.descriptor(), context=context)[1]
+        if not asked:
+            raise Unsupported("machine", "this ICD has no device that cannot import, on this machine")
+
+
+@requirement("XM-IMP-007")
+@KINDS
+@pytest.mark.parametrize("flag", ["CL_MEM_USE_HOST_PTR", "CL_MEM_ALLOC_HOST_PTR", "CL_MEM_COPY_HOST_PTR"])
+def test_flags_of_host_pointers(icd: Icd, sandbox: Sandbox, kind: int, flag: str) -> None:
+    """Flags that speak of a host pointer give CL_INVALID_VALUE; with a pointer CL_INVALID_HOST_PTR is right, too."""
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind):
+            memory = session.buffer(SIZE)
+            allowed = {INVALID_VALUE} if flag == "CL_MEM_ALLOC_HOST_PTR" else {INVALID_VALUE, INVALID_HOST_PTR}
+            pointers = [None] if flag == "CL_MEM_ALLOC_HOST_PTR" else [None, memory]
+            for pointer in pointers:
+                fd = made.memory.descriptor()
+                error, _ = made.create(kind, fd, flags=api().constant(flag), host_ptr=pointer)
+                assert error in allowed
+
+
+@requirement("XM-IMP-008")
+@KINDS
+def test_host_pointer(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+    """A host pointer besides an external handle gives CL_INVALID_HOST_PTR."""
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind):
+            error, _ = made.create(kind, made.memory.descriptor(), host_ptr=session.buffer(SIZE))
+            assert error == INVALID_HOST_PTR
+
+
+@requirement("XM-IMP-009")
+@KINDS
+def test_descriptor_is_taken_over(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+    """A descriptor is closed once the object is gone, and its number, if used for something else, stays open."""
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind):
+            first = made.memory.descriptor()
+            owned = target(session, first)
+            error, memory = made.create(kind, first)
+            assert not error
+            other = None
+            if target(session, first) is None:  # closed already: the number is free
+                other = session.descriptor("memory 4096")
+                if other != first:
+                    other = session.descriptor(f"copy {other.token} {int(first)}")
+                other_target = target(session, first)
+            made.use.good("clReleaseMemObject", memory)
+            made.use.good("clReleaseContext", made.context)
+            if other is None:
+                assert target(session, first) != owned
+            else:
+                assert target(session, first) == other_target
+
+
+@requirement("XM-IMP-010")
+@KINDS
+def test_descriptor_of_a_failure(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+    """A descriptor whose import fails stays open."""
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind):
+            fd = made.memory.descriptor()
+            before = target(session, fd)
+            for wrong in ({"host_ptr": session.buffer(SIZE)}, {"flags": api().constant("CL_MEM_ALLOC_HOST_PTR")}):
+                error, _ = made.create(kind, fd, **wrong)
+                assert error
+                assert target(session, fd) == before
+            error, _ = made.create(kind, fd, 0x7001, 1)
+            assert error
+            assert target(session, fd) == before
+
+
+@requirement("XM-IMP-011")
+@KINDS
+def test_descriptor_0(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+    """Descriptor 0 is one like others, also where a list of devices follows."""
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind):
+            for further in ([], [LIST, made.device, 0]):
+                fd = made.memory.descriptor(0)
+                assert fd == 0
+                error, memory = made.create(kind, fd, *further)
+                assert not error
+                made.use.good("clReleaseMemObject", memory)
+
+
+@requirement("XM-IMP-012")
+@KINDS
+@pytest.mark.parametrize("what", ["closed", "minus 1", "upper bits"])
+def test_value_that_is_no_descriptor(icd: Icd, sandbox: Sandbox, kind: int, what: str) -> None:
+    """What is no descriptor gives CL_INVALID_PROPERTY."""
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind):
+            fd = made.memory.descriptor()
+            assert int(fd) < 1000
+            value = {"closed": 1000, "minus 1": -1, "upper bits": UPPER_BITS + int(fd)}[what]
+            error, _ = made.create(kind, value)
+            assert error == INVALID_PROPERTY
+            assert made.create(kind, fd)[1]
+
+
+@requirement("XM-IMP-012")
+@KINDS
+def test_name_without_extension(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+    """A handle type that no device has is no known property: CL_INVALID_PROPERTY, or CL_INVALID_DEVICE."""
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind):
+            types = [t for device in made.use.devices for t in made.use.types(device, DEVICE_MEMORY_TYPES)]
+            missing = [t for t in MEMORY_HANDLE_TYPES if t not in types]
+            assert missing
+            for name in missing:
+                error, _ = made.create(name, made.memory.descriptor())
+                assert error in (INVALID_PROPERTY, INVALID_DEVICE)
+
+
+@requirement("XM-IMP-013")
+@KINDS
+def test_each_import_is_an_object(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+    """Each import of one memory is an object of its own; what is written by one is read by the other."""
+    content = bytes(range(64))
+    with icd.open(sandbox) as session:
+        for made in importing(session, kind):
+            one, two = made.buffer(), made.buffer()
+            assert one != two
+            queue = made.use.queue(made.context, made.device)
+            made.hand_over("Acquire", queue, one)
+            made.use.write(queue, one, content)
+            made.hand_over("Release", queue, one)
+            made.hand_over("Acquire", queue, two)
+            assert made.use.read(queue, two, len(content)) == content
+            made.hand_over("Release", queue, two)
+            made.use.good("clFinish", queue)
+
+
+@requirement("XM-IMP-001", "XM-IMP-018")
+@KINDS
+def test_image_of_any_layout(icd: Icd, sandbox: Sandbox, record: Callable[[str], None], kind: int) -> None:
+    """An image of a type whose layout is the vendor's affair is imported or refused, and nothing worse."""
+    with icd.open(sandbox) as session:
+        outcomes = set()
+        for made in importing(session, kind):
+            linear = kind in made.use.types(made.device, DEVICE_LINEAR_TYPES)
+            error, image = made.image(kind, made.memory.descriptor())
+            assert bool(error) != bool(image)
+            outcomes.add(f"{'linear' if linear else 'any layout'}: {'refused' if error else 'imported'}")
+        record(", ".join(sorted(outcomes)))

@@ -1,0 +1,137 @@
+"""What a vendor's ICD says that it can share: types of memory, of semaphores, of handles (XM-QRY, XM-SEM, XM-XSM)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.check.icd.external import uses
+from harness.check.marks import extension, requirement
+from harness.probe.extensions import (
+    DEVICE_EXPORT_TYPES,
+    DEVICE_IMPORT_TYPES,
+    DEVICE_LINEAR_TYPES,
+    DEVICE_MEMORY_TYPES,
+    DEVICE_SEMAPHORE_TYPES,
+    FUNCTIONS,
+    MEMORY_HANDLE_TYPES,
+    PLATFORM_EXPORT_TYPES,
+    PLATFORM_IMPORT_TYPES,
+    PLATFORM_MEMORY_TYPES,
+    PLATFORM_SEMAPHORE_TYPES,
+    SEMAPHORE_HANDLE_TYPES,
+    SEMAPHORE_TYPE_BINARY,
+    function_of,
+)
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+# Which query of a platform has to be a part of which query of each device, by extension.
+PARTS = {
+    "memory": ("cl_khr_external_memory", PLATFORM_MEMORY_TYPES, DEVICE_MEMORY_TYPES, "XM-QRY-001"),
+    "semaphore": ("cl_khr_semaphore", PLATFORM_SEMAPHORE_TYPES, DEVICE_SEMAPHORE_TYPES, "XM-SEM-007"),
+    "import": ("cl_khr_external_semaphore", PLATFORM_IMPORT_TYPES, DEVICE_IMPORT_TYPES, "XM-XSM-013"),
+    "export": ("cl_khr_external_semaphore", PLATFORM_EXPORT_TYPES, DEVICE_EXPORT_TYPES, "XM-XSM-013"),
+}
+
+
+def named(*names: str) -> list[object]:
+    """Parameters that name an extension each, without which their cases are unsupported."""
+    return [pytest.param(name, marks=extension(name)) for name in names]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [pytest.param(name, marks=[pytest.mark.requirement(row[3]), extension(row[0])]) for name, row in PARTS.items()],
+)
+def test_platform_has_what_all_devices_have(icd: Icd, sandbox: Sandbox, what: str) -> None:
+    """A type of the platform is a type of each of its devices."""
+    name, of_platform, of_device, _ = PARTS[what]
+    with icd.open(sandbox) as session:
+        for use in uses(session, name, devices=0):
+            listed = set(use.types(use.platform, of_platform))
+            for device in use.devices:
+                assert listed <= set(use.types(device, of_device))
+
+
+@requirement("XM-QRY-002", "XM-SEM-007")
+@pytest.mark.parametrize("name", named("cl_khr_external_memory", "cl_khr_semaphore"))
+def test_some_device_has_a_type(icd: Icd, sandbox: Sandbox, name: str) -> None:
+    """Of a platform with the extension, at least one device has a type of memory, or binary semaphores."""
+    with icd.open(sandbox) as session:
+        for use in uses(session, name, devices=0):
+            if name == "cl_khr_semaphore":
+                found = [d for d in use.devices if SEMAPHORE_TYPE_BINARY in use.types(d, DEVICE_SEMAPHORE_TYPES)]
+            else:
+                found = [d for d in use.devices if use.types(d, DEVICE_MEMORY_TYPES)]
+            assert found
+
+
+@requirement("XM-QRY-003")
+@extension("cl_khr_external_memory")
+def test_linear_types_can_be_imported(icd: Icd, sandbox: Sandbox) -> None:
+    """Types whose images are taken for linear are types that can be imported."""
+    with icd.open(sandbox) as session:
+        asked = 0
+        for use in uses(session, "cl_khr_external_memory", devices=0):
+            for device in use.devices:
+                error, _ = use.answer("clGetDeviceInfo", device, DEVICE_LINEAR_TYPES)
+                if error and not use.is_since(0, 9, 3):
+                    continue
+                if device not in use.able:
+                    continue
+                asked += 1
+                assert not error
+                assert set(use.types(device, DEVICE_LINEAR_TYPES)) <= set(use.types(device, DEVICE_MEMORY_TYPES))
+        if not asked:
+            raise Unsupported("loader", "this query came with revision 0.9.3 of cl_khr_external_memory")
+
+
+@requirement("XM-QRY-004")
+@pytest.mark.parametrize("name", named("cl_khr_external_memory", "cl_khr_external_semaphore"))
+def test_types_have_their_extensions(icd: Icd, sandbox: Sandbox, name: str) -> None:
+    """Each type that a device has is one of an extension that it advertises, as far as extensions of KHR go."""
+    memory = name == "cl_khr_external_memory"
+    known = MEMORY_HANDLE_TYPES if memory else SEMAPHORE_HANDLE_TYPES
+    queries = [DEVICE_MEMORY_TYPES] if memory else [DEVICE_IMPORT_TYPES, DEVICE_EXPORT_TYPES]
+    with icd.open(sandbox) as session:
+        for use in uses(session, name, devices=0):
+            for device in use.devices:
+                types = [kind for query in queries for kind in use.types(device, query) if kind in known]
+                missing = {known[kind] for kind in types} - set(use.extensions(device))
+                assert not missing
+
+
+@requirement("XM-QRY-005")
+@extension("cl_khr_external_memory")
+def test_extensions_have_their_types(icd: Icd, sandbox: Sandbox) -> None:
+    """A platform that advertises an extension of handle types has one of its types, by its number."""
+    with icd.open(sandbox) as session:
+        for use in uses(session, "cl_khr_external_memory", devices=0):
+            listed = {extension for device in use.devices for extension in use.extensions(device)}
+            types = {kind for device in use.devices for kind in use.types(device, DEVICE_MEMORY_TYPES)}
+            numbers = {MEMORY_HANDLE_TYPES[kind] for kind in types & MEMORY_HANDLE_TYPES.keys()}
+            without = (set(MEMORY_HANDLE_TYPES.values()) & listed) - numbers
+            assert not without
+
+
+@requirement("XM-XSM-013")
+@extension("cl_khr_external_semaphore")
+def test_handle_types_of_semaphores(icd: Icd, sandbox: Sandbox) -> None:
+    """A device with external semaphores has a handle type to import or one to export."""
+    with icd.open(sandbox) as session:
+        for use in uses(session, "cl_khr_external_semaphore"):
+            for device in use.able:
+                assert use.types(device, DEVICE_IMPORT_TYPES) + use.types(device, DEVICE_EXPORT_TYPES)
+
+
+@requirement("XM-ACQ-001")
+@pytest.mark.parametrize("name", named(*FUNCTIONS))
+def test_functions_of_a_platform(icd: Icd, sandbox: Sandbox, name: str) -> None:
+    """The functions of an extension that a platform advertises are had by its address query."""
+    with icd.open(sandbox) as session:
+        for use in uses(session, name, devices=0):
+            functions = set(FUNCTIONS[name])
+            if name.endswith("sync_fd") and not use.is_since(1, 0, 0):
+                functions.clear()  # its only function came with revision 0.9.2 of cl_khr_external_semaphore
+            missing = [function for function in functions if not function_of(session, use.platform, function)]
+            assert not missing

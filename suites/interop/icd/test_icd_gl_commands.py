@@ -1,0 +1,197 @@
+"""Acquire and release of OpenGL's and EGL's objects in a vendor's ICD (GL-ACQ, GL-EVT)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.check.icd.gl import FILL, Sharing, sharing
+from harness.check.marks import extension, requirement
+from harness.probe.values import Value
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+pytestmark = extension("cl_khr_gl_sharing")
+
+GL = ("clEnqueueAcquireGLObjects", "clEnqueueReleaseGLObjects")
+EGL = ("clEnqueueAcquireEGLObjectsKHR", "clEnqueueReleaseEGLObjectsKHR")
+INVALID_VALUE, INVALID_CONTEXT, INVALID_WAIT_LIST = -30, -34, -57
+INVALID_GL_OBJECT, INVALID_EGL_OBJECT = -60, -1093
+
+# Each rule once for OpenGL and once for EGL, which has a requirement of its own for all of them.
+EXTENSION = dict.fromkeys(EGL, "cl_khr_egl_image")
+
+
+def commands(identifier: str) -> pytest.MarkDecorator:
+    """The four commands; those of OpenGL prove this requirement."""
+    return pytest.mark.parametrize(
+        "function",
+        [pytest.param(f, marks=pytest.mark.requirement(identifier)) for f in GL]
+        + [pytest.param(f, marks=pytest.mark.requirement("GL-EVT-009")) for f in EGL],
+    )
+
+
+def shares(session: Any, function: str) -> Any:
+    """The platforms that have the function."""
+    return sharing(session, *([EXTENSION[function]] if function in EXTENSION else []))
+
+
+def shared_object(shared: Sharing, function: str) -> Value:
+    """An object that the function can be used with; acquired, where the function releases."""
+    if function in EGL:
+        memory = egl_image(shared)
+        acquire = EGL[0]
+    else:
+        memory = shared.buffer()
+        acquire = GL[0]
+    if function != acquire:
+        assert shared.session.call(acquire, shared.tied.queue, 1, [memory], 0, None, None) == 0
+    return memory
+
+
+def egl_image(shared: Sharing) -> Value:
+    world = shared.world
+    return shared.made(
+        "clCreateFromEGLImageKHR",
+        world_value(shared, world["display", "egl"]),
+        world_value(shared, world["egl_image", "plain"]),
+        4,  # CL_MEM_READ_ONLY
+        None,
+    )
+
+
+def world_value(shared: Sharing, number: int) -> Value:
+    """A handle of OpenGL's or EGL's as an argument."""
+    return number if isinstance(number, Value) else Value(number, str(number))
+
+
+def enqueue(shared: Sharing, function: str, *arguments: Any, queue: Value | None = None) -> int:
+    return shared.session.call(function, shared.tied.queue if queue is None else queue, *arguments)
+
+
+def works(shared: Sharing, function: str) -> bool:
+    """The positive control."""
+    return enqueue(shared, function, 1, [shared_object(shared, function)], 0, None, None) == 0
+
+
+@commands("GL-ACQ-001")
+def test_nothing_at_all(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """No objects, and no list of them, is a success."""
+    with icd.open(sandbox) as session:
+        for shared in shares(session, function):
+            assert enqueue(shared, function, 0, None, 0, None, None) == 0
+            assert works(shared, function)
+
+
+@commands("GL-ACQ-002")
+def test_list_that_does_not_fit(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A list of no objects, and objects without a list, are CL_INVALID_VALUE."""
+    with icd.open(sandbox) as session:
+        for shared in shares(session, function):
+            memory = shared_object(shared, function)
+            assert enqueue(shared, function, 0, [memory], 0, None, None) == INVALID_VALUE
+            assert enqueue(shared, function, 1, None, 0, None, None) == INVALID_VALUE
+            assert works(shared, function)
+
+
+@commands("GL-ACQ-003")
+def test_object_of_opencl_alone(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A memory object that is not of OpenGL, or of EGL, is refused, alone and behind one that is."""
+    error = INVALID_EGL_OBJECT if function in EGL else INVALID_GL_OBJECT
+    with icd.open(sandbox) as session:
+        for shared in shares(session, function):
+            memory = shared_object(shared, function)
+            assert enqueue(shared, function, 1, [shared.tied.mem], 0, None, None) == error
+            assert enqueue(shared, function, 2, [memory, shared.tied.mem], 0, None, None) == error
+            assert works(shared, function)
+
+
+@requirement("GL-ACQ-004")
+@pytest.mark.parametrize("function", GL)
+def test_queue_of_a_plain_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A queue whose context is not of OpenGL is CL_INVALID_CONTEXT."""
+    with icd.open(sandbox) as session:
+        for shared in sharing(session):
+            memory = shared_object(shared, function)
+            error = enqueue(shared, function, 1, [memory], 0, None, None, queue=shared.plain.queue)
+            assert error == INVALID_CONTEXT
+            assert works(shared, function)
+
+
+@commands("GL-ACQ-005")
+def test_wait_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A wait list whose number is wrong, or that holds what is no event, is CL_INVALID_EVENT_WAIT_LIST."""
+    with icd.open(sandbox) as session:
+        for shared in shares(session, function):
+            memory, event = shared_object(shared, function), shared.tied.event
+            assert session.call("clSetUserEventStatus", event, 0) == 0
+            assert enqueue(shared, function, 1, [memory], 1, None, None) == INVALID_WAIT_LIST
+            assert enqueue(shared, function, 1, [memory], 0, [event], None) == INVALID_WAIT_LIST
+            assert enqueue(shared, function, 1, [memory], 1, [None], None) == INVALID_WAIT_LIST
+            assert enqueue(shared, function, 1, [memory], 1, [event], None) == 0
+
+
+def second_queue(shared: Sharing) -> Value:
+    code = shared.session.buffer(4)
+    made = shared.session.call("clCreateCommandQueue", shared.tied.context, shared.tied.device, 0, code)
+    assert isinstance(made, Value)
+    assert (code.i32(), bool(made)) == (0, True)
+    return made
+
+
+def content(shared: Sharing, queue: Value, buffer: Value) -> bytes:
+    """What OpenCL reads of the first 64 bytes of a buffer in a queue."""
+    read = shared.session.buffer(64, 0)
+    assert shared.session.call("clEnqueueReadBuffer", queue, buffer, 1, 0, 64, read, 0, None, None) == 0
+    return read.bytes()
+
+
+@requirement("GL-ACQ-006")
+def test_acquired_for_the_context(icd: Icd, sandbox: Sandbox) -> None:
+    """What was acquired in one queue can be used, and released, in every queue of the context."""
+    with icd.open(sandbox) as session:
+        for shared in sharing(session):
+            shared.world.do("current")
+            shared.world.do("fill buffer plain")
+            shared.world.do("finish")
+            buffer, other = shared.buffer(), second_queue(shared)
+            event = session.buffer(8, 0)
+            assert enqueue(shared, GL[0], 1, [buffer], 0, None, event) == 0
+            assert session.table(event.handle())
+            assert session.call("clWaitForEvents", 1, [event.handle()]) == 0
+            assert content(shared, shared.tied.queue, buffer) == bytes([FILL]) * 64
+            assert content(shared, other, buffer) == bytes([FILL]) * 64
+            assert enqueue(shared, GL[1], 1, [buffer], 0, None, None, queue=other) == 0
+            assert session.call("clFinish", other) == 0
+
+
+@requirement("GL-ACQ-008")
+def test_queues_of_all_devices(icd: Icd, sandbox: Sandbox) -> None:
+    """Objects can be acquired and released in the queue of any device of the context."""
+    with icd.open(sandbox) as session:
+        for shared in sharing(session):
+            error, context = shared.create_context(shared.world.attributes(), shared.devices)
+            if error or len(shared.devices) < 2:
+                raise Unsupported("machine", "no OpenGL context is shared by two devices of this platform")
+            name = shared.world["buffer", "plain"]
+            buffer = shared.made("clCreateFromGLBuffer", 1, name, context=context)
+            for device in shared.devices:
+                queue = session.call("clCreateCommandQueue", context, device, 0, None)
+                assert isinstance(queue, Value)
+                for function in GL:
+                    assert enqueue(shared, function, 1, [buffer], 0, None, None, queue=queue) == 0
+                assert session.call("clFinish", queue) == 0
+
+
+@requirement("GL-ACQ-009")
+def test_acquire_waits_for_opengl(icd: Icd, sandbox: Sandbox) -> None:
+    """What OpenGL was told to write before is there when the buffer is acquired in the thread of its context."""
+    with icd.open(sandbox) as session:
+        for shared in sharing(session, "cl_khr_gl_event"):
+            shared.world.do("current")
+            buffer = shared.buffer()
+            shared.world.do("fill buffer plain")
+            assert enqueue(shared, GL[0], 1, [buffer], 0, None, None) == 0
+            assert content(shared, shared.tied.queue, buffer) == bytes([FILL]) * 64
+            assert enqueue(shared, GL[1], 1, [buffer], 0, None, None) == 0

@@ -1,0 +1,151 @@
+"""The error of each function for a property list that is wrong in one thing (PL-GEN-015, and by function)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.check.icd.creators import (
+    ADDRESSING,
+    BUFFER,
+    CONTEXT,
+    FILTER,
+    FROM_TYPE,
+    IMAGE,
+    INVALID_PROPERTY,
+    INVALID_QUEUE_PROPERTIES,
+    INVALID_VALUE,
+    MEMORY,
+    NORMALIZED,
+    PRIORITY,
+    PRIVATE_ADDRESS,
+    QUEUE,
+    QUEUE_PROPERTIES,
+    QUEUES,
+    SAMPLER,
+    THROTTLE,
+    USER_SYNC,
+    Lists,
+    listed,
+    lists_of,
+)
+from harness.check.marks import requirement
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+OWN = {
+    CONTEXT: "PL-CTX-001",
+    FROM_TYPE: "PL-CTX-001",
+    BUFFER: "PL-MEM-001",
+    IMAGE: "PL-MEM-001",
+    SAMPLER: "PL-SMP-001",
+}
+# Names of nothing, and of properties of other functions.
+UNKNOWN = [1, 0x7777, 0x7FFF_FFFF, (1 << 64) - 1]
+OTHERS = [USER_SYNC, QUEUE_PROPERTIES, FILTER]
+
+
+def functions(memory: str = "PL-MEM-001") -> list[Any]:
+    """The functions for whose lists errors are named, with their requirements."""
+    own = OWN | dict.fromkeys(MEMORY, memory)
+    return [pytest.param(f, marks=pytest.mark.requirement("PL-GEN-015", own[f]), id=f) for f in OWN]
+
+
+def refused(lists: Lists) -> tuple[int, int]:
+    """The error that the list has to have, and no object; OpenCL 1.0 had CL_INVALID_VALUE for contexts."""
+    older = lists.creator.function in (CONTEXT, FROM_TYPE) and lists.version < (1, 1)
+    return (INVALID_VALUE if older else lists.creator.refuses[0], 0)
+
+
+@pytest.mark.parametrize("function", functions())
+def test_unknown_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A name that the function does not know is refused, whatever its value, alone, before and behind known ones."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function):
+            own = [name for name, _ in (*lists.pairs(), *lists.zero_pairs())]
+            for name in [*UNKNOWN, *(name for name in OTHERS if name not in own)]:
+                unknown = (name, 1)
+                for pairs in ([unknown], [(name, 0)], [*lists.pairs(), unknown], [unknown, *lists.pairs()]):
+                    assert lists.create(listed(*pairs)) == refused(lists)
+
+
+@pytest.mark.parametrize("function", functions(memory="PL-MEM-002"))
+def test_repeated_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A name that comes twice is refused: with the same value and another one, at once and later.
+
+    Buffers have a property with cl_ext_buffer_device_address only, images have none: there an unknown name comes twice.
+    """
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function):
+            known = lists.pairs() or [(0x7777, 1)]
+            for pair in known:
+                others = [other for other in known if other != pair]
+                for pairs in ([pair, pair], [pair, *others, pair], [*others, pair, pair]):
+                    assert lists.create(listed(*pairs)) == refused(lists)
+            for zero in lists.zero_pairs():
+                assert lists.create(listed(zero, (zero[0], 1))) == refused(lists)
+                assert lists.create(listed((zero[0], 1), zero)) == refused(lists)
+
+
+BAD = {
+    CONTEXT: [(USER_SYNC, 2), (USER_SYNC, 0x7777)],
+    FROM_TYPE: [(USER_SYNC, 2), (USER_SYNC, 0x7777)],
+    BUFFER: [(PRIVATE_ADDRESS, 2)],
+    SAMPLER: [(FILTER, 0), (FILTER, 0x7777), (ADDRESSING, 0), (ADDRESSING, FILTER), (NORMALIZED, 2)],
+}
+
+
+def bad_pairs(lists: Lists) -> list[tuple[int, int]]:
+    known = [name for name, _ in (*lists.pairs(), *lists.zero_pairs())]
+    return [pair for pair in BAD[lists.creator.function] if pair[0] in known]
+
+
+def limited(lists: Lists) -> None:
+    if not bad_pairs(lists):
+        raise Unsupported("loader", "no property here has limited values", lists.creator.function)
+
+
+@pytest.mark.parametrize("function", [param for param in functions() if param.values[0] in BAD])
+def test_bad_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A value that the property cannot have is refused. The control is the list with a good value."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, limited):
+            assert lists.create(listed(*lists.pairs()))[0] == 0
+            for pair in bad_pairs(lists):
+                assert lists.create(listed(pair)) == refused(lists)
+
+
+@requirement("PL-CQ-001", "PL-GEN-015")
+@pytest.mark.parametrize("function", QUEUES)
+def test_bad_value_of_a_queue(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Bits of CL_QUEUE_PROPERTIES that mean nothing are not valid, nor are hints of no level: CL_INVALID_VALUE."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function):
+            bad = [(QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
+            hints = {"cl_khr_priority_hints": PRIORITY, "cl_khr_throttle_hints": THROTTLE}
+            bad += [(name, 8) for extension, name in hints.items() if extension in lists.extensions]
+            for pair in bad:
+                assert lists.create(listed(pair)) == (INVALID_VALUE, 0)
+
+
+@requirement("PL-CQ-002")
+@pytest.mark.parametrize("function", QUEUES)
+def test_unknown_name_of_a_queue(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """For a queue the text names no error for an unknown name. It has to be refused all the same."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function):
+            for pairs in ([(0x7777, 1)], [*lists.pairs(), (0x7777, 0)], [(FILTER, 1), *lists.pairs()]):
+                error, made = lists.create(listed(*pairs))
+                assert error in (INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY)
+                assert not made
+
+
+@requirement("PL-CQ-002")
+def test_repeated_name_of_a_queue(icd: Icd, sandbox: Sandbox) -> None:
+    """Nor does it name one for a repeated name: any of these errors, or the queue, and not both."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, QUEUE):
+            error, made = lists.create(listed((QUEUE_PROPERTIES, 2), (QUEUE_PROPERTIES, 2)))
+            assert error in (0, INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY)
+            assert bool(made) == (error == 0)

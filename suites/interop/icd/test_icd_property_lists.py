@@ -1,0 +1,199 @@
+"""How a vendor's ICD reads property lists (PL-GEN). Every list ends where an unreadable page begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.check.icd.creators import (
+    ADDRESSING,
+    CONTEXTS,
+    CREATORS,
+    FILTER,
+    INVALID_VALUE,
+    LINEAR,
+    LOD_MIN,
+    NORMALIZED,
+    PLATFORM,
+    PROFILING,
+    QUEUE,
+    QUEUE_PROPERTIES,
+    SAMPLER,
+    USER_SYNC,
+    Lists,
+    listed,
+    lists_of,
+    orders,
+)
+from harness.check.marks import requirement
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+UNKNOWN = 0x7777
+WITH_NAMES = [name for name in CREATORS if name != "clCreateImageWithProperties"]  # for images the core has none
+
+
+def zero(lists: Lists) -> None:
+    if not lists.zero_pairs():
+        raise Unsupported("loader", "no property of this platform may have the value 0", lists.creator.function)
+
+
+@requirement("PL-GEN-001", "PL-GEN-006")
+@pytest.mark.parametrize("function", WITH_NAMES)
+def test_lists_of_every_length(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Lists of one property, of two, and of all that there are: each is heeded, and nothing behind the end is read."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, names=1):
+            pairs = lists.pairs()
+            chosen = [pairs[:length] for length in range(1, len(pairs) + 1)] + [[pair] for pair in pairs[1:]]
+            for given in chosen:
+                error, made = lists.create(listed(*given))
+                assert error == 0 or (given[0] != pairs[0] and lists.without_platform(error))
+                assert bool(made) == (error == 0)
+                assert not made or lists.answered(made, given) == lists.wanted(given)
+
+
+@requirement("PL-GEN-002", "PL-MEM-004")
+@pytest.mark.parametrize("function", CREATORS)
+def test_no_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """NULL in the place of a list gives an object with all defaults.
+
+    A context may be refused with CL_INVALID_PLATFORM, as no platform is named.
+    """
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function):
+            error, made = lists.create(None)
+            assert error == 0 or lists.without_platform(error)
+            assert bool(made) == (error == 0)
+            assert not made or lists.answered(made, []) == lists.wanted([])
+
+
+@requirement("PL-GEN-003", "PL-MEM-004")
+@pytest.mark.parametrize("function", CREATORS)
+def test_empty_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A list of its end marker alone does what NULL does."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function):
+            without = lists.create(None)[0]
+            error, made = lists.create([0])
+            assert error == 0 or (lists.without_platform(error) and error == without)
+            assert bool(made) == (error == 0)
+            assert not made or lists.answered(made, []) == lists.wanted([])
+
+
+@requirement("PL-GEN-004")
+@pytest.mark.parametrize("function", WITH_NAMES)
+def test_value_of_zero(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A value of 0 does not end the list: what follows it counts, be it a property or an error."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, zero):
+            zeros = lists.zero_pairs()
+            names = [name for name, _ in zeros]
+            pairs = zeros + [pair for pair in lists.pairs() if pair[0] not in names]
+            error, made = lists.create(listed(*pairs))
+            assert error == 0
+            assert lists.answered(made, pairs) == lists.wanted(pairs)
+            unknown = [(UNKNOWN, 1)]
+            before, after = (lists.create(listed(*order))[0] for order in (unknown + zeros, zeros + unknown))
+            assert before == after
+
+
+@requirement("PL-GEN-004", "PL-SMP-003")
+def test_sampler_without_normalized_coordinates(icd: Icd, sandbox: Sandbox) -> None:
+    """CL_FALSE for normalized coordinates is heeded, at each place of the list, and so is what follows it."""
+    pairs = [(NORMALIZED, 0), (FILTER, LINEAR)]
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, SAMPLER):
+            for order in (pairs, pairs[::-1], pairs[:1]):
+                error, made = lists.create(listed(*order))
+                assert error == 0
+                assert lists.answered(made, order) == lists.wanted(order)
+
+
+@requirement("PL-GEN-005")
+@pytest.mark.parametrize("function", [*CONTEXTS, SAMPLER])
+def test_value_that_is_a_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A value that is equal to the name of a property is a value: here a bad one, like any other bad one."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, zero):
+            first = [(PLATFORM, lists.platform)] if function in CONTEXTS else [(FILTER, LINEAR)]
+            name, value = (USER_SYNC, PLATFORM) if function in CONTEXTS else (ADDRESSING, FILTER)
+            for before, after in ((first, []), ([], first), ([], [])):
+                outcomes = []
+                for bad in (UNKNOWN, value):
+                    error, made = lists.create(listed(*before, (name, bad), *after))
+                    told = lists.answered(made, []) if made else {}
+                    told.pop(ADDRESSING, None)  # whatever became of the bad value
+                    outcomes.append((error, told))
+                assert outcomes[0] == outcomes[1]
+
+
+@requirement("PL-GEN-005")
+def test_level_of_detail_that_is_a_name(icd: Icd, sandbox: Sandbox) -> None:
+    """The same with a good one: the bits of a float, however small."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
+            pairs = [(LOD_MIN, FILTER), (ADDRESSING, lists.wanted([])[ADDRESSING]), (FILTER, LINEAR)]
+            error, made = lists.create(listed(*pairs))
+            assert error == 0
+            assert lists.answered(made, pairs) == lists.wanted(pairs)
+
+
+@requirement("PL-GEN-007")
+@pytest.mark.parametrize("function", WITH_NAMES)
+def test_order(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Properties may come in any order."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, names=2):
+            for order in orders(lists.pairs()):
+                error, made = lists.create(listed(*order))
+                assert error == 0
+                assert lists.answered(made, order) == lists.wanted(order)
+
+
+@requirement("PL-GEN-008")
+@pytest.mark.parametrize("function", WITH_NAMES)
+def test_list_is_only_read(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """The list is as it was after the call, and may lie in memory that cannot be written."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, names=1):
+            for pairs in (lists.pairs(), lists.pairs()[::-1]):
+                words = session.words(listed(*pairs))
+                before = words.bytes()
+                assert lists.create(words)[0] == 0
+                assert words.bytes() == before
+            words.protect()
+            assert lists.create(words)[0] == 0
+
+
+@requirement("PL-GEN-013")
+@pytest.mark.parametrize("function", WITH_NAMES)
+def test_all_64_bits_count(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """A name that is right in its lower half only is a name like any other that is unknown."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, names=1):
+            name, value = lists.pairs()[-1]
+            assert lists.create(listed((name, value)))[0] == 0
+            unknown = lists.create(listed((UNKNOWN, value)))[0]
+            assert lists.create(listed((name | 1 << 40, value)))[0] == unknown
+
+
+@requirement("PL-GEN-013", "PL-CQ-001")
+def test_upper_bits_of_a_queue(icd: Icd, sandbox: Sandbox) -> None:
+    """CL_QUEUE_PROPERTIES has 64 bits: one that means nothing is not valid, wherever it is."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, QUEUE):
+            for bit in (12, 31, 32, 40, 63):
+                assert lists.create(listed((QUEUE_PROPERTIES, PROFILING | 1 << bit))) == (INVALID_VALUE, 0)
+
+
+@requirement("PL-GEN-016")
+@pytest.mark.parametrize("function", WITH_NAMES)
+def test_several_errors(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Of several errors in one list any may be reported; nothing is made."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, names=1):
+            pair = lists.pairs()[0]
+            for pairs in ([(UNKNOWN, 0), pair, pair], [pair, (UNKNOWN, 1), pair, (UNKNOWN + 1, 2)]):
+                error, made = lists.create(listed(*pairs))
+                assert error in (*lists.creator.refuses, -32)
+                assert not made

@@ -1,0 +1,284 @@
+"""Sub-devices of a vendor's ICD: partition lists, counts, references (PL-SUB)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.api.model import api
+from harness.check.icd.creators import Code, shown
+from harness.check.marks import requirement
+from harness.probe.convenience import CallFailed
+from harness.probe.icd_session import IcdSession
+from harness.probe.values import Value
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+SUCCESS, INVALID_VALUE, PARTITION_FAILED, INVALID_PARTITION_COUNT = map(Code, (0, -30, -18, -68))
+EQUALLY, BY_COUNTS, BY_AFFINITY = (
+    api().constant(f"CL_DEVICE_PARTITION_{name}") for name in ("EQUALLY", "BY_COUNTS", "BY_AFFINITY_DOMAIN")
+)
+UNITS = api().constant("CL_DEVICE_MAX_COMPUTE_UNITS")
+MAX_SUB_DEVICES = api().constant("CL_DEVICE_PARTITION_MAX_SUB_DEVICES")
+SCHEMES = api().constant("CL_DEVICE_PARTITION_PROPERTIES")
+TYPE = api().constant("CL_DEVICE_PARTITION_TYPE")
+REFERENCES = api().constant("CL_DEVICE_REFERENCE_COUNT")
+PARENT = api().constant("CL_DEVICE_PARENT_DEVICE")
+
+
+class Device:
+    """A device of a platform, and what it says of its partitions."""
+
+    def __init__(self, session: IcdSession, handle: Value) -> None:
+        self.session = session
+        self.handle = handle
+        self.units = self.number(UNITS, 4)
+        self.most = self.number(MAX_SUB_DEVICES, 4)
+        self.schemes = self.words(SCHEMES)
+
+    def number(self, query: int, size: int) -> int:
+        value = self.session.buffer(8, 0)
+        error = self.session.call("clGetDeviceInfo", self.handle, query, size, value, None)
+        if error:
+            raise CallFailed(f"clGetDeviceInfo({query:#x}) answered {error}, expected CL_SUCCESS")
+        return value.u64()
+
+    def words(self, query: int) -> list[int]:
+        size = self.session.buffer(8, 0)
+        if self.session.call("clGetDeviceInfo", self.handle, query, 0, None, size) or size.u64() > 4096:
+            raise CallFailed(f"clGetDeviceInfo({query:#x}) answered an error, or a size of {size.u64()}")
+        value = self.session.buffer(size.u64(), 0)
+        self.session.call("clGetDeviceInfo", self.handle, query, size.u64(), value, None)
+        return [int.from_bytes(value[i : i + 8], "little") for i in range(0, size.u64(), 8)]
+
+    def count(self, words: list[int] | None) -> tuple[Code, int]:
+        """The error, and how many sub-devices there would be (0 where that is not written)."""
+        count = self.session.buffer(4, 0)
+        error = self.session.call("clCreateSubDevices", self.handle, words, 0, None, count)
+        return Code(error, shown(words)), count.u32()
+
+    def split(self, words: list[int], room: int) -> tuple[Code, list[Value]]:
+        """The error, and what the array of that many elements holds; it ends where an unreadable page begins."""
+        made = self.session.buffer(8 * room, 0)
+        error = self.session.call("clCreateSubDevices", self.handle, words, room, made, None)
+        return Code(error, shown(words)), made.handles()
+
+    def parts(self, words: list[int]) -> list[Device]:
+        """The sub-devices. Raises CallFailed where there is an error."""
+        error, count = self.count(words)
+        if error or not count or count > self.units:
+            raise CallFailed(f"clCreateSubDevices answered {error} and the count {count} for {words} of {self.units}")
+        error, made = self.split(words, count)
+        if error:
+            raise CallFailed(f"clCreateSubDevices answered {error} to {words}, after it had answered the count {count}")
+        return [Device(self.session, handle) for handle in made]
+
+
+def devices_with(session: IcdSession, *schemes: int, units: int = 2) -> list[Device]:
+    """A device of each platform that knows these schemes and has so many units; unsupported where there is none."""
+    found = []
+    for platform in session.some_platforms():
+        if session.version(platform) >= (1, 2):
+            session.platform = platform
+            devices = [Device(session, handle) for handle in session.GetDeviceIDs(platform)[:1]]
+            found += [d for d in devices if set(schemes) <= set(d.schemes) and d.units >= units and d.most >= 2]
+    if not found:
+        raise Unsupported("loader", "no device of this ICD has these partition schemes", "sub-devices")
+    return found
+
+
+def equally(units: int) -> list[int]:
+    return [EQUALLY, units, 0]
+
+
+def by_counts(*counts: int) -> list[int]:
+    """Counts with their own end marker, and the list's."""
+    return [BY_COUNTS, *counts, 0, 0]
+
+
+@requirement("PL-SUB-001", "PL-GEN-015")
+def test_not_one_scheme(icd: Icd, sandbox: Sandbox) -> None:
+    """A list names one scheme. None (NULL, an empty list), the same twice, or two of them is CL_INVALID_VALUE."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, EQUALLY):
+            assert device.count(equally(1))[0] == SUCCESS
+            for words in (
+                [0],
+                [EQUALLY, 1, EQUALLY, 1, 0],
+                [EQUALLY, 1, BY_COUNTS, 1, 0, 0],
+                [EQUALLY, 1, 0x7777, 1, 0],
+            ):
+                assert device.count(words)[0] == INVALID_VALUE
+            assert device.count(None)[0] == INVALID_VALUE
+
+
+@requirement("PL-SUB-001", "PL-GEN-015")
+def test_unknown_scheme(icd: Icd, sandbox: Sandbox) -> None:
+    """A scheme that nobody knows, or that the device does not have, is CL_INVALID_VALUE, and so are bad values."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, EQUALLY):
+            lists = [[0x7777, 1, 0], [1, 1, 0], [EQUALLY | 1 << 40, 1, 0], equally(0)]
+            lists += [[BY_AFFINITY, 1 << 5, 0]] if BY_AFFINITY not in device.schemes else []
+            lists += [by_counts(1)] if BY_COUNTS not in device.schemes else []
+            for words in lists:
+                assert device.count(words)[0] == INVALID_VALUE
+
+
+@requirement("PL-SUB-001", "PL-SUB-002", "PL-GEN-014")
+def test_scheme_behind_counts(icd: Icd, sandbox: Sandbox) -> None:
+    """The end marker of the counts does not end the list: a second scheme behind it is CL_INVALID_VALUE."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, BY_COUNTS):
+            assert device.count(by_counts(1)) == (SUCCESS, 1)
+            for more in ([BY_COUNTS, 1, 0], [EQUALLY, 1], [0x7777, 1]):
+                words = [BY_COUNTS, 1, 0, *more, 0]
+                assert device.count(words)[0] == INVALID_VALUE
+
+
+@requirement("PL-SUB-002", "PL-GEN-006", "PL-GEN-014")
+def test_partition_by_counts(icd: Icd, sandbox: Sandbox) -> None:
+    """Counts are followed by 0, and that by the list's own 0; each makes a sub-device of so many units.
+
+    The list ends where an unreadable page begins.
+    """
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, BY_COUNTS):
+            most = min(device.units, device.most)
+            chosen = [[1], [2], [1, 1], [1] * most, [device.units], [device.units - 1, 1], [1, device.units - 1]]
+            chosen += [[2, 1, 1], [1, 2, 1], [3, 1]] if device.units >= 4 and device.most >= 3 else []
+            for counts in chosen:
+                assert device.count(by_counts(*counts)) == (SUCCESS, len(counts))
+                parts = device.parts(by_counts(*counts))
+                assert [part.units for part in parts] == counts
+
+
+@requirement("PL-GEN-001", "PL-SUB-002")
+def test_equal_parts(icd: Icd, sandbox: Sandbox) -> None:
+    """CL_DEVICE_PARTITION_EQUALLY makes as many sub-devices of so many units as there can be; the rest is not used."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, EQUALLY):
+            for units in {1, 2, device.units // 2, device.units}:
+                if device.units // units > device.most:
+                    continue
+                assert device.count(equally(units)) == (SUCCESS, device.units // units)
+                parts = device.parts(equally(units))
+                assert [part.units for part in parts] == [units] * (device.units // units)
+
+
+@requirement("PL-SUB-003")
+def test_too_many(icd: Icd, sandbox: Sandbox) -> None:
+    """More units, or more sub-devices, than there are is CL_INVALID_DEVICE_PARTITION_COUNT, and nothing is made."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, BY_COUNTS):
+            assert device.count(by_counts(device.units))[0] == SUCCESS
+            lists = [[device.units + 1], [device.units, 1], [1] * (device.most + 1), [1 << 31, 1 << 31]]
+            for counts in lists:
+                assert device.count(by_counts(*counts))[0] == INVALID_PARTITION_COUNT
+                error, made = device.split(by_counts(*counts), len(counts))
+                assert (error, set(made)) == (INVALID_PARTITION_COUNT, {0})
+
+
+@requirement("PL-SUB-004")
+@pytest.mark.parametrize("units", [1, 2])
+def test_nothing_left_to_partition(icd: Icd, sandbox: Sandbox, record: Callable[[str], None], units: int) -> None:
+    """A device of one unit cannot be partitioned: CL_DEVICE_PARTITION_FAILED.
+
+    CL_INVALID_VALUE may be answered where the device says that it has no such scheme. One that says it has
+    CL_DEVICE_PARTITION_EQUALLY may give one device of one unit.
+    """
+    with icd.open(sandbox) as session:
+        outcomes = set()
+        for device in devices_with(session, EQUALLY):
+            one = device.parts(equally(1))[0]
+            error, count = one.count(equally(units))
+            listed = EQUALLY in one.schemes
+            assert (error, count) == (SUCCESS, 1) if error == SUCCESS else error in (PARTITION_FAILED, INVALID_VALUE)
+            assert error != SUCCESS or (units == 1 and listed)
+            assert error != INVALID_VALUE or not listed
+            outcomes.add({SUCCESS: "one device", PARTITION_FAILED: "failed"}.get(error, "invalid value"))
+        record(" and ".join(sorted(outcomes)))
+
+
+@requirement("PL-SUB-004")
+def test_larger_than_the_device(icd: Icd, sandbox: Sandbox) -> None:
+    """Parts that are larger than the device cannot be made: CL_DEVICE_PARTITION_FAILED, or a bad value."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, EQUALLY):
+            for units in (device.units + 1, 1 << 31):
+                assert device.count(equally(units))[0] in (PARTITION_FAILED, INVALID_VALUE)
+
+
+@requirement("PL-SUB-005")
+def test_room_for_fewer(icd: Icd, sandbox: Sandbox) -> None:
+    """An array that is too small is CL_INVALID_VALUE; one that is larger is filled as far as there are devices."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, EQUALLY):
+            error, count = device.count(equally(1))
+            assert (error, count) == (SUCCESS, device.units)
+            for room in {1, count - 1}:
+                assert device.split(equally(1), room)[0] == INVALID_VALUE
+            error, made = device.split(equally(1), count + 2)
+            assert error == SUCCESS
+            assert all(made[:count])
+            assert len(set(made[:count])) == count
+
+
+@requirement("PL-SUB-005")
+def test_query_for_the_number(icd: Icd, sandbox: Sandbox) -> None:
+    """Without an array the number alone is answered; with one it may be asked for, too; nobody need ask."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, EQUALLY):
+            count = session.buffer(4, 0)
+            made = session.buffer(8 * device.units, 0)
+            for room in (0, device.units):
+                assert session.call("clCreateSubDevices", device.handle, equally(1), room, None, count) == SUCCESS
+                assert count.u32() == device.units
+            assert session.call("clCreateSubDevices", device.handle, equally(2), device.units, made, count) == SUCCESS
+            assert count.u32() == device.units // 2
+            assert session.call("clCreateSubDevices", device.handle, equally(1), device.units, made, None) == SUCCESS
+
+
+def references(device: Device) -> int:
+    return device.number(REFERENCES, 4)
+
+
+@requirement("PL-SUB-006")
+def test_references_of_a_sub_device(icd: Icd, sandbox: Sandbox) -> None:
+    """A sub-device counts references, and goes on to work until the last one is released."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, EQUALLY):
+            part = device.parts(equally(1))[0]
+            assert references(part) == 1
+            assert session.call("clRetainDevice", part.handle) == SUCCESS
+            assert references(part) == 2
+            assert session.call("clReleaseDevice", part.handle) == SUCCESS
+            assert references(part) == 1
+            assert part.number(PARENT, 8) == device.handle
+            assert session.call("clReleaseDevice", part.handle) == SUCCESS
+
+
+@requirement("PL-SUB-006")
+def test_references_of_a_root_device(icd: Icd, sandbox: Sandbox) -> None:
+    """A root device does not: its count is 1 whatever is retained and released, and it goes on to work."""
+    with icd.open(sandbox) as session:
+        for platform in session.some_platforms():
+            if session.version(platform) < (1, 2):
+                raise Unsupported("loader", "clRetainDevice came with OpenCL 1.2", "OpenCL 1.2")
+            root = Device(session, session.objects(platform).device)
+            for function in ("clRetainDevice", "clRetainDevice", *["clReleaseDevice"] * 4, "clRetainDevice"):
+                assert session.call(function, root.handle) == SUCCESS
+                assert references(root) == 1
+            assert root.number(UNITS, 4) == root.units
+
+
+@requirement("PL-GEN-010", "PL-SUB-002")
+def test_query_of_the_list(icd: Icd, sandbox: Sandbox) -> None:
+    """CL_DEVICE_PARTITION_TYPE of a sub-device is the list that it was made with; of a root device nothing, or {0}."""
+    with icd.open(sandbox) as session:
+        for device in devices_with(session, EQUALLY):
+            assert device.words(TYPE) in ([], [0])
+            lists = [equally(1), equally(2)]
+            lists += [by_counts(1), by_counts(1, 1), by_counts(2)] if BY_COUNTS in device.schemes else []
+            for words in lists:
+                assert [part.words(TYPE) for part in device.parts(words)[:1]] == [words]

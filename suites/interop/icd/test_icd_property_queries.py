@@ -1,0 +1,154 @@
+"""Queries that give a property list back, exactly as it was given (PL-GEN-009 to 012, and by function)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.check.icd.creators import (
+    BUFFER,
+    CONTEXT,
+    CREATORS,
+    FROM_TYPE,
+    IMAGE,
+    OLDER,
+    QUEUE,
+    QUEUE_KHR,
+    SAMPLER,
+    Lists,
+    listed,
+    lists_of,
+    orders,
+)
+from harness.check.marks import requirement
+from harness.probe.convenience import CallFailed
+from harness.probe.values import Value
+from harness.sandbox import Sandbox
+from harness.subject.icd import Icd
+
+OWN = {
+    CONTEXT: "PL-CTX-006",
+    FROM_TYPE: "PL-CTX-006",
+    QUEUE: "PL-CQ-005",
+    QUEUE_KHR: "PL-CQ-005",
+    BUFFER: "PL-MEM-003",
+    IMAGE: "PL-MEM-003",
+    SAMPLER: "PL-SMP-004",
+}
+INVALID_VALUE = -30
+
+
+def functions(*requirements: str, but: tuple[str, ...] = ()) -> list[Any]:
+    """All functions with a property list, with the requirement of each."""
+    chosen = [function for function in CREATORS if function not in but]
+    return [pytest.param(f, marks=pytest.mark.requirement(*requirements, OWN[f]), id=f) for f in chosen]
+
+
+def queried(lists: Lists) -> None:
+    lists.require_query()
+
+
+def older_contexts(lists: Lists) -> list[list[int]]:
+    """What may be answered where no list was given: nothing. Before OpenCL 3.0 contexts might answer an empty list."""
+    return [[], [0]] if lists.version < (3, 0) else [[]]
+
+
+@pytest.mark.parametrize("function", functions("PL-GEN-010", but=(IMAGE,)))
+def test_query_gives_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Same properties, same order, nothing added, and the end marker: for lists of every length and order."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, queried, names=1):
+            pairs = lists.pairs()
+            chosen = [pairs[:length] for length in range(1, len(pairs))] + [[pair] for pair in pairs]
+            chosen += [list(order) for order in orders(pairs)]
+            chosen += [[zero, *(pair for pair in pairs if pair[0] != zero[0])] for zero in lists.zero_pairs()]
+            for given in chosen:
+                error, made = lists.create(listed(*given))
+                assert error == 0 or (pairs[0] not in given and lists.without_platform(error))
+                assert not made or lists.given_back(made) == listed(*given)
+
+
+@pytest.mark.parametrize("function", functions("PL-GEN-012"))
+def test_query_gives_an_empty_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """An empty list comes back as one element, its end marker."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, queried):
+            error, made = lists.create([0])
+            assert error == 0 or lists.without_platform(error)
+            assert not made or lists.given_back(made) == [0]
+
+
+@pytest.mark.parametrize("function", functions("PL-GEN-011"))
+def test_query_without_a_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Where NULL was given nothing comes back: a size of 0, and nothing is written."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, queried):
+            error, made = lists.create(None)
+            assert error == 0 or lists.without_platform(error)
+            assert not made or lists.given_back(made) in older_contexts(lists)
+
+
+def made_by_older(lists: Lists, function: str) -> Value:
+    code = lists.session.buffer(4)
+    made = lists.session.call(function, *OLDER[function][1](lists.objects), code)
+    assert isinstance(made, Value)
+    if code.i32() or not made:
+        raise CallFailed(f"{function} answered {made:#x} and the error {code.i32()}, expected an object")
+    return made
+
+
+@requirement("PL-GEN-011", "PL-CQ-005", "PL-MEM-003", "PL-SMP-004")
+@pytest.mark.parametrize("function", OLDER)
+def test_query_after_a_function_without_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Objects that were made by functions without a property list have none."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, OLDER[function][0], queried):
+            lists.objects.require_function(function, lists.version)
+            assert lists.given_back(made_by_older(lists, function)) == []
+
+
+@requirement("PL-GEN-011", "PL-MEM-003")
+def test_query_of_a_sub_buffer(icd: Icd, sandbox: Sandbox) -> None:
+    """A sub-buffer has no property list, whatever its buffer was made with."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, BUFFER, queried):
+            for words in (None, [0], listed(*lists.pairs())):
+                code = session.buffer(4)
+                region = session.words([0, 16])
+                sub = session.call("clCreateSubBuffer", lists.made(words), 1, 0x1220, region, code)
+                assert isinstance(sub, Value)
+                assert code.i32() == 0
+                assert lists.given_back(sub) == []
+
+
+@requirement("PL-GEN-009")
+@pytest.mark.parametrize("function", [name for name in CREATORS if name != IMAGE])
+def test_list_is_copied(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """The application may use the list's memory for something else as soon as the call has returned."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, queried, names=1):
+            words = session.words(listed(*lists.pairs()))
+            made = lists.made(words)
+            words.fill(0x5A)
+            assert lists.given_back(made) == listed(*lists.pairs())
+
+
+@requirement("PL-GEN-010", "PL-OTH-006")
+@pytest.mark.parametrize("function", [name for name in CREATORS if name != IMAGE])
+def test_room_for_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Too little room is CL_INVALID_VALUE; with more than needed no more is written; either output may be NULL."""
+    with icd.open(sandbox) as session:
+        for lists in lists_of(session, function, queried):
+            words = listed(*lists.pairs())
+            made = lists.made(words)
+            query, name = lists.creator.query, lists.creator.listed
+            room = session.buffer(8 * len(words) + 8)
+            for size in (0, 1, 8 * len(words) - 8, 8 * len(words) - 1):
+                if size < 8 * len(words):
+                    assert (size, session.call(query, made, name, size, room, None)) == (size, INVALID_VALUE)
+            for size in (8 * len(words), room.size):
+                assert session.call(query, made, name, size, room, None) == 0
+                assert room[8 * len(words) :] == b"\xa5" * 8
+            assert session.call(query, made, name, room.size, None, None) == 0
+            assert session.call(query, made, name, 0, None, None) == 0

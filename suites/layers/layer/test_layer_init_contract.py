@@ -1,0 +1,207 @@
+"""The init functions of a layer, called directly (LAY-INI)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.check.marks import requirement
+from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table
+from harness.probe.whole_api import exchanges
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.layer import DEINIT, INIT, INIT_WITH_PROPERTIES, Layer
+
+INVALID_VALUE, INVALID_PROPERTY = -30, -64
+INITS = (INIT, INIT_WITH_PROPERTIES)
+
+
+def executable(session: LayerSession) -> list[range]:
+    """Where the process may execute code."""
+    found = []
+    with open(f"/proc/{session.pid}/maps") as file:
+        for line in file:
+            place, rights = line.split()[:2]
+            start, _, end = place.partition("-")
+            if "x" in rights:
+                found.append(range(int(start, 16), int(end, 16)))
+    return found
+
+
+def accepts(session: LayerSession, function: str) -> bool:
+    """Whether the layer is initialised as it should: the positive control of all that is refused."""
+    found = session.initialize(function)
+    return found.result == 0 and found.count > 0 and found.address != 0
+
+
+def reaches(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbox, entries: int) -> list[str]:
+    """Calls everything that the layer hands on to a target of so many entries; gives what went wrong."""
+    if layer.wraps_handles:
+        return []
+    objects = session.objects()
+    wanted = [(f, entry) for f, entry in table.functions(below=entries) if not layer.may_change(f.name)]
+    calls = [OrdinaryCall(session, f, objects, address=entry) for f, entry in wanted]
+    for call in calls:
+        call.make()
+    logs = exchanges(sandbox.log)[-len(calls) :] if calls else []
+    return [p for call, log in zip(calls, logs, strict=True) for p in call.routing_problems(log)]
+
+
+@requirement("LAY-INI-020")
+@pytest.mark.parametrize("function", INITS)
+def test_table_that_a_layer_gives(layer: Layer, sandbox: Sandbox, function: str) -> None:
+    """The table holds as many entries as the layer tells; each is NULL or the address of a function."""
+    layer.require(function)
+    with layer.open(sandbox) as session:
+        found = session.initialize(function)
+        assert found.result == 0
+        assert found.address
+        assert 0 < found.count < 1 << 16
+        readable = session.command(f"read {found.address.token} {min(8 * found.count, 4096)}")
+        assert len(readable) == 2 * min(8 * found.count, 4096), "the table ends before the last entry that it tells of"
+        code = executable(session)
+        for slot in range(min(found.count, ALL_ENTRIES)):
+            assert not found[slot] or any(int(found[slot]) in part for part in code), f"slot {slot} is no function"
+
+
+@requirement("LAY-INI-020")
+@pytest.mark.parametrize("function", INITS)
+@pytest.mark.parametrize("entries", [ALL_ENTRIES + 1, 200, 4096])
+def test_target_that_is_longer(layer: Layer, sandbox: Sandbox, entries: int, function: str) -> None:
+    """A loader that is newer than the layer, with a longer table, is as good; its surplus entries are not called."""
+    layer.require(function)
+    with layer.open(sandbox) as session:
+        found = session.initialize(function, entries)
+        assert found.result == 0
+        assert found.address
+        assert not reaches(layer, session, found, sandbox, ALL_ENTRIES)
+    assert not sandbox.log.happened("surplus entry called")
+
+
+# Lengths of cl_icd_dispatch by version of OpenCL: 1.0, 1.1, 1.2, 2.0, 2.1, 2.2, 3.0, and around them.
+LENGTHS = (0, 1, 2, 64, 65, 81, 92, 93, 123, 136, 137, 144, 146, 147, 148, ALL_ENTRIES - 1)
+
+
+@requirement("LAY-INI-003")
+@pytest.mark.parametrize("function", INITS)
+def test_target_that_is_shorter(layer: Layer, sandbox: Sandbox, function: str) -> None:
+    """A layer that needs more entries than an older loader has gives CL_INVALID_VALUE.
+
+    One that makes do with them gives no entry beyond, and reads none: an unreadable page follows.
+    """
+    layer.require(function)
+    for entries in LENGTHS:
+        with layer.open(sandbox) as session:
+            found = session.initialize(function, entries)
+            assert found.result in (0, INVALID_VALUE), f"{entries} entries"
+            if found.result == 0:
+                assert found.count <= entries, "it has functions that the loader's table does not have"
+                assert not reaches(layer, session, found, sandbox, entries), f"{entries} entries"
+            else:
+                assert accepts(session, function), "a refused initialisation is not the last one"
+
+
+@requirement("LAY-INI-004")
+@pytest.mark.parametrize("function", INITS)
+@pytest.mark.parametrize("null", ["target", "count", "table", "all"])
+def test_null_arguments(layer: Layer, sandbox: Sandbox, null: str, function: str) -> None:
+    """NULL in the place of the target or of an output gives CL_INVALID_VALUE; then the layer can be initialised."""
+    layer.require(function)
+    with layer.open(sandbox) as session:
+        arguments: dict[str, object] = {
+            "target": session.target(),
+            "count": session.buffer(4, 0),
+            "table": session.buffer(8, 0),
+        }
+        given = [None if null in (name, "all") else value for name, value in arguments.items()]
+        more = [None] if function == INIT_WITH_PROPERTIES else []
+        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == INVALID_VALUE
+        assert accepts(session, function)
+
+
+@requirement("LAY-INI-016")
+@pytest.mark.parametrize("function", INITS)
+@pytest.mark.parametrize("how", ["writable", "read-only"])
+def test_target_is_not_written(layer: Layer, sandbox: Sandbox, how: str, function: str) -> None:
+    """The target's table is as it was after the initialisation, calls and the end; read-only memory is as good."""
+    layer.require(function)
+    with layer.open(sandbox) as session:
+        target = session.target(writable=how == "writable")
+        before = session.command(f"read {target.token} {8 * ALL_ENTRIES}")
+        found = session.initialize(function, target=target)
+        assert found.result == 0
+        reaches(layer, session, found, sandbox, ALL_ENTRIES)
+        if function == INIT_WITH_PROPERTIES and layer.has(DEINIT):
+            session.layer_call(DEINIT)
+        assert session.command(f"read {target.token} {8 * ALL_ENTRIES}") == before
+
+
+NO_PROPERTIES: dict[str, list[int] | None] = {"null": None, "empty": [0], "empty-with-rest": [0, 1, 2]}
+PROPERTIES = {
+    "small": [1, 1, 0],
+    "large": [0x4240, 0, 0],
+    "wide": [0xFFFF_FFFF_0000_0000, 1, 0],
+    "negative": [0xFFFF_FFFF_FFFF_FFFF, 0, 0],
+    "twice": [0x1234, 1, 0x1234, 1, 0],
+    "two": [0x1234, 1, 0x1235, 1, 0],
+}
+
+
+@requirement("LAY-INI-018")
+@pytest.mark.parametrize("given", NO_PROPERTIES)
+def test_no_properties(layer: Layer, sandbox: Sandbox, given: str) -> None:
+    """NULL and a list that ends at once are no properties: the layer is initialised."""
+    layer.require(INIT_WITH_PROPERTIES)
+    with layer.open(sandbox) as session:
+        found = session.initialize(INIT_WITH_PROPERTIES, properties=NO_PROPERTIES[given])
+        assert found.result == 0
+        assert found.address
+
+
+@requirement("LAY-INI-018")
+def test_unknown_properties(layer: Layer, sandbox: Sandbox) -> None:
+    """No property is known as of 1.0.1: any gives CL_INVALID_PROPERTY; then the layer can be initialised."""
+    layer.require(INIT_WITH_PROPERTIES)
+    for given, properties in PROPERTIES.items():
+        with layer.open(sandbox) as session:
+            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == INVALID_PROPERTY, given
+            assert accepts(session, INIT_WITH_PROPERTIES), given
+
+
+@requirement("LAY-CHN-012")
+@pytest.mark.parametrize("function", INITS)
+def test_windows_entries_are_not_called(layer: Layer, sandbox: Sandbox, function: str) -> None:
+    """What the table has for Windows only is not called: on other systems there may be nothing."""
+    layer.require(function)
+    with layer.open(sandbox) as session:
+        found = session.initialize(function)
+        assert found.result == 0
+        reaches(layer, session, found, sandbox, ALL_ENTRIES)
+        if function == INIT_WITH_PROPERTIES and layer.has(DEINIT):
+            session.layer_call(DEINIT)
+        session.close()
+    assert not sandbox.log.happened("Windows entry called")
+
+
+@requirement("LAY-DEI-005")
+def test_no_exit_handler(layer: Layer, sandbox: Sandbox) -> None:
+    """clInitLayerWithProperties registers no exit handler: the loader, and what is behind it, may be gone by then."""
+    layer.require(INIT_WITH_PROPERTIES)
+    with layer.open(sandbox) as session:
+        before = session.exit_handlers()
+        if before < 0:
+            raise Unsupported("machine", "exit handlers cannot be counted: nothing can be preloaded")
+        assert session.initialize(INIT_WITH_PROPERTIES).result == 0
+        assert session.exit_handlers() == before
+
+
+@requirement("LAY-DEI-005")
+def test_no_call_after_the_end(layer: Layer, sandbox: Sandbox) -> None:
+    """After clDeinitLayer, in its destructors, a layer does not call OpenCL any more."""
+    layer.require(INIT_WITH_PROPERTIES)
+    with layer.open(sandbox) as session:
+        assert session.initialize(INIT_WITH_PROPERTIES).result == 0
+        if layer.has(DEINIT):
+            session.layer_call(DEINIT)
+        ended = len(sandbox.log)
+        session.close()
+    late = [event.name for event in sandbox.log[ended:] if event.who == "target"]
+    assert not late

@@ -1,0 +1,41 @@
+"""The library of a layer: what it exports, and what it takes from elsewhere (LAY-API, LAY-INI-013)."""
+
+from __future__ import annotations
+
+from harness.check.marks import requirement
+from harness.sandbox import Sandbox
+from harness.subject.layer import DEINIT, INFO, INIT, INIT_WITH_PROPERTIES, Layer
+
+
+@requirement("LAY-API-001")
+def test_functions_that_every_layer_has(layer: Layer) -> None:
+    """A layer exports clGetLayerInfo and clInitLayer; loaders discard a library that lacks one of them."""
+    missing = [name for name in (INFO, INIT) if not layer.has(name)]
+    assert not missing
+
+
+@requirement("LAY-API-006")
+def test_deinit_comes_with_its_init(layer: Layer) -> None:
+    """A layer that exports clDeinitLayer exports clInitLayerWithProperties: without it nobody calls the former."""
+    layer.require(DEINIT)
+    assert layer.has(INIT_WITH_PROPERTIES)
+
+
+@requirement("LAY-API-006")
+def test_init_and_deinit(layer: Layer, sandbox: Sandbox) -> None:
+    """A layer is initialised, is deinitialised with success where it can be, and the process ends as usual."""
+    layer.require(INIT_WITH_PROPERTIES)
+    with layer.open(sandbox) as session:
+        found = session.initialize(INIT_WITH_PROPERTIES)
+        assert found.result == 0
+        if layer.has(DEINIT):
+            assert session.layer_call(DEINIT) == 0
+        session.close()
+        assert session.quit() == 0
+
+
+@requirement("LAY-INI-013")
+def test_no_function_of_a_loader_is_used(layer: Layer) -> None:
+    """No function of OpenCL is taken from another library: all calls go through the target's table."""
+    assert layer.facts.functions
+    assert not layer.facts.outside

@@ -1,0 +1,124 @@
+"""A layer from its first call to its end: threads, the end of the process, rounds of use, what is left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.check.layer.chain import require_kept, start, use_layer
+from harness.check.layer.workload import run_workload
+from harness.check.layer_schemes import LEGACY, use_layers
+from harness.check.marks import requirement
+from harness.probe import SubjectFailure
+from harness.probe.session import Session
+from harness.probe.verdicts import Leaked
+from harness.sandbox import Sandbox
+from harness.subject.layer import DEINIT, INIT, INIT_WITH_PROPERTIES, Layer
+from harness.subject.loader import Loader
+
+WARM, ROUNDS = 4, 8
+SMALLEST = 16  # bytes of the smallest block of the heap: less in a round is no block
+
+
+def ending(cl: Session) -> str:
+    """How the process ends that this session drives: "" for the normal way."""
+    try:
+        cl.quit()
+    except SubjectFailure as failure:
+        return str(failure)
+    return ""
+
+
+def growth(measure: Callable[[], int], use: Callable[[], object]) -> int:
+    """By how much a measure grows in each of some rounds, when the first ones are over."""
+    for _ in range(WARM):
+        use()
+    before = measure()
+    for _ in range(ROUNDS):
+        use()
+    return (measure() - before) // ROUNDS
+
+
+@requirement("LAY-CHN-015")
+def test_first_call_in_many_threads(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
+    """32 threads that make the first call of all get an answer each, and the process ends as usual."""
+    layer.require_platforms()
+    for name in "ab":
+        sandbox.vendor(name)
+    with start(through, sandbox, [layer]) as cl:
+        counts = [cl.buffer(4, 0) for _ in range(32)]
+        done = [cl.in_thread(i, "clGetPlatformIDs", 0, None, count) for i, count in enumerate(counts)]
+        assert cl.go() == 32
+        assert [later.result() for later in done] == [0] * 32
+        assert [count.u32() for count in counts] == [2] * 32
+
+
+@requirement("LAY-API-006", "LAY-DEI-005")
+@pytest.mark.parametrize("end", ["exit", "close", "reopen"])
+def test_end_of_a_process(layer: Layer, through: Loader, sandbox: Sandbox, end: str) -> None:
+    """A process that used the layer ends normally: with the loader open, closed, and opened and closed again."""
+    layer.require_platforms()
+    sandbox.vendor("a")
+    with start(through, sandbox, [layer]) as cl:
+        assert cl.platform_count() == 1
+        require_kept(layer, cl)
+        if end != "exit":
+            cl.close()
+        if end == "reopen":
+            cl.open()
+            assert cl.platform_count() == 1
+            cl.close()
+        assert ending(cl) == ""
+
+
+@requirement("LAY-DEI-006")
+def test_end_in_the_older_scheme(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
+    """Initialised with clInitLayer a layer works as well, and what it does at exit leaves the process's end alone."""
+    layer.require(INIT)
+    layer.require_platforms()
+    through.require("OPENCL_LAYERS")
+    sandbox.vendor("a")
+    sandbox.env[LEGACY] = "1"
+    use_layers(sandbox, [str(layer)])
+    with through.start(sandbox) as cl:
+        assert cl.platform_count() == 1
+        assert ending(cl) == ""
+
+
+@requirement("LAY-CHN-016")
+def test_calls_leave_nothing_behind(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
+    """Rounds that make, use and release objects do not use more and more memory or descriptors."""
+    sandbox.vendor("a")
+    use_layer(through, sandbox, [layer])
+    with through.start(sandbox, counted_heap=True) as cl:
+        cl.platform_count()
+        require_kept(layer, cl)
+        grown = growth(cl.heap, lambda: run_workload(cl))
+        files = growth(lambda: len(cl.open_files()), lambda: run_workload(cl))
+    if grown >= SMALLEST:
+        raise Leaked(f"{grown} bytes more are in use after each round of calls")
+    assert files <= 0, "descriptors stay open after each round of calls"
+
+
+@requirement("LAY-DEI-010")
+def test_rounds_leave_nothing_behind(layer: Layer, sandbox: Sandbox) -> None:
+    """Opened, initialised, deinitialised and closed again and again, a layer leaves no memory and no descriptors."""
+    layer.require(INIT_WITH_PROPERTIES)
+    with layer.open(sandbox, counted_heap=True) as session:
+        session.close()
+        target, count, given = session.target(), session.buffer(4), session.buffer(8)
+        session.heap()
+
+        def use() -> None:
+            session.open()
+            session.layer_call(INIT_WITH_PROPERTIES, 150, target, count, given, None)
+            if layer.has(DEINIT):
+                session.layer_call(DEINIT)
+            session.close()
+
+        grown = growth(session.heap, use)
+        files = growth(lambda: len(session.open_files()), use)
+    if grown >= SMALLEST:
+        raise Leaked(f"{grown} bytes more are in use after each round of use")
+    assert files <= 0, "descriptors stay open after each round of use"

@@ -1,0 +1,158 @@
+"""A layer in front of a loader's vendors: results, and calls at the vendors, are the same as without it (LAY-CHN-010).
+
+Where they are not, and the loader does not do without the layer what it should, the loader is to blame and the case is
+`unsupported`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from harness.api.contract.slots import slots
+from harness.api.model import Function, api
+from harness.check.layer.chain import preparing, require_kept, start, without
+from harness.check.layer.compared import handles_of, problems
+from harness.check.layer.workload import run_mistakes, run_workload, vendors_calls
+from harness.check.marks import requirement
+from harness.probe.layer_session import OrdinaryCall, ordinary_variants
+from harness.probe.objects import Objects
+from harness.probe.patterns import address_of
+from harness.probe.whole_api import exchanges
+from harness.sandbox import MockLayer, Sandbox, Unsupported
+from harness.subject.layer import Layer
+from harness.subject.loader import Loader
+
+PLACES = ("alone", "between")
+
+
+def functions() -> list[Any]:
+    """Every function that a loader hands to a vendor and that can be reached here."""
+    found = []
+    for function in api().dispatched():
+        slot = slots()[function.name]
+        if slot.reached != "windows-query" and slot.class_ not in ("loader", "none"):
+            found.append(pytest.param(function, id=function.name))
+    return found
+
+
+def chain(sandbox: Sandbox, layer: Layer, place: str) -> list[Layer | MockLayer]:
+    """The layer alone, or with one that only logs before it and one behind it."""
+    return [layer] if place == "alone" else [sandbox.layer("before"), layer, sandbox.layer("behind")]
+
+
+def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer], function: Function) -> list[str]:
+    """Calls the function on objects of vendors of both generations; gives what is wrong with what became of it."""
+    around = [layer.name for layer in layers if isinstance(layer, MockLayer)]
+    wraps = any(isinstance(layer, Layer) and layer.wraps_handles for layer in layers)
+    told = {"answers": [function.name]}
+    sandbox.vendor("a", functions=told)
+    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    with start(loader, sandbox, layers) as cl:
+        with preparing():
+            platforms = cl.GetPlatformIDs()
+            for layer in layers:
+                if isinstance(layer, Layer):
+                    require_kept(layer, cl)
+            address = address_of(cl, function)
+            known = [Objects(cl, platform) for platform in platforms]
+            calls = [call for objects in known for call in ordinary_variants(cl, function, objects, address)]
+        assert calls, "the loader lists no platform"
+        for call in calls:
+            call.make()
+        log = sandbox.log
+        handles = handles_of(without(log, *around), known) if wraps else None
+        found = []
+        for call, own in zip(calls, exchanges(log)[-len(calls) :], strict=True):
+            found += problems(call, without(own, *around), handles)
+            passed = [event.who for event in own.calls() if event.who in around]
+            found += [] if passed == around else [f"{call}: passed {passed}, expected {around}"]
+    return found
+
+
+@requirement("LAY-CHN-010")
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("function", functions())
+def test_call_through_a_loader(layer: Layer, through: Loader, sandbox: Sandbox, function: Function, place: str) -> None:
+    """A call goes to its owner, once, through every layer of the chain, and nowhere else; arguments and answers are
+    the same as without the layer."""
+    layer.require_unchanged(function.name)
+    found = wrong(through, sandbox, chain(sandbox, layer, place), function)
+    if found and wrong(through, sandbox, [m for m in chain(sandbox, layer, place) if m is not layer], function):
+        raise Unsupported("loader", f"without the layer the loader {through} does not do it, either")
+    assert not found
+
+
+@requirement("LAY-CHN-010")
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("generation", ["icd1", "icd2"])
+def test_application_sees_no_difference(
+    layer: Layer, through: Loader, sandbox: Sandbox, generation: str, place: str
+) -> None:
+    """An application that uses every class of objects sees the same results, and vendors get the same calls, in the
+    same order, as without the layer."""
+    if layer.changes - {"invalid"}:
+        raise Unsupported("loader", "this layer declares to change calls that an application makes (--changes)")
+    if generation == "icd2":
+        through.require("ICD 2")
+    for name in "ab":
+        sandbox.vendor(name, icd2=generation == "icd2", suffix=name * 2)
+    around = [m for m in chain(sandbox, layer, place) if isinstance(m, MockLayer)]
+    runs = []
+    for layers in (around, chain(sandbox, layer, place)):
+        sandbox.forget_log()
+        with start(through, sandbox, layers) as cl:
+            seen = [*run_workload(cl), *([] if layer.validates else run_mistakes(cl))]
+            if layer in layers:
+                require_kept(layer, cl)
+        log = sandbox.log
+        assert not log.happened("foreign handle")
+        passed = [e.name for e in log.calls() if e.who in ("before", "behind") and e.name in api().functions]
+        calls = [
+            call
+            for call in vendors_calls(log, "ab")
+            if not (layer.validates and re.fullmatch(r"clGet\w+Info", call[1]))  # it may ask about objects
+        ]
+        runs.append((seen, calls, [n for n in passed if not (layer.validates and n.endswith("Info"))]))
+    without_it, with_it = runs
+    assert with_it[0] == without_it[0], "the application sees something else"
+    assert with_it[1] == without_it[1], "the vendors get other calls"
+    assert with_it[2] == without_it[2], "the layers before and behind get other calls"
+
+
+def callback_functions() -> list[str]:
+    """Functions of the API that take a callback which the mock ICD can call."""
+    return [
+        f.name
+        for f in api().dispatched()
+        if any(p.kind == "callback" for p in f.parameters)
+        and f.name not in ("clEnqueueSVMFree", "clSetContextDestructorCallback")
+    ]
+
+
+@requirement("LAY-CHN-010")
+@pytest.mark.parametrize("name", callback_functions())
+def test_callbacks_are_called(layer: Layer, through: Loader, sandbox: Sandbox, name: str) -> None:
+    """A vendor that calls back reaches the application's own callback, once, with the application's user data."""
+    layer.require_unchanged(name)
+    sandbox.vendor("a", functions={"calls_back": [name]})
+    with start(through, sandbox, [layer]) as cl:
+        if not cl.symbol(name):
+            raise Unsupported("loader", f"the loader does not export {name}")
+        with preparing():
+            objects = Objects(cl, cl.GetPlatformIDs()[0])
+            require_kept(layer, cl)
+            call = OrdinaryCall(cl, api().functions[name], objects)
+        call.make()
+    log = sandbox.log.during(name)[-1]
+    called = [e for e in log.of("application") if e.name.startswith("callback ")]
+    assert len(called) == 1
+    names = [p.name for p in call.function.parameters]
+    sent = log.calls(name, by="application")[0].arguments
+    if "args" in names:
+        assert called[0].arguments[0] == sent[names.index("args")]
+    else:
+        assert called[0].arguments[-1] == sent[names.index("user_data")]
