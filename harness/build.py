@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from harness.errors import UsageError
+from harness.errors import NotBuilt, UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -41,7 +41,7 @@ def build() -> Build:
     try:
         found = json.loads((folder / "clharness.json").read_text())
     except FileNotFoundError:
-        raise UsageError(
+        raise NotBuilt(
             f"nothing is built in {folder}: run ./clharness loader, or cmake -B build && cmake --build build"
         ) from None
     except (OSError, ValueError) as error:
