@@ -63,7 +63,10 @@ def _export(function: dict[str, Any], slot: Slot) -> str:
     call = f"((type_of_{name} *)first_layer_table->slot[{slot.number}])({arguments})"
     linkage = "EXPORTED CL_API_ENTRY" if slot.reached == "export" else "static"
     exported = name if slot.reached == "export" else f"queried_{name}"
-    return f"""{linkage} {_declaration(function, exported)}
+    declaration = _declaration(function, exported)
+    # Declared first: headers have slots whose function they do not declare, and layers are entered again by name.
+    return f"""{linkage} {declaration};
+{linkage} {declaration}
 {{
 {start}    if (first_layer_table) {{
         {back}{call};{"" if back else chr(10) + "        return;"}
