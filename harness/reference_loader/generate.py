@@ -63,10 +63,7 @@ def _export(function: dict[str, Any], slot: Slot) -> str:
     call = f"((type_of_{name} *)first_layer_table->slot[{slot.number}])({arguments})"
     linkage = "EXPORTED CL_API_ENTRY" if slot.reached == "export" else "static"
     exported = name if slot.reached == "export" else f"queried_{name}"
-    declaration = _declaration(function, exported)
-    # Declared first: headers have slots whose function they do not declare, and layers are entered again by name.
-    return f"""{linkage} {declaration};
-{linkage} {declaration}
+    return f"""{linkage} {_declaration(function, exported)}
 {{
 {start}    if (first_layer_table) {{
         {back}{call};{"" if back else chr(10) + "        return;"}
@@ -86,6 +83,8 @@ def source(api: dict[str, Any]) -> str:
         if function is None or slot.reached == "windows-query":
             continue
         parts.append(f"typedef {_declaration(function, 'type_of_' + name)};\n")
+        if slot.reached == "export":  # headers have slots whose function they do not declare
+            parts.append(f"EXPORTED CL_API_ENTRY {_declaration(function, name)};\n")
         if slot.class_ not in OWN and name not in OWN_FUNCTIONS:
             parts.append(_loader_function(function, slot))
         parts.append(_export(function, slot))
