@@ -1,6 +1,6 @@
 """Writes the C tables of what a correct ICD refuses and answers, from the data that the checks of ICDs use.
 
-python harness/api/contract/generate.py API.JSON DATA_FOLDER OUT.C; run by CMake at build time.
+python -m harness.api.contract.generate API.JSON DATA_FOLDER OUT.C; run by CMake at build time.
 """
 
 from __future__ import annotations

@@ -107,7 +107,9 @@ def _swapped(f: Forwarded) -> tuple[str, str] | None:
     for i in range(len(f.names) - 1):
         kinds = {f.parameters[i]["kind"], f.parameters[i + 1]["kind"]}
         if kinds == {"integer"} or (len(kinds) == 1 and kinds < {"memory", "scalar_in", "scalar_out"}):
-            swapped = [*f.names[:i], f.names[i + 1], f.names[i], *f.names[i + 2 :]]
+            # Pointers of different types take each other's place only without their types.
+            cast = "" if kinds == {"integer"} else "(void *)"
+            swapped = [*f.names[:i], cast + f.names[i + 1], cast + f.names[i], *f.names[i + 2 :]]
             return f.call(), f.call(swapped)
     return None
 
@@ -127,10 +129,15 @@ def _dropped(f: Forwarded) -> tuple[str, str] | None:
     return None
 
 
+def _zero_after(call: str) -> str:
+    """The call, whose answer is then a zero of the same type."""
+    return f"({call}, (__typeof__({call}))0)"
+
+
 def _answer(f: Forwarded) -> tuple[str, str] | None:
     if f.result_kind == "void":
         return None
-    return f.call(), f"({f.call()}, 0)"
+    return f.call(), _zero_after(f.call())
 
 
 def _enters_again(f: Forwarded) -> tuple[str, str] | None:
@@ -242,7 +249,7 @@ class Exported:
         if self.answers:
             call = f"((type_of_{self.name} *)first_layer_table->slot[{self.slot.number}])({self.arguments})"
             sentence = f"answer 0 to {self.name} whatever the first layer answers"
-            yield self.fault("layer_answer_lost", sentence, call, f"({call}, 0)", "LAY-CHN-009")
+            yield self.fault("layer_answer_lost", sentence, call, _zero_after(call), "LAY-CHN-009")
         if self.handle:
             sentence = f"look into the object of {self.name} before it calls the first layer"
             looks = f"({{ (void)*(void *const volatile *){self.handle}; first_layer_table; }})"
