@@ -140,7 +140,7 @@ __attribute__((unused)) static cl_int init(cl_uint num_entries, const cl_icd_dis
     if (is_on(FAULT_init_leaves_outputs)) {
         return CL_SUCCESS;
     }
-    *layer_dispatch_ret = table_make(&count);
+    *layer_dispatch_ret = table_make(entry_of_function, &count);
     *num_entries_ret = is_on(FAULT_table_is_empty) ? 0 : count;
     if (is_on(FAULT_table_is_null)) {
         *layer_dispatch_ret = NULL;

@@ -60,8 +60,8 @@ void target_set(const void *table, cl_uint count);
 void target_check(void);
 /* The target's function for a slot, or NULL where the loader left a hole or gave a shorter table. */
 entry *target_function(int slot);
-/* The layer's own table, which ends where an unreadable page begins, and its length. */
-const void *table_make(cl_uint *count);
+/* The layer's own table, made of its functions, and its length; it ends where an unreadable page begins. */
+const void *table_make(entry *const *functions, cl_uint *count);
 /* For the faults that call what only Windows has, and that change the target. */
 void target_call_windows_entries(void);
 void target_swap_entries(void);

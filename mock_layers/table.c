@@ -12,6 +12,7 @@ enum { MAX_LENGTH = 1024 };
 static entry *const *target;
 static cl_uint target_length;
 static entry *target_copy[MAX_LENGTH];
+static entry *const *own_functions; /* in the order of `enum function` */
 static entry **table;
 
 /* --- the target's table --- */
@@ -61,7 +62,7 @@ void target_swap_entries(void)
 
 /* --- the layer's own table --- */
 
-/* Stands behind the last slot that anybody knows. */
+/* Stands after the last slot that anybody knows. */
 static void surplus_entry(void)
 {
     log_event("surplus entry called", NULL);
@@ -87,11 +88,12 @@ static entry *own_entry(size_t slot, bool partial)
     if (function == FUNCTION_clFinish && fault(FAULT_table_has_wild_entry, ANY_PLATFORM)) {
         return (entry *)(uintptr_t)target_copy;
     }
-    return function < 0 || (partial && !function_config[function].only) ? NULL : entry_of_function[function];
+    return function < 0 || (partial && !function_config[function].only) ? NULL : own_functions[function];
 }
 
-const void *table_make(cl_uint *count)
+const void *table_make(entry *const *functions, cl_uint *count)
 {
+    own_functions = functions;
     bool whole = target_length >= TABLE_LENGTH || fault(FAULT_init_ignores_num_entries, ANY_PLATFORM);
     cl_uint known = whole ? TABLE_LENGTH : target_length;
     size_t length = (size_t)fault_value(FAULT_table_length_is, ANY_PLATFORM, (long)known);
@@ -117,6 +119,6 @@ void table_swap_entries(void)
 {
     int flush = function_info[FUNCTION_clFlush].slot;
     int finish = function_info[FUNCTION_clFinish].slot;
-    table[flush] = entry_of_function[FUNCTION_clFinish];
-    table[finish] = entry_of_function[FUNCTION_clFlush];
+    table[flush] = own_functions[FUNCTION_clFinish];
+    table[finish] = own_functions[FUNCTION_clFlush];
 }
