@@ -20,28 +20,12 @@ enum fault {
     FAULT_COUNT
 };
 
-/* What can be told of each function: `KEY = FUNCTION`, or `KEY = all` for every function that has a slot. */
 struct function_config {
-    bool only;              /* is in the layer's table; where any function is told so, all others are left out of it */
-    bool swallows;          /* answers SWALLOWED without calling its target */
-    bool changes_arguments; /* adds one to every number on its way down */
-    bool changes_result;    /* answers one more than the target did, also through errcode_ret */
-    bool calls_another;     /* calls clGetPlatformIDs of its target first */
-    bool recurses;          /* calls clGetPlatformIDs of the loader first */
-    bool calls_twice;       /* calls its target again when it has answered */
-    bool calls_neighbour;   /* calls the target's function of the next slot that has one */
-    bool truncates;         /* keeps the lower 32 bits of every number on its way down */
-    bool swaps_arguments;   /* exchanges the first two arguments of the same kind that differ */
-    bool drops_errcode;     /* keeps errcode_ret from its target */
-    bool drops_outputs;     /* keeps the memory of outputs from its target */
-    bool drops_callback;    /* hands NULL on in the place of a callback */
-    bool needs_pointers;    /* answers CL_INVALID_VALUE itself where a pointer is NULL */
-    bool spoils_memory;     /* changes the first byte of what an application's memory holds */
-    bool shares_arguments;  /* keeps arguments in memory that all threads share while it hands them on */
-    bool leaks;             /* keeps memory that nobody will free */
+#define FUNCTION_SETTING(name, type) setting_##type name;
+#include "settings.h"
 };
 
-enum { SWALLOWED = -7777 };
+enum { SWALLOWED = -7777 }; /* the answer of a function that is set to swallow calls */
 
 typedef void entry(void);
 

@@ -123,7 +123,7 @@ bool object_count_reference(struct object *object, int by)
         return false;
     }
     int left = __atomic_add_fetch(&object->references, by, __ATOMIC_RELAXED);
-    if (left == 0 && config.exact_objects) { /* whoever looks at it from now on is caught */
+    if (left == 0 && config.exact_objects) { /* a read of it from now on is a crash */
         arena_forbid(cells + (size_t)(object - objects) * 2 * arena_page_size(), arena_page_size());
     }
     return true;

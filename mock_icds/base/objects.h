@@ -53,7 +53,7 @@ struct object *object_context(struct object *object);
 
 /* Adds a reference or drops one. False where there was none. */
 bool object_count_reference(struct object *object, int by);
-/* Takes all references from the objects that were made of one, where it has one reference itself. */
+/* Takes all references from the children of an object that has one reference itself. */
 void object_release_children(const struct object *parent);
 /* Sets the dispatch data of a platform and of all objects that belong to it. */
 void object_set_dispatch_data(int platform, void *data);

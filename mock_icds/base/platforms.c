@@ -54,7 +54,7 @@ static void make_devices(int platform)
 
 void platform_open(void)
 {
-    for (int i = 0; i < config.platform_count && i < MAX_PLATFORMS; i++) {
+    for (int i = 0; i < config.platforms && i < MAX_PLATFORMS; i++) {
         platforms[i] = object_make_platform(i);
         make_devices(i);
         if (fault(FAULT_platform_without_dispatch, i)) {

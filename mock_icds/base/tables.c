@@ -68,7 +68,7 @@ static void *entry_of_slot(size_t slot, enum handle_kind kind)
         return (void *)(uintptr_t)trap;
     }
     int function = function_of_slot[slot];
-    if (function < 0 || config.function[function].lacks || fault(FAULT_icd2_table_holds_tags_only, ANY_PLATFORM) ||
+    if (function < 0 || config.function[function].lacks.all || fault(FAULT_icd2_table_holds_tags_only, ANY_PLATFORM) ||
         (config.table_per_class && !belongs_to((enum function)function, kind))) {
         return NULL;
     }
@@ -96,7 +96,7 @@ static void set_tag(void **table, size_t length, enum function function)
 static void **make_table(int tagging, enum handle_kind kind)
 {
     size_t page = arena_page_size();
-    size_t length = (size_t)config.table_length;
+    size_t length = (size_t)config.table;
     size_t readable = (length * sizeof(void *) + page - 1) / page * page;
     struct mapping *mapping = &mappings[tagging][kind];
     *mapping = (struct mapping){arena_map(readable + page), readable + page};
@@ -131,7 +131,7 @@ void *const *tables_of(int platform, enum handle_kind kind)
 void tables_open(table_entry *const *functions)
 {
     own_functions = functions;
-    for (int platform = 0; platform < config.platform_count && platform < MAX_PLATFORMS; platform++) {
+    for (int platform = 0; platform < config.platforms && platform < MAX_PLATFORMS; platform++) {
         int tagging = tagging_of(platform);
         if (!tables[tagging][HANDLE_none]) {
             make_tables(tagging);

@@ -17,7 +17,7 @@ static const char *CL_API_CALL vendor_function(void)
 
 static bool ends_with_a_suffix(const char *name)
 {
-    for (int i = 0; i < config.platform_count && i < MAX_PLATFORMS; i++) {
+    for (int i = 0; i < config.platforms && i < MAX_PLATFORMS; i++) {
         size_t length = strlen(name);
         size_t suffix = strlen(config.platform[i].suffix);
         if (suffix > 0 && length > suffix && strcmp(name + length - suffix, config.platform[i].suffix) == 0) {
@@ -44,7 +44,7 @@ static void *find_address(const char *name)
         return NULL;
     }
     if (function >= 0) {
-        return config.function[function].lacks ? NULL : tables_function((enum function)function);
+        return config.function[function].lacks.all ? NULL : tables_function((enum function)function);
     }
     return ends_with_a_suffix(name) ? (void *)(uintptr_t)vendor_function : NULL;
 }
@@ -81,8 +81,8 @@ uint64_t addresses_of_icd2(const uint64_t *arguments)
     if (!platform && function >= 0 && fault(FAULT_icd2_get_takes_any_platform, ANY_PLATFORM)) {
         return (uint64_t)(uintptr_t)tables_entry((enum function)function);
     }
-    if (!platform || function < 0 || config.function[function].lacks ||
-        config.function[function].lacks_on >> platform->platform & 1) {
+    if (!platform || function < 0 || config.function[function].lacks.all ||
+        config.function[function].lacks.some >> platform->platform & 1) {
         return 0;
     }
     if (function == FUNCTION_clGetDeviceIDs && fault(FAULT_icd2_get_answers_other_functions, platform->platform)) {

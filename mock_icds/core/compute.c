@@ -18,7 +18,7 @@ struct compute {
     const struct object *written_by; /* the queue that wrote the memory last */
     char *text;                      /* the source of a program, the name of a kernel */
     bool broken;                     /* a program that could not be built */
-    uint64_t given[MAX_ARGUMENTS];   /* the arguments of a kernel */
+    uint64_t values[MAX_ARGUMENTS];  /* of a kernel's arguments */
 };
 
 static struct compute *compute_of(struct object *object)
@@ -41,7 +41,7 @@ static struct compute *memory_of(uint64_t handle)
     return object && object->compute && object->compute->memory ? object->compute : NULL;
 }
 
-/* --- what is made --- */
+/* --- programs, kernels and memory --- */
 
 static void make_memory(uint64_t handle, size_t size, cl_mem_flags flags, uint64_t from)
 {
@@ -94,12 +94,12 @@ static void keep_argument(struct object *kernel, const uint64_t *arguments)
     cl_uint index = (cl_uint)arguments[1];
     size_t size = arguments[2];
     if (index < MAX_ARGUMENTS && arguments[3] && size <= sizeof(uint64_t)) {
-        compute_of(kernel)->given[index] = 0;
-        memcpy(&compute_of(kernel)->given[index], (const void *)(uintptr_t)arguments[3], size);
+        compute_of(kernel)->values[index] = 0;
+        memcpy(&compute_of(kernel)->values[index], (const void *)(uintptr_t)arguments[3], size);
     }
 }
 
-/* --- what is done --- */
+/* --- commands --- */
 
 static void write_memory(uint64_t handle, uint64_t queue, size_t offset, size_t size, uint64_t from)
 {
@@ -131,7 +131,7 @@ static void add(const struct compute *kernel, struct compute *const *memory, siz
     cl_int *sum = (cl_int *)(void *)memory[2]->memory;
     size_t done = fault(FAULT_kernel_leaves_last_item, ANY_PLATFORM) ? items - 1 : items;
     for (size_t i = 0; i < done; i++) {
-        sum[i] = one[i] + (cl_int)kernel->given[3] * other[i];
+        sum[i] = one[i] + (cl_int)kernel->values[3] * other[i];
     }
 }
 
@@ -141,8 +141,8 @@ static void turn(struct compute *const *memory, size_t items, size_t group)
     const cl_int *from = (const cl_int *)(void *)memory[0]->memory;
     cl_int *to = (cl_int *)(void *)memory[1]->memory;
     for (size_t i = 0; i < items; i++) {
-        size_t turned = i / group * group + group - 1 - i % group;
-        to[i] = from[fault(FAULT_kernel_ignores_local_memory, ANY_PLATFORM) ? i : turned];
+        size_t mirrored = i / group * group + group - 1 - i % group;
+        to[i] = from[fault(FAULT_kernel_ignores_local_memory, ANY_PLATFORM) ? i : mirrored];
     }
 }
 
@@ -165,9 +165,9 @@ static void run(struct object *object, const uint64_t *arguments)
         return;
     }
     for (int i = 0; i < MAX_ARGUMENTS; i++) {
-        memory[i] = memory_of(kernel->given[i]);
-        bool strange = memory[i] && memory[i]->written_by && memory[i]->written_by != object_find(arguments[0]);
-        if (strange && fault(FAULT_queues_share_no_memory, ANY_PLATFORM)) {
+        memory[i] = memory_of(kernel->values[i]);
+        bool of_other_queue = memory[i] && memory[i]->written_by && memory[i]->written_by != object_find(arguments[0]);
+        if (of_other_queue && fault(FAULT_queues_share_no_memory, ANY_PLATFORM)) {
             return;
         }
     }

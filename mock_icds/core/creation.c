@@ -247,18 +247,18 @@ cl_int creation_check(enum function function, const uint64_t *arguments)
     }
 }
 
-/* --- what is kept --- */
+/* --- what is kept for queries --- */
 
 static void remember_devices(struct creation *creation, enum function function, const uint64_t *arguments)
 {
-    const uint64_t *given = (const uint64_t *)(uintptr_t)arguments[2];
+    const uint64_t *listed = (const uint64_t *)(uintptr_t)arguments[2];
     size_t count = function == FUNCTION_clCreateContext ? (cl_uint)arguments[1] : 16;
     uint64_t *devices = arena_keep((count + 1) * sizeof *devices);
     int platform = function == FUNCTION_clCreateContext ? 0 : platform_of(arguments);
     creation->devices = devices;
     for (size_t i = 0; i < count; i++) {
         const struct object *device =
-            function == FUNCTION_clCreateContext ? object_find(given[i]) : platform_device(platform, (int)i);
+            function == FUNCTION_clCreateContext ? object_find(listed[i]) : platform_device(platform, (int)i);
         if (!device ||
             (function != FUNCTION_clCreateContext && !platform_device_matches(device, arguments[1], (int)i))) {
             continue;

@@ -17,7 +17,7 @@ struct creation {
     uint64_t arguments[MAX_PARAMETERS]; /* what pointers among them point to is the application's, and may be gone */
     const uint64_t *properties;         /* a copy of the property list; NULL where none was given */
     size_t property_count;              /* words of it, with the end marker */
-    const uint64_t *properties_seen;    /* what the mock made of it, which is the same unless a fault says otherwise */
+    const uint64_t *properties_seen;    /* as the mock read it: the same, unless by a fault */
     const uint64_t *devices;            /* of a context, each once */
     size_t device_count;
     uint32_t units; /* compute units of a sub-device */

@@ -32,7 +32,7 @@ static cl_int count_platforms(cl_uint *num_platforms)
         return (cl_int)fault_value(FAULT_count_call_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
     }
     if (!fault(FAULT_count_call_leaves_count, ANY_PLATFORM)) {
-        *num_platforms = (cl_uint)fault_value(FAULT_count_call_says, ANY_PLATFORM, config.platform_count);
+        *num_platforms = (cl_uint)fault_value(FAULT_count_call_says, ANY_PLATFORM, config.platforms);
     }
     if (fault(FAULT_count_call_fails_after_writing, ANY_PLATFORM)) {
         return (cl_int)fault_value(FAULT_count_call_fails_after_writing, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
@@ -42,7 +42,7 @@ static cl_int count_platforms(cl_uint *num_platforms)
 
 static cl_int list_platforms(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)
 {
-    cl_uint count = (cl_uint)fault_value(FAULT_list_call_writes, ANY_PLATFORM, config.platform_count);
+    cl_uint count = (cl_uint)fault_value(FAULT_list_call_writes, ANY_PLATFORM, config.platforms);
     if (fault(FAULT_list_call_fails, ANY_PLATFORM)) {
         return (cl_int)fault_value(FAULT_list_call_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
     }
@@ -55,7 +55,7 @@ static cl_int list_platforms(cl_uint num_entries, cl_platform_id *platforms, cl_
         platforms[i] = null ? NULL : (cl_platform_id)object_handle(platform_object((int)i));
     }
     if (num_platforms) {
-        *num_platforms = (cl_uint)fault_value(FAULT_list_call_says, ANY_PLATFORM, config.platform_count);
+        *num_platforms = (cl_uint)fault_value(FAULT_list_call_says, ANY_PLATFORM, config.platforms);
     }
     if (fault(FAULT_list_call_fails_after_writing, ANY_PLATFORM)) {
         return (cl_int)fault_value(FAULT_list_call_fails_after_writing, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);
@@ -89,7 +89,7 @@ static cl_int get_platform_ids(cl_uint num_entries, cl_platform_id *platforms, c
     if ((!platforms && !num_platforms) || (platforms && num_entries == 0)) {
         return fault(FAULT_enumeration_takes_anything, ANY_PLATFORM) ? CL_SUCCESS : CL_INVALID_VALUE;
     }
-    if (fault(FAULT_platform_not_found, ANY_PLATFORM) || config.platform_count == 0) {
+    if (fault(FAULT_platform_not_found, ANY_PLATFORM) || config.platforms == 0) {
         if (num_platforms) {
             *num_platforms = 0;
         }

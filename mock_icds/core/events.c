@@ -48,7 +48,7 @@ static cl_int status_of(struct object *event)
     return waits && status > CL_COMPLETE ? CL_QUEUED : status;
 }
 
-/* What a callback is told about an object. */
+/* The handle that a callback gets. */
 static void *reported_object(const struct object *object)
 {
     return object_handle(fault(FAULT_callbacks_get_other_objects, ANY_PLATFORM) ? object->parent : object);

@@ -31,7 +31,7 @@ static int error_of_kind(enum handle_kind kind)
     return CL_SUCCESS;
 }
 
-/* NULL stands for the only device there. */
+/* NULL means the only device there. */
 static bool may_be_null(enum function function, unsigned parameter)
 {
     return parameter == 1 &&

@@ -35,7 +35,7 @@ struct command_buffer {
 static const struct property_rule flags[] = {{CL_COMMAND_BUFFER_FLAGS_KHR, PROPERTY_VALUE, NULL, NULL}};
 static const struct property_rules buffer_rules = {flags, 1, CL_INVALID_VALUE, CL_INVALID_VALUE};
 
-static int last_queried; /* the platform of which an address was last asked */
+static int last_queried; /* of which platform an address was last queried */
 
 static struct command_buffer *command_buffer_of(uint64_t handle)
 {

@@ -55,7 +55,7 @@ static cl_int answer_extensions(int platform, const uint64_t *rest)
 /* Whether some platform has one: functions may get nothing but invalid handles. */
 static bool any_platform_has(const char *extension)
 {
-    for (int i = 0; i < config.platform_count; i++) {
+    for (int i = 0; i < config.platforms; i++) {
         if (platform_has_extension(i, extension)) {
             return true;
         }

@@ -58,7 +58,7 @@ static const struct api egl_api = {.egl = true,
                                    .null_list = FAULT_egl_acquire_null_list_answers,
                                    .other_object = FAULT_egl_acquire_of_others_answers};
 
-/* Queues of a context that is tied to OpenGL know their device: so it can be told from the others. */
+/* Queues of a context that is tied to OpenGL know their device, so that it can be compared with the others. */
 static bool create_queue(enum function function, const uint64_t *arguments, uint64_t *result)
 {
     if (!gl_link_of_context(object_find(arguments[0]))) {

@@ -87,13 +87,13 @@ static bool is_mapped(enum format format)
     return format == GL_RGBA8 || format == GL_DEPTH24_STENCIL8;
 }
 
-/* The one access flag that may be given; none is the default one. */
+/* At most one access flag; without one the default holds. */
 static bool is_access(cl_mem_flags flags)
 {
     return flags == 0 || flags == CL_MEM_READ_WRITE || flags == CL_MEM_WRITE_ONLY || flags == CL_MEM_READ_ONLY;
 }
 
-/* What holds for every creator: a context of OpenGL's, and flags of access. */
+/* For every function that creates: the context must be tied to OpenGL, and the flags be those of access. */
 static cl_int check_creation(struct object *context, cl_mem_flags flags)
 {
     if (!context || context->kind != HANDLE_cl_context) {
