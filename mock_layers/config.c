@@ -22,7 +22,7 @@ static bool read_key(const char *key, char *value)
                                  function_config, sizeof *function_config, key, value);
 }
 
-void layer_configure(void)
+void config_load(void)
 {
     sidefile_load(fault_names, FAULT_COUNT, read_key);
 }

@@ -33,7 +33,7 @@ SHARED = ("harness/api", "harness/calllog")
 # Generated dispatch code that belongs to the hand-written entry points: each calls the other, as one part in two files.
 ONE_PART = {"harness/reference_loader": "clharness_dispatch.c"}
 # Folders in which every symbol that a file exports begins with the file's name, or with its folder's and its own.
-NAMED_BY_FILE = ("mock_icds",)
+NAMED_BY_FILE = ("mock_icds", "mock_layers")
 # The entries of the API, and what their generated code calls, have names that others chose.
 NAMED_BY_OTHERS = ("cl", "component_call")
 
