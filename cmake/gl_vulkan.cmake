@@ -1,6 +1,7 @@
 # CLHARNESS_HAS_VULKAN, CLHARNESS_HAS_GL: whether the headers of Vulkan, and those of EGL and OpenGL, are there. Nobody
 # needs them for OpenCL: without them the commands that use them answer so, and their cases are unsupported. The targets
-# clharness_vulkan_headers and clharness_gl_headers say where they are; libraries are opened at run time.
+# clharness_vulkan_headers and clharness_gl_headers say where they are; libraries are opened at run time. Set to OFF, a
+# folder counts as missing.
 find_path(CLHARNESS_VULKAN_HEADERS vulkan/vulkan_core.h DOC "Folder that holds vulkan/vulkan_core.h")
 find_path(CLHARNESS_EGL_HEADERS EGL/eglext.h DOC "Folder that holds EGL/")
 find_path(CLHARNESS_GL_HEADERS GL/glcorearb.h DOC "Folder that holds GL/glcorearb.h and KHR/")
