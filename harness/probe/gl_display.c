@@ -25,7 +25,7 @@ static bool find_functions(void)
 #define FIND(type, name)                       \
     found = dlsym(library, #name);             \
     found = found ? found : address_of(#name); \
-    name = (type)(uintptr_t)found;
+    (name) = (type)(uintptr_t)found;
     GL_FUNCTIONS(FIND)
 #undef FIND
     return eglInitialize && eglCreateContext && eglMakeCurrent;

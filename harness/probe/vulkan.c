@@ -41,7 +41,8 @@ enum { MAX_DEVICES = 16, OWN_FAMILY = 0, MAX_UPDATE = 65536 };
 INSTANCE_FUNCTIONS(DECLARE)
 #undef DECLARE
 
-static struct {
+/* The device that was opened last, and its memory. */
+static struct vulkan {
     VkInstance instance;
     VkPhysicalDevice physical;
     VkDevice device;
@@ -75,7 +76,7 @@ static const char *open_instance(void)
     bool complete = true;
 #define FIND(name)                                   \
     name = (PFN_##name)find(vulkan.instance, #name); \
-    complete = complete && name;
+    complete = complete && (name);
     INSTANCE_FUNCTIONS(FIND)
 #undef FIND
     return complete ? NULL : "this Vulkan is older than version 1.1";
@@ -96,7 +97,6 @@ static const char *choose_device(const unsigned char *uuid)
     if (vkEnumeratePhysicalDevices(vulkan.instance, &count, found) < 0) {
         return "Vulkan has no device here";
     }
-    vulkan.physical = NULL;
     for (uint32_t i = 0; i < count && !vulkan.physical; i++) {
         vulkan.physical = has_uuid(found[i], uuid) ? found[i] : NULL;
     }
@@ -128,6 +128,7 @@ static const char *open_device(const unsigned char *uuid)
                                .queueCreateInfoCount = 1,
                                .pQueueCreateInfos = &queue,
                                .ppEnabledExtensionNames = extensions};
+    vulkan = (struct vulkan){0};
     const char *problem = open_instance();
     problem = problem ? problem : choose_device(uuid);
     if (problem) {
