@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.reference_loader.faults import FILES
+from harness.selftest.mutants.loader import FOLDER, lists
 
 ROOT = Path(__file__).parents[1]
 GENERATOR = "harness/setup/generator.py"
 
 # What some generator reads: every file of these names, wherever it lies, and the lists of the loader's faults.
 READ = (
-    *(str(path.relative_to(ROOT)) for path in FILES),
+    *(str(path.relative_to(ROOT)) for path in lists()),
     *("rules.toml", "calls.toml", "queries.toml", "slots.toml", "index.toml", "supplement.h"),
-    *("from_api.py", "generate.py", "generate_rules.py", "headers.py", "seed.py", "families.py", "rules.py"),
+    *("from_api.py", "generate.py", "headers.py", "seed.py", "families.py", "rules.py"),
     *("symbol_versions.py", "generator.py"),
 )
 
@@ -89,7 +89,7 @@ def test_what_a_generator_reads_is_a_dependency(checkout: Path, generated: list[
 
 
 def test_a_new_list_of_faults_is_noticed(checkout: Path, generated: list[str]) -> None:
-    new = checkout / FILES[0].relative_to(ROOT).with_name("faults_new.toml")
+    new = checkout / FOLDER.relative_to(ROOT) / "new.toml"
     new.touch()
     assert work(checkout, generated)
     new.unlink()
