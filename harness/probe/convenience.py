@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from harness.api.model import api
-from harness.probe.values import Buffer, Names, Value
+from harness.probe.calls import Calls
+from harness.probe.values import Names, Value
 
 PLATFORM_NOT_FOUND = -1001
 
@@ -23,17 +24,8 @@ class Export(NamedTuple):
     address: int
 
 
-class Convenience:
-    """Mixed into Session."""
-
-    if TYPE_CHECKING:
-        pid: int
-
-        def command(self, text: str) -> str: ...
-        def buffer(self, size: int, fill: int = 0xA5) -> Buffer: ...
-        def words(self, values: list[Any]) -> Buffer: ...
-        def call(self, function: str, *arguments: Any) -> int: ...
-        def call_at(self, address: Value, like: str, *arguments: Any) -> int: ...
+class Convenience(Calls):
+    """Calls in the form that a check reads best."""
 
     # --- OpenCL ---
 

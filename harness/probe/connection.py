@@ -1,0 +1,202 @@
+"""The conversation with one probe process: starts it, sends commands, and notices how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from harness.errors import HarnessError
+from harness.probe import stacks
+from harness.probe.verdicts import AbnormalExit, Crashed, Hung
+
+
+class CommandError(HarnessError):
+    """The probe refused a command: a mistake in the check, or a function that the loader does not have."""
+
+
+class Connection:
+    """A running probe. Use it as a context manager: leaving it ends the process and raises if that goes wrong.
+
+    After the end, `exit_code`, `signal` and `stderr` tell how it ended.
+    """
+
+    def __init__(
+        self, command: list[str], environment: dict[str, str], folder: Path, time_limit: float, **popen: Any
+    ) -> None:
+        self.argv = command
+        self.environment = environment
+        self.time_limit = time_limit
+        self.stderr_path = folder / "stderr"
+        self.stdout_path = folder / "stdout"
+        self.exchange: list[str] = []
+        self.exit_code: int | None = None
+        self.signal: int | None = None
+        self.pid = 0
+        self._last = ""
+        self._received = b""
+        self._prepared: list[str] = []
+        self._arguments = popen
+        self.ordinary_user = "user" in popen
+
+    # --- life ---
+
+    def __enter__(self) -> Self:
+        ours, theirs = socket.socketpair()
+        command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
+        with self.stderr_path.open("ab") as stderr, self.stdout_path.open("ab") as stdout:
+            self.stderr_start = stderr.tell()
+            self.process = subprocess.Popen(
+                command,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                **self._arguments,
+            )
+        theirs.close()
+        self._socket = ours
+        self.deadline = time.monotonic() + self.time_limit
+        try:
+            hello = dict(part.split("=") for part in self.command("hello").split())
+        except BaseException:
+            self._kill()
+            raise
+        self.pid = int(hello["pid"])
+        self.secure = hello["secure"] == "1"
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            killed = self._socket.fileno() < 0  # it hung, and the case went on from that
+            if kind is None and self.exit_code is None and not killed:
+                self.quit()
+        finally:
+            self._kill()
+
+    def quit(self) -> int:
+        """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
+        self._send([*self._prepared, "quit"])
+        self._last = "the end of the process"
+        self._wait()
+        if self.exit_code or self.signal:
+            self._died()
+        return 0
+
+    def _wait(self) -> None:
+        """Waits for the end of the process within the time limit."""
+        ended = os.pidfd_open(self.process.pid)  # Popen.wait with a time limit polls, which costs a case milliseconds
+        try:
+            if not select.select([ended], [], [], self._remaining())[0]:
+                self._hung()
+        finally:
+            os.close(ended)
+        status = self.process.wait()
+        # bubblewrap and the tracer hand a signal on as 128 + its number
+        self.signal = -status if status < 0 else status - 128 if status > 128 else None
+        self.exit_code = status if self.signal is None else None
+
+    def _kill(self) -> None:
+        """Leaves nothing behind, whatever state the process is in."""
+        if self.process.poll() is None:
+            for target in {self.pid or self.process.pid, self.process.pid}:
+                with contextlib.suppress(OSError):
+                    os.kill(target, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self._socket.close()
+
+    # --- how it went wrong ---
+
+    @property
+    def stderr(self) -> str:
+        """What the process wrote to standard error so far, without the probe's own stacks."""
+        return stacks.without_stacks(self._raw_stderr())
+
+    @property
+    def stdout(self) -> str:
+        """What the process wrote to standard output so far."""
+        return self.stdout_path.read_text(errors="replace")
+
+    def _raw_stderr(self) -> str:
+        with self.stderr_path.open("rb") as file:
+            file.seek(self.stderr_start)
+            return file.read(1 << 20).decode(errors="replace")
+
+    def _hung(self) -> None:
+        maps = stacks.maps_of(self.pid)
+        asked = stacks.ask(self.pid) if self.pid else 0
+        until = time.monotonic() + 0.5
+        while len(stacks.LINE.findall(self._raw_stderr())) < asked and time.monotonic() < until:
+            select.select([], [], [], 0.01)  # the threads are writing
+        shown = stacks.readable(self._raw_stderr(), maps)
+        self._kill()
+        raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
+
+    def _died(self) -> None:
+        raw = self._raw_stderr()
+        shown = "\n".join(part for part in (stacks.readable(raw), stacks.without_stacks(raw)[-2000:]) if part)
+        if self.signal:
+            raise Crashed(f"{signal.Signals(self.signal).name} in: {self._last}", shown)
+        raise AbnormalExit(f"the process ended with exit code {self.exit_code} in: {self._last}", shown)
+
+    # --- conversation ---
+
+    def _remaining(self) -> float:
+        return max(self.deadline - time.monotonic(), 0.001)
+
+    def _send(self, lines: list[str]) -> None:
+        self.exchange += lines
+        self._socket.settimeout(self._remaining())
+        try:
+            self._socket.sendall(("\n".join(lines) + "\n").encode())
+        except TimeoutError:
+            self._hung()
+        except (BrokenPipeError, ConnectionResetError):
+            self._wait()
+            self._died()
+
+    def _receive(self) -> str:
+        """The next reply, after "ok"."""
+        while b"\n" not in self._received:
+            self._socket.settimeout(self._remaining())
+            try:
+                part = self._socket.recv(1 << 16)
+            except TimeoutError:
+                self._hung()
+            except ConnectionResetError:
+                part = b""
+            if not part:
+                self._wait()
+                self._died()
+            self._received += part
+        line, _, self._received = self._received.partition(b"\n")
+        reply = line.decode()
+        if not reply.startswith("ok"):
+            raise CommandError(f"probe: {self._last[:200]}: {reply.removeprefix('error ')}")
+        return reply[3:]
+
+    def later(self, text: str) -> None:
+        """Sends a command together with the next one; for preparations, whose reply is of no interest."""
+        self._prepared.append(text)
+
+    def command(self, text: str) -> str:
+        """Sends one command (see harness/probe/commands.c) and gives what follows "ok". Raises CommandError."""
+        prepared, self._prepared = self._prepared, []
+        self._send([*prepared, text])
+        for self._last in prepared:
+            self._receive()
+        self._last = text
+        return self._receive()
