@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.build import build
-from harness.calllog import reader
 from harness.calllog.reader import CallLog
 from harness.cli.loader import output_path
 from harness.errors import Exit, UsageError
@@ -57,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.trace is not None:  # finds out before the program runs that a result cannot be written
         args.trace = output_path("--trace", args.trace)
     # The loader's name is enough for mocks that call back: it is loaded when they look for it.
-    sandbox = Sandbox(Path(SONAME))
+    sandbox = Sandbox(Path(SONAME), stays=args.keep)
     try:
         status = _run_with(config, sandbox, args.command)
         _tell(sandbox, args)
@@ -104,7 +103,7 @@ def _setting_lists() -> list[str]:
 
 def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> int:
     """Runs the command with the user's environment and the mocks'; gives its exit code as a shell would."""
-    reader.create(sandbox.log_path, _LOG_SIZE)
+    sandbox.forget_log(_LOG_SIZE)
     environment = os.environ | config.fill(sandbox)
     sys.stdout.flush()
     try:
@@ -130,7 +129,7 @@ def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> i
 
 def _tell(sandbox: Sandbox, args: argparse.Namespace) -> None:
     """What the mocks saw: a summary, and the log in the forms that were asked for."""
-    log = sandbox.log
+    log = sandbox.log_so_far
     text = "\n".join(printable(line) for line in log.text().splitlines())
     where = f"log: {_write_log(text)}"
     if args.log and text:
