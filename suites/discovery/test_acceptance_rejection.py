@@ -152,7 +152,7 @@ def test_rejected_vendor_costs_only_itself(loader: Loader, sandbox: Sandbox, bad
 
 
 @pytest.mark.parametrize("bad", WAYS)
-def test_rejected_vendor_alone(loader: Loader, sandbox: Sandbox, bad: Bad) -> None:
+def test_rejected_vendor_alone_is_platform_not_found(loader: Loader, sandbox: Sandbox, bad: Bad) -> None:
     """Where the rejected vendor is the only one, no platform is found; the same vendor without its fault is offered."""
     mock = bad.icd(sandbox, "x")
     sandbox.vendor_file("x.icd", f"{mock}\n")

@@ -17,7 +17,7 @@ KINDS = {"platform", "device", "context", "queue", "memory", "program", "kernel"
 
 @requirement("DISP-OBJ-006", "DISP-ARG-020")
 @pytest.mark.parametrize("way", ["dlopen", "linked"])
-def test_objects_of_the_parent(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_objects_of_the_parent_work_in_a_forked_child(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """After a fork calls on objects of the parent reach their vendors in the child, and so do those on new objects.
 
     One function of each class is called before the fork, and again in the child.

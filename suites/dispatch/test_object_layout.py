@@ -45,7 +45,7 @@ def test_objects_end_after_their_words(loader: Loader, sandbox: Sandbox, words: 
 
 @requirement("DISP-OBJ-007")
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
-def test_table_of_the_object(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
+def test_function_comes_from_the_table_of_the_object(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
     """The function is taken from the table of the very object of the call: classes of objects have different tables."""
     if icd2:
         loader.require("ICD 2")

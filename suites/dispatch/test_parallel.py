@@ -41,7 +41,7 @@ def meeting(cl: Session, thread: int, function: Function, objects: Objects, addr
 
 
 @requirement("DISP-ARG-023")
-def test_calls_to_two_vendors_meet(loader: Loader, sandbox: Sandbox) -> None:
+def test_same_function_of_two_vendors_runs_at_once(loader: Loader, sandbox: Sandbox) -> None:
     """While a vendor is in a function, the same function of another vendor can be called; for every function."""
     place = sandbox.root / "meeting"
     sandbox.vendor("waits", functions={"waits_at": [f"all {place}"]})
@@ -64,7 +64,7 @@ def test_calls_to_two_vendors_meet(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("DISP-ARG-023")
 @pytest.mark.parametrize("position", ["first", "last"])
-def test_calls_to_two_objects_of_a_vendor_meet(loader: Loader, sandbox: Sandbox, position: str) -> None:
+def test_two_functions_of_a_vendor_run_at_once(loader: Loader, sandbox: Sandbox, position: str) -> None:
     """While a vendor is in a function, another function of the same vendor can be called; for every function."""
     place = sandbox.root / "meeting"
     others = [f.name for f in api().dispatched() if f.name not in COUNTERPARTS]

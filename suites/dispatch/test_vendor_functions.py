@@ -12,7 +12,7 @@ OBJECTS = ("cl_semaphore_khr", "cl_command_buffer_khr", "cl_mutable_command_khr"
 
 
 @requirement("DISP-OBJ-013", "DISP-EXT-002")
-def test_functions_of_semaphores_and_command_buffers(loader: Loader, sandbox: Sandbox) -> None:
+def test_semaphore_and_command_buffer_functions_are_the_platforms(loader: Loader, sandbox: Sandbox) -> None:
     """The loader exports none of them, and gives the address that the platform answers."""
     known = {name for names in FUNCTIONS.values() for name in names}
     taking = [

@@ -26,7 +26,7 @@ LISTS: dict[str, Words] = {
 
 
 @requirement("XM-CMD-001")
-def test_list_of_command_buffers(loader: Loader, sandbox: Sandbox) -> None:
+def test_command_buffer_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox) -> None:
     """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
     assert LISTS
     assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
@@ -34,6 +34,6 @@ def test_list_of_command_buffers(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("XM-CMD-001")
 @pytest.mark.parametrize("function", ALL)
-def test_functions_of_command_buffers(loader: Loader, sandbox: Sandbox, function: str) -> None:
+def test_command_buffer_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
     assert problems_of_function(loader, sandbox, function) == []

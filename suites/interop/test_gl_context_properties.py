@@ -166,7 +166,7 @@ WITHOUT_PLATFORM = [
 
 
 @requirement("GL-CTX-019")
-def test_devices_tell_the_vendor(loader: Loader, sandbox: Sandbox) -> None:
+def test_gl_attributes_without_a_platform_reach_the_vendor_of_the_devices(loader: Loader, sandbox: Sandbox) -> None:
     """Attributes of OpenGL without a platform arrive at the vendor of the devices, as they are."""
     vendors(loader, sandbox, "clCreateContext")
     with loader.start(sandbox) as cl:
@@ -180,7 +180,7 @@ def test_devices_tell_the_vendor(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("GL-CTX-019", "GL-INF-001")
 @pytest.mark.parametrize("function", FUNCTIONS[1:])
-def test_attributes_without_a_platform(
+def test_gl_attributes_without_a_platform_are_refused_or_the_first_platforms(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str
 ) -> None:
     """Attributes of OpenGL without a platform are refused, or are the first platform's, whatever they are."""

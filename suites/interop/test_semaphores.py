@@ -42,7 +42,7 @@ LISTS: dict[str, Words] = {
 
 
 @requirement("XM-SEM-019")
-def test_list_of_semaphores(loader: Loader, sandbox: Sandbox) -> None:
+def test_semaphore_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox) -> None:
     """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
     assert LISTS
     assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
@@ -50,14 +50,14 @@ def test_list_of_semaphores(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("XM-SEM-019")
 @pytest.mark.parametrize("function", FUNCTIONS["cl_khr_semaphore"])
-def test_functions_of_semaphores(loader: Loader, sandbox: Sandbox, function: str) -> None:
+def test_semaphore_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
     assert problems_of_function(loader, sandbox, function) == []
 
 
 @requirement("XM-XSM-016")
 @pytest.mark.parametrize("extension", ["cl_khr_external_semaphore", "cl_khr_external_semaphore_sync_fd"])
-def test_functions_of_external_semaphores(loader: Loader, sandbox: Sandbox, extension: str) -> None:
+def test_external_semaphore_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, extension: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
     (function,) = FUNCTIONS[extension]
     assert problems_of_function(loader, sandbox, function) == []

@@ -29,7 +29,7 @@ def wait_for_call(session: IcdSession) -> None:
 
 
 @requirement("DISP-OBJ-005")
-def test_event_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
+def test_event_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The callback of an event gets the event of the application, whose context can be asked there."""
     name = "clSetEventCallback.pfn_notify"
     with icd.open(sandbox) as session:
@@ -47,7 +47,7 @@ def test_event_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-OBJ-005")
-def test_program_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
+def test_program_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The callback of a build gets the program of the application, whose context can be asked there."""
     name = "clBuildProgram.pfn_notify"
     with icd.open(sandbox) as session:
@@ -63,7 +63,7 @@ def test_program_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-OBJ-005")
-def test_memory_object_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
+def test_memory_object_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The destructor callback of a memory object gets the handle that the application has."""
     name = "clSetMemObjectDestructorCallback.pfn_notify"
     with icd.open(sandbox) as session:

@@ -9,7 +9,7 @@ from harness.subject.icd import Icd
 
 
 @requirement("DISP-EXP-006")
-def test_visible_symbols(icd: Icd, record: Callable[[str], None]) -> None:
+def test_visible_symbols_are_functions_of_opencl(icd: Icd, record: Callable[[str], None]) -> None:
     """Only functions of OpenCL can be seen from outside: other names may meet those of other libraries."""
     others, shown = icd.facts.leaked, ", ".join(icd.facts.leaked_names)
     assert others == 0, f"{others} other symbols: {shown} …"

@@ -33,7 +33,7 @@ def answers(session: IcdSession, handle: Value, kind: str) -> int:
 
 @requirement("DISP-OBJ-001", "DISP-OBJ-002")
 @pytest.mark.parametrize("kind", INFO)
-def test_object_of_each_class(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+def test_object_of_each_class_begins_with_a_table(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """An object begins with the address of a dispatch table, and is known to the functions that stand there."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -44,7 +44,7 @@ def test_object_of_each_class(icd: Icd, sandbox: Sandbox, kind: str) -> None:
 
 @requirement("DISP-OBJ-003")
 @pytest.mark.parametrize("function", FURTHER)
-def test_object_that_a_function_makes(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_object_that_a_function_makes_begins_with_a_table(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """So does every object that a function gives: events of commands, sub-devices, kernels of programs and so on."""
     kind, make = FURTHER[function]
     with icd.open(sandbox) as session:
@@ -59,7 +59,9 @@ def test_object_that_a_function_makes(icd: Icd, sandbox: Sandbox, function: str)
 
 @requirement("DISP-OBJ-004")
 @pytest.mark.parametrize(("source", "query", "kind"), QUERIED, ids=lambda text: str(text).removeprefix("CL_"))
-def test_object_that_a_query_answers(icd: Icd, sandbox: Sandbox, source: str, query: str, kind: str) -> None:
+def test_object_that_a_query_answers_begins_with_a_table(
+    icd: Icd, sandbox: Sandbox, source: str, query: str, kind: str
+) -> None:
     """So does every object that a query about another object answers."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -71,7 +73,7 @@ def test_object_that_a_query_answers(icd: Icd, sandbox: Sandbox, source: str, qu
 
 
 @requirement("DISP-TAB-008")
-def test_table_is_complete(icd: Icd, sandbox: Sandbox) -> None:
+def test_table_has_every_function_of_its_version(icd: Icd, sandbox: Sandbox) -> None:
     """The table has every function of the version of OpenCL that the platform reports."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -89,7 +91,7 @@ def test_table_is_complete(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-EXT-017")
-def test_address_query_for_a_platform(icd: Icd, sandbox: Sandbox) -> None:
+def test_address_query_for_no_function_or_no_platform_is_null(icd: Icd, sandbox: Sandbox) -> None:
     """clGetExtensionFunctionAddressForPlatform answers NULL to a name of no function, and to a platform of nobody's."""
     name = "clGetExtensionFunctionAddressForPlatform"
     with icd.open(sandbox) as session:

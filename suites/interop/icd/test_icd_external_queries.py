@@ -116,7 +116,7 @@ def test_extensions_have_their_types(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-XSM-013")
 @extension("cl_khr_external_semaphore")
-def test_handle_types_of_semaphores(icd: Icd, sandbox: Sandbox) -> None:
+def test_device_with_external_semaphores_has_a_handle_type(icd: Icd, sandbox: Sandbox) -> None:
     """A device with external semaphores has a handle type to import or one to export."""
     with icd.open(sandbox) as session:
         for use in uses(session, "cl_khr_external_semaphore"):
@@ -126,7 +126,7 @@ def test_handle_types_of_semaphores(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-ACQ-001")
 @pytest.mark.parametrize("name", named(*FUNCTIONS))
-def test_functions_of_a_platform(icd: Icd, sandbox: Sandbox, name: str) -> None:
+def test_functions_of_an_advertised_extension_are_found(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """The functions of an extension that a platform advertises are had by its address query."""
     with icd.open(sandbox) as session:
         for use in uses(session, name, devices=0):

@@ -25,7 +25,7 @@ def functions() -> list[Any]:
 
 @requirement("LAY-CHN-010")
 @pytest.mark.parametrize("function", functions())
-def test_call_is_handed_on(layer: Layer, sandbox: Sandbox, function: Function) -> None:
+def test_call_is_handed_on_once_unchanged(layer: Layer, sandbox: Sandbox, function: Function) -> None:
     """A call reaches the target's function, once, with every argument as it was; so does the answer come back.
 
     Where the target writes nothing, outputs and errcode_ret stay as the application had them. What the layer leaves to
@@ -59,7 +59,7 @@ def unchanged(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbo
 
 
 @requirement("LAY-CHN-015")
-def test_many_threads(layer: Layer, sandbox: Sandbox) -> None:
+def test_calls_of_16_threads_in_the_layer_keep_their_arguments(layer: Layer, sandbox: Sandbox) -> None:
     """16 threads in the layer at once: every call arrives with the arguments of its own thread, and is answered."""
     layer.require_plain_handles()
     with layer.open(sandbox) as session:
@@ -87,7 +87,7 @@ def test_many_threads(layer: Layer, sandbox: Sandbox) -> None:
 
 
 @requirement("LAY-CHN-010")
-def test_calls_until_the_end(layer: Layer, sandbox: Sandbox) -> None:
+def test_layer_initialised_again_calls_its_new_target_only(layer: Layer, sandbox: Sandbox) -> None:
     """A layer that is initialised again after its end hands calls on to its new target, and to that only."""
     layer.require_plain_handles()
     layer.require_unchanged("clFlush")

@@ -32,7 +32,7 @@ def size_of(session: LayerSession, layer: Layer, query: int) -> int:
 
 
 @requirement("LAY-INF-001")
-def test_api_version(layer: Layer, sandbox: Sandbox) -> None:
+def test_layer_api_version_is_100_however_often_it_is_asked(layer: Layer, sandbox: Sandbox) -> None:
     """CL_LAYER_API_VERSION is a cl_uint, 100, before and after the initialisation, however often it is asked."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
@@ -48,7 +48,7 @@ def test_api_version(layer: Layer, sandbox: Sandbox) -> None:
 
 
 @requirement("LAY-INF-002")
-def test_name(layer: Layer, sandbox: Sandbox) -> None:
+def test_layer_name_ends_with_its_only_zero_byte(layer: Layer, sandbox: Sandbox) -> None:
     """CL_LAYER_NAME is a string that ends with its only zero byte."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
@@ -64,7 +64,7 @@ UNKNOWN = (0, 1, 2, 100, 0x423F, 0x4242, 0x4243, 0x900, 0xFFFFFFFF, 0x80004240)
 
 
 @requirement("LAY-INF-003")
-def test_unknown_names(layer: Layer, sandbox: Sandbox) -> None:
+def test_layer_info_of_an_unknown_name_is_invalid_value(layer: Layer, sandbox: Sandbox) -> None:
     """A name that is none of a layer's gives CL_INVALID_VALUE, and nothing is written."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
@@ -78,7 +78,7 @@ def test_unknown_names(layer: Layer, sandbox: Sandbox) -> None:
 
 @requirement("LAY-INF-004")
 @pytest.mark.parametrize("query", QUERIES)
-def test_memory_that_is_too_small(layer: Layer, sandbox: Sandbox, query: str) -> None:
+def test_layer_info_in_too_little_memory_is_invalid_value(layer: Layer, sandbox: Sandbox, query: str) -> None:
     """Memory of any smaller size gives CL_INVALID_VALUE and stays as it is; one of the right size is enough."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
@@ -94,7 +94,7 @@ def test_memory_that_is_too_small(layer: Layer, sandbox: Sandbox, query: str) ->
 
 @requirement("LAY-INF-004")
 @pytest.mark.parametrize("query", QUERIES)
-def test_memory_that_is_larger(layer: Layer, sandbox: Sandbox, query: str) -> None:
+def test_layer_info_in_larger_memory_leaves_the_rest_untouched(layer: Layer, sandbox: Sandbox, query: str) -> None:
     """Of larger memory no byte behind the answer is written; the size is the answer's."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
@@ -108,7 +108,7 @@ def test_memory_that_is_larger(layer: Layer, sandbox: Sandbox, query: str) -> No
 
 @requirement("LAY-INF-005")
 @pytest.mark.parametrize("query", QUERIES)
-def test_size_alone(layer: Layer, sandbox: Sandbox, query: str) -> None:
+def test_layer_info_size_without_a_value_is_the_same(layer: Layer, sandbox: Sandbox, query: str) -> None:
     """Without memory for the value the size is given, the same as with it."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
@@ -119,7 +119,9 @@ def test_size_alone(layer: Layer, sandbox: Sandbox, query: str) -> None:
 
 
 @requirement("LAY-INF-005")
-def test_size_of_no_memory(layer: Layer, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_layer_info_size_of_no_memory_is_ignored_or_refused(
+    layer: Layer, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """A size beside a NULL value is ignored, as the text has it, or refused, as the Khronos loader's example does."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
@@ -132,7 +134,7 @@ def test_size_of_no_memory(layer: Layer, sandbox: Sandbox, record: Callable[[str
 
 @requirement("LAY-INF-006")
 @pytest.mark.parametrize("query", QUERIES)
-def test_value_alone(layer: Layer, sandbox: Sandbox, query: str) -> None:
+def test_layer_info_value_without_a_size_is_the_same(layer: Layer, sandbox: Sandbox, query: str) -> None:
     """Without an output for the size the value is given, the same as with it."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
@@ -144,7 +146,9 @@ def test_value_alone(layer: Layer, sandbox: Sandbox, query: str) -> None:
 
 
 @requirement("LAY-INF-007")
-def test_no_output_at_all(layer: Layer, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_layer_info_without_outputs_succeeds_or_is_invalid_value(
+    layer: Layer, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """A query without any output succeeds, or gives CL_INVALID_VALUE."""
     layer.require(INFO)
     with layer.open(sandbox) as session:

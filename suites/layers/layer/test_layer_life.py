@@ -41,7 +41,9 @@ def growth(measure: Callable[[], int], use: Callable[[], object]) -> int:
 
 
 @requirement("LAY-CHN-015")
-def test_first_call_in_many_threads(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
+def test_first_call_in_32_threads_through_the_layer_is_answered(
+    layer: Layer, through: Loader, sandbox: Sandbox
+) -> None:
     """32 threads that make the first call of all get an answer each, and the process ends as usual."""
     layer.require_platforms()
     for name in "ab":
@@ -56,7 +58,7 @@ def test_first_call_in_many_threads(layer: Layer, through: Loader, sandbox: Sand
 
 @requirement("LAY-API-006", "LAY-DEI-005")
 @pytest.mark.parametrize("end", ["exit", "close", "reopen"])
-def test_end_of_a_process(layer: Layer, through: Loader, sandbox: Sandbox, end: str) -> None:
+def test_process_that_used_the_layer_ends_normally(layer: Layer, through: Loader, sandbox: Sandbox, end: str) -> None:
     """A process that used the layer ends normally: with the loader open, closed, and opened and closed again."""
     layer.require_platforms()
     sandbox.vendor("a")
@@ -73,7 +75,7 @@ def test_end_of_a_process(layer: Layer, through: Loader, sandbox: Sandbox, end: 
 
 
 @requirement("LAY-DEI-006")
-def test_end_in_the_older_scheme(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
+def test_process_ends_normally_in_the_older_scheme(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
     """Initialised with clInitLayer a layer works as well, and what it does at exit leaves the process's end alone."""
     layer.require(INIT)
     layer.require_platforms()

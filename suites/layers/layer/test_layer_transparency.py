@@ -76,7 +76,9 @@ def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
 @requirement("LAY-CHN-010")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("function", functions())
-def test_call_through_a_loader(layer: Layer, through: Loader, sandbox: Sandbox, function: Function, place: str) -> None:
+def test_call_through_a_loader_passes_the_chain_once(
+    layer: Layer, through: Loader, sandbox: Sandbox, function: Function, place: str
+) -> None:
     """A call goes to its owner, once, through every layer of the chain, and nowhere else; arguments and answers are
     the same as without the layer."""
     layer.require_unchanged(function.name)
