@@ -22,7 +22,7 @@ from harness.selftest.run import seeded_loader
 
 HEAD = '''\
 """A small suite."""
-from harness.check.marks import requirement
+from harness.check import requirement
 '''
 HONEST = '''
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, requirement
 
 # How a vendor may be rejected, from the first step to the last: variant of the mock and faults. "missing": no library.
 WAYS: dict[str, tuple[str, list[str]]] = {

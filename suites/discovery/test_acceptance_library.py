@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, requirement
 
 
 def listed_in_order(sandbox: Sandbox, mocks: list[MockIcd | Path]) -> None:

@@ -7,10 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, requirement
 
 COUNTS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 64]
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from pytest import mark
 
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, requirement
 
 NOT_FOUND = -1001
 EXTENSIONS = 0x0904

@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, requirement
 
 # Strings that list cl_khr_icd.
 LISTED = {

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.loader import ANDROID_VENDORS, SYSTEM_VENDORS, Loader
+from harness.check import ANDROID_VENDORS, SYSTEM_VENDORS, Loader, Sandbox, requirement
 
 ANDROID = "Android vendor directory"
 

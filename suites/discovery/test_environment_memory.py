@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Leaked, Loader, Sandbox, requirement
 
 SHORT, LONG = 10, 20_000
 ALLOWANCE = 1_000

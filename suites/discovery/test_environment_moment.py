@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, api, requirement
 
 FIRST_CALLS = {
     "clGetPlatformIDs": lambda cl: cl.platform_count(),

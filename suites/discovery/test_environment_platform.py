@@ -6,11 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, api, requirement
 
 Record = Callable[[str], None]
 DEFAULT = "OCL_ICD_DEFAULT_PLATFORM"

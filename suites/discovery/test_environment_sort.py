@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, requirement
 
 Devices = tuple[int, int, int]  # GPUs, CPUs, accelerators
 

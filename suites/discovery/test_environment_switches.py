@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, MockLayer, Sandbox
-from harness.subject.loader import Loader
+from harness.check import CallLog, Loader, MockIcd, MockLayer, Sandbox, requirement
 
 TRUE = ["True", "true", "T", "1"]
 FALSE = [

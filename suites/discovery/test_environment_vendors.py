@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, requirement
 
 Record = Callable[[str], None]
 NO_VARIABLE = ("OCL_ICD_VENDORS",)

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, requirement
 
 SUCCESS = 0
 INVALID_VALUE = -30

@@ -7,11 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Leaked, Loader, Sandbox, Session, requirement
 
 ROUNDS = 6
 SMALLEST_BLOCK = 4 * struct.calcsize("P")  # of the C library's heap

@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, Value, requirement
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
 DEVICE_TYPE_GPU = 4

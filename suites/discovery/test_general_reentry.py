@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Unsupported, requirement
 
 CALLS_BACK = ["constructor_calls_opencl", "enumeration_calls_opencl", "info_calls_opencl"]
 

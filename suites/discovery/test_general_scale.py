@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, requirement
 
 
 @requirement("DISC-GEN-001")

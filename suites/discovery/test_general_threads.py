@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, requirement
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
 THREADS = 16

@@ -8,10 +8,17 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import MockIcd, Sandbox, Unsupported
-from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
+from harness.check import (
+    ANDROID_VENDORS,
+    SYSTEM_LAYERS,
+    SYSTEM_VENDORS,
+    Loader,
+    MockIcd,
+    Sandbox,
+    Session,
+    Unsupported,
+    requirement,
+)
 
 Record = Callable[[str], None]
 

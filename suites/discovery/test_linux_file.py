@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, requirement
 
 # Ways in which an application meets the loader, for what must hold in each of them.
 WAYS: dict[str, dict[str, Any]] = {

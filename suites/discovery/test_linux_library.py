@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.session import CommandError
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import CommandError, Loader, MockIcd, Sandbox, Session, requirement
 
 Record = Callable[[str], None]
 

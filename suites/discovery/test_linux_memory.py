@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Leaked, Loader, Sandbox, requirement
 
 # A list with room for each file may stay; a path or the content of a file is larger than an element of it.
 MORE = 64

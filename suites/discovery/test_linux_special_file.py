@@ -13,10 +13,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import MockIcd, Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, Unsupported, requirement
 
 Maker = Callable[[Path], object]
 

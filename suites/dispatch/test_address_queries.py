@@ -6,16 +6,19 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.calllog.reader import CallLog, Event
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.patterns import answered
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.capabilities import LOADER_INFO
-from harness.subject.loader import Loader
+from harness.check import (
+    LOADER_INFO,
+    CallLog,
+    Event,
+    Loader,
+    Sandbox,
+    Session,
+    Value,
+    answer_pattern,
+    api,
+    requirement,
+    slots,
+)
 
 QUERY = "clGetExtensionFunctionAddress"
 PLATFORM_QUERY = "clGetExtensionFunctionAddressForPlatform"
@@ -90,7 +93,7 @@ def test_answer_of_a_platform_is_unchanged(loader: Loader, sandbox: Sandbox) -> 
     with loader.start(sandbox) as cl:
         for owner, platform in platforms_by_owner(cl) * 2:
             for name in ("clFooAAA", "clFooBBB", "clFooCCC", "clFoo", CREATED_BY_KHR):
-                assert address(cl, platform, name) == answered(owner, PLATFORM_QUERY, 2)
+                assert address(cl, platform, name) == answer_pattern(owner, PLATFORM_QUERY, 2)
 
 
 @requirement("DISP-EXT-009")

@@ -8,15 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.capabilities import LOADER_INFO
-from harness.subject.loader import Loader
+from harness.check import LOADER_INFO, CallLog, Loader, Sandbox, Session, Value, api, requirement, slots
 
 QUERY = "clGetExtensionFunctionAddress"
 LONGEST_LOGGED = 100  # a longer name may be cut in the log

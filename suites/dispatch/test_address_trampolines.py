@@ -7,15 +7,19 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Unsupported,
+    Value,
+    api,
+    requirement,
+    slots,
+)
 
 INVALID_OPERATION = -59
 

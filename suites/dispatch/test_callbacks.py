@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.values import CallbackArgument
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    CallbackArgument,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Unsupported,
+    api,
+    requirement,
+)
 
 # Functions that take a callback, and what the callback's first argument is where that is an object.
 CALLBACKS = {

@@ -6,11 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import Loader, Objects, Sandbox, Session, Unsupported, requirement
 
 UNLOADABLE = {"extensions": "cl_khr_icd cl_khr_icd_unloadable", "unloadable": True}
 LEGACY = "OCL_ICD_FORCE_LEGACY_TERMINATION"

@@ -8,13 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.api.contract.slots import opencl_version, slots
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.session import CommandError
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CommandError, Loader, Sandbox, Session, api, opencl_version, requirement, slots
 
 VERSIONS = ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
 

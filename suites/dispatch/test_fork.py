@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Objects, PatternedCall, Sandbox, api, requirement, slots
 
 KINDS = {"platform", "device", "context", "queue", "memory", "program", "kernel", "event", "sampler"}
 

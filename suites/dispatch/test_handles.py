@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.session import Session
-from harness.probe.values import CallbackArgument, Value
-from harness.probe.whole_api import reached
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CallbackArgument,
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    reached,
+    requirement,
+)
 
 # How a handle of each class is used again.
 USED = {

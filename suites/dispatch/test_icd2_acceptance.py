@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.values import Names, Value
-from harness.probe.whole_api import misrouted, reached
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Names, Objects, Sandbox, Value, api, misrouted, reached, requirement
 
 GET = "clIcdGetFunctionAddressForPlatformKHR"
 SET = "clIcdSetPlatformDispatchDataKHR"

@@ -6,13 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.whole_api import INVALID_OPERATION, call_all, lacking_calls, misrouted, reached, refusal_problems
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    INVALID_OPERATION,
+    Loader,
+    Objects,
+    Sandbox,
+    api,
+    call_all,
+    lacking_calls,
+    misrouted,
+    reached,
+    refusal_problems,
+    requirement,
+    slots,
+)
 
 GET = "clIcdGetFunctionAddressForPlatformKHR"
 ALWAYS = {"clGetPlatformInfo", "clGetDeviceIDs"}  # without these no platform is offered, or none has objects

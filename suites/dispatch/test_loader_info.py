@@ -7,11 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, Value, requirement
 
 FUNCTION = "clGetICDLoaderInfoOCLICD"
 OPENCL_VERSION, VERSION, NAME, VENDOR = QUERIES = (1, 2, 3, 4)

@@ -8,16 +8,25 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import LIST, PatternedCall, Sent, address_of, routing_parameter
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    LIST_LENGTH,
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    Unsupported,
+    Value,
+    address_of,
+    api,
+    pack,
+    requirement,
+    routing_parameter,
+    slots,
+)
 
 CLASSES = {
     "device": pytest.mark.requirement("DISP-NUL-003"),
@@ -208,8 +217,8 @@ def with_null_elements(call: PatternedCall) -> PatternedCall:
     """The call, with nothing but NULL in each list of handles."""
     for index, parameter in enumerate(call.function.parameters):
         if parameter.kind == "handles":
-            buffer = call.session.words([0] * LIST)
-            call.sent[index] = Sent(buffer, buffer, pack([0] * LIST))
+            buffer = call.session.words([0] * LIST_LENGTH)
+            call.sent[index] = Sent(buffer, buffer, pack([0] * LIST_LENGTH))
     return call
 
 
@@ -221,7 +230,7 @@ def arrival_problems(call: PatternedCall, log: CallLog) -> list[str]:
         if parameter.kind in ("handle", "handles") and sent.arguments[index] != arrived.arguments[index]:
             found.append(f"{call}: {parameter.name} arrived as {arrived.arguments[index]:#x}")
         if parameter.kind == "handles" and call.sent[index].content:
-            words = [int(word, 16) for word in arrived.data["in"][parameter.name][:LIST]]
+            words = [int(word, 16) for word in arrived.data["in"][parameter.name][:LIST_LENGTH]]
             if pack(words) != call.sent[index].content[: 8 * len(words)]:
                 found.append(f"{call}: the list {parameter.name} arrived as {words}")
     return found

@@ -7,16 +7,22 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent, narrowed, routing_parameter
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    Value,
+    api,
+    narrowed,
+    requirement,
+    routing_parameter,
+    slots,
+)
 
 KINDS = ("device", "context", "queue", "memory", "program", "kernel", "event", "sampler")
 LAYERS = ["outer", "inner"]

@@ -7,14 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.values import Buffer, Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Buffer, CallLog, Loader, Objects, Sandbox, Session, Value, api, requirement
 
 INVALID_VALUE = -30
 INVALID_PLATFORM = -32

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.session import CommandError, Session
-from harness.probe.values import Value
-from harness.probe.whole_api import misrouted, reached
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CommandError, Loader, Objects, Sandbox, Session, Value, api, misrouted, reached, requirement
 
 # Class: the functions that take and drop a reference. Devices that are no sub-devices have no references.
 RELEASED = {

@@ -7,15 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.session import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Function, Loader, Objects, PatternedCall, Sandbox, Session, Value, api, requirement, slots
 
 # Two functions that no other one stands in for: what comes to meet the call under test at the same vendor.
 COUNTERPARTS = ("clGetEventProfilingInfo", "clGetKernelArgInfo")

@@ -6,11 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, api, requirement
 
 INVALID_PLATFORM = -32
 DEVICES = [(0, 1), (3, 0), (0, 0), (1, 2), (2, 0)]  # GPUs and CPUs, so that order by devices is another one

@@ -7,15 +7,22 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.values import Value
-from harness.probe.verdicts import Crashed
-from harness.probe.whole_api import call_all, lacking_calls, misrouted, reached, refusal_problems, with_slots
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    Crashed,
+    Loader,
+    Objects,
+    Sandbox,
+    Value,
+    api,
+    call_all,
+    lacking_calls,
+    misrouted,
+    reached,
+    refusal_problems,
+    requirement,
+    slots,
+    with_slots,
+)
 
 # Where the table ended once: the first slot behind it, for each block of functions that was appended (HDR cl_icd.h).
 ENDS = {

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.addressed import Words, problems_of_function, problems_of_lists
-from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    COMMAND_BUFFER_FLAGS,
+    EXTENSION_FUNCTIONS,
+    Loader,
+    Sandbox,
+    Words,
+    problems_of_function,
+    problems_of_lists,
+    requirement,
+)
 
 CREATE = "clCreateCommandBufferKHR"
 END = 0
 FLAGS, ASSERTS = COMMAND_BUFFER_FLAGS, 0x12B7  # CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
-ALL = [f for name in ("cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch") for f in FUNCTIONS[name]]
+ALL = [
+    f for name in ("cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch") for f in EXTENSION_FUNCTIONS[name]
+]
 
 LISTS: dict[str, Words] = {
     "nothing": [END],

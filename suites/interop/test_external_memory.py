@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
-from harness.probe.extensions import FUNCTIONS, MEM_DEVICE_HANDLE_LIST
-from harness.probe.objects import Objects
-from harness.probe.session import CANARY
-from harness.probe.values import pack
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CANARY,
+    DEVICE,
+    EXTENSION_FUNCTIONS,
+    MEM_DEVICE_HANDLE_LIST,
+    NAME,
+    Loader,
+    Objects,
+    Sandbox,
+    Words,
+    pack,
+    problems_of_function,
+    problems_of_lists,
+    requirement,
+)
 
 LIST, OPAQUE_FD, WIN32, KMT, DMA_BUF, WIN32_NAME = MEM_DEVICE_HANDLE_LIST, 0x2060, 0x2061, 0x2062, 0x2067, 0x2069
 END = 0
@@ -117,7 +124,7 @@ def test_memory_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: S
 
 
 @requirement("XM-ACQ-011")
-@pytest.mark.parametrize("function", FUNCTIONS["cl_khr_external_memory"])
+@pytest.mark.parametrize("function", EXTENSION_FUNCTIONS["cl_khr_external_memory"])
 def test_external_memory_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
     assert problems_of_function(loader, sandbox, function) == []

@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.values import Buffer, Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Buffer, Loader, Sandbox, Session, Value, api, requirement
 
 FUNCTION = "clGetGLContextInfoKHR"
 EXTENSIONS = "cl_khr_icd cl_khr_gl_sharing"

@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from harness.api.model import api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent
-from harness.probe.values import Buffer, pack
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    Buffer,
+    CallLog,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    api,
+    pack,
+    requirement,
+)
 
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 USER_SYNC = api().constant("CL_CONTEXT_INTEROP_USER_SYNC")

@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    requirement,
+    slots,
+)
 
 INVALID_OPERATION = -59
 NULL = {"context": -34, "queue": -36, "memory": -38}  # the error where that handle is NULL

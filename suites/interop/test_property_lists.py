@@ -10,17 +10,22 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.layer_schemes import use_layers
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent, address_of
-from harness.probe.values import pack
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    address_of,
+    api,
+    pack,
+    requirement,
+    slots,
+    use_layers,
+)
 
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 COUNTS = api().constant("CL_DEVICE_PARTITION_BY_COUNTS")

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.addressed import DEVICE, Words, problems_of_function, problems_of_lists
-from harness.probe.extensions import (
-    FUNCTIONS,
+from harness.check import (
+    DEVICE,
+    EXTENSION_FUNCTIONS,
     SEMAPHORE_DEVICE_HANDLE_LIST,
     SEMAPHORE_EXPORT_HANDLE_TYPES,
     SEMAPHORE_OPAQUE_FD,
     SEMAPHORE_SYNC_FD,
     SEMAPHORE_TYPE,
     SEMAPHORE_TYPE_BINARY,
+    Loader,
+    Sandbox,
+    Words,
+    problems_of_function,
+    problems_of_lists,
+    requirement,
 )
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
 
 TYPE, LIST, EXPORT = SEMAPHORE_TYPE, SEMAPHORE_DEVICE_HANDLE_LIST, SEMAPHORE_EXPORT_HANDLE_TYPES
 BINARY = [TYPE, SEMAPHORE_TYPE_BINARY]
@@ -49,7 +52,7 @@ def test_semaphore_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox
 
 
 @requirement("XM-SEM-019")
-@pytest.mark.parametrize("function", FUNCTIONS["cl_khr_semaphore"])
+@pytest.mark.parametrize("function", EXTENSION_FUNCTIONS["cl_khr_semaphore"])
 def test_semaphore_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
     assert problems_of_function(loader, sandbox, function) == []
@@ -59,5 +62,5 @@ def test_semaphore_functions_are_each_platforms_own(loader: Loader, sandbox: San
 @pytest.mark.parametrize("extension", ["cl_khr_external_semaphore", "cl_khr_external_semaphore_sync_fd"])
 def test_external_semaphore_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, extension: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
-    (function,) = FUNCTIONS[extension]
+    (function,) = EXTENSION_FUNCTIONS[extension]
     assert problems_of_function(loader, sandbox, function) == []

@@ -7,16 +7,21 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.layer_schemes import use_layers
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, address_of, variants
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Value,
+    address_of,
+    api,
+    requirement,
+    slots,
+    use_layers,
+    variants,
+)
 
 
 def chain(loader: Loader, sandbox: Sandbox, names: Sequence[str], **settings: Any) -> list[str]:

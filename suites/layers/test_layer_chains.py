@@ -8,14 +8,19 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.check.layer_schemes import SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    SCHEMES,
+    Loader,
+    Objects,
+    Sandbox,
+    Session,
+    Unsupported,
+    api,
+    requirement,
+    slots,
+    use_layers,
+    use_scheme,
+)
 
 Record = Callable[[str], None]
 

@@ -13,16 +13,22 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.check.layer_schemes import SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.counting import counted
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    SCHEMES,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Unsupported,
+    api,
+    counted,
+    requirement,
+    slots,
+    use_layers,
+    use_scheme,
+)
 
 # Calls of each class of objects, with what is to be known of their first argument; all answer without a callback.
 CALLS: dict[str, str] = {

@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.layer_schemes import SCHEMES, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import SCHEMES, Loader, Sandbox, Session, Unsupported, requirement, use_scheme
 
 Record = Callable[[str], None]
 PATH = "OPENCL_LAYER_PATH"

@@ -6,14 +6,21 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.calllog.reader import CallLog
-from harness.check.layer_schemes import DEINIT, SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.verdicts import Leaked
-from harness.sandbox import MockLayer, Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    DEINIT,
+    SCHEMES,
+    CallLog,
+    Leaked,
+    Loader,
+    MockLayer,
+    Objects,
+    Sandbox,
+    Session,
+    Unsupported,
+    requirement,
+    use_layers,
+    use_scheme,
+)
 
 Record = Callable[[str], None]
 NAMES = ("front", "middle", "back")

@@ -7,13 +7,18 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.layer_schemes import INIT_WITH_PROPERTIES, SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    INIT_WITH_PROPERTIES,
+    SCHEMES,
+    Loader,
+    Objects,
+    Sandbox,
+    Session,
+    api,
+    requirement,
+    use_layers,
+    use_scheme,
+)
 
 NAMES = ("front", "middle", "back")
 

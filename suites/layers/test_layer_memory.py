@@ -6,10 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import Leaked, Loader, Sandbox, Unsupported, requirement
 
 SMALLEST_BLOCK = 32  # of the C library's heap
 

@@ -6,11 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.build import build
-from harness.check.layer_schemes import DEINIT, INIT, INIT_WITH_PROPERTIES, LEGACY, SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.sandbox import MockLayer, Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    DEINIT,
+    INIT,
+    INIT_WITH_PROPERTIES,
+    LEGACY,
+    SCHEMES,
+    Loader,
+    MockLayer,
+    Sandbox,
+    build,
+    requirement,
+    use_layers,
+    use_scheme,
+)
 
 POSITIONS = ("front", "middle", "back")
 

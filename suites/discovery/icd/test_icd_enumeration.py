@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.convenience import PLATFORM_NOT_FOUND
-from harness.probe.icd_session import ENUMERATE
-from harness.probe.session import CANARY
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
-from harness.subject.loader import Loader
+from harness.check import CANARY, ENUMERATE, PLATFORM_NOT_FOUND, Icd, Loader, Sandbox, Unsupported, requirement
 
 INVALID_VALUE = -30
 THREADS = 16

@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.icd_session import ENUMERATE, QUERY
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
-from harness.subject.loader import Loader
+from harness.check import ENUMERATE, QUERY, Icd, Loader, Sandbox, api, requirement
 
 
 @requirement("DISC-ACC-023")

@@ -7,11 +7,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.session import CommandError
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import CommandError, Icd, IcdSession, Sandbox, requirement
 
 # What a vendor may have once it is used.
 ONLY_AT_LOADING = ("threads",)

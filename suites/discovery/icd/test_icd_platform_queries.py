@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.session import CANARY
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import CANARY, Icd, IcdSession, Sandbox, Unsupported, Value, api, requirement
 
 INVALID_VALUE = -30
 UNLOADABLE = 0x0921  # CL_PLATFORM_UNLOADABLE_KHR, which older headers do not have

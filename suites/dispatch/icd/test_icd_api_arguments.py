@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd import calls
-from harness.check.icd.objects import ARGUMENT_INFORMATION, KERNEL_OF_ARGUMENTS, KERNELS, IcdObjects
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    ARGUMENT_INFORMATION,
+    KERNEL_OF_ARGUMENTS,
+    KERNELS,
+    Icd,
+    IcdObjects,
+    Sandbox,
+    Unsupported,
+    api,
+    calls,
+    requirement,
+)
 
 FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCreateProgramWithBuiltInKernels")
 # A platform without these, and a program that was not made of an intermediate language, may say so.

@@ -6,16 +6,19 @@ import time
 
 import pytest
 
-from harness.api.commands import command_type
-from harness.api.model import api
-from harness.check.icd import calls
-from harness.check.icd.objects import IcdObjects
-from harness.check.marks import requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.session import Session
-from harness.probe.values import Callback, Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import (
+    Callback,
+    Icd,
+    IcdObjects,
+    IcdSession,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    calls,
+    command_type,
+    requirement,
+)
 
 INVALID_EVENT, INVALID_OPERATION, EXEC_STATUS_ERROR, PROFILING_INFO_NOT_AVAILABLE = -58, -59, -14, -7
 COMPLETE, SUBMITTED, QUEUED, FAILED = 0, 2, 3, -5

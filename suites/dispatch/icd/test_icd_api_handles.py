@@ -5,12 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import Parameter, api
-from harness.check.icd import calls
-from harness.check.icd.objects import IcdObjects
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import Icd, IcdObjects, Parameter, Sandbox, Unsupported, api, calls, requirement
 
 INVALID_VALUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_CONTEXT = -30, -38, -57, -34
 # NULL has a meaning of its own there, or one that the implementation defines.

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.objects import INFO, IcdObjects
-from harness.check.marks import requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.values import Callback, Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import OBJECT_QUERIES, Callback, Icd, IcdObjects, IcdSession, Sandbox, Value, api, requirement
 
-COUNTED = [kind for kind, (_, query) in INFO.items() if query.endswith("REFERENCE_COUNT")]
+COUNTED = [kind for kind, (_, query) in OBJECT_QUERIES.items() if query.endswith("REFERENCE_COUNT")]
 NAMES = {"cl_mem": "MemObject", "cl_command_queue": "CommandQueue"}
 # What an object is made of: its handle may be released before.
 PARENTS = [
@@ -33,7 +27,7 @@ def change(session: IcdSession, how: str, kind: str, handle: Value) -> int:
 
 
 def count_of(session: IcdSession, kind: str, handle: Value) -> int:
-    function, query = INFO[kind]
+    function, query = OBJECT_QUERIES[kind]
     answer = session.buffer(4)
     assert session.call(function, handle, api().constant(query), 4, answer, None) == 0
     return answer.u32()

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.contract.queries import Query, queries
-from harness.check.icd import calls
-from harness.check.icd.objects import IcdObjects
-from harness.check.marks import requirement
-from harness.probe.session import CANARY
-from harness.probe.values import Buffer
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import CANARY, Buffer, Icd, IcdObjects, Query, Sandbox, Unsupported, calls, queries, requirement
 
 INVALID_VALUE, PROFILING_INFO_NOT_AVAILABLE, ARG_INFO_NOT_AVAILABLE = -30, -7, -19
 # Answers to queries whose subject need not have what they ask about.

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import time
 
-from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
-from harness.check.marks import requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.values import Callback, CallbackArgument
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import Callback, CallbackArgument, Icd, IcdObjects, IcdSession, Sandbox, api, requirement
 
 
 def platform_of(session: IcdSession) -> IcdObjects:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
-from harness.check.marks import requirement
-from harness.probe.icd_session import ENUMERATE, IcdSession
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.sandbox.sandbox import MockIcd
-from harness.subject.icd import Icd
+from harness.check import ENUMERATE, Icd, IcdObjects, IcdSession, MockIcd, Sandbox, Value, api, requirement
 
 INVALID_PLATFORM, INVALID_DEVICE = -32, -33
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.objects import FURTHER, INFO
-from harness.check.marks import requirement
-from harness.probe.icd_session import ICD2_FUNCTIONS, TAG, TAGGED, IcdSession
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    FURTHER_OBJECTS,
+    ICD2_FUNCTIONS,
+    OBJECT_QUERIES,
+    TAG,
+    TAGGED,
+    Icd,
+    IcdSession,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
+    requirement,
+)
 
 INVALID_PLATFORM = -32
 GET, SET = ICD2_FUNCTIONS
@@ -53,7 +60,7 @@ def test_dispatch_data_stands_in_the_second_word_of_the_platform(icd: Icd, sandb
 
 
 @requirement("DISP-ICD2-014", "DISP-ICD2-015")
-@pytest.mark.parametrize("kind", [kind for kind in INFO if kind != "cl_platform_id"])
+@pytest.mark.parametrize("kind", [kind for kind in OBJECT_QUERIES if kind != "cl_platform_id"])
 def test_object_of_each_class_has_the_dispatch_data(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """Every object that is handed out has the data of its platform in its second word."""
     with icd.open(sandbox) as session:
@@ -63,7 +70,7 @@ def test_object_of_each_class_has_the_dispatch_data(icd: Icd, sandbox: Sandbox, 
 
 
 @requirement("DISP-ICD2-014")
-@pytest.mark.parametrize("function", FURTHER)
+@pytest.mark.parametrize("function", FURTHER_OBJECTS)
 def test_object_that_a_function_makes_has_the_dispatch_data(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """So has every object that a function gives."""
     with icd.open(sandbox) as session:
@@ -72,7 +79,7 @@ def test_object_that_a_function_makes_has_the_dispatch_data(icd: Icd, sandbox: S
             version = session.version(platform)
             objects = session.objects(platform)
             objects.require_function(function, version)
-            assert session.word(FURTHER[function][1](objects), 8) == DATA
+            assert session.word(FURTHER_OBJECTS[function][1](objects), 8) == DATA
 
 
 @requirement("DISP-ICD2-017")

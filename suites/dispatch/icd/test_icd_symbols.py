@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.check.marks import requirement
-from harness.subject.icd import Icd
+from harness.check import Icd, requirement
 
 
 @requirement("DISP-EXP-006")

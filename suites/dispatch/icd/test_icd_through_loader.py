@@ -6,16 +6,20 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.advertised import listed
-from harness.check.icd.compute import Compute, compiles, require_compiler
-from harness.check.icd.objects import IcdObjects
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
-from harness.subject.loader import Loader
+from harness.check import (
+    Compute,
+    Icd,
+    IcdObjects,
+    Loader,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    compiles,
+    platforms_with_devices,
+    require_compiler,
+    requirement,
+)
 
 BUILD_PROGRAM_FAILURE, BUILD_ERROR = -11, -2
 FACTOR, OTHER_FACTOR = -3, 5
@@ -54,7 +58,7 @@ def check_error(compute: Compute) -> None:
 @requirement("API-THR-001")
 def test_loader_lists_the_same_platforms_and_devices(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """A loader lists the platforms and devices that the ICD itself lists, by name and in the order of each platform."""
-    known = listed(icd)
+    known = platforms_with_devices(icd)
     with icd.start(through, sandbox) as cl:
         found = [(cl.GetPlatformInfo(p), device_names(cl, p)) for p in cl.GetPlatformIDs()]
     assert sorted(found) == sorted(known)
@@ -152,7 +156,7 @@ def test_icd_beside_another_vendor_lists_and_works_as_alone(
     icd: Icd, through: Loader, sandbox: Sandbox, first: bool
 ) -> None:
     """Beside another vendor, listed before or after it, it lists what it lists alone, and both work in turns."""
-    known = listed(icd)
+    known = platforms_with_devices(icd)
     mock = sandbox.icd(COMPANION, features="compiler", refuses=True).path
     place = {"after": mock} if first else {"before": mock}
     with icd.start(through, sandbox, **place) as cl:

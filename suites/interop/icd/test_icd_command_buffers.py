@@ -7,14 +7,25 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.external import COMPLETE, STATUS, TYPE, UNKNOWN, Use, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
-from harness.probe.session import CANARY
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    CANARY,
+    COMMAND_BUFFER_FLAGS,
+    COMPLETE,
+    EXTENSION_FUNCTIONS,
+    STATUS,
+    TYPE,
+    UNKNOWN_REVISION,
+    Icd,
+    Sandbox,
+    Unsupported,
+    Use,
+    Value,
+    api,
+    extension,
+    pack,
+    requirement,
+    uses,
+)
 
 pytestmark = extension("cl_khr_command_buffer")
 
@@ -29,7 +40,7 @@ COMMAND_TYPE = 0x12A8
 REQUIRED_PROPERTIES = 0x12AA  # CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR
 CAPABILITIES, CAPABILITY_SIMULTANEOUS_USE = 0x12A9, 1 << 2  # CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
 SIMULTANEOUS_USE = 1  # CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, a flag
-OF_BUFFERS = [name for name in FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
+OF_BUFFERS = [name for name in EXTENSION_FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
 SIZE = 64
 
 
@@ -70,7 +81,7 @@ class Recorder:
         known = api().functions["clCommandFillBufferKHR"].parameters
         revision = self.use.revision()
         newer = any(parameter.name == "properties" for parameter in known)
-        if revision != UNKNOWN and newer != (revision >= (0, 9, 5)):
+        if revision != UNKNOWN_REVISION and newer != (revision >= (0, 9, 5)):
             shown = ".".join(map(str, revision))
             raise Unsupported("machine", f"the OpenCL-Headers have other functions than revision {shown}")
 

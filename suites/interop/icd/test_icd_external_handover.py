@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.icd.external import (
+from harness.check import (
     COMPLETE,
+    DMA_BUF,
+    MEM_DEVICE_HANDLE_LIST,
+    MEMORY_HANDLE_TYPES,
+    OPAQUE_FD,
     OUT_OF_ORDER,
     STATUS,
     TYPE,
+    Icd,
     Import,
+    Sandbox,
     Semaphores,
+    Unsupported,
+    Value,
+    extension,
     imports,
     may_block,
+    requirement,
     uses,
 )
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import DMA_BUF, MEM_DEVICE_HANDLE_LIST, MEMORY_HANDLE_TYPES, OPAQUE_FD
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 pytestmark = extension("cl_khr_external_memory")
 

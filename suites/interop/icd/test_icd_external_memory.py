@@ -6,20 +6,27 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.external import SIZE, Import, imports, target, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import (
+from harness.check import (
     DEVICE_LINEAR_TYPES,
     DEVICE_MEMORY_TYPES,
     DMA_BUF,
     MEM_DEVICE_HANDLE_LIST,
     MEMORY_HANDLE_TYPES,
+    MEMORY_SIZE,
     OPAQUE_FD,
+    Icd,
+    Import,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
+    extension,
+    imports,
+    pack,
+    requirement,
+    target,
+    uses,
 )
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 pytestmark = extension("cl_khr_external_memory")
 
@@ -86,7 +93,7 @@ def test_device_list_without_a_handle_is_invalid_property(icd: Icd, sandbox: San
                 raise Unsupported("loader", "this came with revision 0.9.1 of cl_khr_external_memory")
             context = use.context([use.able[0]])
             for words in ([LIST, use.able[0], 0, 0], [LIST, 0, 0]):
-                error, _ = use.made("clCreateBufferWithProperties", context, use.words(*words), 0, SIZE, None)
+                error, _ = use.made("clCreateBufferWithProperties", context, use.words(*words), 0, MEMORY_SIZE, None)
                 assert error == INVALID_PROPERTY
 
 
@@ -156,7 +163,7 @@ def test_flags_of_host_pointers_are_refused_for_external_memory(
     """Flags that speak of a host pointer give CL_INVALID_VALUE; with a pointer CL_INVALID_HOST_PTR is right, too."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            memory = session.buffer(SIZE)
+            memory = session.buffer(MEMORY_SIZE)
             allowed = {INVALID_VALUE} if flag == "CL_MEM_ALLOC_HOST_PTR" else {INVALID_VALUE, INVALID_HOST_PTR}
             pointers = [None] if flag == "CL_MEM_ALLOC_HOST_PTR" else [None, memory]
             for pointer in pointers:
@@ -171,7 +178,7 @@ def test_host_pointer_beside_a_handle_is_invalid_host_ptr(icd: Icd, sandbox: San
     """A host pointer besides an external handle gives CL_INVALID_HOST_PTR."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            error, _ = made.create(kind, made.memory.descriptor(), host_ptr=session.buffer(SIZE))
+            error, _ = made.create(kind, made.memory.descriptor(), host_ptr=session.buffer(MEMORY_SIZE))
             assert error == INVALID_HOST_PTR
 
 
@@ -207,7 +214,10 @@ def test_descriptor_of_a_failed_import_stays_open(icd: Icd, sandbox: Sandbox, ki
         for made in importing(session, kind):
             fd = made.memory.descriptor()
             before = target(session, fd)
-            for wrong in ({"host_ptr": session.buffer(SIZE)}, {"flags": api().constant("CL_MEM_ALLOC_HOST_PTR")}):
+            for wrong in (
+                {"host_ptr": session.buffer(MEMORY_SIZE)},
+                {"flags": api().constant("CL_MEM_ALLOC_HOST_PTR")},
+            ):
                 error, _ = made.create(kind, fd, **wrong)
                 assert error
                 assert target(session, fd) == before

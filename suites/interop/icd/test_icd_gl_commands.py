@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.gl import FILL, Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import FILL, Icd, Sandbox, Sharing, Unsupported, Value, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from harness.api.model import api
-from harness.check.icd.gl import FILL, Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
-from harness.subject.loader import Loader
+from harness.check import FILL, Icd, Loader, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 

@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.gl import FILL, READ_WRITE, Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import FILL, READ_WRITE, Icd, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 

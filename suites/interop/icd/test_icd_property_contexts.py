@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.creators import (
+from harness.check import (
     CONTEXT,
     CONTEXTS,
     INVALID_PLATFORM,
@@ -14,15 +13,18 @@ from harness.check.icd.creators import (
     PLATFORM,
     TERMINATE,
     USER_SYNC,
+    Callback,
     Code,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
     listed,
     lists_of,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.probe.values import Callback, Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 SUCCESS = Code(0)
 NUM_DEVICES = api().constant("CL_CONTEXT_NUM_DEVICES")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.creators import (
+from harness.check import (
     ADDRESSING,
     BUFFER,
     CONTEXT,
@@ -26,13 +26,14 @@ from harness.check.icd.creators import (
     SAMPLER,
     THROTTLE,
     USER_SYNC,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
     listed,
     lists_of,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 OWN = {
     CONTEXT: "PL-CTX-001",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.icd.creators import (
+from harness.check import (
     ADDRESSING,
     CONTEXTS,
     CREATORS,
@@ -19,14 +19,15 @@ from harness.check.icd.creators import (
     QUEUE_PROPERTIES,
     SAMPLER,
     USER_SYNC,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
     listed,
     lists_of,
     orders,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 UNKNOWN = 0x7777
 WITH_NAMES = [name for name in CREATORS if name != "clCreateImageWithProperties"]  # for images the core has none

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.creators import (
+from harness.check import (
     ADDRESSING,
     BUFFER,
     CLAMP,
@@ -21,15 +20,17 @@ from harness.check.icd.creators import (
     OLDER,
     SAMPLER,
     Code,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
     listed,
     lists_of,
+    requirement,
     shown,
 )
-from harness.check.marks import requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 MEM_QUERIES = {"CL_MEM_TYPE": 4, "CL_MEM_FLAGS": 8, "CL_MEM_SIZE": 8, "CL_MEM_HOST_PTR": 8, "CL_MEM_CONTEXT": 8}
 INVALID_VALUE, INVALID_OPERATION = Code(-30), Code(-59)

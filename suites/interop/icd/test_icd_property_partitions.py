@@ -6,14 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.creators import Code, shown
-from harness.check.marks import requirement
-from harness.probe.convenience import CallFailed
-from harness.probe.icd_session import IcdSession
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import CallFailed, Code, Icd, IcdSession, Sandbox, Unsupported, Value, api, requirement, shown
 
 SUCCESS, INVALID_VALUE, PARTITION_FAILED, INVALID_PARTITION_COUNT = map(Code, (0, -30, -18, -68))
 EQUALLY, BY_COUNTS, BY_AFFINITY = (

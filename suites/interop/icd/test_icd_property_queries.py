@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.creators import (
+from harness.check import (
     BUFFER,
     CONTEXT,
     CREATORS,
@@ -16,16 +16,16 @@ from harness.check.icd.creators import (
     QUEUE,
     QUEUE_KHR,
     SAMPLER,
+    CallFailed,
+    Icd,
     Lists,
+    Sandbox,
+    Value,
     listed,
     lists_of,
     orders,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.probe.convenience import CallFailed
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
 
 OWN = {
     CONTEXT: "PL-CTX-006",

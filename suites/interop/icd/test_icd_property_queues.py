@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.icd.creators import (
+from harness.check import (
+    FURTHER_OBJECTS,
     HIGH,
     INVALID_QUEUE_PROPERTIES,
     INVALID_VALUE,
@@ -20,17 +21,17 @@ from harness.check.icd.creators import (
     QUEUE_SIZE,
     QUEUES,
     THROTTLE,
+    CallFailed,
     Code,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
+    Value,
     listed,
     lists_of,
+    requirement,
 )
-from harness.check.icd.objects import FURTHER
-from harness.check.marks import requirement
-from harness.probe.convenience import CallFailed
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 SUCCESS, INVALID_DEVICE = Code(0), Code(-33)
 HOST_PROPERTIES, DEVICE_PROPERTIES, DEVICE_MAX_SIZE = 0x102A, 0x104E, 0x1050  # CL_DEVICE_QUEUE_ON_…
@@ -176,7 +177,7 @@ def other_device(lists: Lists) -> Value:
         if others:
             return others[0]
     try:
-        return FURTHER["clCreateSubDevices"][1](lists.objects)
+        return FURTHER_OBJECTS["clCreateSubDevices"][1](lists.objects)
     except CallFailed as error:  # which is the matter of other checks
         raise Unsupported("machine", f"there is one device here, and no sub-device of it: {error}") from None
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.external import Semaphores, Use, target, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import (
+from harness.check import (
+    CANARY,
     DEVICE_EXPORT_TYPES,
     DEVICE_IMPORT_TYPES,
     SEMAPHORE_EXPORT_HANDLE_TYPES,
@@ -16,11 +15,17 @@ from harness.probe.extensions import (
     SEMAPHORE_SYNC_FD,
     SEMAPHORE_TYPE,
     SEMAPHORE_TYPE_BINARY,
+    Icd,
+    Sandbox,
+    Semaphores,
+    Unsupported,
+    Use,
+    Value,
+    extension,
+    requirement,
+    target,
+    uses,
 )
-from harness.probe.session import CANARY
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 pytestmark = extension("cl_khr_external_semaphore")
 

@@ -6,13 +6,26 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.icd.external import COMPLETE, OUT_OF_ORDER, STATUS, TYPE, Semaphores, Use, may_block, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY
-from harness.probe.session import CANARY
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    CANARY,
+    COMPLETE,
+    OUT_OF_ORDER,
+    SEMAPHORE_TYPE,
+    SEMAPHORE_TYPE_BINARY,
+    STATUS,
+    TYPE,
+    Icd,
+    Sandbox,
+    Semaphores,
+    Unsupported,
+    Use,
+    Value,
+    extension,
+    may_block,
+    pack,
+    requirement,
+    uses,
+)
 
 pytestmark = extension("cl_khr_semaphore")
 

@@ -7,14 +7,22 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import Function, api
-from harness.check.layer.compared import problems
-from harness.check.marks import requirement
-from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table, ordinary_variants
-from harness.probe.values import Value
-from harness.probe.whole_api import exchanges
-from harness.sandbox import Sandbox
-from harness.subject.layer import DEINIT, Layer
+from harness.check import (
+    ALL_ENTRIES,
+    DEINIT,
+    Function,
+    Layer,
+    LayerSession,
+    OrdinaryCall,
+    Sandbox,
+    Table,
+    Value,
+    api,
+    exchanges,
+    noticeable_problems,
+    ordinary_variants,
+    requirement,
+)
 
 THREADS, ROUNDS = 16, 12
 
@@ -43,7 +51,7 @@ def test_call_is_handed_on_once_unchanged(layer: Layer, sandbox: Sandbox, functi
                 call.make()
             logs = exchanges(sandbox.log)[-len(calls) :]
             for call, log in zip(calls, logs, strict=True):
-                assert not problems(call, log)
+                assert not noticeable_problems(call, log)
 
 
 def unchanged(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbox) -> list[tuple[Function, Value]]:
@@ -53,7 +61,7 @@ def unchanged(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbo
     for function, entry in wanted[:: max(1, len(wanted) // ROUNDS)][:ROUNDS]:
         call = OrdinaryCall(session, function, session.objects(), address=entry)
         call.make()
-        if not problems(call, exchanges(sandbox.log)[-1]):
+        if not noticeable_problems(call, exchanges(sandbox.log)[-1]):
             found.append((function, entry))
     return found
 

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table
-from harness.probe.whole_api import exchanges
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.layer import DEINIT, INIT, INIT_WITH_PROPERTIES, Layer
+from harness.check import (
+    ALL_ENTRIES,
+    DEINIT,
+    INIT,
+    INIT_WITH_PROPERTIES,
+    Layer,
+    LayerSession,
+    OrdinaryCall,
+    Sandbox,
+    Table,
+    Unsupported,
+    exchanges,
+    requirement,
+)
 
 INVALID_VALUE, INVALID_PROPERTY = -30, -64
 INITS = (INIT, INIT_WITH_PROPERTIES)

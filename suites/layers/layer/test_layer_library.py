@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.layer import DEINIT, INFO, INIT, INIT_WITH_PROPERTIES, Layer
+from harness.check import DEINIT, INIT, INIT_WITH_PROPERTIES, LAYER_INFO, Layer, Sandbox, requirement
 
 
 @requirement("LAY-API-001")
 def test_layer_exports_info_and_init(layer: Layer) -> None:
     """A layer exports clGetLayerInfo and clInitLayer; loaders discard a library that lacks one of them."""
-    missing = [name for name in (INFO, INIT) if not layer.has(name)]
+    missing = [name for name in (LAYER_INFO, INIT) if not layer.has(name)]
     assert not missing
 
 

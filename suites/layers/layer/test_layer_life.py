@@ -6,16 +6,24 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.layer.chain import require_kept, start, use_layer
-from harness.check.layer.workload import run_workload
-from harness.check.layer_schemes import LEGACY, use_layers
-from harness.check.marks import requirement
-from harness.probe import SubjectFailure
-from harness.probe.session import Session
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox
-from harness.subject.layer import DEINIT, INIT, INIT_WITH_PROPERTIES, Layer
-from harness.subject.loader import Loader
+from harness.check import (
+    DEINIT,
+    INIT,
+    INIT_WITH_PROPERTIES,
+    LEGACY,
+    Layer,
+    Leaked,
+    Loader,
+    Sandbox,
+    Session,
+    SubjectFailure,
+    require_kept,
+    requirement,
+    run_workload,
+    start_with_layers,
+    use_layer,
+    use_layers,
+)
 
 WARM, ROUNDS = 4, 8
 SMALLEST = 16  # bytes of the smallest block of the heap: less in a round is no block
@@ -48,7 +56,7 @@ def test_first_call_in_32_threads_through_the_layer_is_answered(
     layer.require_platforms()
     for name in "ab":
         sandbox.vendor(name)
-    with start(through, sandbox, [layer]) as cl:
+    with start_with_layers(through, sandbox, [layer]) as cl:
         counts = [cl.buffer(4, 0) for _ in range(32)]
         done = [cl.in_thread(i, "clGetPlatformIDs", 0, None, count) for i, count in enumerate(counts)]
         assert cl.go() == 32
@@ -62,7 +70,7 @@ def test_process_that_used_the_layer_ends_normally(layer: Layer, through: Loader
     """A process that used the layer ends normally: with the loader open, closed, and opened and closed again."""
     layer.require_platforms()
     sandbox.vendor("a")
-    with start(through, sandbox, [layer]) as cl:
+    with start_with_layers(through, sandbox, [layer]) as cl:
         assert cl.platform_count() == 1
         require_kept(layer, cl)
         if end != "exit":
