@@ -22,7 +22,7 @@ from harness.selftest.run import seeded_loader
 
 HEAD = '''\
 """A small suite."""
-from harness.check.marks import requirement
+from harness.check import requirement
 '''
 HONEST = '''
 
@@ -224,7 +224,9 @@ def test_a_sample_is_repeatable(capsys: pytest.CaptureFixture[str]) -> None:
         (["--fault", "fifo_blocks", "--suites", "/nowhere"], "a folder named `suites`"),
     ],
 )
-def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_of_the_selftest_is_said(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["selftest", *arguments]) == 2
     assert said in capsys.readouterr().err
 

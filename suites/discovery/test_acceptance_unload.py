@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, requirement
 
 BOTH = "cl_khr_icd cl_khr_icd_unloadable"
 
