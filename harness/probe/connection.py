@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+import re
 import select
 import signal
 import socket
-import subprocess
 import time
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +13,11 @@ from typing import Any, Self
 
 from harness.errors import HarnessError
 from harness.probe import stacks
-from harness.probe.verdicts import AbnormalExit, Crashed, Hung
+from harness.probe.process import Process
+from harness.probe.verdicts import AbnormalExit, Crashed, Hung, ProtocolViolation
+
+_GREETING = re.compile(r"pid=([1-9]\d{0,9}) secure=([01]) linked=[01]")
+_SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
 class CommandError(HarnessError):
@@ -25,7 +27,7 @@ class CommandError(HarnessError):
 class Connection:
     """A running probe. Use it as a context manager: leaving it ends the process and raises if that goes wrong.
 
-    After the end, `exit_code`, `signal` and `stderr` tell how it ended.
+    After the end, `exit_code`, `signal` and `stderr` say how it ended.
     """
 
     def __init__(
@@ -39,7 +41,7 @@ class Connection:
         self.exchange: list[str] = []
         self.exit_code: int | None = None
         self.signal: int | None = None
-        self.pid = 0
+        self.pid = 0  # of the probe, which is not always the process that was started; see `found_pid`
         self._last = ""
         self._received = b""
         self._prepared: list[str] = []
@@ -53,27 +55,37 @@ class Connection:
         command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
         with self.stderr_path.open("ab") as stderr, self.stdout_path.open("ab") as stdout:
             self.stderr_start = stderr.tell()
-            self.process = subprocess.Popen(
+            self._process = Process(
                 command,
                 env=self.environment,
-                stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
                 pass_fds=[theirs.fileno()],
-                start_new_session=True,
                 **self._arguments,
             )
         theirs.close()
+        ours.setblocking(False)
         self._socket = ours
+        self._poll = select.poll()
+        self._poll.register(self._process.descriptor, select.POLLIN)
         self.deadline = time.monotonic() + self.time_limit
         try:
-            hello = dict(part.split("=") for part in self.command("hello").split())
+            greeting = self.command("hello")
+            parts = _GREETING.fullmatch(greeting)
+            if not parts:
+                raise ProtocolViolation(f"the probe's greeting is {greeting[:200]!r}")
+            self.found_pid(int(parts[1]))
+            self.secure = parts[2] == "1"
         except BaseException:
             self._kill()
             raise
-        self.pid = int(hello["pid"])
-        self.secure = hello["secure"] == "1"
         return self
+
+    def found_pid(self, pid: int) -> None:
+        """Takes over the number of the probe's process, which is the one that was started or comes from it."""
+        if not self._process.owns(pid):
+            raise ProtocolViolation(f"{self._last!r} was answered with process {pid}, which is not one of this case")
+        self.pid = pid
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -96,26 +108,16 @@ class Connection:
 
     def _wait(self) -> None:
         """Waits for the end of the process within the time limit."""
-        ended = os.pidfd_open(self.process.pid)  # Popen.wait with a time limit polls, which costs a case milliseconds
-        try:
-            if not select.select([ended], [], [], self._remaining())[0]:
-                self._hung()
-        finally:
-            os.close(ended)
-        status = self.process.wait()
-        # bubblewrap and the tracer hand a signal on as 128 + its number
-        self.signal = -status if status < 0 else status - 128 if status > 128 else None
+        if not select.select([self._process.descriptor], [], [], self._remaining())[0]:
+            self._hung()
+        status = self._process.status()
+        handed_on = status - 128 in _SIGNALS and self.pid != self._process.pid  # as bubblewrap and the tracer do
+        self.signal = -status if status < 0 else status - 128 if handed_on else None
         self.exit_code = status if self.signal is None else None
 
     def _kill(self) -> None:
-        """Leaves nothing behind, whatever state the process is in."""
-        if self.process.poll() is None:
-            for target in {self.pid or self.process.pid, self.process.pid}:
-                with contextlib.suppress(OSError):
-                    os.kill(target, signal.SIGKILL)
-        with contextlib.suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        """Leaves nothing running, whatever state the process is in."""
+        self._process.end()
         self._socket.close()
 
     # --- how it went wrong ---
@@ -136,8 +138,10 @@ class Connection:
             return file.read(1 << 20).decode(errors="replace")
 
     def _hung(self) -> None:
-        maps = stacks.maps_of(self.pid)
-        asked = stacks.ask(self.pid) if self.pid else 0
+        maps, asked = "", 0
+        if self._process.owns(self.pid):
+            maps = stacks.maps_of(self.pid)
+            asked = stacks.ask(self.pid)
         until = time.monotonic() + 0.5
         while len(stacks.LINE.findall(self._raw_stderr())) < asked and time.monotonic() < until:
             select.select([], [], [], 0.01)  # the threads are writing
@@ -149,7 +153,7 @@ class Connection:
         raw = self._raw_stderr()
         shown = "\n".join(part for part in (stacks.readable(raw), stacks.without_stacks(raw)[-2000:]) if part)
         if self.signal:
-            raise Crashed(f"{signal.Signals(self.signal).name} in: {self._last}", shown)
+            raise Crashed(f"{_SIGNALS.get(self.signal, f'signal {self.signal}')} in: {self._last}", shown)
         raise AbnormalExit(f"the process ended with exit code {self.exit_code} in: {self._last}", shown)
 
     # --- conversation ---
@@ -157,13 +161,24 @@ class Connection:
     def _remaining(self) -> float:
         return max(self.deadline - time.monotonic(), 0.001)
 
+    def _ready(self, event: int) -> bool:
+        """Waits until the socket is ready for POLLIN or POLLOUT; gives False where the process ended before."""
+        self._poll.register(self._socket, event)
+        ready = dict(self._poll.poll(self._remaining() * 1000))
+        if not ready:
+            self._hung()
+        return self._socket.fileno() in ready
+
     def _send(self, lines: list[str]) -> None:
         self.exchange += lines
-        self._socket.settimeout(self._remaining())
+        left = memoryview(("\n".join(lines) + "\n").encode())
         try:
-            self._socket.sendall(("\n".join(lines) + "\n").encode())
-        except TimeoutError:
-            self._hung()
+            while left:
+                try:
+                    left = left[self._socket.send(left) :]
+                except BlockingIOError:
+                    if not self._ready(select.POLLOUT):
+                        raise BrokenPipeError from None
         except (BrokenPipeError, ConnectionResetError):
             self._wait()
             self._died()
@@ -171,13 +186,12 @@ class Connection:
     def _receive(self) -> str:
         """The next reply, after "ok"."""
         while b"\n" not in self._received:
-            self._socket.settimeout(self._remaining())
-            try:
-                part = self._socket.recv(1 << 16)
-            except TimeoutError:
-                self._hung()
-            except ConnectionResetError:
-                part = b""
+            part = b""
+            if self._ready(select.POLLIN):
+                try:
+                    part = self._socket.recv(1 << 16)
+                except ConnectionResetError:
+                    part = b""
             if not part:
                 self._wait()
                 self._died()

@@ -171,7 +171,8 @@ class Convenience(Calls):
     def fork(self) -> None:
         """Forks; the child goes on with this conversation."""
         reply = self.command("fork")
-        self.pid = int(reply.removeprefix("pid="))
+        child = reply.removeprefix("pid=")
+        self.found_pid(int(child) if child.isdecimal() else 0)
 
     def heap(self) -> int:
         """Bytes of the C heap in use. Start the session with `counted_heap=True` for exact numbers."""
