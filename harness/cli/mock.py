@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if args.trace is not None:  # finds out before the program runs that a result cannot be written
         args.trace = output_path("--trace", args.trace)
     # The loader's name is enough for mocks that call back: it is loaded when they look for it.
-    sandbox = Sandbox(Path(SONAME))
+    sandbox = Sandbox(Path(SONAME), stays=args.keep)
     try:
         status = _run_with(config, sandbox, args.command)
         _tell(sandbox, args)

@@ -56,8 +56,7 @@ def _order(sandbox: Sandbox, folder: Path) -> str:
 def _special_files(sandbox: Sandbox) -> list[str]:
     """Commands that make what a copy cannot hold."""
     lines = []
-    for path in sorted(sandbox.root.rglob("*")):
-        state = path.lstat()
+    for path, state in sorted(sandbox.paths()):
         name = shlex.quote(str(path.relative_to(sandbox.root)))
         if stat.S_ISFIFO(state.st_mode):
             lines.append(f"mkfifo {name}")

@@ -7,18 +7,25 @@ import os
 import random
 import shutil
 import stat
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from harness import untrusted
 from harness.build import build
 from harness.calllog import reader
 from harness.calllog.reader import CallLog
 from harness.errors import UsageError
+from harness.sandbox import kept
 from harness.sandbox.faults import NAMES, Kind, check_faults, nearest
+from harness.sandbox.folder import OwnFolder, sweep
 from harness.sandbox.machine import Unsupported, scratch_root
+
+PREFIX = "clharness-case-"
+KEPT_PREFIX = "clharness-kept-"  # of sandboxes that are not swept
+MAX_WALKED = 2000  # entries of a sandbox that are looked at for a report
 
 # Variables that choose vendors, layers or behaviour of any loader: none of them reaches a case by accident.
 LOADER_VARIABLES = [
@@ -138,6 +145,13 @@ def _mock(kind: Kind, variant: str) -> Path:
     return built[variant]
 
 
+@cache
+def _swept_root() -> Path:
+    """Where sandboxes are made; those that killed runs left there are removed, once in each process."""
+    sweep(scratch_root(), PREFIX)
+    return scratch_root()
+
+
 class Sandbox:
     """The machine of one case.
 
@@ -146,9 +160,11 @@ class Sandbox:
     application's environment has. Everything lies below `root` and is removed by `close`.
     """
 
-    def __init__(self, loader_path: Path | None = None) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="clharness-", dir=scratch_root()))
-        self.root.chmod(0o755)
+    def __init__(self, loader_path: Path | None = None, *, stays: bool = False) -> None:
+        """stays: nobody but a person removes it, unless it is closed."""
+        self._own = OwnFolder(_swept_root(), KEPT_PREFIX if stays else PREFIX)
+        self.root = self._own.path
+        self.problems: list[str] = []  # what could not be done when it was closed
         self.vendors = self.folder("vendors")
         self.libraries = self.folder("libraries")
         self.log_path = self.root / "calllog"
@@ -158,23 +174,29 @@ class Sandbox:
         self.env: dict[str, str] = {}
         self.runs: list[object] = []  # sessions started here, newest last (harness.probe.session.Session)
 
+    def _place(self) -> Path:
+        """`root`, for writing. Fails where a subject put something else in its place."""
+        assert self._own.is_in_place(), f"the subject removed or replaced the case's folder {self.root}"
+        return self.root
+
     # --- files ---
 
     def folder(self, name: str) -> Path:
         """A new folder in the sandbox."""
-        path = self.root / name
+        path = self._place() / name
         path.mkdir(parents=True)
         return path
 
     def file(self, name: str, content: str | bytes = b"", mode: int = 0o644) -> Path:
         """A file in the sandbox (`name` may contain folders that exist)."""
-        path = self.root / name
+        path = self._place() / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         path.chmod(mode)
         return path
 
     def vendor_file(self, name: str, content: str | bytes, folder: Path | None = None) -> Path:
         """A configuration file in the vendor directory, with exactly these bytes."""
+        self._place()
         path = (folder or self.vendors) / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
@@ -284,6 +306,7 @@ class Sandbox:
 
     def copy_mock(self, built: Path, to: Path) -> None:
         """Copies a library: a copy is a file of its own, so that `dlopen` gives it a handle of its own."""
+        self._place()
         shutil.copyfile(built, to)
         to.chmod(0o755)
 
@@ -320,52 +343,38 @@ class Sandbox:
 
     def forget_log(self) -> None:
         """Empties the call log, between two runs in one sandbox."""
+        self._place()
         self.log_path.unlink()
         reader.create(self.log_path)
         self.log_path.chmod(0o666)
 
+    def paths(self) -> Iterator[tuple[Path, os.stat_result]]:
+        """What lies in the sandbox, with its state, folder by folder; links are not followed."""
+        for path, _, _, state in self._own.walk():
+            yield self.root / path, state
+
     def listing(self) -> list[str]:
         """What lies in the sandbox, for a report: kind, size and start of each file; at most 60 files."""
+        kinds = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket"}
         lines = []
-        for path in itertools.islice(sorted(self.root.rglob("*")), 60):
+        for path, name, at, state in itertools.islice(self._own.walk(), MAX_WALKED):
+            shown = kinds.get(stat.S_IFMT(state.st_mode), f"{state.st_size} bytes")
             try:
-                state = path.lstat()
-                kind = {
-                    stat.S_IFDIR: "folder",
-                    stat.S_IFLNK: "link",
-                    stat.S_IFIFO: "FIFO",
-                    stat.S_IFSOCK: "socket",
-                }
-                shown = kind.get(stat.S_IFMT(state.st_mode), f"{state.st_size} bytes")
-                if path.is_symlink():
-                    shown += f" to {os.readlink(path)}"
-                elif path.suffix in (".icd", ".lay", ".conf") and stat.S_ISREG(state.st_mode):
-                    with path.open("rb") as file:
-                        shown += f": {file.read(200)!r}"
-                lines.append(f"{path.relative_to(self.root)}  ({shown})")
+                if stat.S_ISLNK(state.st_mode):
+                    shown += f" to {os.readlink(name, dir_fd=at)}"
+                elif name.endswith((".icd", ".lay", ".conf")) and stat.S_ISREG(state.st_mode):
+                    shown += f": {untrusted.head(name, 200, at)!r}"
             except OSError as error:
-                lines.append(f"{path.relative_to(self.root)}  ({error.strerror})")
-        return lines
+                shown += f", {error.strerror}"
+            lines.append((path.split("/"), f"{path}  ({shown})"))
+        return [line for _, line in sorted(lines)[:60]]
 
     def keep(self, where: Path) -> Path:
         """Copies the sandbox (what can be copied of it) to `where`, for a person or a replay."""
-        shutil.rmtree(where, ignore_errors=True)
-
-        def special(folder: str, names: list[str]) -> set[str]:
-            return {n for n in names if not (p := Path(folder) / n).is_dir() and not p.is_file() and not p.is_symlink()}
-
-        shutil.copytree(self.root, where, symlinks=True, ignore=special, ignore_dangling_symlinks=True)
+        kept.keep(self._own, where)
         return where
 
     def close(self) -> None:
-        """Removes the sandbox, also what a case made unreadable."""
-
-        def make_writable(function: object, path: str, _: object) -> None:
-            os.chmod(os.path.dirname(path), 0o700)
-            if os.path.isdir(path) and not os.path.islink(path):
-                os.chmod(path, 0o700)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                Path(path).unlink(missing_ok=True)
-
-        shutil.rmtree(self.root, onerror=make_writable)
+        """Removes the sandbox, also what a case made unreadable; `problems` says where that could not be done."""
+        if problem := self._own.remove():
+            self.problems.append(problem)
