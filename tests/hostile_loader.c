@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct object {
@@ -66,6 +68,21 @@ static void do_one(const char *name, const char *value)
         }
     } else if (strcmp(name, "spins") == 0) {
         for (volatile unsigned turns = 0;; turns++) {
+        }
+    } else if (strcmp(name, "sleeps") == 0) { /* milliseconds */
+        usleep((useconds_t)(1000 * strtol(value, NULL, 10)));
+    } else if (strcmp(name, "burns") == 0) { /* milliseconds of a processor */
+        while (clock() < strtol(value, NULL, 10) * (CLOCKS_PER_SEC / 1000)) {
+        }
+    } else if (strcmp(name, "burns_in_turn") == 0) { /* the same, by one process after the other */
+        for (long i = strtol(value, NULL, 10) / 10; i > 0; i--) {
+            pid_t child = fork();
+            if (child == 0) {
+                while (clock() < CLOCKS_PER_SEC / 100) {
+                }
+                _exit(0);
+            }
+            waitpid(child, NULL, 0);
         }
     } else if (strcmp(name, "platforms") == 0) {
         platforms = strtoull(value, NULL, 0);

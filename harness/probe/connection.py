@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import select
 import signal
@@ -13,6 +14,7 @@ from typing import Any, Self
 
 from harness.errors import HarnessError
 from harness.probe import stacks
+from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, wall_limit
 from harness.probe.process import Process
 from harness.probe.verdicts import AbnormalExit, Crashed, Hung, ProtocolViolation
 
@@ -43,6 +45,8 @@ class Connection:
         self.signal: int | None = None
         self.pid = 0  # of the probe, which is not always the process that was started; see `found_pid`
         self._last = ""
+        self._slow = 0.0  # seconds that answers took that took long
+        self._meter: Meter | None = None  # of an answer that takes long
         self._received = b""
         self._prepared: list[str] = []
         self._arguments = popen
@@ -68,7 +72,8 @@ class Connection:
         self._socket = ours
         self._poll = select.poll()
         self._poll.register(self._process.descriptor, select.POLLIN)
-        self.deadline = time.monotonic() + self.time_limit
+        self._started = time.monotonic()
+        self.deadline = self._started + self.time_limit  # for checks that look for what comes without an answer
         try:
             greeting = self.command("hello")
             parts = _GREETING.fullmatch(greeting)
@@ -108,8 +113,7 @@ class Connection:
 
     def _wait(self) -> None:
         """Waits for the end of the process within the time limit."""
-        if not select.select([self._process.descriptor], [], [], self._remaining())[0]:
-            self._hung()
+        self._ready(0)
         status = self._process.status()
         handed_on = status - 128 in _SIGNALS and self.pid != self._process.pid  # as bubblewrap and the tracer do
         self.signal = -status if status < 0 else status - 128 if handed_on else None
@@ -158,19 +162,43 @@ class Connection:
 
     # --- conversation ---
 
-    def _remaining(self) -> float:
-        return max(self.deadline - time.monotonic(), 0.001)
-
     def _ready(self, event: int) -> bool:
-        """Waits until the socket is ready for POLLIN or POLLOUT; gives False where the process ended before."""
-        self._poll.register(self._socket, event)
-        ready = dict(self._poll.poll(self._remaining() * 1000))
-        if not ready:
+        """Waits until the socket is ready for POLLIN or POLLOUT; gives False where the process ended before.
+
+        0 is no event: then it waits for the end of the process.
+        """
+        if event:
+            self._poll.register(self._socket, event)
+        else:
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(self._socket)
+        wait = FIRST_LOOK
+        while not (ready := self._poll.poll(1000 * wait)):
+            wait = self._look()
+        if self._meter is not None:
+            self._slow += self._meter.look()
+        return self._socket.fileno() in dict(ready)
+
+    def _look(self) -> float:
+        """Judges an answer that takes long; gives the seconds until that is to be done again."""
+        if self._meter is None:
+            self._meter = Meter(self._process.pid, self._asked)
+        self._slow += self._meter.look()
+        left = min(self.time_limit - self._meter.used, SESSION_FACTOR * self.time_limit - self._slow)
+        if left <= 0:
             self._hung()
-        return self._socket.fileno() in ready
+        if time.monotonic() - self._started > wall_limit(self.time_limit):
+            self._kill()
+            raise Starved(
+                f"no answer within {wall_limit(self.time_limit):g} s, of which the subject could use "
+                f"{self._meter.used:.1f} s, to: {self._last}"
+            )
+        return min(TICK, left)
 
     def _send(self, lines: list[str]) -> None:
         self.exchange += lines
+        self._asked = time.monotonic()
+        self._meter = None
         left = memoryview(("\n".join(lines) + "\n").encode())
         try:
             while left:
