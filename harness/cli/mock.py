@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import build
-from harness.calllog import reader
 from harness.calllog.reader import CallLog
 from harness.cli.loader import output_path
 from harness.errors import Exit, UsageError
@@ -83,7 +82,7 @@ def _fault_list() -> list[str]:
 
 def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> int:
     """Runs the command with the user's environment and the mocks'; gives its exit code as a shell would."""
-    reader.create(sandbox.log_path, _LOG_SIZE)
+    sandbox.forget_log(_LOG_SIZE)
     environment = os.environ | config.fill(sandbox)
     sys.stdout.flush()
     try:
@@ -109,7 +108,7 @@ def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> i
 
 def _tell(sandbox: Sandbox, args: argparse.Namespace) -> None:
     """What the mocks saw: a summary, and the log in the forms that were asked for."""
-    log = sandbox.log
+    log = sandbox.log_so_far
     text = "\n".join(printable(line) for line in log.text().splitlines())
     where = f"log: {_write_log(text)}"
     if args.log and text:

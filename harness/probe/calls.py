@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from harness.probe.connection import CommandError, Connection
+from harness.probe.connection import Connection
+from harness.probe.replies import CommandError
 from harness.probe.values import Buffer, Callback, CallbackArgument, Later, Value, is_sequence, pack, result_value
 
 CANARY = 0xA5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import select
 import signal
 import socket
@@ -12,18 +11,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness.errors import HarnessError
 from harness.probe import stacks
 from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, wall_limit
 from harness.probe.process import Process
+from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Hung, ProtocolViolation
 
-_GREETING = re.compile(r"pid=([1-9]\d{0,9}) secure=([01]) linked=[01]")
 _SIGNALS = {number.value: number.name for number in signal.Signals}
-
-
-class CommandError(HarnessError):
-    """The probe refused a command: a mistake in the check, or a function that the loader does not have."""
 
 
 class Connection:
@@ -43,11 +37,12 @@ class Connection:
         self.exchange: list[str] = []
         self.exit_code: int | None = None
         self.signal: int | None = None
+        self.calls_made = 0  # calls that came back, each of which is in the call log
         self.pid = 0  # of the probe, which is not always the process that was started; see `found_pid`
         self._last = ""
         self._slow = 0.0  # seconds that answers took that took long
         self._meter: Meter | None = None  # of an answer that takes long
-        self._received = b""
+        self._received = bytearray()
         self._prepared: list[str] = []
         self._arguments = popen
         self.ordinary_user = "user" in popen
@@ -75,12 +70,9 @@ class Connection:
         self._started = time.monotonic()
         self.deadline = self._started + self.time_limit  # for checks that look for what comes without an answer
         try:
-            greeting = self.command("hello")
-            parts = _GREETING.fullmatch(greeting)
-            if not parts:
-                raise ProtocolViolation(f"the probe's greeting is {greeting[:200]!r}")
-            self.found_pid(int(parts[1]))
-            self.secure = parts[2] == "1"
+            greeting = dict(part.split("=") for part in self.command("hello").split())
+            self.found_pid(int(greeting["pid"]))
+            self.secure = greeting["secure"] == "1"
         except BaseException:
             self._kill()
             raise
@@ -105,10 +97,15 @@ class Connection:
     def quit(self) -> int:
         """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
         self._send([*self._prepared, "quit"])
+        expected = len(self._prepared) + 1
         self._last = "the end of the process"
         self._wait()
         if self.exit_code or self.signal:
             self._died()
+        with contextlib.suppress(BlockingIOError, ConnectionResetError):
+            self._received += self._socket.recv(1 << 16)
+        if self._received.count(b"\n") != expected:
+            raise ProtocolViolation(f"the last replies are not those of the probe: {bytes(self._received[:200])!r}")
         return 0
 
     def _wait(self) -> None:
@@ -195,8 +192,8 @@ class Connection:
             )
         return min(TICK, left)
 
-    def _send(self, lines: list[str]) -> None:
-        self.exchange += lines
+    def _send(self, lines: list[str], recorded: bool = True) -> None:
+        self.exchange += lines if recorded else []
         self._asked = time.monotonic()
         self._meter = None
         left = memoryview(("\n".join(lines) + "\n").encode())
@@ -212,23 +209,28 @@ class Connection:
             self._died()
 
     def _receive(self) -> str:
-        """The next reply, after "ok"."""
-        while b"\n" not in self._received:
+        """The next reply."""
+        while (end := self._received.find(b"\n")) < 0:
             part = b""
             if self._ready(select.POLLIN):
-                try:
+                with contextlib.suppress(ConnectionResetError):
                     part = self._socket.recv(1 << 16)
-                except ConnectionResetError:
-                    part = b""
             if not part:
                 self._wait()
                 self._died()
+            if len(self._received) > MAX_REPLY:
+                raise ProtocolViolation(f"more than {MAX_REPLY} bytes came in answer to: {self._last[:200]}")
             self._received += part
-        line, _, self._received = self._received.partition(b"\n")
-        reply = line.decode()
-        if not reply.startswith("ok"):
-            raise CommandError(f"probe: {self._last[:200]}: {reply.removeprefix('error ')}")
-        return reply[3:]
+        line = self._received[:end].decode(errors="backslashreplace")
+        del self._received[: end + 1]
+        return line
+
+    def _require_silence(self) -> None:
+        """Nothing comes from the probe but answers: there is one for each command, and none before it."""
+        with contextlib.suppress(BlockingIOError, ConnectionResetError):
+            self._received += self._socket.recv(200)
+        if self._received:
+            raise ProtocolViolation(f"nobody asked for what came after {self._last!r}: {bytes(self._received[:200])!r}")
 
     def later(self, text: str) -> None:
         """Sends a command together with the next one; for preparations, whose reply is of no interest."""
@@ -236,9 +238,30 @@ class Connection:
 
     def command(self, text: str) -> str:
         """Sends one command (see harness/probe/commands.c) and gives what follows "ok". Raises CommandError."""
-        prepared, self._prepared = self._prepared, []
-        self._send([*prepared, text])
-        for self._last in prepared:
-            self._receive()
-        self._last = text
-        return self._receive()
+        self._require_silence()
+        commands = [*self._prepared, text]
+        self._prepared = []
+        self._send(commands)
+        refused: CommandError | None = None
+        said = ""
+        for self._last in commands:
+            reply = self._receive()
+            if reply.startswith("error "):
+                refused = refused or refusal(self._last, reply)
+            else:
+                said = content(self._last, reply)
+                self.calls_made += self._last.startswith(("call ", "address "))
+        if refused:
+            self._resynchronise()
+            raise refused
+        return said
+
+    def _resynchronise(self) -> None:
+        """Makes sure that a refusal was the probe's own: one that a subject wrote leaves a reply too many."""
+        last, self._last = self._last, "hello"
+        self._send(["hello"], recorded=False)
+        greeting = content("hello", self._receive())
+        self._require_silence()
+        if self.pid and not greeting.startswith(f"pid={self.pid} "):
+            raise ProtocolViolation(f"{last[:200]!r} is followed by a greeting of another process: {greeting}")
+        self._last = last

@@ -52,7 +52,7 @@ class IcdSession(Session):
             raise CallFailed(f"{ENUMERATE}(0, NULL, &count) answered {result}, expected CL_SUCCESS")
         if result or not count.u32():
             return []
-        listed = self.buffer(8 * count.u32(), 0)
+        listed = self._list_of(ENUMERATE, count.u32())
         result = self.enumerate(count.u32(), listed, None)
         if result:
             raise CallFailed(f"{ENUMERATE}({count.u32()}, platforms, NULL) answered {result} after that count")

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from harness.api.model import api
 from harness.probe.calls import CANARY
-from harness.probe.connection import CommandError
 from harness.probe.convenience import Convenience
+from harness.probe.replies import CommandError
 
 __all__ = ["CANARY", "CommandError", "Session"]
 

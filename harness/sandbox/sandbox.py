@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from harness import untrusted
 from harness.build import build
 from harness.calllog import reader
-from harness.calllog.reader import CallLog
+from harness.calllog.reader import CallLog, LogFile
 from harness.errors import UsageError
 from harness.sandbox import kept
 from harness.sandbox.faults import NAMES, Kind, check_faults, nearest
@@ -145,6 +145,19 @@ def _mock(kind: Kind, variant: str) -> Path:
     return built[variant]
 
 
+class LogNotWhole(AssertionError):
+    """The call log does not hold all that happened: what it lacks shows nothing."""
+
+
+class Run(Protocol):
+    """What a sandbox needs to know of a session that was started in it."""
+
+    @property
+    def calls_made(self) -> int: ...
+    @property
+    def exit_code(self) -> int | None: ...
+
+
 @cache
 def _swept_root() -> Path:
     """Where sandboxes are made; those that killed runs left there are removed, once in each process."""
@@ -168,11 +181,11 @@ class Sandbox:
         self.vendors = self.folder("vendors")
         self.libraries = self.folder("libraries")
         self.log_path = self.root / "calllog"
-        reader.create(self.log_path)
-        self.log_path.chmod(0o666)
+        self._log = LogFile(self.log_path)
+        self._runs_before = 0  # sessions that write to a log that was forgotten
         self.loader_path = loader_path
         self.env: dict[str, str] = {}
-        self.runs: list[object] = []  # sessions started here, newest last (harness.probe.session.Session)
+        self.runs: list[Run] = []  # sessions started here, newest last (harness.probe.session.Session)
 
     def _place(self) -> Path:
         """`root`, for writing. Fails where a subject put something else in its place."""
@@ -338,15 +351,26 @@ class Sandbox:
 
     @property
     def log(self) -> CallLog:
-        """The call log so far, of all processes that ran in this sandbox."""
-        return reader.read(self.log_path)
+        """The call log so far, of all processes that ran in this sandbox. Fails where it is not whole."""
+        log = self.log_so_far
+        calls = sum(run.calls_made for run in self.runs[self._runs_before :])
+        at_rest = all(run.exit_code == 0 for run in self.runs)
+        if problem := self._log.problem(log, calls, at_rest):
+            raise LogNotWhole(f"the call log is not whole: {problem}")
+        return log
 
-    def forget_log(self) -> None:
-        """Empties the call log, between two runs in one sandbox."""
+    @property
+    def log_so_far(self) -> CallLog:
+        """The same, whatever happened to it: for a report."""
+        return self._log.read()
+
+    def forget_log(self, size: int = reader.DEFAULT_SIZE) -> None:
+        """Empties the call log, between two runs in one sandbox; `size` is that of the new one in bytes."""
         self._place()
+        self._log.close()
         self.log_path.unlink()
-        reader.create(self.log_path)
-        self.log_path.chmod(0o666)
+        self._log = LogFile(self.log_path, size)
+        self._runs_before = len(self.runs)
 
     def paths(self) -> Iterator[tuple[Path, os.stat_result]]:
         """What lies in the sandbox, with its state, folder by folder; links are not followed."""
@@ -376,5 +400,6 @@ class Sandbox:
 
     def close(self) -> None:
         """Removes the sandbox, also what a case made unreadable; `problems` says where that could not be done."""
+        self._log.close()
         if problem := self._own.remove():
             self.problems.append(problem)
