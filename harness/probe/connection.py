@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from harness.probe import stacks
+from harness.probe.output import Output
 from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, wall_limit
 from harness.probe.process import Process
 from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
@@ -26,14 +27,15 @@ class Connection:
     After the end, `exit_code`, `signal` and `stderr` say how it ended.
     """
 
+    file_limit = 256 << 20  # bytes of a file that the process may write
+
     def __init__(
         self, command: list[str], environment: dict[str, str], folder: Path, time_limit: float, **popen: Any
     ) -> None:
         self.argv = command
         self.environment = environment
         self.time_limit = time_limit
-        self.stderr_path = folder / "stderr"
-        self.stdout_path = folder / "stdout"
+        self._folder = folder
         self.exchange: list[str] = []
         self.exit_code: int | None = None
         self.signal: int | None = None
@@ -52,17 +54,17 @@ class Connection:
     def __enter__(self) -> Self:
         ours, theirs = socket.socketpair()
         command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
-        with self.stderr_path.open("ab") as stderr, self.stdout_path.open("ab") as stdout:
-            self.stderr_start = stderr.tell()
+        with contextlib.closing(theirs):
+            self._stderr, self._stdout = Output(self._folder / "stderr"), Output(self._folder / "stdout")
             self._process = Process(
                 command,
+                self.file_limit,
                 env=self.environment,
-                stdout=stdout,
-                stderr=stderr,
+                stdout=self._stdout.descriptor,
+                stderr=self._stderr.descriptor,
                 pass_fds=[theirs.fileno()],
                 **self._arguments,
             )
-        theirs.close()
         ours.setblocking(False)
         self._socket = ours
         self._poll = select.poll()
@@ -120,23 +122,20 @@ class Connection:
         """Leaves nothing running, whatever state the process is in."""
         self._process.end()
         self._socket.close()
+        self._stderr.close()
+        self._stdout.close()
 
     # --- how it went wrong ---
 
     @property
     def stderr(self) -> str:
         """What the process wrote to standard error so far, without the probe's own stacks."""
-        return stacks.without_stacks(self._raw_stderr())
+        return stacks.without_stacks(self._stderr.text())
 
     @property
     def stdout(self) -> str:
         """What the process wrote to standard output so far."""
-        return self.stdout_path.read_text(errors="replace")
-
-    def _raw_stderr(self) -> str:
-        with self.stderr_path.open("rb") as file:
-            file.seek(self.stderr_start)
-            return file.read(1 << 20).decode(errors="replace")
+        return self._stdout.whole()
 
     def _hung(self) -> None:
         maps, asked = "", 0
@@ -144,14 +143,14 @@ class Connection:
             maps = stacks.maps_of(self.pid)
             asked = stacks.ask(self.pid)
         until = time.monotonic() + 0.5
-        while len(stacks.LINE.findall(self._raw_stderr())) < asked and time.monotonic() < until:
+        while len(stacks.LINE.findall(self._stderr.text())) < asked and time.monotonic() < until:
             select.select([], [], [], 0.01)  # the threads are writing
-        shown = stacks.readable(self._raw_stderr(), maps)
+        shown = stacks.readable(self._stderr.text(), maps)
         self._kill()
         raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
 
     def _died(self) -> None:
-        raw = self._raw_stderr()
+        raw = self._stderr.text()
         shown = "\n".join(part for part in (stacks.readable(raw), stacks.without_stacks(raw)[-2000:]) if part)
         if self.signal:
             raise Crashed(f"{_SIGNALS.get(self.signal, f'signal {self.signal}')} in: {self._last}", shown)

@@ -20,12 +20,14 @@ from harness.sandbox import Unsupported
 QUERY, ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"
 ICD2_FUNCTIONS = ("clIcdGetFunctionAddressForPlatformKHR", "clIcdSetPlatformDispatchDataKHR")
 TAGGED = ("clGetPlatformIDs", "clUnloadCompiler")
+ICD_FILE_LIMIT = 64 << 30  # bytes: some drivers keep the memory of their objects in files
 TAG = 0x4F50454E434C3331  # CL_ICD2_TAG_KHR: "OPENCL31"
 
 
 class IcdSession(Session):
     """The vendor's functions as a loader finds them; `call` goes through the tables, once a platform is in use."""
 
+    file_limit = ICD_FILE_LIMIT
     platform: Value | None = None
     failed = False  # whether this process showed what is wrong (Attempts)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -102,15 +103,26 @@ def _end_children(pids: Iterable[int], until: float) -> bool:
     return ended
 
 
+def _limit(pid: int, file_size: int) -> None:
+    """Bounds what a process and its descendants can do to the machine; a driver may need any amount of the rest."""
+    with contextlib.suppress(OSError):  # it has ended, or is another user's
+        resource.prlimit(pid, resource.RLIMIT_CORE, (1, 1))  # nothing, and nothing for a program that collects them
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (file_size, file_size))
+        with open(f"/proc/{pid}/oom_score_adj", "w") as file:
+            file.write("1000")  # the first to go where memory ends: before the harness
+
+
 class Process:
     """A running child of this process, and a descriptor that becomes readable when it ends."""
 
-    def __init__(self, command: list[str], **popen: Any) -> None:
+    def __init__(self, command: list[str], file_limit: int, **popen: Any) -> None:
+        """`file_limit` is in bytes; the other arguments are those of Popen."""
         _family.prepare()
         self._popen = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **popen)
         self.pid = self._popen.pid
         _family.sessions.add(self.pid)
         self.descriptor = os.pidfd_open(self.pid)
+        _limit(self.pid, file_limit)
 
     def status(self) -> int:
         """How the process ended, which it has: its exit code, or the number of a signal below 0."""
