@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import signal
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -48,13 +50,14 @@ class Connection:
         self._prepared: list[str] = []
         self._arguments = popen
         self.ordinary_user = "user" in popen
+        self.own_copy = False  # whether the program, the first word of `argv`, is for this session alone
 
     # --- life ---
 
     def __enter__(self) -> Self:
         ours, theirs = socket.socketpair()
         command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
-        with contextlib.closing(theirs):
+        with contextlib.closing(theirs), self._program():
             self._stderr, self._stdout = Output(self._folder / "stderr"), Output(self._folder / "stdout")
             self._process = Process(
                 command,
@@ -79,6 +82,21 @@ class Connection:
             self._kill()
             raise
         return self
+
+    @contextlib.contextmanager
+    def _program(self) -> Iterator[None]:
+        """Removes the program, where it is for this session alone, as soon as it was started."""
+        if not self.own_copy:
+            yield
+            return
+        program = Path(self.argv[0])
+        folder = os.open(program.parent, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(program.name, dir_fd=folder)
+            os.close(folder)
 
     def found_pid(self, pid: int) -> None:
         """Takes over the number of the probe's process, which is the one that was started or comes from it."""

@@ -200,6 +200,10 @@ class Sandbox:
         path.mkdir(parents=True)
         return path
 
+    def new_place(self, name: str) -> Path:
+        """The path of a folder that is to be made in the sandbox: `name` and a number."""
+        return next(path for n in itertools.count() if not (path := self._place() / f"{name}-{n}").exists())
+
     def file(self, name: str, content: str | bytes = b"", mode: int = 0o644) -> Path:
         """A file in the sandbox (`name` may contain folders that exist)."""
         path = self._place() / name
