@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from harness.api.model import api
 from harness.probe import Session, SubjectFailure
-from harness.probe.convenience import CallFailed
 from harness.probe.session import CommandError
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.loader import ANDROID_VENDORS, SYSTEM_VENDORS, Loader
@@ -184,7 +183,7 @@ def detect(loader: Loader) -> None:
         except SubjectFailure:
             if name == "OCL_ICD_VENDORS":
                 break  # it cannot even list one vendor: the checks will say so
-        except (CommandError, CallFailed, Unsupported):
+        except (CommandError, AssertionError, Unsupported):
             pass
         finally:
             sandbox.close()
@@ -196,6 +195,6 @@ def detect(loader: Loader) -> None:
 def tell_name(loader: Loader) -> None:
     """Fills in the name and the version that it tells, and nothing else."""
     sandbox = Sandbox(loader.path)
-    with contextlib.suppress(SubjectFailure, CommandError, CallFailed, Unsupported):
+    with contextlib.suppress(SubjectFailure, CommandError, AssertionError, Unsupported):
         _loader_info(loader, sandbox)
     sandbox.close()
