@@ -45,6 +45,9 @@ class Case:
         return case_name(self.id)
 
 
+CASE = pytest.StashKey[Case]()
+
+
 def printable(text: str) -> str:
     """Text for a record: bytes that are not UTF-8 (in names of files, values of variables) are shown as \\udcff."""
     return text.encode(errors="backslashreplace").decode()

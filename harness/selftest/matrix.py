@@ -19,7 +19,7 @@ from typing import Literal
 
 import pytest
 
-from harness.run.plugin import CASE
+from harness.run.cases import CASE
 from harness.selftest.loaders import Fault
 from harness.selftest.place import Place
 from harness.selftest.worker import Pool, Result, Runner, Task, Usual

@@ -18,8 +18,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.probe import stacks
-from harness.run.cases import verdict_of
-from harness.run.plugin import CASE
+from harness.run.cases import CASE, verdict_of
 from harness.selftest.place import Place, place_of
 
 VARIABLE = "CLHARNESS_FAULT"
