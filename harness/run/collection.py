@@ -10,9 +10,8 @@ import pytest
 from harness import expectations
 from harness.build import ROOT
 from harness.errors import UsageError
-from harness.report import channel
 from harness.run import tested
-from harness.run.cases import CASE, Case
+from harness.run.cases import CASE, COMMAND, Case
 from harness.run.lint import lint, lint_whole
 from harness.selftest.loaders import faults
 
@@ -22,6 +21,11 @@ DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
 def is_worker(config: pytest.Config) -> bool:
     """Whether this process is a worker of pytest-xdist."""
     return hasattr(config, "workerinput")
+
+
+def under_command(config: pytest.Config) -> bool:
+    """Whether the clharness command runs this session, and reports what comes of it."""
+    return config.pluginmanager.has_plugin(COMMAND)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -42,7 +46,7 @@ def is_whole(config: pytest.Config) -> bool:
 
 
 def _of_all_suites(config: pytest.Config) -> bool:
-    return is_whole(config) and tested.is_loader(config) and not channel.under_command()  # users need not care
+    return is_whole(config) and tested.is_loader(config) and not under_command(config)  # users need not care
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -80,6 +84,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     suites = [item for item in session.items if CASE in item.stash]
+    for number, item in enumerate(suites):
+        item.stash[CASE].number = number
     if suites and not session.config.option.collectonly:
         try:
             tested.ask(session.config)

@@ -20,8 +20,7 @@ from harness.build import build
 from harness.check.icd.advertised import require as require_extension
 from harness.check.layer import manners
 from harness.errors import ClharnessError, UsageError
-from harness.report import channel
-from harness.run.cases import CASE, Case
+from harness.run.cases import CASE, COMMAND, Case
 from harness.sandbox import Sandbox
 from harness.selftest.icds import seeded_icd
 from harness.selftest.layers import seeded_layer
@@ -71,7 +70,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--loader") or not for_loaders(config) or channel.under_command():
+    if config.getoption("--loader") or not for_loaders(config) or config.pluginmanager.has_plugin(COMMAND):
         try:
             _loader(config)  # a wrong path is said at once, not once for each case
         except ClharnessError as error:

@@ -1,78 +1,126 @@
-"""The records of a session of pytest: drives the Reporter in the process that the results come to."""
+"""The records of a session of plain pytest, whose own loop runs the cases, here or in workers of pytest-xdist."""
 
 from __future__ import annotations
 
+import dataclasses
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, TextIO
 
 import pytest
 
-from harness.report import CaseResult, Reporter, channel, judge
+from harness.report import CaseResult, Reporter, judge
+from harness.report.terminal import color_option
 from harness.run import tested
-from harness.run.collection import is_whole, is_worker
+from harness.run.cases import CASE
+from harness.run.collection import is_whole, is_worker, under_command
 from harness.run.reproducers import Reproducers
-
-REPORT = pytest.StashKey[object]()
+from harness.run.results import PROPERTY
 
 
 class RunReport:
-    """Drives the Reporter in the controlling process."""
+    """Takes the records of a run as they come; for a session of pytest and for the command alike."""
+
+    def __init__(self, config: pytest.Config, terminal: TextIO | None, arguments: Sequence[str]) -> None:
+        self._config = config
+        self._terminal = terminal
+        self._arguments = arguments
+        self._reporter: Reporter | None = None
+        self._reproducers: Reproducers | None = None
+
+    def start(self, planned: int | None, json: Path | None = None, kept: Sequence[CaseResult] = ()) -> None:
+        """`json` is where records go, unless an option names another file; `kept` are those of an earlier run."""
+        config = self._config
+        asked = config.getoption("--expect")
+        self._reporter = Reporter(
+            self._terminal,
+            config.getoption("--clharness-json") or json,
+            config.getoption("--clharness-junit"),
+            expectations=tested.expectations(config),
+            strict=bool(config.getoption("--clharness-strict")),
+            update=bool(config.getoption("--update-expectations")),
+            update_path=Path(asked) if asked else None,
+            color=color_option(config.option.color),
+        )
+        header = dataclasses.replace(tested.header(config, self._arguments), planned=planned)
+        if header.icd and (folder := config.getoption("--clharness-reproducers")):
+            self._reproducers = Reproducers(folder, header.icd)
+        self._reporter.start(header, kept)
+        for result in kept:
+            self._collect(result)
+
+    @property
+    def started(self) -> bool:
+        return self._reporter is not None
+
+    def case(self, result: CaseResult) -> None:
+        assert self._reporter is not None
+        self._reporter.case(result)
+        self._collect(result)
+
+    def _collect(self, result: CaseResult) -> None:
+        if self._reproducers:
+            self._reproducers.add(result)
+
+    def finish(self, interrupted: bool) -> tuple[int, str | None]:
+        """Gives the exit code (see `harness.errors.Exit`), and why the report could not be printed, if so."""
+        assert self._reporter is not None
+        if self._reproducers:
+            self._reproducers.finish()
+        option = self._config.option
+        narrowed = bool(option.keyword or option.markexpr or getattr(option, "lf", False))
+        whole = not narrowed and is_whole(self._config)  # another project's few checks leave most entries unused
+        code = self._reporter.finish(interrupted, whole)
+        return code, self._reporter.unprinted
+
+
+class Session:
+    """Hears of the cases of a session of pytest in the process that its results come to."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.config = config
-        self.reporter: Reporter | None = None
-        self.interrupted = False
-        self.reproducers: Reproducers | None = None
+        self._config = config
+        self._report = RunReport(config, None, sys.argv)
+        self._interrupted = False
+        self._planned: list[str] = []  # IDs
 
-    def start(self) -> Reporter:
-        if self.reporter is None:
-            config = self.config
-            asked = config.getoption("--expect")
-            self.reporter = Reporter(
-                channel.open_terminal() if channel.under_command() else None,
-                config.getoption("--clharness-json"),
-                config.getoption("--clharness-junit"),
-                expectations=tested.expectations(config),
-                strict=bool(config.getoption("--clharness-strict")),
-                update=bool(config.getoption("--update-expectations")),
-                update_path=Path(asked) if asked else None,
-                color={"yes": "always", "no": "never"}.get(config.option.color, "auto"),  # type: ignore[arg-type]
-            )
-            header = tested.header(config, channel.command_line())
-            if header.icd and (folder := config.getoption("--clharness-reproducers")):
-                self.reproducers = Reproducers(folder, header.icd)
-            self.reporter.start(header)
-        return self.reporter
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._planned = [item.nodeid for item in session.items if CASE in item.stash]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self._planned = [case for case in ids if case.startswith("suites/")]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         for name, value in report.user_properties:
-            if name == "clharness" and isinstance(value, dict):
-                result = CaseResult.from_json(value)
-                reporter = self.start()
-                strict = bool(self.config.getoption("--clharness-strict"))
-                result = judge(result, tested.expectations(self.config), strict)
-                reporter.case(result)
-                if self.reproducers:
-                    self.reproducers.add(result)
+            if name == PROPERTY and isinstance(value, dict):
+                self._case(CaseResult.from_json(value))
+        if report.when == "???" and report.nodeid in self._planned:  # that is how pytest-xdist calls a lost worker
+            self._case(self._lost(report))
+
+    def _case(self, result: CaseResult) -> None:
+        if not self._report.started:
+            self._report.start(len(self._planned))
+        self._report.case(result)
+
+    def _lost(self, report: Any) -> CaseResult:
+        number = self._planned.index(report.nodeid)
+        result = CaseResult(report.nodeid, (), "error", message=str(report.longrepr), number=number)
+        return judge(result, tested.expectations(self._config), False)
 
     def pytest_keyboard_interrupt(self) -> None:
-        self.interrupted = True
+        self._interrupted = True
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        if self.reporter is None:
+        if not self._report.started:
             return
-        if self.reproducers:
-            self.reproducers.finish()
-        config = self.config
-        narrowed = bool(config.option.keyword or config.option.markexpr or getattr(config.option, "lf", False))
-        whole = not narrowed and is_whole(config)  # another project's few checks leave most entries unused
-        code = self.reporter.finish(self.interrupted or exitstatus == pytest.ExitCode.INTERRUPTED, whole)
+        cut_short = self._interrupted or bool(session.shouldfail or session.shouldstop)
+        code, _ = self._report.finish(cut_short or exitstatus == pytest.ExitCode.INTERRUPTED)
         if session.exitstatus == pytest.ExitCode.OK and code:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    if not is_worker(session.config) and REPORT not in session.config.stash:
-        report = RunReport(session.config)
-        session.config.stash[REPORT] = report
-        session.config.pluginmanager.register(report, "clharness-report")
+    if not is_worker(session.config) and not under_command(session.config):
+        session.config.pluginmanager.register(Session(session.config), "clharness-session")
