@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from small_runs import library, small
+from tests.small_runs import library, small
 
 __all__ = ["library", "small"]

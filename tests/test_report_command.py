@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from small_runs import QUIET, SmallRun, read
 
 import harness.cli
 from harness.cli import loader as loader_command
 from harness.cli.main import main
 from harness.run import command
+from tests.small_runs import QUIET, SmallRun, read
 
 ROOT = Path(__file__).resolve().parents[1]
 

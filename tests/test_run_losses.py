@@ -8,9 +8,9 @@ from collections import Counter
 from xml.etree import ElementTree
 
 import pytest
-from small_runs import HOSTILE, QUIET, Outcome, SmallRun, read
 
 from harness.build import build
+from tests.small_runs import HOSTILE, QUIET, Outcome, SmallRun, read
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

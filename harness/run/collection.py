@@ -25,7 +25,7 @@ def is_worker(config: pytest.Config) -> bool:
 
 def under_command(config: pytest.Config) -> bool:
     """Whether the clharness command runs this session, and reports what comes of it."""
-    return config.pluginmanager.has_plugin(COMMAND)
+    return bool(config.pluginmanager.has_plugin(COMMAND))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
