@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.build import ROOT
 from harness.cli.layer import add_loader_argument
-from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
+from harness.cli.loader import add_run_arguments, library_path, run_suites
 from harness.errors import HarnessError, UsageError
 from harness.subject.icd import find_library
 from harness.subject.loader import read_facts
@@ -80,4 +80,4 @@ def run(args: argparse.Namespace) -> int:
     options += [f"--icd-env={text}" for text in args.env]
     if args.reproducers:
         options.append(f"--clharness-reproducers={_empty_folder(args.reproducers)}")
-    return run_suites([*options, *run_options(args), *map(str, folders)])
+    return run_suites(options, args, *folders)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from harness.build import ROOT
-from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
+from harness.cli.loader import add_run_arguments, library_path, run_suites
 from harness.errors import HarnessError
 
 EXAMPLE = """\
@@ -48,4 +48,4 @@ def run(args: argparse.Namespace) -> int:
     options = [f"--layer={library_path(args.path, 'a layer, such as build/libmylayer.so')}"]
     options += [f"--through={library_path(path)}" for path in args.loader]
     options += [f"--changes={name}" for name in args.changes]
-    return run_suites([*options, *run_options(args), str(_CHECKS)])
+    return run_suites(options, args, _CHECKS)
