@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.api.model import api
-from harness.check.icd.attempts import Attempts
 from harness.errors import UsageError
+from harness.probe.icd_attempts import Attempts
 from harness.probe.icd_session import ENUMERATE, QUERY, IcdSession
 from harness.probe.session import Session
 from harness.sandbox import Sandbox
@@ -153,7 +153,7 @@ class Icd:
 
     def attempts(self, sandbox: Sandbox) -> Attempts:
         """Many calls, each judged by itself."""
-        return Attempts(self, sandbox)
+        return Attempts(lambda: self.open(sandbox))
 
     def start(
         self, loader: Loader, sandbox: Sandbox, *, before: Path | None = None, after: Path | None = None

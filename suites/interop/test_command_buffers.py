@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.check.addressed import Words, problems_of_function, problems_of_lists
 from harness.check.marks import requirement
-from harness.probe.addressed import Words, problems_of_function, problems_of_lists
 from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
 from harness.sandbox import Sandbox
 from harness.subject.loader import Loader

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.check.addressed import DEVICE, Words, problems_of_function, problems_of_lists
 from harness.check.marks import requirement
-from harness.probe.addressed import DEVICE, Words, problems_of_function, problems_of_lists
 from harness.probe.extensions import (
     FUNCTIONS,
     SEMAPHORE_DEVICE_HANDLE_LIST,

@@ -6,8 +6,8 @@ import pytest
 
 from harness.api.model import api
 from harness.check.icd import calls
-from harness.check.icd.objects import ARGUMENT_INFORMATION, KERNEL_OF_ARGUMENTS, KERNELS, IcdObjects
 from harness.check.marks import requirement
+from harness.probe.icd_objects import ARGUMENT_INFORMATION, KERNEL_OF_ARGUMENTS, KERNELS, IcdObjects
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.icd import Icd
 

@@ -9,8 +9,8 @@ import pytest
 from harness.api.commands import command_type
 from harness.api.model import api
 from harness.check.icd import calls
-from harness.check.icd.objects import IcdObjects
 from harness.check.marks import requirement
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import Session
 from harness.probe.values import Callback, Value

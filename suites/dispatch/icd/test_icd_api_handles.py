@@ -7,8 +7,8 @@ import pytest
 
 from harness.api.model import Parameter, api
 from harness.check.icd import calls
-from harness.check.icd.objects import IcdObjects
 from harness.check.marks import requirement
+from harness.probe.icd_objects import IcdObjects
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.icd import Icd
 

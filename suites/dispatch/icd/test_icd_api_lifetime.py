@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.api.model import api
-from harness.check.icd.objects import INFO, IcdObjects
 from harness.check.marks import requirement
+from harness.probe.icd_objects import INFO, IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.values import Callback, Value
 from harness.sandbox import Sandbox

@@ -6,8 +6,8 @@ import pytest
 
 from harness.api.contract.queries import Query, queries
 from harness.check.icd import calls
-from harness.check.icd.objects import IcdObjects
 from harness.check.marks import requirement
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import CANARY
 from harness.probe.values import Buffer
 from harness.sandbox import Sandbox, Unsupported

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
 from harness.check.marks import requirement
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.values import Callback, CallbackArgument
 from harness.sandbox import Sandbox

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.api.model import api
-from harness.check.icd.objects import FURTHER, INFO
 from harness.check.marks import requirement
+from harness.probe.icd_objects import FURTHER, INFO
 from harness.probe.icd_session import ICD2_FUNCTIONS, TAG, TAGGED, IcdSession
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported

@@ -8,8 +8,8 @@ import pytest
 
 from harness.api.contract.slots import opencl_version, slots
 from harness.api.model import api
-from harness.check.icd.objects import FURTHER, INFO, QUERIED
 from harness.check.marks import requirement
+from harness.probe.icd_objects import FURTHER, INFO, QUERIED
 from harness.probe.icd_session import TAG, TAGGED, IcdSession
 from harness.probe.values import Value
 from harness.sandbox import Sandbox

@@ -9,8 +9,8 @@ import pytest
 from harness.api.model import api
 from harness.check.icd.advertised import listed
 from harness.check.icd.compute import Compute, compiles, require_compiler
-from harness.check.icd.objects import IcdObjects
 from harness.check.marks import requirement
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import Session
 from harness.probe.values import Value
 from harness.sandbox import Sandbox

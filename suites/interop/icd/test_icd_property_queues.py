@@ -25,9 +25,9 @@ from harness.check.icd.creators import (
     listed,
     lists_of,
 )
-from harness.check.icd.objects import FURTHER
 from harness.check.marks import requirement
 from harness.probe.convenience import CallFailed
+from harness.probe.icd_objects import FURTHER
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.icd import Icd
