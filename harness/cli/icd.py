@@ -11,7 +11,7 @@ from harness.cli.layer import add_loader_argument
 from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
 from harness.errors import HarnessError, UsageError
 from harness.subject.icd import find_library
-from harness.subject.loader import read_facts
+from harness.subject.loader import Loader
 from harness.subject.search import SONAME, system_loader
 
 EXAMPLE = """\
@@ -50,7 +50,7 @@ def loaders_of_the_machine() -> list[Path]:
     for path in (system_loader(), *fetched):
         with contextlib.suppress(UsageError):
             if path is not None:
-                read_facts(path)  # some other library may have that name
+                Loader(path)  # some other library may have that name
                 found.setdefault(path.resolve(), path)
     return list(found.values())
 

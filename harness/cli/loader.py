@@ -19,6 +19,8 @@ from harness.build import build
 from harness.errors import Exit, HarnessError, UsageError
 from harness.report import channel
 from harness.report.terminal import printable
+from harness.subject.identify import identify, refusal
+from harness.subject.library import file_format
 from harness.subject.search import SONAME, system_loader
 
 EXAMPLE = """\
@@ -149,15 +151,16 @@ def loader_option(path: str | None) -> list[str]:
 
 
 def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so.1") -> Path:
-    """The absolute path of a shared library. UsageError where it is none, with the `example` of one."""
+    """The absolute path of a shared library. UsageError where it is none: what it is, or the `example` of one."""
     path = Path(text)
     try:
-        with path.open("rb") as file:
-            magic = file.read(4)
+        form = file_format(path)
     except OSError as error:
         reason = "is a folder" if path.is_dir() else (error.strerror or str(error)).lower()
         raise UsageError(f"{text}: {reason}; give the path of {example}") from error
-    if magic != b"\x7fELF" and magic[:2] != b"MZ":
+    if form != "ELF":
+        if (identity := identify(path)).kind:
+            raise UsageError(refusal(path, identity))
         raise UsageError(f"{text}: not a shared library; give the path of {example}")
     return path.absolute()
 
