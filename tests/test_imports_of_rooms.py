@@ -30,3 +30,26 @@ def test_room_imports_nothing_from_above(room: str) -> None:
     imported = list(imports_of(room))
     assert imported, f"harness/{room} imports nothing: is it still there?"
     assert [(file, other) for file, other in imported if other in above] == []
+
+
+def modules_of(room: str) -> dict[str, set[str]]:
+    """The modules of a room by name, with the modules of the same room that each imports."""
+    paths = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in (ROOT / "harness" / room).rglob("*.py")}
+    found: dict[str, set[str]] = {}
+    for module, path in paths.items():
+        names: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        found[module] = (names & paths.keys()) - {module}
+    return found
+
+
+@pytest.mark.parametrize("room", [room for room in FLOORS if room != "probe"])  # which has a test of its own
+def test_modules_of_a_room_form_no_circle(room: str) -> None:
+    left = modules_of(room)
+    assert left
+    while free := [module for module, others in left.items() if not others & left.keys()]:
+        for module in free:
+            del left[module]
+    assert left == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,26 @@ def test_other_files_are_identified(tmp_path: Path, name: str, content: bytes, w
     path = tmp_path / name
     path.write_bytes(content)
     assert identify(path).words == words
+
+
+@pytest.mark.parametrize(
+    ("exports", "kind", "words"),
+    [
+        (["vkCreateInstance", "vkEnumerateInstanceVersion", "vkGetInstanceProcAddr"], "vulkan-loader", "Vulkan loader"),
+        (["vk_icdGetInstanceProcAddr", "vk_icdNegotiateLoaderICDInterfaceVersion"], "vulkan-driver", "Vulkan driver"),
+        (["vkNegotiateLoaderLayerInterfaceVersion"], "vulkan-layer", "Vulkan layer"),
+    ],
+)
+def test_vulkan_libraries_are_identified(tmp_path: Path, exports: list[str], kind: str, words: str) -> None:
+    """And refused by each command, as what they are."""
+    path = tmp_path / "libvulkan.so"
+    source = "".join(f"void {name}(void);void {name}(void) {{}}\n" for name in exports)
+    command = [build().compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", str(path)]
+    subprocess.run(command, input=source, text=True, check=True)
+    assert identify(path).kind == kind
+    for known in KINDS.values():
+        with pytest.raises(UsageError, match=f"is a {words}, not {known.identity.words}: not supported yet"):
+            known(path)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from harness.errors import UsageError
 from harness.probe.extensions import extensions
@@ -73,7 +73,7 @@ class Icd(Subject):
     identity = identify.ICD
     word = "ICD"
     option = "--icd"
-    options = (
+    options: ClassVar[tuple[Option, ...]] = (
         Option("--icd", "PATH", "library of a vendor's ICD to test, in the place of a loader"),
         Option("--icd-env", "NAME=VALUE", "a variable that the ICD needs", repeated=True),
     )

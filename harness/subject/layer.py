@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from harness.api.model import api
 from harness.build import build
@@ -32,7 +32,7 @@ class Layer(Subject):
     identity = identify.LAYER
     word = "layer"
     option = "--layer"
-    options = (
+    options: ClassVar[tuple[Option, ...]] = (
         Option("--layer", "PATH", "OpenCL layer to test, in the place of a loader"),
         Option("--changes", "FUNCTION", "what the layer changes on purpose, or all", repeated=True),
     )

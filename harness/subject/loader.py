@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from harness.build import build
 from harness.probe.session import Session
@@ -26,7 +26,9 @@ class Loader(Subject):
     identity = identify.LOADER
     word = "loader"
     option = "--loader"
-    options = (Option("--loader", "PATH", "OpenCL loader to test (default: the system's libOpenCL.so.1)"),)
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("--loader", "PATH", "OpenCL loader to test (default: the system's libOpenCL.so.1)"),
+    )
     example = "libOpenCL.so.1"
     functions = (identify.LOADER_FUNCTION,)
     shown = ("exports", "symbol_versions", "opencl_version", "capabilities")
