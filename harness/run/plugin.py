@@ -24,7 +24,7 @@ from harness.run.cases import Case, result_of
 from harness.run.lint import lint, lint_whole
 from harness.run.reproducers import Reproducers
 from harness.sandbox import Sandbox
-from harness.selftest.loaders import faults
+from harness.selftest.mutants.loader import mutants
 from harness.subject import KINDS, Loader, Subject
 
 # How long a case that is expected to hang is waited for: it would cost the whole limit each time it behaves as ever.
@@ -165,7 +165,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     cases = [item.stash[CASE] for item in items if CASE in item.stash]
     problems = lint(cases)
     if cases and _of_all_suites(config):
-        problems += lint_whole(cases, ROOT, expectations.known(), faults().by_name)
+        problems += lint_whole(cases, ROOT, expectations.known(), mutants().by_name)
     if not problems:
         return
     said = "the suites are not in order:\n" + "\n".join(problems)

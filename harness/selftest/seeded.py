@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from harness.sandbox import Sandbox
-from harness.selftest.icds import seeded_icd
-from harness.selftest.layers import seeded_layer
+from harness.selftest.mutants.icd import seeded_icd
+from harness.selftest.mutants.layer import seeded_layer
 from harness.subject import Icd, Layer, Subject
 
 # Loaders are not among them: the seeded one is a file of its own, and tested like any other.

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 from harness.errors import UsageError
 from harness.probe.extensions import extensions
 from harness.probe.icd_attempts import Attempts
-from harness.probe.icd_session import ENUMERATE, QUERY, IcdSession
+from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSession
 from harness.probe.session import CommandError, Session
 from harness.sandbox import Sandbox
 from harness.subject import identify
@@ -191,4 +191,6 @@ class Icd(Subject):
             sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"
         if self.facts.sanitizer:
             sandbox.env["LD_PRELOAD"] = self.facts.sanitizer
-        return loader.start(sandbox, time_limit=self.time_limit)
+        session = loader.start(sandbox, time_limit=self.time_limit)
+        session.file_limit = ICD_FILE_LIMIT
+        return session

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -11,7 +9,14 @@ from typing import Any, ClassVar, Self
 from harness.build import build
 from harness.probe.session import Session
 from harness.sandbox import Sandbox, Unsupported
-from harness.sandbox.machine import NOBODY, at_secure_by_tracer, bubblewrap, is_root, require_private_mounts
+from harness.sandbox.machine import (
+    NOBODY,
+    at_secure_by_tracer,
+    bubblewrap,
+    is_root,
+    require_private_mounts,
+    set_uid_copy,
+)
 from harness.subject import capabilities, identify, search
 from harness.subject.base import Option, Subject
 from harness.subject.environment import environment
@@ -115,9 +120,11 @@ class Loader(Subject):
             require_private_mounts()
             prefix = bubblewrap(binds, [sandbox.root, self.path.parent, probe.parent]) + prefix
         flags = ["--late"] * late + ["--global"] * bind_global + ["--now"] * bind_now
-        return self._session(
+        session = self._session(
             Session, sandbox, variables, probe=probe, prefix=prefix, flags=flags, time_limit=time_limit, **popen
         )
+        session.own_copy = elevated and probe.is_relative_to(sandbox.root)
+        return session
 
     def _library_folder(self, sandbox: Sandbox) -> Path:
         """A folder in which the loader under test has the name that a linked program asks for."""
@@ -132,12 +139,7 @@ class Loader(Subject):
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
         if system:
             raise Unsupported("machine", "a private root forbids elevated privileges (no_new_privs)")
-        if is_root():
-            copy = sandbox.root / "set-uid-probe"
-            if not copy.exists():
-                shutil.copyfile(probe, copy)
-                os.chown(copy, NOBODY, NOBODY)
-                copy.chmod(0o4755)
+        if is_root() and (copy := set_uid_copy(probe, sandbox.new_place("elevated"))):
             return [], copy
         if at_secure_by_tracer():
             return [str(build().at_secure)], probe

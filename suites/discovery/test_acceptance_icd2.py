@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, requirement
 
 # A tag or a function that is missing: ICD "Adding a Vendor Library", "the ICD Loader will ignore the Vendor ICD".
 INCOMPLETE = {

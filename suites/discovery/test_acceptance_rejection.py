@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from pytest import mark
 
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, requirement
 
 NOT_FOUND = -1001
 EXTENSIONS = 0x0904
@@ -152,7 +150,7 @@ def test_rejected_vendor_costs_only_itself(loader: Loader, sandbox: Sandbox, bad
 
 
 @pytest.mark.parametrize("bad", WAYS)
-def test_rejected_vendor_alone(loader: Loader, sandbox: Sandbox, bad: Bad) -> None:
+def test_rejected_vendor_alone_is_platform_not_found(loader: Loader, sandbox: Sandbox, bad: Bad) -> None:
     """Where the rejected vendor is the only one, no platform is found; the same vendor without its fault is offered."""
     mock = bad.icd(sandbox, "x")
     sandbox.vendor_file("x.icd", f"{mock}\n")

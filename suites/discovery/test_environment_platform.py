@@ -6,11 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, api, requirement
 
 Record = Callable[[str], None]
 DEFAULT = "OCL_ICD_DEFAULT_PLATFORM"
@@ -64,7 +60,9 @@ def vendors(sandbox: Sandbox, count: int) -> None:
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize(("count", "number"), [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (33, 31), (33, 32)])
-def test_default_platform(loader: Loader, sandbox: Sandbox, count: int, number: int, asked: str) -> None:
+def test_default_platform_is_the_number_in_the_variable(
+    loader: Loader, sandbox: Sandbox, count: int, number: int, asked: str
+) -> None:
     """OCL_ICD_DEFAULT_PLATFORM is the number, from 0, of the platform that is meant where a call names none."""
     loader.require(DEFAULT)
     vendors(sandbox, count)
@@ -76,7 +74,7 @@ def test_default_platform(loader: Loader, sandbox: Sandbox, count: int, number: 
 
 
 @requirement("DISC-ENV-019")
-def test_default_platform_without_the_variable(loader: Loader, sandbox: Sandbox) -> None:
+def test_default_platform_without_the_variable_is_the_first(loader: Loader, sandbox: Sandbox) -> None:
     """Without OCL_ICD_DEFAULT_PLATFORM, the first platform is meant where a call names none."""
     loader.require(DEFAULT)
     vendors(sandbox, 3)
@@ -107,7 +105,9 @@ NO_NUMBER = [
 
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("value", NO_NUMBER, ids=lambda value: repr(value[:24]))
-def test_default_platform_out_of_range(loader: Loader, sandbox: Sandbox, record: Record, value: str) -> None:
+def test_default_platform_out_of_range_is_one_of_them_or_none(
+    loader: Loader, sandbox: Sandbox, record: Record, value: str
+) -> None:
     """A value that is no number of a platform means one of the platforms or none, for every call the same."""
     loader.require(DEFAULT)
     vendors(sandbox, 3)
@@ -124,7 +124,9 @@ def test_default_platform_out_of_range(loader: Loader, sandbox: Sandbox, record:
 
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("value", ["3", "-1", ""], ids=repr)
-def test_default_platform_out_of_range_for_a_context(loader: Loader, sandbox: Sandbox, value: str) -> None:
+def test_context_of_a_default_platform_out_of_range_is_refused_or_some_platforms(
+    loader: Loader, sandbox: Sandbox, value: str
+) -> None:
     """A context without properties is refused, or is one of some platform, where the default platform is none."""
     loader.require(DEFAULT)
     vendors(sandbox, 3)
@@ -136,7 +138,7 @@ def test_default_platform_out_of_range_for_a_context(loader: Loader, sandbox: Sa
 
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("value", [None, "0", "1"])
-def test_default_platform_without_platforms(loader: Loader, sandbox: Sandbox, value: str | None) -> None:
+def test_default_platform_without_platforms_is_refused(loader: Loader, sandbox: Sandbox, value: str | None) -> None:
     """Where there is no platform, a call that names none is refused, whatever the default is."""
     if value is not None:
         sandbox.env[DEFAULT] = value
@@ -161,7 +163,9 @@ def in_position(sandbox: Sandbox, tested: MockIcd, position: int) -> list[str]:
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("position", [0, 1, 2])
 @pytest.mark.parametrize("value", [None, "", "1", "0", "no", "debug", "debugger"])
-def test_assumed_extension(loader: Loader, sandbox: Sandbox, value: str | None, position: int) -> None:
+def test_assumed_extension_accepts_a_vendor_without_it(
+    loader: Loader, sandbox: Sandbox, value: str | None, position: int
+) -> None:
     """With OCL_ICD_ASSUME_ICD_EXTENSION set and not empty, a vendor is accepted without cl_khr_icd; else it is not."""
     loader.require(ASSUME)
     names = in_position(sandbox, sandbox.icd("tested", suffix="TESTED", extensions="cl_khr_other"), position)
@@ -177,7 +181,7 @@ def test_assumed_extension(loader: Loader, sandbox: Sandbox, value: str | None, 
 @pytest.mark.parametrize("position", [0, 1, 2])
 @pytest.mark.parametrize("value", [None, "", "1", "debug"])
 @pytest.mark.parametrize("platforms", [1, 3])
-def test_information_from_the_table(
+def test_assumed_extension_allows_the_info_function_in_the_table_only(
     loader: Loader, sandbox: Sandbox, value: str | None, position: int, platforms: int
 ) -> None:
     """OCL_ICD_ASSUME_ICD_EXTENSION lets a vendor have clGetPlatformInfo in its dispatch table only."""

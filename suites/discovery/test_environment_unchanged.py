@@ -6,10 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.build import build
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, build, requirement
 
 
 def paths(sandbox: Sandbox, *names: str) -> list[str]:

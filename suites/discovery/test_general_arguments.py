@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, requirement
 
 SUCCESS = 0
 INVALID_VALUE = -30
@@ -41,7 +38,7 @@ SHAPES = [(available, entries) for available in AVAILABLE for entries in ENTRIES
 @requirement("DISC-GEN-006", "DISC-GEN-007")
 @pytest.mark.parametrize("with_count", [True, False], ids=["count", "no-count"])
 @pytest.mark.parametrize("available, entries", SHAPES, ids=str)
-def test_stores_as_many_as_fit(
+def test_as_many_platforms_are_stored_as_fit(
     loader: Loader, sandbox: Sandbox, available: int, entries: int, with_count: bool
 ) -> None:
     """min(num_entries, available) handles are stored and nothing around them; the count is what is available."""
@@ -66,7 +63,9 @@ def test_stores_as_many_as_fit(
 @requirement("DISC-GEN-007")
 @pytest.mark.parametrize("entries", [0, 1, 3, 4, 5, 0x7FFFFFFF, 0xFFFFFFFF])
 @pytest.mark.parametrize("available", [1, 4, 9])
-def test_count_alone(loader: Loader, sandbox: Sandbox, available: int, entries: int) -> None:
+def test_count_without_an_array_is_what_is_available(
+    loader: Loader, sandbox: Sandbox, available: int, entries: int
+) -> None:
     """Without an array the count is what is available, whatever num_entries says."""
     some_platforms(sandbox, available)
 
@@ -80,7 +79,7 @@ def test_count_alone(loader: Loader, sandbox: Sandbox, available: int, entries: 
 @requirement("DISC-GEN-008")
 @pytest.mark.parametrize("available", [1, 5])
 @pytest.mark.parametrize("spare", [1, 2, 5, 32])
-def test_spare_slots(
+def test_spare_slots_are_all_cleared_or_all_left_alone(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], available: int, spare: int
 ) -> None:
     """Slots beyond the available platforms are either all cleared or all left alone."""
@@ -99,7 +98,7 @@ def test_spare_slots(
 @pytest.mark.parametrize("with_count", [True, False], ids=["count", "no-count"])
 @pytest.mark.parametrize("first", [True, False], ids=["first-call", "later-call"])
 @pytest.mark.parametrize("available", [1, 4])
-def test_array_without_entries(
+def test_array_without_entries_is_invalid_value(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], available: int, first: bool, with_count: bool
 ) -> None:
     """An array with num_entries 0 is CL_INVALID_VALUE and stays untouched; the same call with room succeeds."""
@@ -122,7 +121,7 @@ def test_array_without_entries(
 @requirement("DISC-GEN-005")
 @pytest.mark.parametrize("entries", [0, 1, 4, 0xFFFFFFFF])
 @pytest.mark.parametrize("first", [True, False], ids=["first-call", "later-call"])
-def test_nowhere_to_write(loader: Loader, sandbox: Sandbox, entries: int, first: bool) -> None:
+def test_neither_array_nor_count_is_invalid_value(loader: Loader, sandbox: Sandbox, entries: int, first: bool) -> None:
     """NULL for both the array and the count is CL_INVALID_VALUE; the same call with a count succeeds."""
     some_platforms(sandbox, 4)
 
@@ -206,7 +205,9 @@ def check_not_found(cl: Session) -> None:
 @requirement("DISC-GEN-002", "DISC-GEN-003")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
 @pytest.mark.parametrize("make", NOTHING.values(), ids=NOTHING.keys())
-def test_no_platform(loader: Loader, sandbox: Sandbox, make: Callable[[Sandbox], None], way: str) -> None:
+def test_no_platform_is_platform_not_found_and_count_0(
+    loader: Loader, sandbox: Sandbox, make: Callable[[Sandbox], None], way: str
+) -> None:
     """Without a usable platform every call is CL_PLATFORM_NOT_FOUND_KHR, and the count, where wanted, is 0."""
     make(sandbox)
     nowhere: dict[str, Path] | None = {} if way == "system" and make is _no_directory else None
@@ -220,7 +221,7 @@ def test_no_platform(loader: Loader, sandbox: Sandbox, make: Callable[[Sandbox],
 
 @requirement("DISC-GEN-002")
 @pytest.mark.parametrize("shape", ["count", "array", "both"])
-def test_no_platform_in_the_first_call(loader: Loader, sandbox: Sandbox, shape: str) -> None:
+def test_no_platform_in_the_first_call_is_platform_not_found(loader: Loader, sandbox: Sandbox, shape: str) -> None:
     """The first call of a process already answers CL_PLATFORM_NOT_FOUND_KHR, in each shape; one vendor is enough."""
     sandbox.file("outside.icd", f"{sandbox.icd('a')}\n")
 
@@ -240,7 +241,7 @@ def test_no_platform_in_the_first_call(loader: Loader, sandbox: Sandbox, shape: 
 @requirement("DISC-GEN-002")
 @pytest.mark.parametrize("shape", ["array-without-entries", "nothing"])
 @pytest.mark.parametrize("first", [True, False], ids=["first-call", "later-call"])
-def test_wrong_arguments_without_platforms(
+def test_wrong_arguments_without_platforms_store_nothing(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], shape: str, first: bool
 ) -> None:
     """Wrong arguments where there is no platform either: one of the two errors, and nothing is stored."""
@@ -256,7 +257,9 @@ def test_wrong_arguments_without_platforms(
 
 
 @requirement("DISC-GEN-002")
-def test_other_functions_without_platforms(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_context_by_type_without_platforms_is_an_error(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """Without a platform a context by type is an error and not a crash, as the first call and after an enumeration."""
     results = []
     for enumerate_before in (False, True):

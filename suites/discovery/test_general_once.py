@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, Value, requirement
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
 DEVICE_TYPE_GPU = 4
@@ -61,7 +57,7 @@ def test_loading_the_loader_loads_no_vendor(loader: Loader, sandbox: Sandbox, wa
 
 @requirement("DISC-GEN-012")
 @pytest.mark.parametrize("way", WAYS)
-def test_process_without_a_call(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_process_without_a_call_loads_no_vendor(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """A process that makes no call ends as usual, and no vendor library was ever loaded."""
     sandbox.vendor("a")
 
@@ -73,7 +69,7 @@ def test_process_without_a_call(loader: Loader, sandbox: Sandbox, way: str) -> N
 
 
 @requirement("DISC-GEN-012")
-def test_opened_and_closed_without_a_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_loader_opened_and_closed_without_a_call_loads_no_vendor(loader: Loader, sandbox: Sandbox) -> None:
     """A loader that is opened and closed without a call loads no vendor; opened again it works."""
     sandbox.vendor("a")
 
@@ -87,7 +83,7 @@ def test_opened_and_closed_without_a_call(loader: Loader, sandbox: Sandbox) -> N
 
 
 @requirement("DISC-GEN-012")
-def test_vendors_that_arrive_before_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_vendors_that_arrive_before_the_first_call_are_found(loader: Loader, sandbox: Sandbox) -> None:
     """What counts is the directory as it stands at the first call, not as it stood when the loader was loaded."""
     mock = sandbox.vendor("gone")
 
@@ -99,7 +95,7 @@ def test_vendors_that_arrive_before_the_first_call(loader: Loader, sandbox: Sand
 
 
 @requirement("DISC-GEN-012")
-def test_environment_at_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_environment_at_the_first_call_counts(loader: Loader, sandbox: Sandbox) -> None:
     """What counts is the environment at the first call, not the one with which the process began."""
     loader.require("OCL_ICD_VENDORS")
     three_vendors(sandbox)
@@ -192,7 +188,7 @@ def test_first_call_starts_discovery(
 
 
 @requirement("DISC-GEN-013")
-def test_own_function_in_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_own_function_of_a_vendor_is_found_in_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
     """A vendor's own function is found by its suffix when it is the first thing that is asked for."""
     three_vendors(sandbox)
 
@@ -205,7 +201,7 @@ def test_own_function_in_the_first_call(loader: Loader, sandbox: Sandbox) -> Non
 @requirement("DISC-GEN-013")
 @pytest.mark.parametrize("enumerated", [False, True], ids=["first-call", "later-call"])
 @pytest.mark.parametrize("call", ["context", "gl"])
-def test_default_platform_in_the_first_call(
+def test_default_platform_in_the_first_call_is_the_later_one(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], call: str, enumerated: bool
 ) -> None:
     """Without a platform the answer is a vendor's or an error, as the first call just as after an enumeration."""
@@ -245,7 +241,7 @@ def test_default_platform_in_the_first_call(
     ],
     ids=lambda value: value if isinstance(value, str) else "NULL",
 )
-def test_first_call_without_an_object(
+def test_first_call_without_an_object_leaves_all_vendors_to_be_found(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str, arguments: tuple[object, ...]
 ) -> None:
     """A first call without any object may or may not start discovery; it is no crash, and the next call finds all."""
@@ -295,7 +291,7 @@ BEFORE = {
 @requirement("DISC-GEN-011")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
 @pytest.mark.parametrize("first", BEFORE.values(), ids=BEFORE.keys())
-def test_vendors_added_later(
+def test_vendors_added_after_the_first_call_are_not_listed(
     loader: Loader, sandbox: Sandbox, first: Callable[[Session, Sandbox], None], way: str
 ) -> None:
     """A vendor that is added after the first call is not picked up in this process, but in the next one."""
@@ -313,7 +309,7 @@ def test_vendors_added_later(
 
 @requirement("DISC-GEN-011")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
-def test_vendors_added_when_there_was_none(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_vendors_added_after_none_was_found_are_not_listed(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """That there is no platform is found out once, too."""
     with loader.start(sandbox, **options(way)) as cl:
         for _ in range(3):
@@ -327,7 +323,7 @@ def test_vendors_added_when_there_was_none(loader: Loader, sandbox: Sandbox, way
 
 
 @requirement("DISC-GEN-011")
-def test_everything_changes_after_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_platforms_stay_when_everything_changes_after_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
     """Files, libraries, environment and folder may go once discovery is over: the platforms stay and work."""
     three_vendors(sandbox)
     other = sandbox.folder("other")
@@ -369,7 +365,9 @@ def test_same_list_again_and_again(loader: Loader, sandbox: Sandbox, way: str) -
 @requirement("DISC-GEN-009")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
 @pytest.mark.parametrize("enumerated", [True, False], ids=["after", "before"])
-def test_list_of_a_forked_process(loader: Loader, sandbox: Sandbox, enumerated: bool, way: str) -> None:
+def test_forked_process_has_the_list_of_its_parent(
+    loader: Loader, sandbox: Sandbox, enumerated: bool, way: str
+) -> None:
     """A child process has its parent's list if there was one, and else finds the vendors itself."""
     three_vendors(sandbox)
 

@@ -7,16 +7,22 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent, narrowed, routing_parameter
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    Value,
+    api,
+    narrowed,
+    requirement,
+    routing_parameter,
+    slots,
+)
 
 KINDS = ("device", "context", "queue", "memory", "program", "kernel", "event", "sampler")
 LAYERS = ["outer", "inner"]
@@ -61,7 +67,7 @@ def way(log: CallLog, name: str) -> list[str]:
 
 @requirement("DISP-NUL-018")
 @pytest.mark.parametrize("kind", KINDS)
-def test_null_object_with_layers(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+def test_null_object_passes_all_layers_and_is_the_same_error(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """NULL passes all layers and is then the usual error; the same call with an object goes on to the vendor."""
     two_layers(loader, sandbox)
     calls: dict[str, list[PatternedCall]] = defaultdict(list)
@@ -117,7 +123,9 @@ def contexts(cl: Session, device: Value | int) -> list[tuple[object, int]]:
 
 @requirement("DISP-NUL-018", "DISP-NUL-012", "DISP-NUL-013")
 @pytest.mark.parametrize("with_vendors", [True, False], ids=["vendors", "no-vendor"])
-def test_lists_with_layers(loader: Loader, sandbox: Sandbox, with_vendors: bool) -> None:
+def test_lists_without_a_first_element_pass_all_layers_and_are_refused(
+    loader: Loader, sandbox: Sandbox, with_vendors: bool
+) -> None:
     """Lists without a first element pass all layers and are then the usual errors; others go on to the vendor."""
     two_layers(loader, sandbox, with_vendors)
     with loader.start(sandbox) as cl:
@@ -140,7 +148,7 @@ def test_lists_with_layers(loader: Loader, sandbox: Sandbox, with_vendors: bool)
 
 
 @requirement("DISP-NUL-018", "DISP-NUL-002", "DISP-NUL-014")
-def test_null_platform_with_layers(loader: Loader, sandbox: Sandbox) -> None:
+def test_null_platform_passes_all_layers(loader: Loader, sandbox: Sandbox) -> None:
     """NULL for the platform passes all layers, and then is what it is without them."""
     two_layers(loader, sandbox)
     names = ("clGetPlatformInfo", "clGetDeviceIDs", "clUnloadPlatformCompiler", "clCreateContextFromType")

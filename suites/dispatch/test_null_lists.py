@@ -7,14 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.values import Buffer, Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Buffer, CallLog, Loader, Objects, Sandbox, Session, Value, api, requirement
 
 INVALID_VALUE = -30
 INVALID_PLATFORM = -32
@@ -52,7 +45,7 @@ def asked(log: CallLog, name: str) -> list[str]:
 
 @requirement("DISP-NUL-012")
 @pytest.mark.parametrize("with_vendors", [True, False], ids=["vendors", "no-vendor"])
-def test_events_to_wait_for(loader: Loader, sandbox: Sandbox, with_vendors: bool) -> None:
+def test_no_events_or_null_to_wait_for_is_refused(loader: Loader, sandbox: Sandbox, with_vendors: bool) -> None:
     """No events are CL_INVALID_VALUE and NULL for the first is CL_INVALID_EVENT, with and without vendors.
 
     Nothing is read of a list that is too short for that; a list with an event first goes to its vendor.
@@ -85,7 +78,9 @@ def create_context(cl: Session, properties: Any, count: int, devices: Any, with_
 @requirement("DISP-NUL-013", "DISP-NUL-010")
 @pytest.mark.parametrize("with_error", [True, False], ids=["errcode_ret", "no-errcode_ret"])
 @pytest.mark.parametrize("with_vendors", [True, False], ids=["vendors", "no-vendor"])
-def test_devices_of_a_context(loader: Loader, sandbox: Sandbox, with_vendors: bool, with_error: bool) -> None:
+def test_no_devices_or_null_for_a_context_is_refused(
+    loader: Loader, sandbox: Sandbox, with_vendors: bool, with_error: bool
+) -> None:
     """No devices are CL_INVALID_VALUE and NULL for the first is CL_INVALID_DEVICE, with and without vendors.
 
     Nothing is read of a list that is too short for that; a list with a device first goes to its vendor.
@@ -119,7 +114,7 @@ def test_devices_of_a_context(loader: Loader, sandbox: Sandbox, with_vendors: bo
     *((count, shape, INVALID_VALUE) for count, shape in NO_LIST),
     *((count, shape, INVALID_DEVICE) for count, shape in FIRST_IS_NULL),
 ])  # fmt: skip
-def test_devices_of_a_context_of_a_platform(
+def test_no_devices_beside_a_platform_reach_its_vendor_or_are_refused(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int, shape: str, code: int
 ) -> None:
     """Without devices a platform among the properties may tell the vendor; else the loader answers as without it."""
@@ -157,7 +152,9 @@ def gl_info(cl: Session, address: Value, properties: Any) -> int:
 
 @requirement("DISP-NUL-001", "DISP-NUL-010")
 @pytest.mark.parametrize("properties", NO_PLATFORM)
-def test_no_platform_and_no_vendor(loader: Loader, sandbox: Sandbox, properties: str) -> None:
+def test_list_without_a_platform_and_without_vendors_is_invalid_platform(
+    loader: Loader, sandbox: Sandbox, properties: str
+) -> None:
     """Where there is no platform at all, a property list without one is CL_INVALID_PLATFORM."""
     with loader.start(sandbox) as cl:
         for _ in range(2):
@@ -170,7 +167,7 @@ def test_no_platform_and_no_vendor(loader: Loader, sandbox: Sandbox, properties:
 
 @requirement("DISP-NUL-001", "DISP-NUL-010")
 @pytest.mark.parametrize("properties", NO_PLATFORM)
-def test_no_platform_in_the_list(
+def test_list_without_a_platform_for_a_type_is_refused_or_the_first_platforms(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], properties: str
 ) -> None:
     """A property list without a platform is CL_INVALID_PLATFORM, or stands for the first platform, each time."""

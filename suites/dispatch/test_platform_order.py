@@ -6,11 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, api, requirement
 
 INVALID_PLATFORM = -32
 DEVICES = [(0, 1), (3, 0), (0, 0), (1, 2), (2, 0)]  # GPUs and CPUs, so that order by devices is another one
@@ -33,7 +29,9 @@ def expected(name: str, count: int) -> list[str]:
     + [(counts, False) for counts in ([4, 3], [1, 4, 1], [3, 1, 4])],
     ids=lambda value: str(value) if isinstance(value, list) else "icd2" if value else "icd1",
 )
-def test_platforms_of_one_library(loader: Loader, sandbox: Sandbox, counts: Sequence[int], icd2: bool) -> None:
+def test_platforms_of_one_library_keep_its_order(
+    loader: Loader, sandbox: Sandbox, counts: Sequence[int], icd2: bool
+) -> None:
     """Platforms of one library keep the order in which the library lists them, and no other comes between them."""
     if icd2:
         loader.require("ICD 2")
@@ -101,7 +99,7 @@ def context_of_no_platform(cl: Session) -> tuple[int, int]:
 @requirement("DISP-ORD-004")
 @pytest.mark.parametrize("sort", ["devices", "none"])
 @pytest.mark.parametrize("order", ["a", "ab", "ba", "abc", "cba"])
-def test_default_platform_is_the_first(
+def test_context_that_needs_no_platform_is_the_first_platforms(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], order: str, sort: str
 ) -> None:
     """Where a context needs no platform it is made by the first one listed, also when no one asked for the list yet."""

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
-from harness.check.marks import requirement
-from harness.probe.extensions import FUNCTIONS, MEM_DEVICE_HANDLE_LIST
-from harness.probe.objects import Objects
-from harness.probe.session import CANARY
-from harness.probe.values import pack
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CANARY,
+    DEVICE,
+    EXTENSION_FUNCTIONS,
+    MEM_DEVICE_HANDLE_LIST,
+    NAME,
+    Loader,
+    Objects,
+    Sandbox,
+    Words,
+    pack,
+    problems_of_function,
+    problems_of_lists,
+    requirement,
+)
 
 LIST, OPAQUE_FD, WIN32, KMT, DMA_BUF, WIN32_NAME = MEM_DEVICE_HANDLE_LIST, 0x2060, 0x2061, 0x2062, 0x2067, 0x2069
 END = 0
@@ -81,7 +88,7 @@ INVALID_VALUE = -30
 
 @requirement("XM-QRY-006")
 @pytest.mark.parametrize("name", [*OF_PLATFORM, *OF_DEVICE])
-def test_queries_of_types(loader: Loader, sandbox: Sandbox, name: str) -> None:
+def test_queries_of_handle_types_come_back_unchanged(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """Types that a vendor answers, their size, and the error of one that knows no such query come back as they are."""
     function, what = name.split("-")
     for vendor, extensions in EXTENSIONS.items():
@@ -110,14 +117,14 @@ def test_queries_of_types(loader: Loader, sandbox: Sandbox, name: str) -> None:
 
 @requirement("XM-IMP-017")
 @pytest.mark.parametrize("function", ["clCreateBufferWithProperties", "clCreateImageWithProperties"])
-def test_list_of_memory(loader: Loader, sandbox: Sandbox, function: str) -> None:
+def test_memory_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Whatever a list holds, the vendor of the context gets it up to its terminator, and nothing behind is read."""
     assert len(LISTS) > 20
     assert problems_of_lists(loader, sandbox, function, LISTS) == []
 
 
 @requirement("XM-ACQ-011")
-@pytest.mark.parametrize("function", FUNCTIONS["cl_khr_external_memory"])
-def test_functions_of_external_memory(loader: Loader, sandbox: Sandbox, function: str) -> None:
+@pytest.mark.parametrize("function", EXTENSION_FUNCTIONS["cl_khr_external_memory"])
+def test_external_memory_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
     assert problems_of_function(loader, sandbox, function) == []

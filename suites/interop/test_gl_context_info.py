@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.values import Buffer, Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Buffer, Loader, Sandbox, Session, Value, api, requirement
 
 FUNCTION = "clGetGLContextInfoKHR"
 EXTENSIONS = "cl_khr_icd cl_khr_gl_sharing"
@@ -69,7 +64,7 @@ def platforms_by_name(cl: Session) -> dict[str, Value]:
 
 
 @requirement("GL-INF-002")
-def test_function_is_had_by_its_address(loader: Loader, sandbox: Sandbox) -> None:
+def test_gl_context_info_is_found_by_address_query(loader: Loader, sandbox: Sandbox) -> None:
     """The function is to be had by its address, of any platform; where it is exported, that is the same one."""
     sandbox.vendor("a", extensions=EXTENSIONS)
     with loader.start(sandbox) as cl:
@@ -87,7 +82,7 @@ COUNTS = (0, 1, 2, 3, 7, 64)
 
 @requirement("GL-INF-001")
 @pytest.mark.parametrize("query", QUERIES, ids=["current", "all"])
-def test_answers_of_every_size(loader: Loader, sandbox: Sandbox, query: int) -> None:
+def test_gl_devices_come_back_whatever_their_number(loader: Loader, sandbox: Sandbox, query: int) -> None:
     """However many devices a vendor names, the application gets them all, and their size, and not a byte more."""
     for count in COUNTS:
         sandbox.vendor(f"v{count}", extensions=EXTENSIONS, gpus=1, faults=[f"gl_devices={count}"])
@@ -115,7 +110,7 @@ CODES = (-1000, -59, -64, -60, -32, -34, -1001, -2, 1, 0x7FFFFFFF, -0x80000000)
 
 
 @requirement("GL-CTX-019", "GL-INF-001")
-def test_any_error_comes_back(loader: Loader, sandbox: Sandbox) -> None:
+def test_any_error_of_a_gl_context_comes_back(loader: Loader, sandbox: Sandbox) -> None:
     """Whatever error a vendor has for attributes of OpenGL, each of the three functions reports it as it is."""
     for code in CODES:
         name, faults = f"v{code & 0xFFFFFFFF:x}", [f"gl_egl_context_answers={code}"]
@@ -138,7 +133,7 @@ REFUSED: dict[str, tuple[list[Any], int]] = {
 
 @requirement("GL-CTX-019", "GL-INF-001")
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_a_vendor_refuses(loader: Loader, sandbox: Sandbox, what: str) -> None:
+def test_gl_attributes_that_a_vendor_refuses_are_refused(loader: Loader, sandbox: Sandbox, what: str) -> None:
     """What a vendor refuses by the text of the extension, it refuses through the loader, and nothing more."""
     attributes, error = REFUSED[what]
     sandbox.vendor("without", extensions="cl_khr_icd")

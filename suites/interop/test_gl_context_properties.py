@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from harness.api.model import api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent
-from harness.probe.values import Buffer, pack
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    Buffer,
+    CallLog,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    api,
+    pack,
+    requirement,
+)
 
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 USER_SYNC = api().constant("CL_CONTEXT_INTEROP_USER_SYNC")
@@ -166,7 +170,7 @@ WITHOUT_PLATFORM = [
 
 
 @requirement("GL-CTX-019")
-def test_devices_tell_the_vendor(loader: Loader, sandbox: Sandbox) -> None:
+def test_gl_attributes_without_a_platform_reach_the_vendor_of_the_devices(loader: Loader, sandbox: Sandbox) -> None:
     """Attributes of OpenGL without a platform arrive at the vendor of the devices, as they are."""
     vendors(loader, sandbox, "clCreateContext")
     with loader.start(sandbox) as cl:
@@ -180,7 +184,7 @@ def test_devices_tell_the_vendor(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("GL-CTX-019", "GL-INF-001")
 @pytest.mark.parametrize("function", FUNCTIONS[1:])
-def test_attributes_without_a_platform(
+def test_gl_attributes_without_a_platform_are_refused_or_the_first_platforms(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str
 ) -> None:
     """Attributes of OpenGL without a platform are refused, or are the first platform's, whatever they are."""

@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    requirement,
+    slots,
+)
 
 INVALID_OPERATION = -59
 NULL = {"context": -34, "queue": -36, "memory": -38}  # the error where that handle is NULL
@@ -69,7 +72,9 @@ def objects_by_owner(cl: Session) -> dict[str, Objects]:
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_two_vendors_beside_one_without(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_gl_calls_reach_the_two_vendors_that_have_the_function(
+    loader: Loader, sandbox: Sandbox, function: Function
+) -> None:
     """However the function is had, calls reach the two vendors that have it, unchanged, and NULL reaches nobody."""
     three_vendors(loader, sandbox, function)
     error = NULL[slots()[function.name].class_]
@@ -100,7 +105,9 @@ def reached(log: CallLog) -> list[str]:
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_vendor_without_the_function_of_gl(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_gl_call_to_a_vendor_without_the_function_is_invalid_operation(
+    loader: Loader, sandbox: Sandbox, function: Function
+) -> None:
     """A call on an object of the vendor that has no such function answers CL_INVALID_OPERATION; the others get none."""
     three_vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
@@ -123,7 +130,7 @@ CODES = (-1000, -1093, -1092, -60, -62, -64, -39, -30, -1, 1, 0x7FFFFFFF, -0x800
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_errors_come_back(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_errors_of_gl_functions_come_back(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """Every error of a vendor comes back as it is, with NULL where an object would be, and nothing is written."""
     for code in CODES:
         extensions = "cl_khr_gl_sharing cl_khr_gl_event cl_khr_egl_image cl_khr_egl_event"
@@ -188,7 +195,7 @@ class Sharing:
 
 
 @requirement("GL-OBJ-016", "GL-ACQ-011", "GL-EVT-010")
-def test_sharing_of_two_vendors(loader: Loader, sandbox: Sandbox) -> None:
+def test_gl_objects_of_two_vendors_work_beside_each_other(loader: Loader, sandbox: Sandbox) -> None:
     """Objects of OpenGL and EGL of two vendors are made, asked for, acquired and released beside each other."""
     for name in "ab":
         sandbox.vendor(name, extensions=GL_SHARING, icd2=name == "b" and loader.has("ICD 2"))

@@ -10,17 +10,22 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.layer_schemes import use_layers
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent, address_of
-from harness.probe.values import pack
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    address_of,
+    api,
+    pack,
+    requirement,
+    slots,
+    use_layers,
+)
 
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 COUNTS = api().constant("CL_DEVICE_PARTITION_BY_COUNTS")
@@ -125,7 +130,7 @@ def address_problems(call: PatternedCall, log: CallLog, *components: str) -> lis
 
 @requirement("PL-GEN-017")
 @pytest.mark.parametrize("function", OPAQUE, ids=str)
-def test_list_arrives_as_it_is(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_property_list_arrives_as_it_is(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """Whatever is in the list, the vendor of the object gets it: NULL stays NULL, and an empty list a list.
 
     CL_CONTEXT_PLATFORM means nothing here.
@@ -140,7 +145,7 @@ def test_list_arrives_as_it_is(loader: Loader, sandbox: Sandbox, function: Funct
 
 @requirement("PL-GEN-017")
 @pytest.mark.parametrize("function", OPAQUE, ids=str)
-def test_list_is_not_read(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_property_list_of_a_bad_address_is_not_read(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """An address of nothing arrives as it is: only the vendor would have read it."""
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
@@ -152,7 +157,7 @@ def test_list_is_not_read(loader: Loader, sandbox: Sandbox, function: Function) 
 
 @requirement("PL-GEN-017")
 @pytest.mark.parametrize("function", OPAQUE, ids=str)
-def test_list_passes_a_layer(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_property_list_passes_a_layer_unchanged(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """The same through a layer, which gets the list, too."""
     loader.require("OPENCL_LAYERS")
     use_layers(sandbox, [sandbox.layer("layer")])
@@ -176,7 +181,7 @@ def around(name: int) -> Words:
 
 @requirement("PL-GEN-018")
 @pytest.mark.parametrize("function", [api().functions[name] for name in OF_CONTEXTS], ids=str)
-def test_names_around_the_platform(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_unknown_names_around_the_platform_arrive(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """Names that the loader does not know, and never will, stand around the platform, one after the other."""
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
@@ -207,7 +212,7 @@ NESTED: dict[str, Words] = {
 
 @requirement("PL-GEN-018")
 @pytest.mark.parametrize("function", [api().functions[name] for name in OF_CONTEXTS], ids=str)
-def test_lists_as_values(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_nested_list_arrives_with_what_follows_it(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """A value that is a list with its own end marker arrives with all that is in it and behind it."""
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
@@ -219,7 +224,9 @@ def test_lists_as_values(loader: Loader, sandbox: Sandbox, function: Function) -
 
 @requirement("PL-GEN-018")
 @pytest.mark.parametrize("function", [api().functions[name] for name in OF_CONTEXTS[1:]], ids=str)
-def test_end_of_a_list_that_is_a_value(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_end_of_a_nested_list_in_the_place_of_a_name_arrives(
+    loader: Loader, sandbox: Sandbox, function: Function
+) -> None:
     """Where such an end stands in the place of a name, the list is at its end for those who count in pairs.
 
     So a platform behind it is heeded by a loader that knows the property, else the call is refused or the first

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.addressed import DEVICE, Words, problems_of_function, problems_of_lists
-from harness.check.marks import requirement
-from harness.probe.extensions import (
-    FUNCTIONS,
+from harness.check import (
+    DEVICE,
+    EXTENSION_FUNCTIONS,
     SEMAPHORE_DEVICE_HANDLE_LIST,
     SEMAPHORE_EXPORT_HANDLE_TYPES,
     SEMAPHORE_OPAQUE_FD,
     SEMAPHORE_SYNC_FD,
     SEMAPHORE_TYPE,
     SEMAPHORE_TYPE_BINARY,
+    Loader,
+    Sandbox,
+    Words,
+    problems_of_function,
+    problems_of_lists,
+    requirement,
 )
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
 
 TYPE, LIST, EXPORT = SEMAPHORE_TYPE, SEMAPHORE_DEVICE_HANDLE_LIST, SEMAPHORE_EXPORT_HANDLE_TYPES
 BINARY = [TYPE, SEMAPHORE_TYPE_BINARY]
@@ -42,22 +45,22 @@ LISTS: dict[str, Words] = {
 
 
 @requirement("XM-SEM-019")
-def test_list_of_semaphores(loader: Loader, sandbox: Sandbox) -> None:
+def test_semaphore_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox) -> None:
     """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
     assert LISTS
     assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
 
 
 @requirement("XM-SEM-019")
-@pytest.mark.parametrize("function", FUNCTIONS["cl_khr_semaphore"])
-def test_functions_of_semaphores(loader: Loader, sandbox: Sandbox, function: str) -> None:
+@pytest.mark.parametrize("function", EXTENSION_FUNCTIONS["cl_khr_semaphore"])
+def test_semaphore_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
     assert problems_of_function(loader, sandbox, function) == []
 
 
 @requirement("XM-XSM-016")
 @pytest.mark.parametrize("extension", ["cl_khr_external_semaphore", "cl_khr_external_semaphore_sync_fd"])
-def test_functions_of_external_semaphores(loader: Loader, sandbox: Sandbox, extension: str) -> None:
+def test_external_semaphore_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, extension: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
-    (function,) = FUNCTIONS[extension]
+    (function,) = EXTENSION_FUNCTIONS[extension]
     assert problems_of_function(loader, sandbox, function) == []

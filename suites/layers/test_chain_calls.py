@@ -7,16 +7,21 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.layer_schemes import use_layers
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, address_of, variants
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Value,
+    address_of,
+    api,
+    requirement,
+    slots,
+    use_layers,
+    variants,
+)
 
 
 def chain(loader: Loader, sandbox: Sandbox, names: Sequence[str], **settings: Any) -> list[str]:
@@ -133,7 +138,9 @@ def test_functions_of_a_vendor_bypass_the_layers(loader: Loader, sandbox: Sandbo
 @requirement("LAY-CHN-008")
 @pytest.mark.parametrize("front", [(), ("before",)], ids=["alone", "behind-another"])
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
-def test_wrapped_handles(loader: Loader, sandbox: Sandbox, icd2: bool, front: tuple[str, ...]) -> None:
+def test_wrapped_handles_that_are_not_addresses_work(
+    loader: Loader, sandbox: Sandbox, icd2: bool, front: tuple[str, ...]
+) -> None:
     """Handles that are no addresses at all work when a layer hands them out: nothing looks into them before it."""
     if icd2:
         loader.require("ICD 2")
@@ -195,7 +202,7 @@ def test_what_a_layer_changes_is_what_others_see(loader: Loader, sandbox: Sandbo
 
 @requirement("LAY-CHN-007", "LAY-CHN-009")
 @pytest.mark.parametrize("position", [0, 1])
-def test_answers_of_a_layer_in_the_place_of_the_loader(loader: Loader, sandbox: Sandbox, position: int) -> None:
+def test_layer_may_answer_what_the_loader_would(loader: Loader, sandbox: Sandbox, position: int) -> None:
     """Where a layer answers a call that the loader would, the application gets that; other calls are the loader's."""
     loader.require("OPENCL_LAYERS")
     swallows = {"swallows": ["clGetPlatformIDs", "clUnloadCompiler"]}
@@ -216,7 +223,9 @@ def test_answers_of_a_layer_in_the_place_of_the_loader(loader: Loader, sandbox: 
 @requirement("LAY-CHN-003", "LAY-CHN-009")
 @pytest.mark.parametrize("how", ["recurses", "calls_another"])
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_calls_that_a_layer_makes(loader: Loader, sandbox: Sandbox, position: int, how: str) -> None:
+def test_calls_that_a_layer_makes_go_to_what_is_after_it(
+    loader: Loader, sandbox: Sandbox, position: int, how: str
+) -> None:
     """A call of a layer to its target goes to what is behind it; one to the loader itself starts at the front."""
     loader.require("OPENCL_LAYERS")
     names = ["front", "middle", "back"]
@@ -238,7 +247,9 @@ def test_calls_that_a_layer_makes(loader: Loader, sandbox: Sandbox, position: in
 @requirement("LAY-CHN-014")
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 16])
 @pytest.mark.parametrize("order", ["12", "21", "212", "121"])
-def test_vendors_of_both_generations_behind_layers(loader: Loader, sandbox: Sandbox, order: str, count: int) -> None:
+def test_chains_of_0_to_16_layers_reach_vendors_of_both_generations(
+    loader: Loader, sandbox: Sandbox, order: str, count: int
+) -> None:
     """Chains of 0 to 16 layers work in front of vendors of ICD 1 and 2, in every order: each object's vendor is met."""
     loader.require("ICD 2")
     layers = chain(loader, sandbox, [f"layer{i}" for i in range(count)]) if count else []

@@ -13,7 +13,7 @@ from harness.subject.icd import Icd
 
 
 @functools.cache
-def listed(icd: Icd) -> list[tuple[str, list[str]]]:
+def platforms_with_devices(icd: Icd) -> list[tuple[str, list[str]]]:
     """The names of all its platforms, each with those of its devices, as it answers them without a loader.
 
     Makes the case `unsupported` where it has no platform on this machine.

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.session import CANARY
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import CANARY, Icd, IcdSession, Sandbox, Unsupported, Value, api, requirement
 
 INVALID_VALUE = -30
 UNLOADABLE = 0x0921  # CL_PLATFORM_UNLOADABLE_KHR, which older headers do not have
@@ -39,7 +33,7 @@ def test_platforms_have_a_table(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-ACC-025")
-def test_extension_is_listed(icd: Icd, sandbox: Sandbox) -> None:
+def test_platform_extensions_list_cl_khr_icd(icd: Icd, sandbox: Sandbox) -> None:
     """CL_PLATFORM_EXTENSIONS has the word cl_khr_icd."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -48,7 +42,7 @@ def test_extension_is_listed(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-ACC-026")
-def test_suffix(icd: Icd, sandbox: Sandbox) -> None:
+def test_suffix_is_not_empty_and_has_no_spaces(icd: Icd, sandbox: Sandbox) -> None:
     """CL_PLATFORM_ICD_SUFFIX_KHR is not empty, and without spaces: names of functions end in it."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -59,7 +53,7 @@ def test_suffix(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("query", STRINGS)
-def test_string_of_exact_size(icd: Icd, sandbox: Sandbox, query: str) -> None:
+def test_string_fits_memory_of_exactly_its_size(icd: Icd, sandbox: Sandbox, query: str) -> None:
     """Memory of the told size is enough; the string ends with its only zero byte, and its size is told with it."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -72,7 +66,7 @@ def test_string_of_exact_size(icd: Icd, sandbox: Sandbox, query: str) -> None:
 
 
 @pytest.mark.parametrize("query", STRINGS)
-def test_string_in_larger_memory(icd: Icd, sandbox: Sandbox, query: str) -> None:
+def test_string_in_larger_memory_leaves_the_rest_untouched(icd: Icd, sandbox: Sandbox, query: str) -> None:
     """Of larger memory nothing behind the string is written."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -84,7 +78,7 @@ def test_string_in_larger_memory(icd: Icd, sandbox: Sandbox, query: str) -> None
 
 
 @pytest.mark.parametrize("query", STRINGS)
-def test_string_in_too_little_memory(icd: Icd, sandbox: Sandbox, query: str) -> None:
+def test_string_in_too_little_memory_is_invalid_value(icd: Icd, sandbox: Sandbox, query: str) -> None:
     """Memory that is too small gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -114,7 +108,7 @@ def test_exported_query_answers_the_same(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-ACC-027")
-def test_unloadable(icd: Icd, sandbox: Sandbox) -> None:
+def test_unloadable_platform_answers_with_a_cl_bool(icd: Icd, sandbox: Sandbox) -> None:
     """A platform with cl_khr_icd_unloadable answers CL_PLATFORM_UNLOADABLE_KHR with a cl_bool."""
     with icd.open(sandbox) as session:
         asked = 0

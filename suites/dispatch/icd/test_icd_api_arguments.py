@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd import calls
-from harness.check.marks import requirement
-from harness.probe.icd_objects import ARGUMENT_INFORMATION, KERNEL_OF_ARGUMENTS, KERNELS, IcdObjects
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    ARGUMENT_INFORMATION,
+    KERNEL_OF_ARGUMENTS,
+    KERNELS,
+    Icd,
+    IcdObjects,
+    Sandbox,
+    Unsupported,
+    api,
+    calls,
+    requirement,
+)
 
 FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCreateProgramWithBuiltInKernels")
 # A platform without these, and a program that was not made of an intermediate language, may say so.
@@ -18,7 +24,7 @@ REFUSED = (-59, -30, -18, -33, -44)
 
 @requirement("API-ARG-001")
 @pytest.mark.parametrize("function", sorted({rule.function for rule in calls.rules()}))
-def test_improper_argument(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_improper_argument_is_refused_with_its_error(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An argument that the text excludes gives the error that the text names."""
 
     def check(objects: IcdObjects, rule: calls.Rule) -> None:
@@ -37,7 +43,7 @@ def test_improper_argument(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("API-ARG-002")
 @pytest.mark.parametrize("function", [name for name in calls.recipes() if name not in FOREIGN_PROGRAMS])
-def test_proper_call(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_proper_call_succeeds(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The same call without anything improper succeeds: the positive control of all of these."""
 
     def check(objects: IcdObjects) -> None:
@@ -62,7 +68,7 @@ def test_proper_call(icd: Icd, sandbox: Sandbox, function: str) -> None:
         pytest.param(KERNELS, id="none and arguments"),
     ],
 )
-def test_argument_information(icd: Icd, sandbox: Sandbox, source: str) -> None:
+def test_argument_information_is_available_where_it_was_asked_for(icd: Icd, sandbox: Sandbox, source: str) -> None:
     """Kernels are built with -cl-kernel-arg-info, with arguments or none; without it, as the control."""
     with icd.open(sandbox) as session:
         objects = session.objects(session.some_platforms()[0])

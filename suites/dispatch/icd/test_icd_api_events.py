@@ -6,16 +6,19 @@ import time
 
 import pytest
 
-from harness.api.commands import command_type
-from harness.api.model import api
-from harness.check.icd import calls
-from harness.check.marks import requirement
-from harness.probe.icd_objects import IcdObjects
-from harness.probe.icd_session import IcdSession
-from harness.probe.session import Session
-from harness.probe.values import Callback, Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import (
+    Callback,
+    Icd,
+    IcdObjects,
+    IcdSession,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    calls,
+    command_type,
+    requirement,
+)
 
 INVALID_EVENT, INVALID_OPERATION, EXEC_STATUS_ERROR, PROFILING_INFO_NOT_AVAILABLE = -58, -59, -14, -7
 COMPLETE, SUBMITTED, QUEUED, FAILED = 0, 2, 3, -5
@@ -57,7 +60,7 @@ def wait_for_calls(session: IcdSession, sandbox: Sandbox, count: int) -> None:
 
 
 @requirement("API-EVT-001")
-def test_status_of_a_user_event(icd: Icd, sandbox: Sandbox) -> None:
+def test_status_of_a_user_event_is_submitted_until_it_is_set(icd: Icd, sandbox: Sandbox) -> None:
     """A user event is submitted until its status is set, which can be done once."""
     with icd.open(sandbox) as session:
         event = platform_of(session).event
@@ -79,7 +82,7 @@ def test_status_of_a_command_cannot_be_set(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("API-EVT-002")
 @pytest.mark.parametrize("function", WITH_EVENT)
-def test_event_of_each_command(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_event_of_each_command_names_it_and_completes(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A command's event says what command it is; when the queue is finished it is complete."""
 
     def check(objects: IcdObjects) -> None:
@@ -134,7 +137,7 @@ def test_command_ends_with_the_error_that_it_waits_for(icd: Icd, sandbox: Sandbo
 
 @requirement("API-EVT-004")
 @pytest.mark.parametrize("end", [COMPLETE, FAILED], ids=["complete", "failed"])
-def test_callbacks_of_a_user_event(icd: Icd, sandbox: Sandbox, end: int) -> None:
+def test_callbacks_of_a_user_event_are_called_once_each(icd: Icd, sandbox: Sandbox, end: int) -> None:
     """Every callback of an event is called once, with its status or the error, and with its data."""
     with icd.open(sandbox) as session:
         event = platform_of(session).event
@@ -149,7 +152,7 @@ def test_callbacks_of_a_user_event(icd: Icd, sandbox: Sandbox, end: int) -> None
 
 
 @requirement("API-EVT-004")
-def test_callback_of_a_command_that_has_ended(icd: Icd, sandbox: Sandbox) -> None:
+def test_callback_of_a_command_that_has_ended_is_called_once(icd: Icd, sandbox: Sandbox) -> None:
     """So is a callback that is set when the command has ended already."""
     with icd.open(sandbox) as session:
         event = platform_of(session).named("done")
@@ -162,7 +165,7 @@ def test_callback_of_a_command_that_has_ended(icd: Icd, sandbox: Sandbox) -> Non
 
 @requirement("API-EVT-005")
 @pytest.mark.parametrize("of", ["event", "done"], ids=["user event", "queue without profiling"])
-def test_profiling_that_is_not_available(icd: Icd, sandbox: Sandbox, of: str) -> None:
+def test_profiling_without_information_is_not_available(icd: Icd, sandbox: Sandbox, of: str) -> None:
     """Profiling of a user event, or of a queue without it, is CL_PROFILING_INFO_NOT_AVAILABLE."""
     with icd.open(sandbox) as session:
         event = platform_of(session).named(of)

@@ -5,12 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import Parameter, api
-from harness.check.icd import calls
-from harness.check.marks import requirement
-from harness.probe.icd_objects import IcdObjects
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import Icd, IcdObjects, Parameter, Sandbox, Unsupported, api, calls, requirement
 
 INVALID_VALUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_CONTEXT = -30, -38, -57, -34
 # NULL has a meaning of its own there, or one that the implementation defines.
@@ -47,7 +42,7 @@ CREATING = [f for f in calls.recipes() if any(p.kind == "errcode" for p in api()
 
 @requirement("API-HDL-001", "DISP-NUL-016")
 @pytest.mark.parametrize("function", WITH_HANDLES)
-def test_null(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_null_for_an_object_is_the_error_of_its_class(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """NULL in the place of an object is the error CL_INVALID_… of its class."""
 
     def check(objects: IcdObjects, parameter: Parameter) -> None:
@@ -68,7 +63,7 @@ def test_null(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("API-HDL-002", "DISP-NUL-016")
 @pytest.mark.parametrize("function", WAITING)
-def test_wait_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_wait_list_that_does_not_fit_is_refused_by_every_command(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A wait list that does not fit its count, or that holds NULL, is CL_INVALID_EVENT_WAIT_LIST."""
     improper = {
         "a count of 1, and NULL as list": {"num_events_in_wait_list": "1", "event_wait_list": "-"},
@@ -88,7 +83,7 @@ def test_wait_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("API-HDL-003", "DISP-NUL-016")
 @pytest.mark.parametrize("function", WAITING)
-def test_event_of_another_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_event_of_another_context_is_invalid_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A wait list with an event of another context is CL_INVALID_CONTEXT."""
 
     def check(objects: IcdObjects) -> None:
@@ -107,7 +102,7 @@ def test_event_of_another_context(icd: Icd, sandbox: Sandbox, function: str) -> 
 
 @requirement("API-HDL-003", "DISP-NUL-016")
 @pytest.mark.parametrize("function", WITH_OBJECTS)
-def test_object_of_another_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_object_of_another_context_is_invalid_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A memory object or a kernel of another context than the queue's is CL_INVALID_CONTEXT."""
 
     def check(objects: IcdObjects, parameter: Parameter) -> None:
@@ -127,7 +122,7 @@ def test_object_of_another_context(icd: Icd, sandbox: Sandbox, function: str) ->
 
 @requirement("API-HDL-004")
 @pytest.mark.parametrize("function", OF_ONE_TYPE)
-def test_memory_object_of_another_type(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_memory_object_of_another_type_is_invalid_mem_object(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An image in the place of a buffer, and a buffer in the place of an image, is CL_INVALID_MEM_OBJECT."""
 
     def check(objects: IcdObjects, parameter: Parameter) -> None:
@@ -144,7 +139,7 @@ def test_memory_object_of_another_type(icd: Icd, sandbox: Sandbox, function: str
 
 @requirement("API-HDL-005")
 @pytest.mark.parametrize("function", CREATING)
-def test_without_errcode(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_call_without_errcode_gives_an_object_or_null(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """errcode_ret may be NULL: a proper call gives an object, an improper one NULL."""
 
     def check_proper(objects: IcdObjects) -> None:

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.icd_objects import INFO, IcdObjects
-from harness.probe.icd_session import IcdSession
-from harness.probe.values import Callback, Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import OBJECT_QUERIES, Callback, Icd, IcdObjects, IcdSession, Sandbox, Value, api, requirement
 
-COUNTED = [kind for kind, (_, query) in INFO.items() if query.endswith("REFERENCE_COUNT")]
+COUNTED = [kind for kind, (_, query) in OBJECT_QUERIES.items() if query.endswith("REFERENCE_COUNT")]
 NAMES = {"cl_mem": "MemObject", "cl_command_queue": "CommandQueue"}
 # What an object is made of: its handle may be released before.
 PARENTS = [
@@ -33,7 +27,7 @@ def change(session: IcdSession, how: str, kind: str, handle: Value) -> int:
 
 
 def count_of(session: IcdSession, kind: str, handle: Value) -> int:
-    function, query = INFO[kind]
+    function, query = OBJECT_QUERIES[kind]
     answer = session.buffer(4)
     assert session.call(function, handle, api().constant(query), 4, answer, None) == 0
     return answer.u32()
@@ -45,7 +39,7 @@ def platform_of(session: IcdSession) -> IcdObjects:
 
 @requirement("API-REF-001")
 @pytest.mark.parametrize("kind", COUNTED)
-def test_reference_count(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+def test_reference_count_of_each_class_follows_retain_and_release(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """A retain raises the reference count by one, a release lowers it by one."""
     with icd.open(sandbox) as session:
         handle = platform_of(session)[kind]
@@ -106,7 +100,7 @@ def test_queue_is_released_before_its_event(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("API-REF-003")
 @pytest.mark.parametrize("order", ORDERS)
-def test_release_in_any_order(icd: Icd, sandbox: Sandbox, order: str) -> None:
+def test_release_in_any_order_ends_well(icd: Icd, sandbox: Sandbox, order: str) -> None:
     """Objects that belong together are released in any order, and the process ends as usual."""
     with icd.open(sandbox) as session:
         objects = platform_of(session)
@@ -129,7 +123,7 @@ def test_root_device_is_not_counted(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("API-REF-004")
-def test_destructor_callbacks(icd: Icd, sandbox: Sandbox) -> None:
+def test_destructor_callbacks_are_called_in_reverse_order_once(icd: Icd, sandbox: Sandbox) -> None:
     """The destructor callbacks of a memory object are called with its last release, in reverse order, each once."""
     name = "clSetMemObjectDestructorCallback"
     with icd.open(sandbox) as session:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.contract.queries import Query, queries
-from harness.check.icd import calls
-from harness.check.marks import requirement
-from harness.probe.icd_objects import IcdObjects
-from harness.probe.session import CANARY
-from harness.probe.values import Buffer
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import CANARY, Buffer, Icd, IcdObjects, Query, Sandbox, Unsupported, calls, queries, requirement
 
 INVALID_VALUE, PROFILING_INFO_NOT_AVAILABLE, ARG_INFO_NOT_AVAILABLE = -30, -7, -19
 # Answers to queries whose subject need not have what they ask about.
@@ -84,7 +77,7 @@ def check_string(objects: IcdObjects, query: Query) -> None:
 
 @requirement("API-QRY-001")
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_size_of_an_answer(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_answer_has_the_size_of_its_type(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A query of the platform's version is answered, with the size that its type has."""
     with icd.attempts(sandbox) as attempts:
         for query in asked_of(function):
@@ -93,7 +86,7 @@ def test_size_of_an_answer(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("API-QRY-002")
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_memory_of_each_size(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_answer_fits_memory_of_its_size_and_is_refused_less(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Memory of the told size is enough, nothing behind it is written, and too little of it is CL_INVALID_VALUE."""
     with icd.attempts(sandbox) as attempts:
         for query in asked_of(function):
@@ -112,7 +105,7 @@ def test_string_ends_with_zero(icd: Icd, sandbox: Sandbox, function: str) -> Non
 
 @requirement("API-QRY-004")
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_unknown_query(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_unknown_query_of_a_core_function_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A query that is none of the function's is CL_INVALID_VALUE, and nothing is written."""
     of_others = next(
         q.number for q in queries() if q.function not in (function, "clGetPlatformInfo", "clGetDeviceInfo")
@@ -136,7 +129,7 @@ def test_unknown_query(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("API-QRY-005")
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_query_without_outputs(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_query_without_outputs_does_not_crash(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Without memory and without a size to be told, there is nothing to be done: that is no crash."""
 
     def check(objects: IcdObjects) -> None:

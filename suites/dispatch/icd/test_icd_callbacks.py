@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import time
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.icd_objects import IcdObjects
-from harness.probe.icd_session import IcdSession
-from harness.probe.values import Callback, CallbackArgument
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import Callback, CallbackArgument, Icd, IcdObjects, IcdSession, Sandbox, api, requirement
 
 
 def platform_of(session: IcdSession) -> IcdObjects:
@@ -29,7 +23,7 @@ def wait_for_call(session: IcdSession) -> None:
 
 
 @requirement("DISP-OBJ-005")
-def test_event_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
+def test_event_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The callback of an event gets the event of the application, whose context can be asked there."""
     name = "clSetEventCallback.pfn_notify"
     with icd.open(sandbox) as session:
@@ -47,7 +41,7 @@ def test_event_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-OBJ-005")
-def test_program_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
+def test_program_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The callback of a build gets the program of the application, whose context can be asked there."""
     name = "clBuildProgram.pfn_notify"
     with icd.open(sandbox) as session:
@@ -63,7 +57,7 @@ def test_program_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-OBJ-005")
-def test_memory_object_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
+def test_memory_object_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The destructor callback of a memory object gets the handle that the application has."""
     name = "clSetMemObjectDestructorCallback.pfn_notify"
     with icd.open(sandbox) as session:

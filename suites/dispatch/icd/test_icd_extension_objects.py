@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.check.icd.external import Semaphores, Use, uses
-from harness.check.marks import extension, requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import Icd, IcdSession, Sandbox, Semaphores, Use, Value, extension, pack, requirement, uses
 
 CREATE = "clCreateCommandBufferKHR"
 STATE, RECORDING = 0x1297, 0  # CL_COMMAND_BUFFER_STATE_KHR

@@ -7,14 +7,25 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.external import COMPLETE, STATUS, TYPE, UNKNOWN, Use, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
-from harness.probe.session import CANARY
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    CANARY,
+    COMMAND_BUFFER_FLAGS,
+    COMPLETE,
+    EXTENSION_FUNCTIONS,
+    STATUS,
+    TYPE,
+    UNKNOWN_REVISION,
+    Icd,
+    Sandbox,
+    Unsupported,
+    Use,
+    Value,
+    api,
+    extension,
+    pack,
+    requirement,
+    uses,
+)
 
 pytestmark = extension("cl_khr_command_buffer")
 
@@ -29,7 +40,7 @@ COMMAND_TYPE = 0x12A8
 REQUIRED_PROPERTIES = 0x12AA  # CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR
 CAPABILITIES, CAPABILITY_SIMULTANEOUS_USE = 0x12A9, 1 << 2  # CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
 SIMULTANEOUS_USE = 1  # CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, a flag
-OF_BUFFERS = [name for name in FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
+OF_BUFFERS = [name for name in EXTENSION_FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
 SIZE = 64
 
 
@@ -70,7 +81,7 @@ class Recorder:
         known = api().functions["clCommandFillBufferKHR"].parameters
         revision = self.use.revision()
         newer = any(parameter.name == "properties" for parameter in known)
-        if revision != UNKNOWN and newer != (revision >= (0, 9, 5)):
+        if revision != UNKNOWN_REVISION and newer != (revision >= (0, 9, 5)):
             shown = ".".join(map(str, revision))
             raise Unsupported("machine", f"the OpenCL-Headers have other functions than revision {shown}")
 
@@ -100,7 +111,7 @@ def recorders(session: Any) -> list[Recorder]:
 
 @requirement("XM-CMD-002")
 @pytest.mark.parametrize("what", ["no queue", "NULL", "none of NULL", "two queues"])
-def test_number_of_queues(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_command_buffer_of_several_queues_is_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """Without cl_khr_command_buffer_multi_device, one queue is right, and everything else CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -117,7 +128,7 @@ def test_number_of_queues(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 
 @requirement("XM-CMD-002")
-def test_no_queue(icd: Icd, sandbox: Sandbox) -> None:
+def test_null_queue_for_a_command_buffer_is_invalid_command_queue(icd: Icd, sandbox: Sandbox) -> None:
     """NULL in the list of queues gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -125,7 +136,7 @@ def test_no_queue(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-OTH-001", "PL-GEN-002", "PL-GEN-003", "PL-GEN-015")
-def test_property_list(icd: Icd, sandbox: Sandbox) -> None:
+def test_bad_property_of_a_command_buffer_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """Flags that mean nothing and a name that comes twice give CL_INVALID_VALUE; no list, and flags of 0, are fine.
 
     For a name that nobody knows the text has no error of its own: CL_INVALID_VALUE, or as elsewhere
@@ -146,7 +157,7 @@ def test_property_list(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-OTH-001")
-def test_flags_that_the_device_cannot_do(icd: Icd, sandbox: Sandbox) -> None:
+def test_flags_that_the_device_cannot_do_are_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """Simultaneous use is CL_INVALID_PROPERTY where the device does not say that it can do that."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -158,7 +169,7 @@ def test_flags_that_the_device_cannot_do(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-CMD-003")
-def test_states(icd: Icd, sandbox: Sandbox) -> None:
+def test_command_buffer_records_until_it_is_finalized(icd: Icd, sandbox: Sandbox) -> None:
     """A new command buffer records; a finalized one is executable, and is not finalized again."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -172,7 +183,7 @@ def test_states(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-CMD-004")
-def test_enqueued_while_it_records(icd: Icd, sandbox: Sandbox) -> None:
+def test_enqueue_while_it_records_is_invalid_operation(icd: Icd, sandbox: Sandbox) -> None:
     """A command buffer that records gives CL_INVALID_OPERATION when it is enqueued."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -184,7 +195,7 @@ def test_enqueued_while_it_records(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-CMD-004")
-def test_recorded_when_finalized(icd: Icd, sandbox: Sandbox) -> None:
+def test_recording_when_finalized_is_invalid_operation(icd: Icd, sandbox: Sandbox) -> None:
     """A finalized command buffer gives CL_INVALID_OPERATION to a further command."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -193,7 +204,7 @@ def test_recorded_when_finalized(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-CMD-005")
 @pytest.mark.parametrize("name", ["NUM_QUEUES", "QUEUES", "REFERENCES", "STATE", "CONTEXT"])
-def test_queries(icd: Icd, sandbox: Sandbox, name: str) -> None:
+def test_command_buffer_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """Each query gives its value, by the size rules of all queries."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -217,7 +228,7 @@ def test_queries(icd: Icd, sandbox: Sandbox, name: str) -> None:
 
 
 @requirement("XM-CMD-005")
-def test_properties_come_back(icd: Icd, sandbox: Sandbox) -> None:
+def test_properties_of_a_command_buffer_come_back(icd: Icd, sandbox: Sandbox) -> None:
     """The properties are those that were given; without any the list may be empty or its end marker."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -228,7 +239,7 @@ def test_properties_come_back(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-CMD-005")
-def test_unknown_query(icd: Icd, sandbox: Sandbox) -> None:
+def test_unknown_query_of_a_command_buffer_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A query that nobody knows gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -238,7 +249,7 @@ def test_unknown_query(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-CMD-006")
-def test_reference_count(icd: Icd, sandbox: Sandbox) -> None:
+def test_reference_count_of_a_command_buffer_follows_retain_and_release(icd: Icd, sandbox: Sandbox) -> None:
     """Each retain adds a reference, each release drops one."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -251,7 +262,7 @@ def test_reference_count(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-CMD-006")
 @pytest.mark.parametrize("function", [*OF_BUFFERS, ENQUEUE])
-def test_null_for_a_command_buffer(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_null_for_a_command_buffer_is_invalid_command_buffer(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """NULL for the command buffer gives CL_INVALID_COMMAND_BUFFER_KHR: no loader looks at these handles."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -264,7 +275,7 @@ def test_null_for_a_command_buffer(icd: Icd, sandbox: Sandbox, function: str) ->
 
 
 @requirement("XM-CMD-007")
-def test_commands_are_executed(icd: Icd, sandbox: Sandbox) -> None:
+def test_commands_are_executed_at_each_enqueue(icd: Icd, sandbox: Sandbox) -> None:
     """What was recorded is done each time that the command buffer is enqueued, and not before."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -280,7 +291,7 @@ def test_commands_are_executed(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-CMD-008")
 @pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
-def test_wait_list(icd: Icd, sandbox: Sandbox, how: str) -> None:
+def test_wait_list_that_does_not_fit_a_command_buffer_is_refused(icd: Icd, sandbox: Sandbox, how: str) -> None:
     """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -300,7 +311,7 @@ def test_wait_list(icd: Icd, sandbox: Sandbox, how: str) -> None:
 
 
 @requirement("XM-CMD-008")
-def test_waits_for_events(icd: Icd, sandbox: Sandbox) -> None:
+def test_command_buffer_waits_for_the_events_of_its_list(icd: Icd, sandbox: Sandbox) -> None:
     """Nothing is executed before the events of the list are complete."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -316,7 +327,7 @@ def test_waits_for_events(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-CMD-008")
-def test_event_type(icd: Icd, sandbox: Sandbox) -> None:
+def test_event_of_a_command_buffer_has_its_type(icd: Icd, sandbox: Sandbox) -> None:
     """The event tells that its command is a command buffer."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -329,7 +340,7 @@ def test_event_type(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-CMD-009")
 @pytest.mark.parametrize("what", ["count without list", "list without count", "two"])
-def test_queues_at_execution(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_queues_that_do_not_fit_at_execution_are_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """Queues that do not fit those of the creation give CL_INVALID_VALUE; as many as there, or none, are right."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
@@ -348,7 +359,7 @@ def test_queues_at_execution(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 @requirement("XM-CMD-010")
 @pytest.mark.parametrize("what", ["count without list", "list without count"])
-def test_sync_points(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_sync_points_that_do_not_fit_are_refused(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A number of sync points that does not fit the list gives CL_INVALID_SYNC_POINT_WAIT_LIST_KHR."""
     with icd.open(sandbox) as session:
         for made in recorders(session):

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.icd.external import (
+from harness.check import (
     COMPLETE,
+    DMA_BUF,
+    MEM_DEVICE_HANDLE_LIST,
+    MEMORY_HANDLE_TYPES,
+    OPAQUE_FD,
     OUT_OF_ORDER,
     STATUS,
     TYPE,
+    Icd,
     Import,
+    Sandbox,
     Semaphores,
+    Unsupported,
+    Value,
+    extension,
     imports,
     may_block,
+    requirement,
     uses,
 )
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import DMA_BUF, MEM_DEVICE_HANDLE_LIST, MEMORY_HANDLE_TYPES, OPAQUE_FD
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 pytestmark = extension("cl_khr_external_memory")
 
@@ -48,7 +53,7 @@ def importing(session: object, kind: int, devices: int = 1) -> list[Import]:
 
 @requirement("XM-ACQ-002")
 @BOTH
-def test_no_object(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_acquire_of_no_object_completes_after_its_wait_list(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A command of no object completes, and not before the events of its wait list."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -65,7 +70,7 @@ def test_no_object(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 @requirement("XM-ACQ-003")
 @BOTH
-def test_number_of_objects(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_count_and_list_of_objects_that_differ_are_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A count without a list, or a list without a count, gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -79,7 +84,7 @@ def test_number_of_objects(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 @requirement("XM-ACQ-004")
 @BOTH
-def test_memory_of_opencl(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_memory_that_was_not_imported_is_invalid_mem_object(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A memory object that was not imported, or none at all, gives CL_INVALID_MEM_OBJECT."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -92,7 +97,9 @@ def test_memory_of_opencl(icd: Icd, sandbox: Sandbox, what: str) -> None:
 @requirement("XM-ACQ-004")
 @KINDS
 @BOTH
-def test_memory_of_opencl_behind_imported(icd: Icd, sandbox: Sandbox, kind: int, what: str) -> None:
+def test_memory_that_was_not_imported_after_imported_is_invalid_mem_object(
+    icd: Icd, sandbox: Sandbox, kind: int, what: str
+) -> None:
     """So does one behind one that was imported."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -103,7 +110,7 @@ def test_memory_of_opencl_behind_imported(icd: Icd, sandbox: Sandbox, kind: int,
 
 @requirement("XM-ACQ-005")
 @BOTH
-def test_no_queue(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_null_queue_for_external_memory_is_invalid_command_queue(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """NULL for the queue gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -114,7 +121,9 @@ def test_no_queue(icd: Icd, sandbox: Sandbox, what: str) -> None:
 @KINDS
 @BOTH
 @pytest.mark.parametrize("how", ["not listed", "not in its context"])
-def test_queue_of_another_device(icd: Icd, sandbox: Sandbox, kind: int, what: str, how: str) -> None:
+def test_queue_of_a_device_without_the_import_is_invalid_command_queue(
+    icd: Icd, sandbox: Sandbox, kind: int, what: str, how: str
+) -> None:
     """A queue of a device that the memory was not imported for gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind, devices=2):
@@ -133,7 +142,7 @@ def test_queue_of_another_device(icd: Icd, sandbox: Sandbox, kind: int, what: st
 @requirement("XM-ACQ-006")
 @BOTH
 @pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
-def test_wait_list(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
+def test_wait_list_that_does_not_fit_a_hand_over_is_refused(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -154,7 +163,7 @@ def test_wait_list(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
 
 @requirement("XM-ACQ-006")
 @BOTH
-def test_failed_event(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_failed_event_before_a_hand_over_is_an_error(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A failed event in the list gives CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -167,7 +176,7 @@ def test_failed_event(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 @requirement("XM-ACQ-007")
 @BOTH
-def test_event_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_event_of_a_hand_over_has_its_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """The event of the command tells what it is."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -180,7 +189,9 @@ def test_event_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
 @requirement("XM-ACQ-008")
 @KINDS
 @pytest.mark.parametrize("listed", [False, True], ids=["not listed", "listed"])
-def test_acquired_for_all_devices(icd: Icd, sandbox: Sandbox, kind: int, listed: bool) -> None:
+def test_acquired_memory_is_usable_on_all_devices_of_the_import(
+    icd: Icd, sandbox: Sandbox, kind: int, listed: bool
+) -> None:
     """What one queue acquires may be used in the queues of all devices of the import; what one releases, by none."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind, devices=2):
@@ -202,7 +213,7 @@ def test_acquired_for_all_devices(icd: Icd, sandbox: Sandbox, kind: int, listed:
 
 @requirement("XM-ACQ-010")
 @KINDS
-def test_hand_over(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_hand_over_makes_data_visible_on_the_other_side(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Data from outside are there after each acquire, data of OpenCL outside after each release."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -222,7 +233,9 @@ def test_hand_over(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 @requirement("XM-ACQ-010")
 @KINDS
 @pytest.mark.parametrize("properties", [0, OUT_OF_ORDER], ids=["in order", "out of order"])
-def test_hand_over_after_an_event(icd: Icd, sandbox: Sandbox, kind: int, properties: int) -> None:
+def test_hand_over_after_an_event_sees_the_data_of_that_moment(
+    icd: Icd, sandbox: Sandbox, kind: int, properties: int
+) -> None:
     """An acquire that waits for an event sees the data that were there when the event completed."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -249,7 +262,7 @@ def in_order_or_not(made: Import, properties: int) -> Value:
 @requirement("XM-ACQ-010")
 @extension("cl_khr_semaphore")
 @KINDS
-def test_hand_over_by_semaphores(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_hand_over_by_semaphores_keeps_their_order(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Wait, acquire, work, release, signal: nothing of it happens before the first semaphore is signalled."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:

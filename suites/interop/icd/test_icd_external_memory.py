@@ -6,20 +6,27 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.external import SIZE, Import, imports, target, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import (
+from harness.check import (
     DEVICE_LINEAR_TYPES,
     DEVICE_MEMORY_TYPES,
     DMA_BUF,
     MEM_DEVICE_HANDLE_LIST,
     MEMORY_HANDLE_TYPES,
+    MEMORY_SIZE,
     OPAQUE_FD,
+    Icd,
+    Import,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
+    extension,
+    imports,
+    pack,
+    requirement,
+    target,
+    uses,
 )
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 pytestmark = extension("cl_khr_external_memory")
 
@@ -52,7 +59,7 @@ def foreign_devices(made: Import) -> list[Value]:
 
 @requirement("XM-IMP-001")
 @KINDS
-def test_buffer_and_image(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_descriptor_is_imported_as_a_buffer(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor is imported as a buffer; as an image, too, or it is refused as an image."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind, must=True):
@@ -63,7 +70,7 @@ def test_buffer_and_image(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 @requirement("XM-IMP-002")
 @KINDS
-def test_several_handles(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_several_external_memory_handles_are_invalid_property(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Two external handles give CL_INVALID_PROPERTY, be they of one type or of two."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -78,7 +85,7 @@ def test_several_handles(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 
 @requirement("XM-IMP-003")
-def test_device_list_alone(icd: Icd, sandbox: Sandbox) -> None:
+def test_device_list_without_a_handle_is_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """A list of devices without an external handle gives CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
         for use in uses(session, "cl_khr_external_memory"):
@@ -86,14 +93,14 @@ def test_device_list_alone(icd: Icd, sandbox: Sandbox) -> None:
                 raise Unsupported("loader", "this came with revision 0.9.1 of cl_khr_external_memory")
             context = use.context([use.able[0]])
             for words in ([LIST, use.able[0], 0, 0], [LIST, 0, 0]):
-                error, _ = use.made("clCreateBufferWithProperties", context, use.words(*words), 0, SIZE, None)
+                error, _ = use.made("clCreateBufferWithProperties", context, use.words(*words), 0, MEMORY_SIZE, None)
                 assert error == INVALID_PROPERTY
 
 
 @requirement("XM-IMP-004", "XM-IMP-016")
 @KINDS
 @pytest.mark.parametrize("shape", ["behind", "in front", "several behind", "several in front"])
-def test_device_list(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
+def test_device_list_may_stand_anywhere_and_comes_back(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
     """A nested list of devices may stand anywhere; CL_MEM_PROPERTIES gives all of it back, as it is."""
     several = shape.startswith("several")
     with icd.open(sandbox) as session:
@@ -111,7 +118,7 @@ def test_device_list(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
 
 @requirement("XM-IMP-005")
 @KINDS
-def test_listed_device_of_no_context(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_listed_device_outside_the_context_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A listed device that is none of the context's gives CL_INVALID_DEVICE, alone or behind one that is."""
     with icd.open(sandbox) as session:
         asked = 0
@@ -129,7 +136,7 @@ def test_listed_device_of_no_context(icd: Icd, sandbox: Sandbox, kind: int) -> N
 @requirement("XM-IMP-005", "XM-IMP-006")
 @KINDS
 @pytest.mark.parametrize("how", ["listed", "not listed"])
-def test_device_that_cannot_import(icd: Icd, sandbox: Sandbox, kind: int, how: str) -> None:
+def test_device_that_cannot_import_memory_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int, how: str) -> None:
     """A device that cannot import gives CL_INVALID_DEVICE: where it is listed, or in the context without a list."""
     with icd.open(sandbox) as session:
         asked = 0
@@ -150,11 +157,13 @@ def test_device_that_cannot_import(icd: Icd, sandbox: Sandbox, kind: int, how: s
 @requirement("XM-IMP-007")
 @KINDS
 @pytest.mark.parametrize("flag", ["CL_MEM_USE_HOST_PTR", "CL_MEM_ALLOC_HOST_PTR", "CL_MEM_COPY_HOST_PTR"])
-def test_flags_of_host_pointers(icd: Icd, sandbox: Sandbox, kind: int, flag: str) -> None:
+def test_flags_of_host_pointers_are_refused_for_external_memory(
+    icd: Icd, sandbox: Sandbox, kind: int, flag: str
+) -> None:
     """Flags that speak of a host pointer give CL_INVALID_VALUE; with a pointer CL_INVALID_HOST_PTR is right, too."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            memory = session.buffer(SIZE)
+            memory = session.buffer(MEMORY_SIZE)
             allowed = {INVALID_VALUE} if flag == "CL_MEM_ALLOC_HOST_PTR" else {INVALID_VALUE, INVALID_HOST_PTR}
             pointers = [None] if flag == "CL_MEM_ALLOC_HOST_PTR" else [None, memory]
             for pointer in pointers:
@@ -165,17 +174,17 @@ def test_flags_of_host_pointers(icd: Icd, sandbox: Sandbox, kind: int, flag: str
 
 @requirement("XM-IMP-008")
 @KINDS
-def test_host_pointer(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_host_pointer_beside_a_handle_is_invalid_host_ptr(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A host pointer besides an external handle gives CL_INVALID_HOST_PTR."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            error, _ = made.create(kind, made.memory.descriptor(), host_ptr=session.buffer(SIZE))
+            error, _ = made.create(kind, made.memory.descriptor(), host_ptr=session.buffer(MEMORY_SIZE))
             assert error == INVALID_HOST_PTR
 
 
 @requirement("XM-IMP-009")
 @KINDS
-def test_descriptor_is_taken_over(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_descriptor_is_closed_with_its_memory_object(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor is closed once the object is gone, and its number, if used for something else, stays open."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -199,13 +208,16 @@ def test_descriptor_is_taken_over(icd: Icd, sandbox: Sandbox, kind: int) -> None
 
 @requirement("XM-IMP-010")
 @KINDS
-def test_descriptor_of_a_failure(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_descriptor_of_a_failed_import_stays_open(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor whose import fails stays open."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
             fd = made.memory.descriptor()
             before = target(session, fd)
-            for wrong in ({"host_ptr": session.buffer(SIZE)}, {"flags": api().constant("CL_MEM_ALLOC_HOST_PTR")}):
+            for wrong in (
+                {"host_ptr": session.buffer(MEMORY_SIZE)},
+                {"flags": api().constant("CL_MEM_ALLOC_HOST_PTR")},
+            ):
                 error, _ = made.create(kind, fd, **wrong)
                 assert error
                 assert target(session, fd) == before
@@ -216,7 +228,7 @@ def test_descriptor_of_a_failure(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 @requirement("XM-IMP-011")
 @KINDS
-def test_descriptor_0(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_descriptor_0_is_imported_like_others(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Descriptor 0 is one like others, also where a list of devices follows."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -231,7 +243,7 @@ def test_descriptor_0(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 @requirement("XM-IMP-012")
 @KINDS
 @pytest.mark.parametrize("what", ["closed", "minus 1", "upper bits"])
-def test_value_that_is_no_descriptor(icd: Icd, sandbox: Sandbox, kind: int, what: str) -> None:
+def test_memory_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sandbox, kind: int, what: str) -> None:
     """What is no descriptor gives CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -245,7 +257,7 @@ def test_value_that_is_no_descriptor(icd: Icd, sandbox: Sandbox, kind: int, what
 
 @requirement("XM-IMP-012")
 @KINDS
-def test_name_without_extension(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_handle_type_without_its_extension_is_refused(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A handle type that no device has is no known property: CL_INVALID_PROPERTY, or CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -259,7 +271,7 @@ def test_name_without_extension(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 @requirement("XM-IMP-013")
 @KINDS
-def test_each_import_is_an_object(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_each_import_of_a_memory_is_an_object_of_its_own(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Each import of one memory is an object of its own; what is written by one is read by the other."""
     content = bytes(range(64))
     with icd.open(sandbox) as session:
@@ -278,7 +290,9 @@ def test_each_import_is_an_object(icd: Icd, sandbox: Sandbox, kind: int) -> None
 
 @requirement("XM-IMP-001", "XM-IMP-018")
 @KINDS
-def test_image_of_any_layout(icd: Icd, sandbox: Sandbox, record: Callable[[str], None], kind: int) -> None:
+def test_image_of_any_layout_is_imported_or_refused(
+    icd: Icd, sandbox: Sandbox, record: Callable[[str], None], kind: int
+) -> None:
     """An image of a type whose layout is the vendor's affair is imported or refused, and nothing worse."""
     with icd.open(sandbox) as session:
         outcomes = set()

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.icd.external import uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import (
+from harness.check import (
     DEVICE_EXPORT_TYPES,
     DEVICE_IMPORT_TYPES,
     DEVICE_LINEAR_TYPES,
     DEVICE_MEMORY_TYPES,
     DEVICE_SEMAPHORE_TYPES,
-    FUNCTIONS,
+    EXTENSION_FUNCTIONS,
     MEMORY_HANDLE_TYPES,
     PLATFORM_EXPORT_TYPES,
     PLATFORM_IMPORT_TYPES,
@@ -20,10 +18,14 @@ from harness.probe.extensions import (
     PLATFORM_SEMAPHORE_TYPES,
     SEMAPHORE_HANDLE_TYPES,
     SEMAPHORE_TYPE_BINARY,
+    Icd,
+    Sandbox,
+    Unsupported,
+    extension,
     function_of,
+    requirement,
+    uses,
 )
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 # Which query of a platform has to be a part of which query of each device, by extension.
 PARTS = {
@@ -116,7 +118,7 @@ def test_extensions_have_their_types(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-XSM-013")
 @extension("cl_khr_external_semaphore")
-def test_handle_types_of_semaphores(icd: Icd, sandbox: Sandbox) -> None:
+def test_device_with_external_semaphores_has_a_handle_type(icd: Icd, sandbox: Sandbox) -> None:
     """A device with external semaphores has a handle type to import or one to export."""
     with icd.open(sandbox) as session:
         for use in uses(session, "cl_khr_external_semaphore"):
@@ -125,12 +127,12 @@ def test_handle_types_of_semaphores(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-ACQ-001")
-@pytest.mark.parametrize("name", named(*FUNCTIONS))
-def test_functions_of_a_platform(icd: Icd, sandbox: Sandbox, name: str) -> None:
+@pytest.mark.parametrize("name", named(*EXTENSION_FUNCTIONS))
+def test_functions_of_an_advertised_extension_are_found(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """The functions of an extension that a platform advertises are had by its address query."""
     with icd.open(sandbox) as session:
         for use in uses(session, name, devices=0):
-            functions = set(FUNCTIONS[name])
+            functions = set(EXTENSION_FUNCTIONS[name])
             if name.endswith("sync_fd") and not use.is_since(1, 0, 0):
                 functions.clear()  # its only function came with revision 0.9.2 of cl_khr_external_semaphore
             missing = [function for function in functions if not function_of(session, use.platform, function)]

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.gl import FILL, Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import FILL, Icd, Sandbox, Sharing, Unsupported, Value, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -76,7 +72,7 @@ def works(shared: Sharing, function: str) -> bool:
 
 
 @commands("GL-ACQ-001")
-def test_nothing_at_all(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_acquire_of_no_gl_objects_is_success(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """No objects, and no list of them, is a success."""
     with icd.open(sandbox) as session:
         for shared in shares(session, function):
@@ -85,7 +81,7 @@ def test_nothing_at_all(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 
 @commands("GL-ACQ-002")
-def test_list_that_does_not_fit(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_gl_object_list_that_does_not_fit_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A list of no objects, and objects without a list, are CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for shared in shares(session, function):
@@ -96,7 +92,7 @@ def test_list_that_does_not_fit(icd: Icd, sandbox: Sandbox, function: str) -> No
 
 
 @commands("GL-ACQ-003")
-def test_object_of_opencl_alone(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_acquire_of_a_plain_memory_object_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A memory object that is not of OpenGL, or of EGL, is refused, alone and behind one that is."""
     error = INVALID_EGL_OBJECT if function in EGL else INVALID_GL_OBJECT
     with icd.open(sandbox) as session:
@@ -109,7 +105,7 @@ def test_object_of_opencl_alone(icd: Icd, sandbox: Sandbox, function: str) -> No
 
 @requirement("GL-ACQ-004")
 @pytest.mark.parametrize("function", GL)
-def test_queue_of_a_plain_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_acquire_in_a_queue_of_a_plain_context_is_invalid_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A queue whose context is not of OpenGL is CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -120,7 +116,7 @@ def test_queue_of_a_plain_context(icd: Icd, sandbox: Sandbox, function: str) -> 
 
 
 @commands("GL-ACQ-005")
-def test_wait_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_wait_list_that_does_not_fit_a_gl_command_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A wait list whose number is wrong, or that holds what is no event, is CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for shared in shares(session, function):
@@ -148,7 +144,7 @@ def content(shared: Sharing, queue: Value, buffer: Value) -> bytes:
 
 
 @requirement("GL-ACQ-006")
-def test_acquired_for_the_context(icd: Icd, sandbox: Sandbox) -> None:
+def test_acquired_gl_object_is_usable_in_every_queue(icd: Icd, sandbox: Sandbox) -> None:
     """What was acquired in one queue can be used, and released, in every queue of the context."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -167,7 +163,7 @@ def test_acquired_for_the_context(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("GL-ACQ-008")
-def test_queues_of_all_devices(icd: Icd, sandbox: Sandbox) -> None:
+def test_gl_objects_are_acquired_in_queues_of_all_devices(icd: Icd, sandbox: Sandbox) -> None:
     """Objects can be acquired and released in the queue of any device of the context."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):

@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.gl import Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Buffer
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import Buffer, Icd, Sandbox, Sharing, Unsupported, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -53,7 +48,7 @@ def devices(shared: Sharing, query: int) -> list[int]:
 
 
 @requirement("GL-INF-003", "GL-INF-010")
-def test_current_device(icd: Icd, sandbox: Sandbox) -> None:
+def test_current_device_of_the_gl_context_is_one_of_the_platform(icd: Icd, sandbox: Sandbox) -> None:
     """One device of the platform is the OpenGL context's current one, asked with the platform in the list."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -63,7 +58,7 @@ def test_current_device(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("GL-INF-004", "GL-INF-010")
-def test_all_devices(icd: Icd, sandbox: Sandbox) -> None:
+def test_devices_of_the_gl_context_are_of_the_platform(icd: Icd, sandbox: Sandbox) -> None:
     """All devices for the OpenGL context are devices of the platform, each once, and the current one is among them."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -75,7 +70,7 @@ def test_all_devices(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("GL-INF-005")
 @both
-def test_no_device(icd: Icd, sandbox: Sandbox, query: int) -> None:
+def test_gl_context_without_a_device_has_size_0(icd: Icd, sandbox: Sandbox, query: int) -> None:
     """Where no device corresponds to the OpenGL context the call succeeds, with a size of 0."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -87,7 +82,7 @@ def test_no_device(icd: Icd, sandbox: Sandbox, query: int) -> None:
 
 @requirement("GL-INF-006")
 @pytest.mark.parametrize("query", [0, 0x2005, 0x2008, 0x2009, 0xFFFFFFFF], ids=hex)
-def test_unknown_query(icd: Icd, sandbox: Sandbox, query: int) -> None:
+def test_unknown_query_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: Sandbox, query: int) -> None:
     """A query that is neither of the two is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -98,7 +93,7 @@ def test_unknown_query(icd: Icd, sandbox: Sandbox, query: int) -> None:
 
 @requirement("GL-INF-007")
 @both
-def test_room_for_the_answer(icd: Icd, sandbox: Sandbox, query: int) -> None:
+def test_too_little_room_for_the_gl_devices_is_invalid_value(icd: Icd, sandbox: Sandbox, query: int) -> None:
     """Too little room is CL_INVALID_VALUE and nothing is written; outputs that are NULL are left out."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -115,7 +110,7 @@ def test_room_for_the_answer(icd: Icd, sandbox: Sandbox, query: int) -> None:
 
 @requirement("GL-INF-008", "PL-OTH-005")
 @pytest.mark.parametrize("place", ["first", "last"])
-def test_unknown_attribute(icd: Icd, sandbox: Sandbox, place: str) -> None:
+def test_unknown_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: Sandbox, place: str) -> None:
     """An attribute that there is not gives CL_INVALID_VALUE, unlike in clCreateContext."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -127,7 +122,7 @@ def test_unknown_attribute(icd: Icd, sandbox: Sandbox, place: str) -> None:
 
 @requirement("GL-INF-009", "PL-OTH-005")
 @pytest.mark.parametrize("repeated", [GL, EGL], ids=["context", "display"])
-def test_repeated_attribute(icd: Icd, sandbox: Sandbox, repeated: int) -> None:
+def test_repeated_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: Sandbox, repeated: int) -> None:
     """An attribute that is there twice gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -143,7 +138,7 @@ def test_repeated_attribute(icd: Icd, sandbox: Sandbox, repeated: int) -> None:
     ["context", "display", "without_buffers", "foreign", "wgl", "cgl", "two displays", "share group and context"],
 )
 @both
-def test_errors_of_contexts(icd: Icd, sandbox: Sandbox, query: int, what: str) -> None:
+def test_gl_context_info_has_the_errors_of_context_creation(icd: Icd, sandbox: Sandbox, query: int, what: str) -> None:
     """References that are none, and attributes in conflict, give the errors of clCreateContext."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):

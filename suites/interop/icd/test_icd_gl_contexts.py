@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.gl import READ_WRITE, Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import READ_WRITE, Icd, Sandbox, Sharing, Unsupported, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -56,7 +51,7 @@ def usable(shared: Sharing, attributes: list[Any], function: str) -> bool:
 
 @requirement("GL-CTX-002", "GL-CTX-006", "GL-CTX-017")
 @both
-def test_context_of_egl(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_context_and_egl_display_make_a_gl_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A context and its EGL display identify an OpenGL context, be it current in the thread or not."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -70,7 +65,7 @@ def test_context_of_egl(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("GL-CTX-003", "GL-CTX-017")
 @both
-def test_context_of_glx(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_context_and_x_display_make_a_gl_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A context and its X display identify an OpenGL context of GLX; another display with it does not."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -82,7 +77,9 @@ def test_context_of_glx(icd: Icd, sandbox: Sandbox, function: str) -> None:
 @requirement("GL-CTX-001", "GL-CTX-007", "GL-CTX-017")
 @pytest.mark.parametrize("bogus", ["context", "display"])
 @both
-def test_no_context_at_all(icd: Icd, sandbox: Sandbox, function: str, bogus: str) -> None:
+def test_value_that_is_not_a_gl_context_is_invalid_sharegroup(
+    icd: Icd, sandbox: Sandbox, function: str, bogus: str
+) -> None:
     """What denotes no OpenGL context is CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR, which is -1000."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -100,7 +97,9 @@ def test_no_context_at_all(icd: Icd, sandbox: Sandbox, function: str, bogus: str
     ],
 )
 @both
-def test_context_that_cannot_share(icd: Icd, sandbox: Sandbox, function: str, state: str) -> None:
+def test_gl_context_that_cannot_share_is_invalid_sharegroup(
+    icd: Icd, sandbox: Sandbox, function: str, state: str
+) -> None:
     """A context without buffer objects, and one of other hardware, give the same error."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -111,7 +110,9 @@ def test_context_that_cannot_share(icd: Icd, sandbox: Sandbox, function: str, st
 @requirement("GL-CTX-011", "GL-CTX-017")
 @pytest.mark.parametrize("binding", ["wgl", "cgl"])
 @both
-def test_binding_of_another_system(icd: Icd, sandbox: Sandbox, function: str, binding: str) -> None:
+def test_binding_of_another_system_is_invalid_operation(
+    icd: Icd, sandbox: Sandbox, function: str, binding: str
+) -> None:
     """WGL and CGL are no bindings of the OpenGL here: CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -125,7 +126,7 @@ def test_binding_of_another_system(icd: Icd, sandbox: Sandbox, function: str, bi
 
 @requirement("GL-CTX-005", "GL-CTX-017")
 @both
-def test_share_group_alone(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_cgl_share_group_alone_is_taken(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A share group of CGL is given without a context or display."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, APPLE):
@@ -134,7 +135,7 @@ def test_share_group_alone(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("GL-CTX-010", "GL-CTX-017")
 @both
-def test_share_group_that_is_none(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_value_that_is_not_a_share_group_is_invalid_sharegroup(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A share group that is none is CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, APPLE):
@@ -145,7 +146,7 @@ def test_share_group_that_is_none(icd: Icd, sandbox: Sandbox, function: str) -> 
 @requirement("GL-CTX-012", "GL-CTX-017")
 @pytest.mark.parametrize("second", [GLX, WGL, CGL], ids=["glx", "wgl", "cgl"])
 @both
-def test_two_displays(icd: Icd, sandbox: Sandbox, function: str, second: int) -> None:
+def test_two_displays_are_invalid_operation(icd: Icd, sandbox: Sandbox, function: str, second: int) -> None:
     """More than one display or share group is CL_INVALID_OPERATION, in every order."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -160,7 +161,7 @@ def test_two_displays(icd: Icd, sandbox: Sandbox, function: str, second: int) ->
 
 @requirement("GL-CTX-013", "GL-CTX-017")
 @both
-def test_share_group_and_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_share_group_beside_a_context_is_invalid_operation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A share group beside a context is CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -171,7 +172,7 @@ def test_share_group_and_context(icd: Icd, sandbox: Sandbox, function: str) -> N
 
 
 @requirement("GL-CTX-014", "GL-CTX-017")
-def test_device_that_cannot_share(icd: Icd, sandbox: Sandbox) -> None:
+def test_device_that_cannot_share_is_invalid_operation(icd: Icd, sandbox: Sandbox) -> None:
     """A device that cannot share is CL_INVALID_OPERATION when the context is made, alone and beside one that can."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -194,7 +195,7 @@ def test_device_that_cannot_share(icd: Icd, sandbox: Sandbox) -> None:
     ids=lambda names: "-".join(f"{name:#x}" for name in names),
 )
 @both
-def test_default_values(icd: Icd, sandbox: Sandbox, function: str, names: tuple[int, ...]) -> None:
+def test_default_values_make_a_plain_context(icd: Icd, sandbox: Sandbox, function: str, names: tuple[int, ...]) -> None:
     """Attributes with their default values are as good as none: the context is made, and is none of OpenGL's."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -210,7 +211,7 @@ def test_default_values(icd: Icd, sandbox: Sandbox, function: str, names: tuple[
 
 @requirement("GL-CTX-016", "GL-CTX-017")
 @both
-def test_user_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_user_sync_beside_a_gl_attribute_is_invalid_property(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_CONTEXT_INTEROP_USER_SYNC beside an attribute of OpenGL is CL_INVALID_PROPERTY, in every order."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -221,7 +222,7 @@ def test_user_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 
 @requirement("GL-CTX-018")
-def test_object_in_a_plain_context(icd: Icd, sandbox: Sandbox) -> None:
+def test_gl_object_in_a_plain_context_is_refused(icd: Icd, sandbox: Sandbox) -> None:
     """In a context without an attribute of OpenGL no memory object of OpenGL can be made."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):

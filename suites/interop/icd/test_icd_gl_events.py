@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.gl import Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import Icd, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -54,7 +49,7 @@ def info(shared: Sharing, event: Value, query: str, size: int) -> int:
 
 @requirement("GL-EVT-001")
 @creators()
-def test_context_that_is_not_of_opengl(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_sync_in_a_plain_context_is_invalid_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A sync in a context that is not of OpenGL is CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
@@ -65,7 +60,7 @@ def test_context_that_is_not_of_opengl(icd: Icd, sandbox: Sandbox, function: str
 
 @requirement("GL-EVT-001")
 @creators()
-def test_what_is_no_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_value_that_is_not_a_sync_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """What is no sync of OpenGL is CL_INVALID_GL_OBJECT; of EGL, or of another display, CL_INVALID_EGL_OBJECT_KHR."""
     error = INVALID_GL_OBJECT if function == OF_GL else INVALID_EGL_OBJECT
     with icd.open(sandbox) as session:
@@ -80,7 +75,7 @@ def test_what_is_no_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 
 @requirement("GL-EVT-006")
-def test_sync_that_is_no_fence(icd: Icd, sandbox: Sandbox) -> None:
+def test_egl_sync_of_another_type_is_an_event_or_refused(icd: Icd, sandbox: Sandbox) -> None:
     """A sync of EGL of another type makes an event, or is CL_INVALID_EGL_OBJECT_KHR."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, OF_EGL):
@@ -91,7 +86,7 @@ def test_sync_that_is_no_fence(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("GL-EVT-002")
 @creators()
-def test_what_an_event_says(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_event_of_a_sync_has_its_type_and_no_queue(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The event has no queue, the type of its sync, and is submitted or complete."""
     kind = "CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR" if function == OF_GL else "CL_COMMAND_EGL_FENCE_SYNC_OBJECT_KHR"
     with icd.open(sandbox) as session:
@@ -127,7 +122,9 @@ def arguments(shared: Sharing, command: str) -> list[Any]:
     + ["clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList", "clEnqueueNDRangeKernel"],
 )
 @creators()
-def test_commands_that_may_not_wait(icd: Icd, sandbox: Sandbox, function: str, command: str) -> None:
+def test_other_commands_may_not_wait_for_the_event_of_a_sync(
+    icd: Icd, sandbox: Sandbox, function: str, command: str
+) -> None:
     """A command that neither acquires nor releases, and waits for the event, is CL_INVALID_EVENT."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
@@ -139,7 +136,7 @@ def test_commands_that_may_not_wait(icd: Icd, sandbox: Sandbox, function: str, c
 
 
 @requirement("GL-EVT-003")
-def test_wait_in_the_host(icd: Icd, sandbox: Sandbox) -> None:
+def test_host_wait_completes_the_event_of_a_sync(icd: Icd, sandbox: Sandbox) -> None:
     """The host may wait for the event of a sync of OpenGL, which then is complete."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, OF_GL):
@@ -157,7 +154,9 @@ def test_wait_in_the_host(icd: Icd, sandbox: Sandbox) -> None:
         pytest.param(OF_EGL, RELEASE, marks=pytest.mark.requirement("GL-EVT-006")),
     ],
 )
-def test_commands_that_may_wait(icd: Icd, sandbox: Sandbox, function: str, command: str) -> None:
+def test_acquire_and_release_may_wait_for_the_event_of_a_sync(
+    icd: Icd, sandbox: Sandbox, function: str, command: str
+) -> None:
     """Acquire may wait for the event, and for one of EGL release, too."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
@@ -171,7 +170,7 @@ def test_commands_that_may_wait(icd: Icd, sandbox: Sandbox, function: str, comma
 
 @requirement("GL-EVT-004")
 @creators()
-def test_event_lives_longer_than_the_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_event_outlives_its_deleted_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An event is born with one reference, and can be used when the sync has been deleted."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
@@ -187,7 +186,7 @@ def test_event_lives_longer_than_the_name(icd: Icd, sandbox: Sandbox, function: 
 
 @requirement("GL-EVT-005")
 @creators()
-def test_table_of_an_event(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_event_of_a_sync_begins_with_a_table(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The event begins with the address of a dispatch table, by which a loader can use it."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
@@ -206,7 +205,7 @@ def image_arguments(shared: Sharing, name: str = "plain") -> list[Any]:
 
 
 @requirement("GL-EVT-007")
-def test_image_of_egl(icd: Icd, sandbox: Sandbox) -> None:
+def test_egl_image_makes_an_image(icd: Icd, sandbox: Sandbox) -> None:
     """An image of EGL makes an image, without a property list and with an empty one."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
@@ -216,7 +215,7 @@ def test_image_of_egl(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("GL-EVT-007", "PL-OTH-002")
 @pytest.mark.parametrize("what", ["property", "display", "image", "format"])
-def test_what_makes_no_image(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_bad_egl_image_is_refused(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A property, what is no display or no image of EGL, and a format that OpenCL does not have, are refused."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
@@ -235,7 +234,7 @@ def test_what_makes_no_image(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 
 @requirement("GL-EVT-008")
-def test_flags_that_are_always_there(icd: Icd, sandbox: Sandbox) -> None:
+def test_egl_image_for_reading_is_made(icd: Icd, sandbox: Sandbox) -> None:
     """An image can be made for reading, and from OpenCL 1.2 on without access of the host."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
@@ -246,7 +245,7 @@ def test_flags_that_are_always_there(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("GL-EVT-008")
 @pytest.mark.parametrize("flags", [1 << 3, 1 << 4, 1 << 5, READ_ONLY | 1 << 5, READ_ONLY | WRITE_ONLY], ids=hex)
-def test_flags_that_are_never_there(icd: Icd, sandbox: Sandbox, flags: int) -> None:
+def test_flags_that_are_not_for_egl_images_are_invalid_value(icd: Icd, sandbox: Sandbox, flags: int) -> None:
     """Flags that are not for images of EGL are CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
@@ -255,7 +254,7 @@ def test_flags_that_are_never_there(icd: Icd, sandbox: Sandbox, flags: int) -> N
 
 
 @requirement("GL-EVT-008")
-def test_write_access(icd: Icd, sandbox: Sandbox) -> None:
+def test_access_that_an_egl_image_lacks_is_refused_at_creation(icd: Icd, sandbox: Sandbox) -> None:
     """Access that an image does not have is CL_INVALID_VALUE or CL_INVALID_OPERATION, when the image is made."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):

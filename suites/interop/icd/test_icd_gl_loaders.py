@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from harness.api.model import api
-from harness.check.icd.gl import FILL, Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
-from harness.subject.loader import Loader
+from harness.check import FILL, Icd, Loader, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -21,7 +15,7 @@ def content(shared: Sharing, buffer: Value) -> bytes:
 
 
 @requirement("GL-CTX-002", "GL-ACQ-006")
-def test_sharing_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_gl_buffer_is_shared_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """A buffer of OpenGL's is made, acquired, read and released in a context that a loader made."""
     with icd.start(through, sandbox) as cl:
         for shared in sharing(cl):
@@ -41,7 +35,7 @@ def test_sharing_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -
 
 
 @requirement("GL-EVT-005")
-def test_event_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_event_of_a_sync_works_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """A loader can use the event of a sync, although no command made it."""
     with icd.start(through, sandbox) as cl:
         for shared in sharing(cl, "cl_khr_gl_event"):

@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.gl import FILL, READ_WRITE, Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import FILL, READ_WRITE, Icd, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -59,7 +54,9 @@ def works(shared: Sharing, creator: str) -> bool:
 @requirement("GL-OBJ-001")
 @pytest.mark.parametrize("flag", [1 << 3, 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 9, 1 << 40], ids=hex)
 @creators
-def test_flags(icd: Icd, sandbox: Sandbox, creator: str, flag: int) -> None:
+def test_gl_object_flags_other_than_access_are_invalid_value(
+    icd: Icd, sandbox: Sandbox, creator: str, flag: int
+) -> None:
     """Other flags than the three of access are CL_INVALID_VALUE; each of the three is taken."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -71,7 +68,7 @@ def test_flags(icd: Icd, sandbox: Sandbox, creator: str, flag: int) -> None:
 
 @requirement("GL-OBJ-002")
 @pytest.mark.parametrize("name", ["unused", "no_store", "empty"])
-def test_no_buffer(icd: Icd, sandbox: Sandbox, name: str) -> None:
+def test_value_that_is_not_a_gl_buffer_is_invalid_gl_object(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """What is no buffer, has no data store, or is of size 0, is CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -82,7 +79,7 @@ def test_no_buffer(icd: Icd, sandbox: Sandbox, name: str) -> None:
 
 @requirement("GL-OBJ-003")
 @pytest.mark.parametrize(("name", "size"), [("plain", 256), ("odd", 99)])
-def test_size_of_a_buffer(icd: Icd, sandbox: Sandbox, name: str, size: int) -> None:
+def test_gl_buffer_has_the_size_of_its_data_store(icd: Icd, sandbox: Sandbox, name: str, size: int) -> None:
     """A buffer has the size of the data store in OpenGL."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -94,7 +91,7 @@ def test_size_of_a_buffer(icd: Icd, sandbox: Sandbox, name: str, size: int) -> N
 
 @requirement("GL-OBJ-004")
 @creators
-def test_plain_context(icd: Icd, sandbox: Sandbox, creator: str) -> None:
+def test_plain_context_makes_no_gl_objects(icd: Icd, sandbox: Sandbox, creator: str) -> None:
     """A context that is not of OpenGL makes none of its objects."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -106,7 +103,7 @@ def test_plain_context(icd: Icd, sandbox: Sandbox, creator: str) -> None:
 
 @requirement("GL-OBJ-005")
 @pytest.mark.parametrize("target", [0, 0x0DE2, 0x8513, 0x8514, 0x851B, 0x8892, 0x8D41, 0x9009, 1 << 31], ids=hex)
-def test_target(icd: Icd, sandbox: Sandbox, target: int) -> None:
+def test_target_of_no_texture_is_invalid_value(icd: Icd, sandbox: Sandbox, target: int) -> None:
     """A target that is none of a texture's, such as the cube map itself, is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -117,7 +114,7 @@ def test_target(icd: Icd, sandbox: Sandbox, target: int) -> None:
 
 @requirement("GL-OBJ-006")
 @pytest.mark.parametrize("level", [-1, -(1 << 31), 5, 6, 1000])
-def test_level_that_is_not_there(icd: Icd, sandbox: Sandbox, level: int) -> None:
+def test_missing_level_of_a_texture_is_refused(icd: Icd, sandbox: Sandbox, level: int) -> None:
     """A level below 0, or beyond the last one, gives an error, and makes nothing."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -132,7 +129,7 @@ def test_level_that_is_not_there(icd: Icd, sandbox: Sandbox, level: int) -> None
 
 
 @requirement("GL-OBJ-006")
-def test_level_above_0(icd: Icd, sandbox: Sandbox) -> None:
+def test_level_above_0_makes_its_image_or_is_refused(icd: Icd, sandbox: Sandbox) -> None:
     """A level that is there makes an image of that level, or is refused as one above 0."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -145,7 +142,7 @@ def test_level_above_0(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("GL-OBJ-007")
 @pytest.mark.parametrize("what", ["other target", "unused", "unbound", "incomplete", "empty"])
-def test_texture_that_does_not_match(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_texture_that_does_not_match_is_invalid_gl_object(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A texture of another target, one that is none, an incomplete and an empty one, are CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -161,7 +158,7 @@ def test_texture_that_does_not_match(icd: Icd, sandbox: Sandbox, what: str) -> N
 
 @requirement("GL-OBJ-007")
 @pytest.mark.parametrize("what", ["unused", "empty"])
-def test_renderbuffer_that_is_none(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_value_that_is_not_a_renderbuffer_is_invalid_gl_object(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """What is no renderbuffer, and one without extent, is CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -172,7 +169,7 @@ def test_renderbuffer_that_is_none(icd: Icd, sandbox: Sandbox, what: str) -> Non
 
 @requirement("GL-OBJ-008")
 @pytest.mark.parametrize("creator", [TEXTURE, RENDERBUFFER])
-def test_format_without_a_mapping(icd: Icd, sandbox: Sandbox, creator: str) -> None:
+def test_format_without_a_mapping_is_invalid_format(icd: Icd, sandbox: Sandbox, creator: str) -> None:
     """An internal format that no image format of OpenCL can hold is CL_INVALID_IMAGE_FORMAT_DESCRIPTOR."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -184,7 +181,7 @@ def test_format_without_a_mapping(icd: Icd, sandbox: Sandbox, creator: str) -> N
 
 @requirement("GL-OBJ-009")
 @pytest.mark.parametrize("what", ["border", "multisample"])
-def test_border_and_samples(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_border_and_samples_are_invalid_operation(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A texture with a border, and a renderbuffer with several samples, are CL_INVALID_OPERATION."""
     creator = TEXTURE if what == "border" else RENDERBUFFER
     with icd.open(sandbox) as session:
@@ -197,7 +194,7 @@ def test_border_and_samples(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 @requirement("GL-OBJ-010")
 @creators
-def test_name_0(icd: Icd, sandbox: Sandbox, creator: str) -> None:
+def test_gl_object_of_name_0_is_refused(icd: Icd, sandbox: Sandbox, creator: str) -> None:
     """The default objects of OpenGL, which have the name 0, cannot be shared."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -219,7 +216,7 @@ def content(shared: Sharing, buffer: Value) -> bytes:
 
 
 @requirement("GL-OBJ-011")
-def test_data_lives_longer_than_the_name(icd: Icd, sandbox: Sandbox) -> None:
+def test_data_outlives_its_deleted_gl_name(icd: Icd, sandbox: Sandbox) -> None:
     """The data of a buffer can be used as before when OpenGL has deleted its name."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -246,7 +243,7 @@ def objects_of_each_type(shared: Sharing) -> list[tuple[str, Value, int]]:
 
 
 @requirement("GL-OBJ-013")
-def test_type_and_name(icd: Icd, sandbox: Sandbox) -> None:
+def test_gl_object_info_gives_type_and_name(icd: Icd, sandbox: Sandbox) -> None:
     """clGetGLObjectInfo answers the type and the name that the object was made of; either output may be NULL."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -276,7 +273,7 @@ TYPES = {
     [*TARGETS.items(), *(("cube", face) for face in FACES)],
     ids=lambda part: part if isinstance(part, str) else f"{part:#x}",
 )
-def test_image_of_each_target(icd: Icd, sandbox: Sandbox, name: str, target: int) -> None:
+def test_image_of_each_target_has_its_type_name_and_level(icd: Icd, sandbox: Sandbox, name: str, target: int) -> None:
     """A texture of each target is of the type that the target tells, and has its name, target and level."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -295,7 +292,7 @@ def info(shared: Sharing, image: Value, query: str) -> int:
 
 
 @requirement("GL-OBJ-013")
-def test_object_that_is_not_of_opengl(icd: Icd, sandbox: Sandbox) -> None:
+def test_gl_object_info_of_a_plain_object_is_invalid_gl_object(icd: Icd, sandbox: Sandbox) -> None:
     """clGetGLObjectInfo of a memory object that is not of OpenGL is CL_INVALID_GL_OBJECT, in any context."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -309,7 +306,7 @@ QUERIES = {"target": api().constant("CL_GL_TEXTURE_TARGET"), "level": api().cons
 
 @requirement("GL-OBJ-014")
 @pytest.mark.parametrize("query", QUERIES)
-def test_texture_info(icd: Icd, sandbox: Sandbox, query: str) -> None:
+def test_texture_info_gives_target_and_level(icd: Icd, sandbox: Sandbox, query: str) -> None:
     """clGetGLTextureInfo answers what the image was made of, into enough room, and nothing without an output."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -330,7 +327,7 @@ def test_texture_info(icd: Icd, sandbox: Sandbox, query: str) -> None:
 
 @requirement("GL-OBJ-014")
 @pytest.mark.parametrize("query", [0, 0x2003, 0x2006, 0xFFFFFFFF], ids=hex)
-def test_unknown_query_of_a_texture(icd: Icd, sandbox: Sandbox, query: int) -> None:
+def test_unknown_query_of_a_texture_is_invalid_value(icd: Icd, sandbox: Sandbox, query: int) -> None:
     """A query that clGetGLTextureInfo does not have is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -340,7 +337,7 @@ def test_unknown_query_of_a_texture(icd: Icd, sandbox: Sandbox, query: int) -> N
 
 
 @requirement("GL-OBJ-014")
-def test_texture_info_of_a_buffer(icd: Icd, sandbox: Sandbox) -> None:
+def test_texture_info_of_a_buffer_is_invalid_gl_object(icd: Icd, sandbox: Sandbox) -> None:
     """clGetGLTextureInfo of what is no texture is CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -377,7 +374,7 @@ COMMANDS += ["clEnqueueCopyImageToBuffer", "clEnqueueCopyBufferToImage"]
 @requirement("GL-OBJ-015")
 @pytest.mark.parametrize("what", ["depth_stencil", "multisample"])
 @pytest.mark.parametrize("function", COMMANDS)
-def test_image_for_kernels_only(icd: Icd, sandbox: Sandbox, function: str, what: str) -> None:
+def test_image_for_kernels_only_is_refused_by_commands(icd: Icd, sandbox: Sandbox, function: str, what: str) -> None:
     """Commands that read, write, copy, map and fill refuse depth-stencil and multi-sample images."""
     wanted = "cl_khr_gl_depth_images" if what == "depth_stencil" else "cl_khr_gl_msaa_sharing"
     with icd.open(sandbox) as session:

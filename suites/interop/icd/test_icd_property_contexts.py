@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.creators import (
+from harness.check import (
     CONTEXT,
     CONTEXTS,
     INVALID_PLATFORM,
@@ -14,15 +13,18 @@ from harness.check.icd.creators import (
     PLATFORM,
     TERMINATE,
     USER_SYNC,
+    Callback,
     Code,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
     listed,
     lists_of,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.probe.values import Callback, Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 SUCCESS = Code(0)
 NUM_DEVICES = api().constant("CL_CONTEXT_NUM_DEVICES")
@@ -33,7 +35,9 @@ TERMINATE_CAPABILITY = 0x2031  # CL_DEVICE_TERMINATE_CAPABILITY_KHR; bit 0: cont
 @requirement("PL-CTX-002", "PL-GEN-015")
 @pytest.mark.parametrize("function", CONTEXTS)
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
-def test_platform_of_another_vendor(icd: Icd, sandbox: Sandbox, function: str, before: bool) -> None:
+def test_platform_of_another_vendor_is_invalid_platform(
+    icd: Icd, sandbox: Sandbox, function: str, before: bool
+) -> None:
     """A platform that is none of the ICD's is refused with CL_INVALID_PLATFORM.
 
     It is an object as any vendor has them, with a dispatch table; here it comes before and behind other properties.
@@ -50,7 +54,7 @@ def test_platform_of_another_vendor(icd: Icd, sandbox: Sandbox, function: str, b
 
 @requirement("PL-CTX-003")
 @pytest.mark.parametrize("function", CONTEXTS)
-def test_user_data_without_callback(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_user_data_without_callback_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """user_data without pfn_notify is CL_INVALID_VALUE; neither, and pfn_notify alone, are fine."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
@@ -77,7 +81,7 @@ def devices_of(lists: Lists, context: Value) -> list[int]:
 
 @requirement("PL-CTX-004")
 @pytest.mark.parametrize("times", [2, 5])
-def test_device_given_several_times(icd: Icd, sandbox: Sandbox, times: int) -> None:
+def test_device_given_several_times_is_the_contexts_once(icd: Icd, sandbox: Sandbox, times: int) -> None:
     """A device that is in the list of devices more than once is the context's once."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, CONTEXT):
@@ -94,7 +98,7 @@ def test_device_given_several_times(icd: Icd, sandbox: Sandbox, times: int) -> N
 
 
 @requirement("PL-CTX-004")
-def test_all_devices_given_twice(icd: Icd, sandbox: Sandbox) -> None:
+def test_all_devices_given_twice_are_the_contexts_once(icd: Icd, sandbox: Sandbox) -> None:
     """The same with all devices of the platform, one behind the other and twice over."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, CONTEXT):
@@ -115,7 +119,7 @@ def user_sync(lists: Lists) -> None:
 
 @requirement("PL-CTX-005")
 @pytest.mark.parametrize("function", CONTEXTS)
-def test_user_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_user_sync_is_true_or_false_and_nothing_else(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_CONTEXT_INTEROP_USER_SYNC is CL_TRUE or CL_FALSE and nothing else, before and behind the platform."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, user_sync):
@@ -127,7 +131,7 @@ def test_user_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("PL-CTX-007")
 @pytest.mark.parametrize("function", CONTEXTS)
-def test_terminate(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_terminate_is_invalid_property_unless_every_device_can(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_CONTEXT_TERMINATE_KHR is CL_INVALID_PROPERTY unless every device can do that.
 
     Without cl_khr_terminate_context that is the error for its name.

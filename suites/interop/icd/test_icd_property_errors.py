@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.creators import (
+from harness.check import (
     ADDRESSING,
     BUFFER,
     CONTEXT,
@@ -26,13 +26,14 @@ from harness.check.icd.creators import (
     SAMPLER,
     THROTTLE,
     USER_SYNC,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
     listed,
     lists_of,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 OWN = {
     CONTEXT: "PL-CTX-001",
@@ -59,7 +60,7 @@ def refused(lists: Lists) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("function", functions())
-def test_unknown_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_unknown_property_is_refused_at_every_place(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A name that the function does not know is refused, whatever its value, alone, before and behind known ones."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
@@ -71,7 +72,7 @@ def test_unknown_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 
 @pytest.mark.parametrize("function", functions(memory="PL-MEM-002"))
-def test_repeated_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_repeated_property_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A name that comes twice is refused: with the same value and another one, at once and later.
 
     Buffers have a property with cl_ext_buffer_device_address only, images have none: there an unknown name comes twice.
@@ -107,7 +108,7 @@ def limited(lists: Lists) -> None:
 
 
 @pytest.mark.parametrize("function", [param for param in functions() if param.values[0] in BAD])
-def test_bad_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_bad_value_of_a_property_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A value that the property cannot have is refused. The control is the list with a good value."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, limited):
@@ -118,7 +119,7 @@ def test_bad_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("PL-CQ-001", "PL-GEN-015")
 @pytest.mark.parametrize("function", QUEUES)
-def test_bad_value_of_a_queue(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_bad_value_of_a_queue_property_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Bits of CL_QUEUE_PROPERTIES that mean nothing are not valid, nor are hints of no level: CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
@@ -131,7 +132,7 @@ def test_bad_value_of_a_queue(icd: Icd, sandbox: Sandbox, function: str) -> None
 
 @requirement("PL-CQ-002")
 @pytest.mark.parametrize("function", QUEUES)
-def test_unknown_name_of_a_queue(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_unknown_property_of_a_queue_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """For a queue the text names no error for an unknown name. It has to be refused all the same."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
@@ -142,7 +143,7 @@ def test_unknown_name_of_a_queue(icd: Icd, sandbox: Sandbox, function: str) -> N
 
 
 @requirement("PL-CQ-002")
-def test_repeated_name_of_a_queue(icd: Icd, sandbox: Sandbox) -> None:
+def test_repeated_property_of_a_queue_is_refused_or_makes_a_queue(icd: Icd, sandbox: Sandbox) -> None:
     """Nor does it name one for a repeated name: any of these errors, or the queue, and not both."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, QUEUE):

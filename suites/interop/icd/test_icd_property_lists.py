@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.icd.creators import (
+from harness.check import (
     ADDRESSING,
     CONTEXTS,
     CREATORS,
@@ -19,14 +19,15 @@ from harness.check.icd.creators import (
     QUEUE_PROPERTIES,
     SAMPLER,
     USER_SYNC,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
     listed,
     lists_of,
     orders,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 UNKNOWN = 0x7777
 WITH_NAMES = [name for name in CREATORS if name != "clCreateImageWithProperties"]  # for images the core has none
@@ -39,7 +40,7 @@ def zero(lists: Lists) -> None:
 
 @requirement("PL-GEN-001", "PL-GEN-006")
 @pytest.mark.parametrize("function", WITH_NAMES)
-def test_lists_of_every_length(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_lists_of_every_length_are_heeded_to_their_end(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Lists of one property, of two, and of all that there are: each is heeded, and nothing behind the end is read."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, names=1):
@@ -54,7 +55,7 @@ def test_lists_of_every_length(icd: Icd, sandbox: Sandbox, function: str) -> Non
 
 @requirement("PL-GEN-002", "PL-MEM-004")
 @pytest.mark.parametrize("function", CREATORS)
-def test_no_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_no_property_list_makes_an_object_of_defaults(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """NULL in the place of a list gives an object with all defaults.
 
     A context may be refused with CL_INVALID_PLATFORM, as no platform is named.
@@ -69,7 +70,7 @@ def test_no_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("PL-GEN-003", "PL-MEM-004")
 @pytest.mark.parametrize("function", CREATORS)
-def test_empty_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_empty_property_list_makes_an_object_of_defaults(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A list of its end marker alone does what NULL does."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
@@ -82,7 +83,7 @@ def test_empty_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("PL-GEN-004")
 @pytest.mark.parametrize("function", WITH_NAMES)
-def test_value_of_zero(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_value_of_zero_does_not_end_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A value of 0 does not end the list: what follows it counts, be it a property or an error."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, zero):
@@ -98,7 +99,7 @@ def test_value_of_zero(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 
 @requirement("PL-GEN-004", "PL-SMP-003")
-def test_sampler_without_normalized_coordinates(icd: Icd, sandbox: Sandbox) -> None:
+def test_sampler_without_normalized_coordinates_heeds_the_rest(icd: Icd, sandbox: Sandbox) -> None:
     """CL_FALSE for normalized coordinates is heeded, at each place of the list, and so is what follows it."""
     pairs = [(NORMALIZED, 0), (FILTER, LINEAR)]
     with icd.open(sandbox) as session:
@@ -111,7 +112,7 @@ def test_sampler_without_normalized_coordinates(icd: Icd, sandbox: Sandbox) -> N
 
 @requirement("PL-GEN-005")
 @pytest.mark.parametrize("function", [*CONTEXTS, SAMPLER])
-def test_value_that_is_a_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_value_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A value that is equal to the name of a property is a value: here a bad one, like any other bad one."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, zero):
@@ -128,7 +129,7 @@ def test_value_that_is_a_name(icd: Icd, sandbox: Sandbox, function: str) -> None
 
 
 @requirement("PL-GEN-005")
-def test_level_of_detail_that_is_a_name(icd: Icd, sandbox: Sandbox) -> None:
+def test_level_of_detail_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbox) -> None:
     """The same with a good one: the bits of a float, however small."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
@@ -140,7 +141,7 @@ def test_level_of_detail_that_is_a_name(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("PL-GEN-007")
 @pytest.mark.parametrize("function", WITH_NAMES)
-def test_order(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_properties_are_heeded_in_any_order(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Properties may come in any order."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, names=2):
@@ -152,7 +153,7 @@ def test_order(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("PL-GEN-008")
 @pytest.mark.parametrize("function", WITH_NAMES)
-def test_list_is_only_read(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_property_list_is_only_read(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The list is as it was after the call, and may lie in memory that cannot be written."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, names=1):
@@ -167,7 +168,7 @@ def test_list_is_only_read(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("PL-GEN-013")
 @pytest.mark.parametrize("function", WITH_NAMES)
-def test_all_64_bits_count(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_name_that_is_right_in_32_bits_is_unknown(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A name that is right in its lower half only is a name like any other that is unknown."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, names=1):
@@ -178,7 +179,7 @@ def test_all_64_bits_count(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 
 @requirement("PL-GEN-013", "PL-CQ-001")
-def test_upper_bits_of_a_queue(icd: Icd, sandbox: Sandbox) -> None:
+def test_unknown_bit_of_queue_properties_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """CL_QUEUE_PROPERTIES has 64 bits: one that means nothing is not valid, wherever it is."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, QUEUE):
@@ -188,7 +189,7 @@ def test_upper_bits_of_a_queue(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("PL-GEN-016")
 @pytest.mark.parametrize("function", WITH_NAMES)
-def test_several_errors(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_several_errors_in_one_list_make_nothing(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Of several errors in one list any may be reported; nothing is made."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, names=1):

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.creators import (
+from harness.check import (
     ADDRESSING,
     BUFFER,
     CLAMP,
@@ -21,15 +20,17 @@ from harness.check.icd.creators import (
     OLDER,
     SAMPLER,
     Code,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
     listed,
     lists_of,
+    requirement,
     shown,
 )
-from harness.check.marks import requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 MEM_QUERIES = {"CL_MEM_TYPE": 4, "CL_MEM_FLAGS": 8, "CL_MEM_SIZE": 8, "CL_MEM_HOST_PTR": 8, "CL_MEM_CONTEXT": 8}
 INVALID_VALUE, INVALID_OPERATION = Code(-30), Code(-59)
@@ -40,7 +41,9 @@ PIPE_SUPPORT = 0x1071  # CL_DEVICE_PIPE_SUPPORT
 @requirement("PL-MEM-004", "PL-GEN-003")
 @pytest.mark.parametrize("function", [BUFFER, IMAGE])
 @pytest.mark.parametrize("words", [None, [0]], ids=["null", "empty"])
-def test_like_the_older_function(icd: Icd, sandbox: Sandbox, function: str, words: list[int] | None) -> None:
+def test_no_properties_make_what_the_older_function_makes(
+    icd: Icd, sandbox: Sandbox, function: str, words: list[int] | None
+) -> None:
     """With NULL or an empty list the object is what the function without a list makes: every query answers the same."""
     older = {BUFFER: "clCreateBuffer", IMAGE: "clCreateImage"}[function]
     with icd.open(sandbox) as session:
@@ -60,7 +63,7 @@ READ_WRITE, WRITE_ONLY, USE_HOST_PTR, COPY_HOST_PTR = 1 << 0, 1 << 1, 1 << 3, 1 
 
 @requirement("PL-MEM-004")
 @pytest.mark.parametrize("words", [None, [0]], ids=["null", "empty"])
-def test_errors_like_the_older_function(icd: Icd, sandbox: Sandbox, words: list[int] | None) -> None:
+def test_buffer_errors_are_those_of_the_older_function(icd: Icd, sandbox: Sandbox, words: list[int] | None) -> None:
     """What clCreateBuffer refuses is refused with the same error, and what it takes is taken."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, BUFFER):
@@ -82,7 +85,7 @@ def test_errors_like_the_older_function(icd: Icd, sandbox: Sandbox, words: list[
 
 
 @requirement("PL-SMP-002")
-def test_sampler_defaults(icd: Icd, sandbox: Sandbox) -> None:
+def test_sampler_has_its_defaults_unless_listed(icd: Icd, sandbox: Sandbox) -> None:
     """A sampler's coordinates are normalized, its addressing is clamp, its filter nearest, unless the list says it."""
     defaults = {NORMALIZED: 1, ADDRESSING: CLAMP, FILTER: NEAREST}
     with icd.open(sandbox) as session:
@@ -93,7 +96,7 @@ def test_sampler_defaults(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-SMP-005")
-def test_level_of_detail(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_level_of_detail_is_taken_as_float_bits(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """How a float is written into the list is not laid down: its bits in the lower half are tried."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
@@ -132,7 +135,7 @@ def no_pipes(lists: Lists) -> None:
 
 
 @requirement("PL-PIP-001", "PL-GEN-002", "PL-GEN-015")
-def test_pipe_with_properties(icd: Icd, sandbox: Sandbox) -> None:
+def test_pipe_with_properties_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A pipe has no properties: NULL is fine, and a list is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, CONTEXT, pipes):
@@ -144,7 +147,7 @@ def test_pipe_with_properties(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-PIP-002")
-def test_pipe_with_an_empty_list(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_pipe_with_an_empty_list_is_refused_or_made(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """By the letter an empty list is CL_INVALID_VALUE, too; yet the query speaks of lists that are not NULL."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, CONTEXT, pipes):
@@ -155,7 +158,7 @@ def test_pipe_with_an_empty_list(icd: Icd, sandbox: Sandbox, record: Callable[[s
 
 
 @requirement("PL-PIP-003", "PL-GEN-011")
-def test_query_of_a_pipe(icd: Icd, sandbox: Sandbox) -> None:
+def test_pipe_properties_have_size_0(icd: Icd, sandbox: Sandbox) -> None:
     """CL_PIPE_PROPERTIES answers a size of 0, and nothing is written."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, CONTEXT, pipes):
@@ -171,7 +174,9 @@ def test_query_of_a_pipe(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("PL-PIP-004")
 @pytest.mark.parametrize("words", [None, [0]], ids=["null", "empty"])
-def test_pipe_where_there_are_none(icd: Icd, sandbox: Sandbox, words: list[int] | None) -> None:
+def test_pipe_on_a_device_without_pipes_is_invalid_operation(
+    icd: Icd, sandbox: Sandbox, words: list[int] | None
+) -> None:
     """A device of OpenCL 3.0 without pipes refuses them with CL_INVALID_OPERATION (an empty list may come first)."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, CONTEXT, no_pipes):

@@ -6,14 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.creators import Code, shown
-from harness.check.marks import requirement
-from harness.probe.convenience import CallFailed
-from harness.probe.icd_session import IcdSession
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import CallFailed, Code, Icd, IcdSession, Sandbox, Unsupported, Value, api, requirement, shown
 
 SUCCESS, INVALID_VALUE, PARTITION_FAILED, INVALID_PARTITION_COUNT = map(Code, (0, -30, -18, -68))
 EQUALLY, BY_COUNTS, BY_AFFINITY = (
@@ -98,7 +91,7 @@ def by_counts(*counts: int) -> list[int]:
 
 
 @requirement("PL-SUB-001", "PL-GEN-015")
-def test_not_one_scheme(icd: Icd, sandbox: Sandbox) -> None:
+def test_partition_by_no_or_several_schemes_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A list names one scheme. None (NULL, an empty list), the same twice, or two of them is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
@@ -114,7 +107,7 @@ def test_not_one_scheme(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-SUB-001", "PL-GEN-015")
-def test_unknown_scheme(icd: Icd, sandbox: Sandbox) -> None:
+def test_unknown_partition_scheme_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A scheme that nobody knows, or that the device does not have, is CL_INVALID_VALUE, and so are bad values."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
@@ -126,7 +119,7 @@ def test_unknown_scheme(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-SUB-001", "PL-SUB-002", "PL-GEN-014")
-def test_scheme_behind_counts(icd: Icd, sandbox: Sandbox) -> None:
+def test_second_scheme_after_the_counts_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """The end marker of the counts does not end the list: a second scheme behind it is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, BY_COUNTS):
@@ -137,7 +130,7 @@ def test_scheme_behind_counts(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-SUB-002", "PL-GEN-006", "PL-GEN-014")
-def test_partition_by_counts(icd: Icd, sandbox: Sandbox) -> None:
+def test_partition_by_counts_makes_sub_devices_of_these_sizes(icd: Icd, sandbox: Sandbox) -> None:
     """Counts are followed by 0, and that by the list's own 0; each makes a sub-device of so many units.
 
     The list ends where an unreadable page begins.
@@ -154,7 +147,7 @@ def test_partition_by_counts(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-GEN-001", "PL-SUB-002")
-def test_equal_parts(icd: Icd, sandbox: Sandbox) -> None:
+def test_partition_equally_makes_as_many_as_fit(icd: Icd, sandbox: Sandbox) -> None:
     """CL_DEVICE_PARTITION_EQUALLY makes as many sub-devices of so many units as there can be; the rest is not used."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
@@ -167,7 +160,7 @@ def test_equal_parts(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-SUB-003")
-def test_too_many(icd: Icd, sandbox: Sandbox) -> None:
+def test_partition_into_too_many_is_invalid_partition_count(icd: Icd, sandbox: Sandbox) -> None:
     """More units, or more sub-devices, than there are is CL_INVALID_DEVICE_PARTITION_COUNT, and nothing is made."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, BY_COUNTS):
@@ -181,7 +174,9 @@ def test_too_many(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("PL-SUB-004")
 @pytest.mark.parametrize("units", [1, 2])
-def test_nothing_left_to_partition(icd: Icd, sandbox: Sandbox, record: Callable[[str], None], units: int) -> None:
+def test_partition_of_a_single_unit_is_partition_failed(
+    icd: Icd, sandbox: Sandbox, record: Callable[[str], None], units: int
+) -> None:
     """A device of one unit cannot be partitioned: CL_DEVICE_PARTITION_FAILED.
 
     CL_INVALID_VALUE may be answered where the device says that it has no such scheme. One that says it has
@@ -201,7 +196,7 @@ def test_nothing_left_to_partition(icd: Icd, sandbox: Sandbox, record: Callable[
 
 
 @requirement("PL-SUB-004")
-def test_larger_than_the_device(icd: Icd, sandbox: Sandbox) -> None:
+def test_partition_larger_than_the_device_is_refused(icd: Icd, sandbox: Sandbox) -> None:
     """Parts that are larger than the device cannot be made: CL_DEVICE_PARTITION_FAILED, or a bad value."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
@@ -210,7 +205,7 @@ def test_larger_than_the_device(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-SUB-005")
-def test_room_for_fewer(icd: Icd, sandbox: Sandbox) -> None:
+def test_room_for_fewer_sub_devices_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """An array that is too small is CL_INVALID_VALUE; one that is larger is filled as far as there are devices."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
@@ -225,7 +220,7 @@ def test_room_for_fewer(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-SUB-005")
-def test_query_for_the_number(icd: Icd, sandbox: Sandbox) -> None:
+def test_number_of_sub_devices_is_answered_with_and_without_an_array(icd: Icd, sandbox: Sandbox) -> None:
     """Without an array the number alone is answered; with one it may be asked for, too; nobody need ask."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
@@ -244,7 +239,7 @@ def references(device: Device) -> int:
 
 
 @requirement("PL-SUB-006")
-def test_references_of_a_sub_device(icd: Icd, sandbox: Sandbox) -> None:
+def test_sub_device_counts_its_references(icd: Icd, sandbox: Sandbox) -> None:
     """A sub-device counts references, and goes on to work until the last one is released."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
@@ -259,7 +254,7 @@ def test_references_of_a_sub_device(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-SUB-006")
-def test_references_of_a_root_device(icd: Icd, sandbox: Sandbox) -> None:
+def test_root_device_keeps_the_reference_count_1(icd: Icd, sandbox: Sandbox) -> None:
     """A root device does not: its count is 1 whatever is retained and released, and it goes on to work."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -273,7 +268,7 @@ def test_references_of_a_root_device(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-GEN-010", "PL-SUB-002")
-def test_query_of_the_list(icd: Icd, sandbox: Sandbox) -> None:
+def test_partition_type_is_the_list_of_its_creation(icd: Icd, sandbox: Sandbox) -> None:
     """CL_DEVICE_PARTITION_TYPE of a sub-device is the list that it was made with; of a root device nothing, or {0}."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):

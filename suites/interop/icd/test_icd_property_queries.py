@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.creators import (
+from harness.check import (
     BUFFER,
     CONTEXT,
     CREATORS,
@@ -16,16 +16,16 @@ from harness.check.icd.creators import (
     QUEUE,
     QUEUE_KHR,
     SAMPLER,
+    CallFailed,
+    Icd,
     Lists,
+    Sandbox,
+    Value,
     listed,
     lists_of,
     orders,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.probe.convenience import CallFailed
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
 
 OWN = {
     CONTEXT: "PL-CTX-006",
@@ -55,7 +55,7 @@ def older_contexts(lists: Lists) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-010", but=(IMAGE,)))
-def test_query_gives_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_query_gives_the_property_list_of_the_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Same properties, same order, nothing added, and the end marker: for lists of every length and order."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried, names=1):
@@ -70,7 +70,7 @@ def test_query_gives_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-012"))
-def test_query_gives_an_empty_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_query_gives_an_empty_property_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An empty list comes back as one element, its end marker."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried):
@@ -80,7 +80,7 @@ def test_query_gives_an_empty_list(icd: Icd, sandbox: Sandbox, function: str) ->
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-011"))
-def test_query_without_a_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_query_of_an_object_without_a_list_has_size_0(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Where NULL was given nothing comes back: a size of 0, and nothing is written."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried):
@@ -100,7 +100,7 @@ def made_by_older(lists: Lists, function: str) -> Value:
 
 @requirement("PL-GEN-011", "PL-CQ-005", "PL-MEM-003", "PL-SMP-004")
 @pytest.mark.parametrize("function", OLDER)
-def test_query_after_a_function_without_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_query_of_an_object_of_an_older_function_has_size_0(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Objects that were made by functions without a property list have none."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, OLDER[function][0], queried):
@@ -109,7 +109,7 @@ def test_query_after_a_function_without_list(icd: Icd, sandbox: Sandbox, functio
 
 
 @requirement("PL-GEN-011", "PL-MEM-003")
-def test_query_of_a_sub_buffer(icd: Icd, sandbox: Sandbox) -> None:
+def test_query_of_a_sub_buffer_has_size_0(icd: Icd, sandbox: Sandbox) -> None:
     """A sub-buffer has no property list, whatever its buffer was made with."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, BUFFER, queried):
@@ -124,7 +124,7 @@ def test_query_of_a_sub_buffer(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("PL-GEN-009")
 @pytest.mark.parametrize("function", [name for name in CREATORS if name != IMAGE])
-def test_list_is_copied(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_property_list_is_copied_at_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The application may use the list's memory for something else as soon as the call has returned."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried, names=1):
@@ -136,7 +136,7 @@ def test_list_is_copied(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("PL-GEN-010", "PL-OTH-006")
 @pytest.mark.parametrize("function", [name for name in CREATORS if name != IMAGE])
-def test_room_for_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_too_little_room_for_the_property_list_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Too little room is CL_INVALID_VALUE; with more than needed no more is written; either output may be NULL."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.icd.creators import (
+from harness.check import (
+    FURTHER_OBJECTS,
     HIGH,
     INVALID_QUEUE_PROPERTIES,
     INVALID_VALUE,
@@ -20,17 +21,17 @@ from harness.check.icd.creators import (
     QUEUE_SIZE,
     QUEUES,
     THROTTLE,
+    CallFailed,
     Code,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
+    Value,
     listed,
     lists_of,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.probe.convenience import CallFailed
-from harness.probe.icd_objects import FURTHER
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 SUCCESS, INVALID_DEVICE = Code(0), Code(-33)
 HOST_PROPERTIES, DEVICE_PROPERTIES, DEVICE_MAX_SIZE = 0x102A, 0x104E, 0x1050  # CL_DEVICE_QUEUE_ON_…
@@ -54,7 +55,7 @@ def device_queues(lists: Lists) -> None:
 
 
 @requirement("PL-CQ-001")
-def test_bits_that_mean_nothing_to_the_older_function(icd: Icd, sandbox: Sandbox) -> None:
+def test_unknown_bits_are_refused_by_the_older_function(icd: Icd, sandbox: Sandbox) -> None:
     """clCreateCommandQueue knows two bits; all others are not valid, those of queues on the device among them."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, QUEUE):
@@ -65,7 +66,7 @@ def test_bits_that_mean_nothing_to_the_older_function(icd: Icd, sandbox: Sandbox
 
 @requirement("PL-CQ-001")
 @pytest.mark.parametrize("function", QUEUES)
-def test_what_the_device_cannot_do(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_bits_that_the_device_lacks_are_invalid_queue_properties(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Valid bits that the device does not support are CL_INVALID_QUEUE_PROPERTIES; those that it supports are fine."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
@@ -92,7 +93,7 @@ DEPENDENT = {
 
 @requirement("PL-CQ-003")
 @pytest.mark.parametrize("pairs", DEPENDENT.values(), ids=[name.replace(" ", "_") for name in DEPENDENT])
-def test_what_needs_other_bits(icd: Icd, sandbox: Sandbox, pairs: list[tuple[int, int]]) -> None:
+def test_bits_without_those_they_need_are_refused(icd: Icd, sandbox: Sandbox, pairs: list[tuple[int, int]]) -> None:
     """Queues on the device are out of order, the default is on the device, and only these have a size.
 
     Which of the two errors that is depends on whether the device has such queues at all, and is not laid down.
@@ -105,7 +106,7 @@ def test_what_needs_other_bits(icd: Icd, sandbox: Sandbox, pairs: list[tuple[int
 
 
 @requirement("PL-CQ-003")
-def test_size_beyond_the_maximum(icd: Icd, sandbox: Sandbox) -> None:
+def test_queue_size_beyond_the_maximum_is_refused(icd: Icd, sandbox: Sandbox) -> None:
     """CL_QUEUE_SIZE may be what the device says at most."""
     bits = (QUEUE_PROPERTIES, ON_DEVICE | OUT_OF_ORDER)
     with icd.open(sandbox) as session:
@@ -124,7 +125,7 @@ def test_size_beyond_the_maximum(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("PL-GEN-005")
-def test_size_that_is_a_name(icd: Icd, sandbox: Sandbox) -> None:
+def test_queue_size_that_equals_a_name_is_a_size(icd: Icd, sandbox: Sandbox) -> None:
     """A size that is equal to the name of a property is a size."""
     bits = (QUEUE_PROPERTIES, ON_DEVICE | OUT_OF_ORDER)
     with icd.open(sandbox) as session:
@@ -144,7 +145,7 @@ def test_size_that_is_a_name(icd: Icd, sandbox: Sandbox) -> None:
     [("cl_khr_priority_hints", PRIORITY), ("cl_khr_throttle_hints", THROTTLE)],
     ids=["priority", "throttle"],
 )
-def test_hints_for_a_queue_on_the_device(icd: Icd, sandbox: Sandbox, extension: str, name: int) -> None:
+def test_hints_for_a_queue_on_the_device_are_refused(icd: Icd, sandbox: Sandbox, extension: str, name: int) -> None:
     """Hints are for queues on the host: there each level is fine, and on the device CL_INVALID_QUEUE_PROPERTIES."""
     bits = (QUEUE_PROPERTIES, ON_DEVICE | OUT_OF_ORDER)
     with icd.open(sandbox) as session:
@@ -157,7 +158,7 @@ def test_hints_for_a_queue_on_the_device(icd: Icd, sandbox: Sandbox, extension: 
 
 @requirement("PL-CQ-006")
 @pytest.mark.parametrize("function", QUEUES)
-def test_query_of_the_bits(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_queue_properties_are_the_bits_of_the_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_QUEUE_PROPERTIES answers the bits that the queue was made with, by a list or by the older function."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
@@ -176,14 +177,14 @@ def other_device(lists: Lists) -> Value:
         if others:
             return others[0]
     try:
-        return FURTHER["clCreateSubDevices"][1](lists.objects)
+        return FURTHER_OBJECTS["clCreateSubDevices"][1](lists.objects)
     except CallFailed as error:  # which is the matter of other checks
         raise Unsupported("machine", f"there is one device here, and no sub-device of it: {error}") from None
 
 
 @requirement("PL-CQ-007")
 @pytest.mark.parametrize("function", QUEUES)
-def test_device_of_another_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_queue_for_a_device_of_another_context_is_invalid_device(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A device that the context was not made with is CL_INVALID_DEVICE, for the older function, too."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.external import Semaphores, Use, target, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import (
+from harness.check import (
+    CANARY,
     DEVICE_EXPORT_TYPES,
     DEVICE_IMPORT_TYPES,
     SEMAPHORE_EXPORT_HANDLE_TYPES,
@@ -16,11 +15,17 @@ from harness.probe.extensions import (
     SEMAPHORE_SYNC_FD,
     SEMAPHORE_TYPE,
     SEMAPHORE_TYPE_BINARY,
+    Icd,
+    Sandbox,
+    Semaphores,
+    Unsupported,
+    Use,
+    Value,
+    extension,
+    requirement,
+    target,
+    uses,
 )
-from harness.probe.session import CANARY
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 pytestmark = extension("cl_khr_external_semaphore")
 
@@ -77,7 +82,7 @@ def wait(made: Semaphores, semaphore: Value) -> None:
 
 @requirement("XM-XSM-001")
 @KINDS
-def test_several_types_to_export(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_several_types_to_export_are_invalid_value(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """More than one type to export as gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in exporting(session, kind):
@@ -90,7 +95,7 @@ def test_several_types_to_export(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 @requirement("XM-XSM-002")
 @KINDS
-def test_import_and_export(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_import_together_with_export_is_invalid_operation(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A handle to import together with a type to export as gives CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
         for made in both_ways(session, kind):
@@ -101,7 +106,7 @@ def test_import_and_export(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 @requirement("XM-XSM-003")
 @KINDS
-def test_several_handles(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_several_semaphore_handles_are_invalid_property(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Two handles to import give CL_INVALID_PROPERTY, be they of one type or of two."""
     with icd.open(sandbox) as session:
         for made in both_ways(session, kind):
@@ -116,7 +121,7 @@ def test_several_handles(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 @requirement("XM-XSM-004")
 @KINDS
-def test_device_that_cannot_import(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_device_that_cannot_import_a_semaphore_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A listed device that cannot import the type gives CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
         asked = 0
@@ -136,7 +141,7 @@ def test_device_that_cannot_import(icd: Icd, sandbox: Sandbox, kind: int) -> Non
 
 @requirement("XM-XSM-005")
 @KINDS
-def test_type_that_was_not_asked_for(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_export_as_another_type_is_invalid_value(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A type that was not among the properties of the semaphore gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in exporting(session, kind):
@@ -150,7 +155,7 @@ def test_type_that_was_not_asked_for(icd: Icd, sandbox: Sandbox, kind: int) -> N
 
 @requirement("XM-XSM-006")
 @KINDS
-def test_size_of_a_handle(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_handle_of_a_semaphore_has_size_4(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """The size is 4; less memory gives CL_INVALID_VALUE, no memory none; of more, nothing behind is written."""
     with icd.open(sandbox) as session:
         for made in exporting(session, kind):
@@ -171,7 +176,7 @@ def test_size_of_a_handle(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 @requirement("XM-XSM-006")
 @KINDS
 @pytest.mark.parametrize("how", ["NULL", "other device"])
-def test_device_of_an_export(icd: Icd, sandbox: Sandbox, kind: int, how: str) -> None:
+def test_export_for_another_device_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int, how: str) -> None:
     """A device that the semaphore is not for, or none at all, gives CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
         for made in exporting(session, kind):
@@ -185,7 +190,7 @@ def test_device_of_an_export(icd: Icd, sandbox: Sandbox, kind: int, how: str) ->
 
 
 @requirement("XM-XSM-006", "XM-SEM-010")
-def test_null_for_a_semaphore(icd: Icd, sandbox: Sandbox) -> None:
+def test_export_of_a_null_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sandbox) -> None:
     """NULL for the semaphore gives CL_INVALID_SEMAPHORE_KHR."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -232,7 +237,7 @@ def test_sync_descriptor_copies_the_payload(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-XSM-009")
 @pytest.mark.parametrize("value", MINUS_1, ids=["64 bits", "32 bits"])
-def test_sync_descriptor_minus_1(icd: Icd, sandbox: Sandbox, value: int) -> None:
+def test_sync_descriptor_minus_1_is_signalled(icd: Icd, sandbox: Sandbox, value: int) -> None:
     """Sync descriptor -1 is imported as one that is signalled: a wait for it ends."""
     with icd.open(sandbox) as session:
         for made in sharing(session, SEMAPHORE_SYNC_FD, DEVICE_IMPORT_TYPES):
@@ -244,7 +249,7 @@ def test_sync_descriptor_minus_1(icd: Icd, sandbox: Sandbox, value: int) -> None
 
 @requirement("XM-XSM-010")
 @KINDS
-def test_descriptor_is_taken_over(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_descriptor_is_closed_with_its_semaphore(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor is closed once the semaphore is gone."""
     with icd.open(sandbox) as session:
         for made in both_ways(session, kind):
@@ -261,7 +266,7 @@ def test_descriptor_is_taken_over(icd: Icd, sandbox: Sandbox, kind: int) -> None
 
 @requirement("XM-XSM-010")
 @KINDS
-def test_value_that_is_no_descriptor(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_semaphore_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor that is closed, or has upper bits, gives CL_INVALID_PROPERTY; so does -1, if it is opaque."""
     with icd.open(sandbox) as session:
         for made in both_ways(session, kind):
@@ -278,7 +283,7 @@ def require_reimport(use: Use) -> None:
 
 @requirement("XM-XSM-011", "PL-OTH-003")
 @pytest.mark.parametrize("properties", ["NULL", "empty"])
-def test_reimport(icd: Icd, sandbox: Sandbox, properties: str) -> None:
+def test_sync_descriptor_is_imported_again(icd: Icd, sandbox: Sandbox, properties: str) -> None:
     """A sync descriptor is imported again into a semaphore that was imported so; no property is needed."""
     with icd.open(sandbox) as session:
         for made in sharing(session, SEMAPHORE_SYNC_FD, DEVICE_IMPORT_TYPES):
@@ -293,7 +298,7 @@ def test_reimport(icd: Icd, sandbox: Sandbox, properties: str) -> None:
 
 @requirement("XM-XSM-011")
 @pytest.mark.parametrize("what", ["plain", "exported", "opaque", "NULL"])
-def test_reimport_into_other_semaphores(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_reimport_into_other_semaphores_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A semaphore that was not imported so gives CL_INVALID_SEMAPHORE_KHR."""
     with icd.open(sandbox) as session:
         for made in sharing(session, SEMAPHORE_SYNC_FD, DEVICE_IMPORT_TYPES):
@@ -315,7 +320,7 @@ def test_reimport_into_other_semaphores(icd: Icd, sandbox: Sandbox, what: str) -
 
 
 @requirement("XM-XSM-011")
-def test_reimport_of_no_descriptor(icd: Icd, sandbox: Sandbox) -> None:
+def test_reimport_of_a_bad_descriptor_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """What is no descriptor gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in sharing(session, SEMAPHORE_SYNC_FD, DEVICE_IMPORT_TYPES):
@@ -327,7 +332,7 @@ def test_reimport_of_no_descriptor(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-XSM-012")
 @KINDS
-def test_each_import_is_an_object(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_each_import_of_a_payload_is_a_semaphore_of_its_own(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Each import of one payload is a semaphore of its own."""
     with icd.open(sandbox) as session:
         for made in both_ways(session, kind):
@@ -338,7 +343,7 @@ def test_each_import_is_an_object(icd: Icd, sandbox: Sandbox, kind: int) -> None
 
 @requirement("XM-XSM-014")
 @KINDS
-def test_exportable(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_exportable_query_distinguishes_semaphores(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """CL_SEMAPHORE_EXPORTABLE_KHR tells a semaphore that can be exported from one that cannot."""
     with icd.open(sandbox) as session:
         for made in exporting(session, kind):
@@ -353,7 +358,7 @@ def test_exportable(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 @requirement("XM-XSM-014")
 @KINDS
-def test_types_to_export(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_export_types_are_those_of_the_creation(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR gives the type that was asked for, and nothing for a plain semaphore."""
     expected = kind.to_bytes(4, "little")
     with icd.open(sandbox) as session:

@@ -6,13 +6,26 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.icd.external import COMPLETE, OUT_OF_ORDER, STATUS, TYPE, Semaphores, Use, may_block, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY
-from harness.probe.session import CANARY
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    CANARY,
+    COMPLETE,
+    OUT_OF_ORDER,
+    SEMAPHORE_TYPE,
+    SEMAPHORE_TYPE_BINARY,
+    STATUS,
+    TYPE,
+    Icd,
+    Sandbox,
+    Semaphores,
+    Unsupported,
+    Use,
+    Value,
+    extension,
+    may_block,
+    pack,
+    requirement,
+    uses,
+)
 
 pytestmark = extension("cl_khr_semaphore")
 
@@ -47,7 +60,7 @@ def ready(made: Semaphores, what: str, queue: Value) -> Value:
 
 @requirement("XM-SEM-001", "XM-SEM-002")
 @pytest.mark.parametrize("what", ["NULL", "empty", "device list"])
-def test_list_without_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_semaphore_without_a_type_is_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """NULL for the property list, and a list without a type, give CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -66,7 +79,7 @@ def test_list_without_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
     [[*BINARY, 0x7001, 1], [0x7001, 1, *BINARY], [SEMAPHORE_TYPE, 0x7FFF], [*BINARY, *BINARY]],
     ids=["unknown name", "unknown name first", "unknown type", "type twice"],
 )
-def test_wrong_property(icd: Icd, sandbox: Sandbox, words: list[int]) -> None:
+def test_wrong_property_of_a_semaphore_is_invalid_property(icd: Icd, sandbox: Sandbox, words: list[int]) -> None:
     """An unknown name, a bad value and a name that is there twice give CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -75,7 +88,7 @@ def test_wrong_property(icd: Icd, sandbox: Sandbox, words: list[int]) -> None:
 
 
 @requirement("XM-SEM-003")
-def test_device_list_twice(icd: Icd, sandbox: Sandbox) -> None:
+def test_semaphore_with_two_device_lists_is_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """So does a list of devices that is there twice."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -85,7 +98,7 @@ def test_device_list_twice(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("XM-SEM-004")
-def test_several_devices_need_a_list(icd: Icd, sandbox: Sandbox) -> None:
+def test_semaphore_of_several_devices_without_a_list_is_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """In a context of several devices a list without devices gives CL_INVALID_PROPERTY (grey area 42)."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session, devices=2):
@@ -95,7 +108,7 @@ def test_several_devices_need_a_list(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-SEM-005")
 @pytest.mark.parametrize("what", ["none", "two", "same twice", "of no context"])
-def test_device_list_names_one(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_semaphore_device_list_of_other_than_one_is_invalid_device(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A list of no device, of two, or of one that is none of the context's gives CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session, devices=2 if what == "two" else 1):
@@ -116,7 +129,7 @@ def test_device_list_names_one(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 
 @requirement("XM-SEM-006")
-def test_new_semaphore(icd: Icd, sandbox: Sandbox) -> None:
+def test_new_semaphore_is_not_signalled(icd: Icd, sandbox: Sandbox) -> None:
     """A new semaphore is not signalled."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -135,7 +148,7 @@ def test_new_semaphore(icd: Icd, sandbox: Sandbox) -> None:
         pytest.param(0, 0, id="devices"),
     ],
 )
-def test_queries(icd: Icd, sandbox: Sandbox, query: int, size: int) -> None:
+def test_semaphore_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, query: int, size: int) -> None:
     """Each query gives its value, by the size rules of all queries."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -165,7 +178,7 @@ def test_queries(icd: Icd, sandbox: Sandbox, query: int, size: int) -> None:
 
 
 @requirement("XM-SEM-008")
-def test_unknown_query(icd: Icd, sandbox: Sandbox) -> None:
+def test_unknown_query_of_a_semaphore_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A query that nobody knows gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -176,7 +189,7 @@ def test_unknown_query(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-SEM-009")
 @pytest.mark.parametrize("shape", ["type", "type and device", "device and type"])
-def test_properties_come_back(icd: Icd, sandbox: Sandbox, shape: str) -> None:
+def test_properties_of_a_semaphore_come_back(icd: Icd, sandbox: Sandbox, shape: str) -> None:
     """The property list is answered as it was given, with nested lists and the end marker."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -192,7 +205,7 @@ def test_properties_come_back(icd: Icd, sandbox: Sandbox, shape: str) -> None:
 
 
 @requirement("XM-SEM-010")
-def test_reference_count(icd: Icd, sandbox: Sandbox) -> None:
+def test_reference_count_of_a_semaphore_follows_retain_and_release(icd: Icd, sandbox: Sandbox) -> None:
     """Each retain adds a reference, each release drops one."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -205,7 +218,7 @@ def test_reference_count(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("XM-SEM-010")
 @pytest.mark.parametrize("function", ["clRetainSemaphoreKHR", "clReleaseSemaphoreKHR", "clGetSemaphoreInfoKHR"])
-def test_null_for_a_semaphore(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_null_for_a_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """NULL for the semaphore gives CL_INVALID_SEMAPHORE_KHR: no loader looks at these handles."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -216,7 +229,7 @@ def test_null_for_a_semaphore(icd: Icd, sandbox: Sandbox, function: str) -> None
 
 @requirement("XM-SEM-011")
 @BOTH
-def test_no_semaphores(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_wait_or_signal_of_no_semaphore_is_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A wait or signal of no semaphore gives CL_INVALID_VALUE, with a list or without."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -231,7 +244,7 @@ def test_no_semaphores(icd: Icd, sandbox: Sandbox, what: str) -> None:
 @requirement("XM-SEM-012")
 @BOTH
 @pytest.mark.parametrize("how", ["alone", "behind one"])
-def test_no_semaphore_in_the_list(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
+def test_null_in_a_list_of_semaphores_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """NULL in the list gives CL_INVALID_SEMAPHORE_KHR."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -243,7 +256,7 @@ def test_no_semaphore_in_the_list(icd: Icd, sandbox: Sandbox, what: str, how: st
 
 @requirement("XM-SEM-012")
 @BOTH
-def test_semaphore_of_another_context(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_semaphore_of_another_context_is_invalid_context(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A semaphore of another context of the same device gives CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -258,7 +271,9 @@ def test_semaphore_of_another_context(icd: Icd, sandbox: Sandbox, what: str) -> 
 @requirement("XM-SEM-012")
 @BOTH
 @pytest.mark.parametrize("how", ["other device", "NULL"])
-def test_queue_of_another_device(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
+def test_queue_of_a_device_without_the_semaphore_is_invalid_command_queue(
+    icd: Icd, sandbox: Sandbox, what: str, how: str
+) -> None:
     """A queue of a device that the semaphore is not for, or none at all, gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session, devices=2 if how == "other device" else 1):
@@ -271,7 +286,7 @@ def test_queue_of_another_device(icd: Icd, sandbox: Sandbox, what: str, how: str
 @requirement("XM-SEM-013")
 @BOTH
 @pytest.mark.parametrize("payload", [None, 0, 1, 0xDEAD_BEEF_0000_0001], ids=str)
-def test_payload_list(icd: Icd, sandbox: Sandbox, what: str, payload: int | None) -> None:
+def test_payloads_of_binary_semaphores_are_ignored(icd: Icd, sandbox: Sandbox, what: str, payload: int | None) -> None:
     """Binary semaphores need no payloads; what is given is ignored."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -287,7 +302,9 @@ def test_payload_list(icd: Icd, sandbox: Sandbox, what: str, payload: int | None
 @requirement("XM-SEM-014")
 @BOTH
 @pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
-def test_wait_list(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
+def test_wait_list_that_does_not_fit_a_semaphore_command_is_refused(
+    icd: Icd, sandbox: Sandbox, what: str, how: str
+) -> None:
     """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -311,7 +328,7 @@ def test_wait_list(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
 @requirement("XM-SEM-014")
 @BOTH
 @pytest.mark.parametrize("how", ["failed", "of another context"])
-def test_event_that_cannot_be_waited_for(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
+def test_semaphore_command_after_a_bad_event_is_an_error(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """A failed event gives CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, one of another context CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -326,7 +343,9 @@ def test_event_that_cannot_be_waited_for(icd: Icd, sandbox: Sandbox, what: str, 
 
 @requirement("XM-SEM-014")
 @BOTH
-def test_waits_for_events(icd: Icd, sandbox: Sandbox, record: Callable[[str], None], what: str) -> None:
+def test_semaphore_command_waits_for_the_events_of_its_list(
+    icd: Icd, sandbox: Sandbox, record: Callable[[str], None], what: str
+) -> None:
     """A wait or signal does nothing before the events of its list are complete."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
@@ -350,7 +369,7 @@ def test_waits_for_events(icd: Icd, sandbox: Sandbox, record: Callable[[str], No
 
 @requirement("XM-SEM-015")
 @BOTH
-def test_event_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_event_of_a_semaphore_command_has_its_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """The event of the command tells what it is."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -362,7 +381,7 @@ def test_event_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 @requirement("XM-SEM-016")
 @pytest.mark.parametrize("count", [1, 3])
-def test_payload_after_signal_and_wait(icd: Icd, sandbox: Sandbox, count: int) -> None:
+def test_payload_follows_signal_and_wait(icd: Icd, sandbox: Sandbox, count: int) -> None:
     """A completed signal leaves each semaphore signalled, a wait leaves it as it was at first, again and again."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -399,7 +418,9 @@ def test_wait_ends_with_the_signal(icd: Icd, sandbox: Sandbox, record: Callable[
 
 
 @requirement("XM-SEM-018")
-def test_barrier_behind_a_wait(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_command_after_a_barrier_comes_after_the_semaphore_wait(
+    icd: Icd, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """In an out-of-order queue, what stands behind a barrier behind a wait comes after the wait."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
