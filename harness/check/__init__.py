@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     )
 
     # --- functions that are reached by address query; their lists ---
-    from harness.probe.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
+    from harness.check.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
     from harness.probe.extensions import (
         COMMAND_BUFFER_FLAGS, DEVICE_EXPORT_TYPES, DEVICE_IMPORT_TYPES, DEVICE_LINEAR_TYPES, DEVICE_MEMORY_TYPES,
         DEVICE_SEMAPHORE_TYPES, DMA_BUF, FUNCTIONS as EXTENSION_FUNCTIONS, MEM_DEVICE_HANDLE_LIST,
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from harness.check.icd import calls
     from harness.check.icd.advertised import platforms_with_devices
     from harness.check.icd.compute import Compute, compiles, require_compiler
-    from harness.check.icd.objects import (
+    from harness.probe.icd_objects import (
         ARGUMENT_INFORMATION, FURTHER as FURTHER_OBJECTS, INFO as OBJECT_QUERIES, KERNEL_OF_ARGUMENTS, KERNELS,
         QUERIED as QUERIED_OBJECTS, IcdObjects,
     )

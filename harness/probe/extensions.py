@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.api.model import api
+from harness.probe.convenience import CallFailed
 from harness.probe.values import Value
 
 if TYPE_CHECKING:
@@ -83,3 +85,16 @@ def function_of(session: Session, platform: Value, name: str) -> Value:
     found = session.call("clGetExtensionFunctionAddressForPlatform", platform, name)
     assert isinstance(found, Value)
     return found
+
+
+def extensions(session: Session, handle: Value, kind: str = "Device") -> set[str]:
+    """The extensions that a device names, or a "Platform". Raises CallFailed where it does not answer."""
+    function = f"clGet{kind}Info"
+    query = api().constant(f"CL_{kind.upper()}_EXTENSIONS")
+    size = session.buffer(8, 0)
+    error = session.call(function, handle, query, 0, None, size)
+    text = session.buffer(max(size.u64(), 1), 0)
+    error = error or session.call(function, handle, query, size.u64(), text, None)
+    if error:
+        raise CallFailed(f"{function} answered {error} to the query of its extensions, expected CL_SUCCESS")
+    return set(text.text().split())

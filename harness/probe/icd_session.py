@@ -11,8 +11,8 @@ import re
 from typing import Any
 
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
 from harness.probe.convenience import PLATFORM_NOT_FOUND, CallFailed
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import CommandError, Session
 from harness.probe.values import Buffer, Value
 from harness.sandbox import Unsupported

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from harness.api.model import Function, Parameter, api
 from harness.probe.convenience import CallFailed
@@ -18,12 +18,14 @@ from harness.probe.patterns import PatternedCall, pattern
 from harness.probe.session import CommandError, Session
 from harness.probe.values import Buffer, Later, Value, pack
 
-if TYPE_CHECKING:
-    from harness.subject.layer import Layer
-
 API_VERSION, NAME = 0x4240, 0x4241
 ALL_ENTRIES = len(api().slots)
 TARGET = "target"  # the component in the call log
+
+
+class _Layer(Protocol):
+    @property
+    def init(self) -> str: ...
 
 
 @dataclass
@@ -103,7 +105,7 @@ class LayerSession(Session):
         result = self.layer_call(function, entries, table, count, given, *more)
         return Table(self, result, count.u32(), given.handle())
 
-    def initialized(self, layer: Layer, *, silent: bool = False, function: str = "") -> Table:
+    def initialized(self, layer: _Layer, *, silent: bool = False, function: str = "") -> Table:
         """The table of a layer that must accept a complete target. Raises CallFailed where it does not."""
         found = self.initialize(function or layer.init, silent=silent)
         if found.result or not found.address:

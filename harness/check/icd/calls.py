@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.api import contract
 from harness.api.model import Function, Parameter, api
-from harness.check.icd.objects import IcdObjects
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.values import Buffer, Callback, Value
 from harness.tomlfile import only_keys, read, wrong
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
 from harness.probe.convenience import CallFailed
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.values import Buffer, Value
 from harness.sandbox import Unsupported

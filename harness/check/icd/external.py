@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
 from harness.probe.convenience import CallFailed
 from harness.probe.extensions import (
     DEVICE_MEMORY_TYPES,
@@ -26,6 +25,7 @@ from harness.probe.extensions import (
     SEMAPHORE_TYPE_BINARY,
     function_of,
 )
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import CommandError
 from harness.probe.values import Buffer, Value, pack

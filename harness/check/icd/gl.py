@@ -14,9 +14,9 @@ from typing import Any
 
 from harness.api.model import api
 from harness.build import ROOT, build
-from harness.check.icd.advertised import extensions
-from harness.check.icd.objects import IcdObjects
 from harness.probe.convenience import CallFailed
+from harness.probe.extensions import extensions
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import Session
 from harness.probe.values import Value
