@@ -115,7 +115,7 @@ def test_devices_of_a_context(loader: Loader, sandbox: Sandbox, with_vendors: bo
 @pytest.mark.parametrize("count, shape, code", [
     *((count, shape, CL.INVALID_VALUE) for count, shape in NO_LIST),
     *((count, shape, CL.INVALID_DEVICE) for count, shape in FIRST_IS_NULL),
-])  # fmt: skip
+], ids=lambda value: f"{value:d}" if isinstance(value, int) else None)  # fmt: skip
 def test_devices_of_a_context_of_a_platform(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int, shape: str, code: int
 ) -> None:
