@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.build import build
@@ -21,12 +21,14 @@ from harness.report.terminal import printable
 from harness.sandbox import Sandbox
 from harness.sandbox.faults import NAMES, faults
 from harness.sandbox.mock_config import MockConfig, read
+from harness.sandbox.settings import Scope, settings
 from harness.subject.search import SONAME
 
 EXAMPLE = """\
   clharness mock --config mock_icds/two-vendors.toml -- clinfo -l
   clharness mock --config mine.toml --trace build/trace.json -- ./application    for ui.perfetto.dev
   clharness mock --faults
+  clharness mock --settings
 """
 
 _LOG_SIZE = 256 << 20  # bytes of the call log; memory is used only as it fills
@@ -35,6 +37,7 @@ _LOG_SIZE = 256 << 20  # bytes of the call log; memory is used only as it fills
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", type=Path, help="TOML file that describes the mocks")
     parser.add_argument("--faults", action="store_true", help="list everything that the mocks can do wrong")
+    parser.add_argument("--settings", action="store_true", help="list everything that the mocks can be told to be")
     parser.add_argument("--log", action="store_true", help="print the call log when the program has ended")
     parser.add_argument("--trace", metavar="FILE", help="write the calls as Chrome/Perfetto trace JSON")
     parser.add_argument("--keep", action="store_true", help="keep the folder that the mocks lie in")
@@ -42,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.faults:
-        print("\n".join(_fault_list()))
+    if args.faults or args.settings:
+        print("\n\n".join([*(_fault_lists() if args.faults else []), *(_setting_lists() if args.settings else [])]))
         return Exit.AS_EXPECTED
     if args.config is None:
         raise UsageError("--config is missing: name a file such as mock_icds/two-vendors.toml")
@@ -69,15 +72,33 @@ def _say(text: str) -> None:
     print(f"clharness: {text}", file=sys.stderr)
 
 
-def _fault_list() -> list[str]:
+def _list(title: str, entries: Mapping[str, str]) -> str:
+    """A list for the terminal: a title, and each entry with its sentence below."""
     width = max(shutil.get_terminal_size((100, 24)).columns, 60)
-    lines: list[str] = []
-    for kind, name in NAMES.items():
-        lines += ["", f"{name}:"] if lines else [f"{name}:"]
-        for fault, sentence in faults(kind).items():
-            lines.append(f"  {fault}")
-            lines += textwrap.wrap(sentence, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
-    return lines
+    lines = [f"{title}:"]
+    for name, sentence in entries.items():
+        lines.append(f"  {name}")
+        lines += textwrap.wrap(sentence, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return "\n".join(lines)
+
+
+def _fault_lists() -> list[str]:
+    return [_list(name, faults(kind)) for kind, name in NAMES.items()]
+
+
+def _setting_lists() -> list[str]:
+    """The settings of each mock."""
+    titles: dict[Scope, str] = {
+        "mock": "{}",
+        "platform": "{}, each platform",
+        "function": "{}, single functions, or `all` (in `functions`, as a list)",
+    }
+    lists = []
+    for kind, mock in NAMES.items():
+        for scope, title in titles.items():
+            entries = {s.title: s.sentence for s in settings(kind, scope).values()}
+            lists += [_list(title.format(mock), entries)] if entries else []
+    return lists
 
 
 def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> int:

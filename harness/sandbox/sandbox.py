@@ -22,6 +22,11 @@ from harness.sandbox import kept
 from harness.sandbox.faults import NAMES, Kind, check_faults, nearest
 from harness.sandbox.folder import OwnFolder, sweep
 from harness.sandbox.machine import Unsupported, scratch_root
+from harness.sandbox.settings import Value, function_lines, lines, settings
+
+PREFIX = "clharness-case-"
+KEPT_PREFIX = "clharness-kept-"  # of sandboxes that are not swept
+MAX_WALKED = 2000  # entries of a sandbox that are looked at for a report
 
 PREFIX = "clharness-case-"
 KEPT_PREFIX = "clharness-kept-"  # of sandboxes that are not swept
@@ -55,54 +60,6 @@ PASSED_ON = (
     "GCOV_PREFIX",
 )
 
-# What a platform of the mock ICD can be told, besides its name (mock_icds/config.h).
-PLATFORM_SETTINGS = (
-    "suffix",
-    "extensions",
-    "version",
-    "profile",
-    "features",
-    "gpus",
-    "cpus",
-    "accelerators",
-    "unloadable",
-)
-
-# What single functions of the mock ICD can be told (mock_icds/config.h).
-FUNCTION_SETTINGS = (
-    "answers",
-    "takes_anything",
-    "silent",
-    "lacks",
-    "without_dispatch",
-    "without_data",
-    "calls_back",
-    "calls_back_threaded",
-    "waits_at",
-    "arrives_at",
-)
-
-# The same of the mock layer (mock_layers/layer.h).
-LAYER_FUNCTION_SETTINGS = (
-    "only",
-    "swallows",
-    "changes_arguments",
-    "changes_result",
-    "calls_another",
-    "recurses",
-    "calls_twice",
-    "calls_neighbour",
-    "truncates",
-    "swaps_arguments",
-    "drops_errcode",
-    "drops_outputs",
-    "drops_callback",
-    "needs_pointers",
-    "spoils_memory",
-    "shares_arguments",
-    "leaks",
-)
-
 
 @dataclass(frozen=True)
 class MockIcd:
@@ -124,17 +81,6 @@ class MockLayer:
 
     def __str__(self) -> str:
         return str(self.path)
-
-
-def _escaped(text: str) -> str:
-    """The configuration's form of a value: a line of printable ASCII."""
-    return "".join(c if " " <= c <= "~" and c != "\\" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in text)
-
-
-def _check_settings(kind: Kind, given: Iterable[str], known: Sequence[str]) -> None:
-    for key in given:
-        if key not in known:
-            raise UsageError(f"functions of the {NAMES[kind]} have no setting {key!r}; {nearest(key, known)}")
 
 
 def _mock(kind: Kind, variant: str) -> Path:
@@ -229,55 +175,35 @@ class Sandbox:
         variant: str = "icd",
         file: str | None = None,
         folder: Path | None = None,
-        icd2: bool = False,
-        table: int | None = None,
-        exact_objects: bool = False,
-        table_per_class: bool = False,
-        validates: bool = True,
-        refuses: bool | None = None,
-        functions: Mapping[str, Sequence[str]] | None = None,
-        per_platform: Sequence[dict[str, str | int]] = (),
-        **settings: str | int,
+        functions: Mapping[str, Iterable[str]] | None = None,
+        per_platform: Sequence[Mapping[str, Value]] = (),
+        **given: Value,
     ) -> MockIcd:
         """A copy of the mock ICD, a vendor of its own.
 
-        `settings` (suffix, extensions, version, profile, features, gpus, cpus, accelerators, unloadable) hold for all
-        its platforms, `per_platform` for the n-th. With several platforms their names are "NAME.0", "NAME.1", …
+        Further keywords are settings of the ICD, such as `icd2=True`, or hold for all its platforms, such as
+        `suffix="A"`; `per_platform` has those of the n-th platform. mock_icds/settings.h explains them all, and
+        `clharness mock --settings` prints them. With several platforms their names are "NAME.0", "NAME.1", …
         `faults` are entries of mock_icds/faults.h: "name", "name=VALUE", "name@PLATFORM".
         `variant` is a build of the mock (which symbols it exports), `file` the copy's file name.
-        `table` is the length of its dispatch table in entries; what is behind the last known one logs a trap. Exact
-        objects are one word (two with ICD 2) before an unreadable page, and unreadable once released. With a table per
-        class each class of objects has its own table that holds the functions of that class only. One that `validates`
-        checks arguments as the specification says; `features` are words for what its devices can do then, as
-        mock_icds/creation.h explains them. One that `refuses` has the errors of every other function, too
-        (mock_icds/validity.h); that is so where no loader is under test. `functions` tells single functions what to do,
-        by FUNCTION_SETTINGS:
-        {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function, and 1 a
-        platform of an ICD 2 vendor, asked for its functions.
+        `functions` has settings of single functions, each with the functions that it is for:
+        {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function.
+        An ICD `refuses` where no loader is under test, unless it is told.
         """
-        _check_settings("icd", functions or {}, FUNCTION_SETTINGS)
-        for key in (*settings, *itertools.chain.from_iterable(per_platform)):
-            if key not in PLATFORM_SETTINGS and (key != "name" or key in settings):
-                raise UsageError(f"the mock ICD has no setting {key!r}; {nearest(key, PLATFORM_SETTINGS)}")
         path = (folder or self.libraries) / (file or f"lib{name}.so")
-        self.copy_mock(_mock("icd", variant), path)
-        lines = [f"name = {name}", f"log = {self.log_path}", f"platforms = {platforms}"]
-        lines += [f"loader = {self.loader_path}"] if self.loader_path else []
-        lines += ["icd2 = 1"] if icd2 else []
-        lines += [f"table = {table}"] if table is not None else []
-        lines += ["exact_objects = 1"] if exact_objects else []
-        lines += ["table_per_class = 1"] if table_per_class else []
-        lines += [] if validates else ["validates = 0"]
-        lines += ["refuses = 1"] if refuses or (refuses is None and not self.loader_path) else []
-        lines += [f"{key} = {name}" for key, names in (functions or {}).items() for name in names]
+        about: dict[str, Value] = {"platforms": platforms, "refuses": not self.loader_path, **given}
+        of_platforms = {key: about.pop(key) for key in given if key in settings("icd", "platform")}
+        for key in about:
+            if key not in settings("icd", "mock"):  # what was meant may be a setting of platforms, too
+                known = settings("icd", "mock") | settings("icd", "platform")
+                raise UsageError(f"the {NAMES['icd']} has no setting {key!r}; {nearest(key, known)}")
+        configuration = [*lines("icd", "mock", about), *function_lines("icd", functions or {})]
         for index in range(platforms):
-            about: dict[str, str | int] = {"name": name if platforms == 1 else f"{name}.{index}", **settings}
-            about.update(per_platform[index] if index < len(per_platform) else {})
-            lines += [
-                f"platform.{index}.{key} = {_escaped(str(int(v) if v is True else v))}" for key, v in about.items()
-            ]
-        lines += [f"fault = {fault}" for fault in check_faults("icd", faults)]
-        Path(f"{path}.conf").write_text("\n".join(lines) + "\n")
+            own: dict[str, Value] = {"name": name if platforms == 1 else f"{name}.{index}", **of_platforms}
+            own |= per_platform[index] if index < len(per_platform) else {}
+            configuration += lines("icd", "platform", own, f"platform.{index}.")
+        configuration += [f"fault = {fault}" for fault in check_faults("icd", faults)]
+        self._copy_configured(_mock("icd", variant), path, name, configuration)
         return MockIcd(name, path)
 
     def vendor(self, name: str, **settings: object) -> MockIcd:
@@ -304,22 +230,26 @@ class Sandbox:
         variant: str = "layer",
         file: str | None = None,
         folder: Path | None = None,
-        functions: Mapping[str, Sequence[str]] | None = None,
+        functions: Mapping[str, Iterable[str]] | None = None,
     ) -> MockLayer:
         """A copy of the mock layer; `faults` are entries of mock_layers/faults.h.
 
         `variant` is a build of the mock: "layer" exports all four functions, the others say what they lack.
-        `functions` tells single functions what to do, by LAYER_FUNCTION_SETTINGS: {"only": ["clFinish"]}.
+        `functions` has settings of single functions (mock_layers/settings.h), each with the functions that it is for:
+        {"only": ["clFinish"]}.
         """
-        _check_settings("layer", functions or {}, LAYER_FUNCTION_SETTINGS)
         path = (folder or self.libraries) / (file or f"lib{name}.so")
-        self.copy_mock(_mock("layer", variant), path)
-        lines = [f"name = {name}", f"log = {self.log_path}"]
-        lines += [f"loader = {self.loader_path}"] if self.loader_path else []
-        lines += [f"{key} = {function}" for key, names in (functions or {}).items() for function in names]
-        lines += [f"fault = {fault}" for fault in check_faults("layer", faults)]
-        Path(f"{path}.conf").write_text("\n".join(lines) + "\n")
+        configuration = [*function_lines("layer", functions or {})]
+        configuration += [f"fault = {fault}" for fault in check_faults("layer", faults)]
+        self._copy_configured(_mock("layer", variant), path, name, configuration)
         return MockLayer(name, path)
+
+    def _copy_configured(self, built: Path, path: Path, name: str, configuration: Iterable[str]) -> None:
+        """A copy of a mock with its configuration beside it, which begins with what every mock is told."""
+        self.copy_mock(built, path)
+        common = [f"name = {name}", f"log = {self.log_path}"]
+        common += [f"loader = {self.loader_path}"] if self.loader_path else []
+        Path(f"{path}.conf").write_text("\n".join([*common, *configuration]) + "\n")
 
     def copy_mock(self, built: Path, to: Path) -> None:
         """Copies a library: a copy is a file of its own, so that `dlopen` gives it a handle of its own."""

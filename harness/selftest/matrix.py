@@ -19,10 +19,10 @@ from typing import Literal
 
 import pytest
 
-from harness.run.plugin import CASE
-from harness.selftest.loaders import Fault
+from harness.run.cases import CASE
+from harness.selftest.mutants import Mutant
 from harness.selftest.place import Place
-from harness.selftest.worker import Pool, Result, Runner, Task, Usual
+from harness.selftest.worker import Result, Runner, Task, Usual, Workers
 
 CHUNK = 40  # cases of a task, where a fault meets all of them
 FEW = 6  # cases of a check that meet a fault of other requirements
@@ -32,7 +32,7 @@ FEW = 6  # cases of a check that meet a fault of other requirements
 class Caught:
     """How a fault fared."""
 
-    fault: Fault
+    fault: Mutant
     by: str | None = None  # ID of the case that was red
     verdict: str = ""
     message: str = ""
@@ -56,7 +56,7 @@ class Check:
 class Matrix:
     """The cases, the faults, and what is known of them so far."""
 
-    def __init__(self, items: Sequence[pytest.Item], faults: Sequence[Fault], jobs: int) -> None:
+    def __init__(self, items: Sequence[pytest.Item], faults: Sequence[Mutant], jobs: int) -> None:
         self.items = items
         self.jobs = jobs
         self.caught = {fault.name: Caught(fault) for fault in faults}
@@ -106,7 +106,7 @@ class Matrix:
                     self._check_of[result.case].applicable = True
             tick(f"without fault: {len(seconds)} of {len(self.items)} cases")
 
-        with Pool(Runner(self.items, Usual()), self.jobs) as pool:
+        with Workers(Runner(self.items, Usual()), self.jobs) as pool:
             pool.run(tasks, done)
         self._usual = Usual(outcomes, seconds)
         return not self.red_without_fault
@@ -125,7 +125,7 @@ class Matrix:
             proven = sum(1 for c in self.checks.values() if c.proof)
             tick(f"{caught} of {len(self.caught)} faults caught, {proven} of {len(self.checks)} checks proven")
 
-        with Pool(Runner(self.items, self._usual), self.jobs) as pool:
+        with Workers(Runner(self.items, self._usual), self.jobs) as pool:
             pool.run(self._own_cases(until="end" if all_own_cases else "red"), done)
             pool.run(self._other_cases(), done)
             if prove_checks:
@@ -165,7 +165,7 @@ class Matrix:
             order += [n for group in itertools.zip_longest(*lists) for n in group if n is not None]
         return order
 
-    def _nearest(self, fault: Fault) -> list[int]:
+    def _nearest(self, fault: Mutant) -> list[int]:
         """Cases whose names hold what the fault says they do, else the API function that it is in."""
         if fault.cases:
             return [n for n in sorted(self._supported) if fault.cases in self.items[n].nodeid]
@@ -203,7 +203,7 @@ class Matrix:
         Of a family of faults one has to do where the requirement is another: its functions are alike.
         """
         tried: set[tuple[str, str]] = set()
-        by_distance: dict[int, list[tuple[Check, Fault]]] = defaultdict(list)
+        by_distance: dict[int, list[tuple[Check, Mutant]]] = defaultdict(list)
         for check in self.checks.values():
             sections = {r.rpartition("-")[0] for r in check.requirements}
             for caught in self.caught.values():
