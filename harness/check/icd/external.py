@@ -437,7 +437,7 @@ class Semaphores:
         return self.use.answer("clGetSemaphoreInfoKHR", semaphore, name)
 
     def payload(self, semaphore: Value) -> int:
-        error, value = self.query(semaphore, 0x203C)  # CL_SEMAPHORE_PAYLOAD_KHR
+        error, value = self.query(semaphore, CL.SEMAPHORE_PAYLOAD_KHR)
         if error or len(value) != 8:
             raise CallFailed(f"the query of the payload answered {error} and {len(value)} bytes, expected 8")
         return int.from_bytes(value, "little")
