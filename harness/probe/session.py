@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from harness.api.codes import Code
 from harness.api.model import api
 from harness.errors import HarnessError
 from harness.probe import stacks
@@ -260,7 +261,7 @@ class Session(Convenience):
         """A result's 64 bits as the function's type has them."""
         kind = api().functions[function].result_kind
         if kind == "signed":
-            return (value & 0xFFFFFFFF) - ((value & 0x80000000) << 1)
+            return Code.of_word(value)
         return Value(value, f"r{variable}") if kind in ("handle", "pointer") else value
 
     def _call_line(self, function: str, arguments: tuple[Any, ...]) -> str:
@@ -269,7 +270,7 @@ class Session(Convenience):
         return f"call {self._values} {function} {tokens}".rstrip()
 
     def call(self, function: str, *arguments: Any) -> int:
-        """Calls a function of the loader. Gives its result: cl_int as signed number, handles and pointers as Value."""
+        """Calls a function of the loader. Gives its result: cl_int as Code, handles and pointers as Value."""
         line = self._call_line(function, arguments)
         return self._result(function, line, self._values)
 

@@ -6,6 +6,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harness.api.codes import Code
+
 if TYPE_CHECKING:
     from harness.probe.session import Session
 
@@ -24,7 +26,8 @@ class Value(int):
 class Buffer:
     """Memory in the probe. Its end is followed by an unreadable page: reading or writing past it is a crash.
 
-    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)` and `handle(n)` the n-th element, `text()` a C string.
+    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)` and `handle(n)` the n-th element, `code()` an error code, `text()` a
+    C string.
     """
 
     def __init__(self, session: Session, index: int, size: int) -> None:
@@ -46,6 +49,10 @@ class Buffer:
 
     def i32(self, index: int = 0) -> int:
         return int(struct.unpack("<i", self[4 * index : 4 * index + 4])[0])
+
+    def code(self) -> Code:
+        """The cl_int at the start, as an errcode_ret has it."""
+        return Code(self.i32())
 
     def u64(self, index: int = 0) -> int:
         return int(struct.unpack("<Q", self[8 * index : 8 * index + 8])[0])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.api.codes import CL
 from harness.check.marks import requirement
 from harness.probe.verdicts import Leaked
 from harness.sandbox import Sandbox
@@ -42,7 +43,7 @@ def discover(loader: Loader, sandbox: Sandbox, **start: Any) -> tuple[list[str],
     with loader.start(sandbox, **start) as cl:
         before = cl.heap()
         names = list(cl.platform_names())
-        cl.clGetPlatformInfo(None, 0x0902, 0, None, None)
+        cl.clGetPlatformInfo(None, CL.PLATFORM_NAME, 0, None, None)
         return names, cl.heap() - before
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.api.codes import CL
 from harness.build import build
 from harness.check.marks import requirement
 from harness.sandbox import Sandbox
@@ -72,7 +73,7 @@ def test_environment_is_unchanged(loader: Loader, sandbox: Sandbox, setting: str
         if not linked:
             cl.open()
         cl.platform_names()
-        cl.clGetPlatformInfo(None, 0x0902, 0, None, None)
+        cl.clGetPlatformInfo(None, CL.PLATFORM_NAME, 0, None, None)
         cl.GetExtensionFunctionAddress("clThingMOCK")
         assert cl.process_environment() == before
 

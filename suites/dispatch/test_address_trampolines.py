@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.contract.slots import slots
 from harness.api.model import Function, api
 from harness.check.marks import requirement
@@ -16,8 +17,6 @@ from harness.probe.patterns import PatternedCall
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.loader import Loader
-
-INVALID_OPERATION = -59
 
 
 def extension_functions(reached: Sequence[str]) -> list[Any]:
@@ -141,7 +140,7 @@ def test_vendor_without_the_function(loader: Loader, sandbox: Sandbox, function:
         logs = sandbox.log.during(function.name)
         assert not control.problems(logs[0])
         assert [e.who for e in logs[1].calls()] == ["application"]
-        assert error_of(refused) == INVALID_OPERATION
+        assert error_of(refused) == CL.INVALID_OPERATION
 
 
 def error_of(call: PatternedCall) -> int:
@@ -149,5 +148,5 @@ def error_of(call: PatternedCall) -> int:
     for parameter, sent in zip(call.function.parameters, call.sent, strict=True):
         if parameter.name == "errcode_ret" and sent.buffer:
             assert call.result == 0
-            return sent.buffer.i32()
+            return sent.buffer.code()
     return call.result

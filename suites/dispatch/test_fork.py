@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.contract.slots import slots
 from harness.api.model import api
 from harness.check.marks import requirement
@@ -42,8 +43,8 @@ def test_objects_of_the_parent(loader: Loader, sandbox: Sandbox, way: str) -> No
             call.make()
         for objects in owners:
             objects.forget("cl_command_queue")
-            assert cl.clFlush(objects.queue) == 0
-        assert cl.clFlush(None) == -36
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
+        assert cl.clFlush(None) == CL.INVALID_COMMAND_QUEUE
         assert cl.platform_names() == {"a", "b"}
         events = sandbox.log[in_parent:]
     assert len({event.thread for event in events}) == 1

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
 from harness.check.marks import requirement
@@ -113,7 +114,7 @@ def special(cl: Session, objects: Objects, name: str) -> Value:
     """An object that is made from one of its own class, or by a command."""
     if name == "command":
         made = cl.buffer(8, 0)
-        assert cl.clEnqueueMarker(objects.queue, made) == 0
+        assert cl.clEnqueueMarker(objects.queue, made) == CL.SUCCESS
         return made.handle()
     if name == "sub-device":
         made = cl.buffer(8, 0)
@@ -170,7 +171,7 @@ def test_queried_handles(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
         assert QUERIES
         for name, function, query, kind in QUERIES:
             answer = cl.buffer(8, 0)
-            assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == 0
+            assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == CL.SUCCESS
             answers.append((query, answer.handle(), kind))
         relatives = [objects.device, objects.context, objects.queue, objects.program, objects.platform, objects.mem]
         # Before they are used: what is no handle may crash the loader.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.marks import requirement
 from harness.probe.objects import Objects
@@ -66,7 +67,7 @@ def test_tags_of_each_platform(loader: Loader, sandbox: Sandbox, tags: str, odd:
         else:  # the text ignores "the Vendor ICD": the platform, or all of the library (grey area 4)
             assert names == {"z"} | names_of(odd) or names == {"z"}
         for platform in cl.GetPlatformIDs():
-            assert cl.clFinish(Objects(cl, platform).queue) == 0
+            assert cl.clFinish(Objects(cl, platform).queue) == CL.SUCCESS
 
 
 @requirement("DISP-ICD2-008", "DISP-ICD2-003")
@@ -111,7 +112,7 @@ def test_refused_dispatch_data(loader: Loader, sandbox: Sandbox, failing: tuple[
         names: Names = cl.used_platforms()
         assert names == {"a", "z"} | names_of(failing) or names == {"a", "z"}
         for platform in cl.GetPlatformIDs():
-            assert cl.clFinish(Objects(cl, platform).queue) == 0
+            assert cl.clFinish(Objects(cl, platform).queue) == CL.SUCCESS
 
 
 @requirement("DISP-ICD2-013")
@@ -137,7 +138,7 @@ def test_dispatch_data_of_refused_platforms(loader: Loader, sandbox: Sandbox, re
         for event in given:
             platform = Value(event.arguments[0], str(event.arguments[0]))
             devices = cl.buffer(4, 0)
-            assert cl.clGetDeviceIDs(platform, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, devices) == 0
+            assert cl.clGetDeviceIDs(platform, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, devices) == CL.SUCCESS
         assert len(offered & {event.arguments[0] for event in given}) == 2
 
 

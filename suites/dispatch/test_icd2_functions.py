@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.contract.slots import slots
 from harness.api.model import api
 from harness.check.marks import requirement
 from harness.probe.objects import Objects
-from harness.probe.whole_api import INVALID_OPERATION, call_all, lacking_calls, misrouted, reached, refusal_problems
+from harness.probe.whole_api import call_all, lacking_calls, misrouted, reached, refusal_problems
 from harness.sandbox import Sandbox
 from harness.subject.loader import Loader
 
@@ -92,7 +93,7 @@ def test_missing_function_of_platforms(
             "clGetExtensionFunctionAddressForPlatform": ["clSomethingMOCK"],
         }
         answers = [cl.call(lacking, platform, *rest[lacking]) for platform in cl.GetPlatformIDs()]
-        refused = answers.count(INVALID_OPERATION if lacking == "clGetPlatformInfo" else 0)
+        refused = answers.count(CL.INVALID_OPERATION if lacking == "clGetPlatformInfo" else 0)
         assert (len(answers), refused) in ACCEPTED[lacking]
         used = [event.who for event in sandbox.log.calls(lacking) if event.who != "application"]
         assert {"a", "z"} <= set(used)
@@ -117,7 +118,7 @@ def test_functions_of_the_platform(loader: Loader, sandbox: Sandbox, first: int)
             missing = call.owner != "b" and call.function.name in lacks[int(call.owner[-1])]
             assert call.reached == ([] if missing else [f"{call.owner[0]} ({call.function})"]), call
             if missing and call.function.result_kind == "signed":
-                assert call.result == INVALID_OPERATION, call
+                assert call.result == CL.INVALID_OPERATION, call
 
 
 @requirement("DISP-ICD2-009")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.api.codes import CL
 from harness.check.marks import requirement
 from harness.probe import Session
 from harness.probe.values import Value
@@ -15,7 +16,6 @@ from harness.subject.loader import Loader
 
 FUNCTION = "clGetICDLoaderInfoOCLICD"
 OPENCL_VERSION, VERSION, NAME, VENDOR = QUERIES = (1, 2, 3, 4)
-INVALID_VALUE = -30
 MOST = 4096  # bytes of an answer, as far as anybody would read
 CANARY = 0xA5
 CANARY_64 = 0xA5A5A5A5A5A5A5A5
@@ -89,8 +89,8 @@ def test_sizes(loader: Loader, sandbox: Sandbox, query: int) -> None:
         needed = len(expected)
         for room in (0, 1, needed // 2, needed - 1):
             value = cl.buffer(room + 1)  # one byte before; an unreadable page behind
-            assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.buffer(8)) == INVALID_VALUE
-            assert cl.call_at(address, FUNCTION, query, room, value.at(1), None) == INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.buffer(8)) == CL.INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), None) == CL.INVALID_VALUE
             assert value[:1] == bytes([CANARY])
         for room in (needed, needed + 1, 4096, 1 << 63):
             value, size = cl.buffer(min(room, 4096) + 1), cl.buffer(24)
@@ -122,7 +122,7 @@ def test_unknown_names(loader: Loader, sandbox: Sandbox, query: int) -> None:
             (0, None, cl.buffer(8)),
             (0, None, None),
         ):
-            assert cl.call_at(address, FUNCTION, query, room, to, size) == INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, to, size) == CL.INVALID_VALUE
         assert set(value.bytes()) == {CANARY}
         assert cl.call_at(address, FUNCTION, NAME, 256, value, None) == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.marks import requirement
 from harness.probe.objects import Objects
@@ -81,7 +82,7 @@ def test_nothing_is_touched_after_release(loader: Loader, sandbox: Sandbox, icd2
         for handle, retain, release in reversed(made):
             assert (cl.call(retain, handle), cl.call(release, handle)) == (0, 0)
             assert readable(cl, handle)
-            assert cl.call(release, handle) == 0
+            assert cl.call(release, handle) == CL.SUCCESS
             assert not readable(cl, handle)
         assert cl.GetPlatformInfo(objects.platform) == "a"
         assert not sandbox.log.happened("bad reference")

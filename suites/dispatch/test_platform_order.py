@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.marks import requirement
 from harness.probe import Session
 from harness.sandbox import Sandbox
 from harness.subject.loader import Loader
 
-INVALID_PLATFORM = -32
 DEVICES = [(0, 1), (3, 0), (0, 0), (1, 2), (2, 0)]  # GPUs and CPUs, so that order by devices is another one
 
 
@@ -95,7 +95,7 @@ def context_of_no_platform(cl: Session) -> tuple[int, int]:
     """The error, and the context that a property list without a platform gives."""
     error = cl.buffer(4)
     context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
-    return error.i32(), int(context)
+    return error.code(), int(context)
 
 
 @requirement("DISP-ORD-004")
@@ -117,7 +117,7 @@ def test_default_platform_is_the_first(
         contexts.append(context_of_no_platform(cl))
     made = [event.who for event in sandbox.log.calls("clCreateContextFromType") if event.who != "application"]
     if not made:
-        assert contexts == [(INVALID_PLATFORM, 0)] * 2
+        assert contexts == [(CL.INVALID_PLATFORM, 0)] * 2
         record("refused")
         return
     assert [error for error, _ in contexts] == [0, 0]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.check.marks import requirement
 from harness.probe.addressed import Words, problems_of_function, problems_of_lists
-from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
+from harness.probe.extensions import FUNCTIONS
 from harness.sandbox import Sandbox
 from harness.subject.loader import Loader
 
 CREATE = "clCreateCommandBufferKHR"
 END = 0
-FLAGS, ASSERTS = COMMAND_BUFFER_FLAGS, 0x12B7  # CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+FLAGS, ASSERTS = CL.COMMAND_BUFFER_FLAGS_KHR, CL.COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
 ALL = [f for name in ("cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch") for f in FUNCTIONS[name]]
 
 LISTS: dict[str, Words] = {

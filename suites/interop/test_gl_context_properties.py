@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.calllog.reader import CallLog
 from harness.check.marks import requirement
@@ -27,7 +28,6 @@ GL, EGL, GLX, WGL, CGL = ATTRIBUTES = [
 ]
 BINDINGS = {"egl": (GL, EGL), "glx": (GL, GLX), "wgl": (GL, WGL), "cgl": (CGL,)}
 
-INVALID_PLATFORM = -32
 FUNCTIONS = ("clCreateContext", "clCreateContextFromType", "clGetGLContextInfoKHR")
 
 # What stands for platforms in a list: the one that the call is for, and another vendor's.
@@ -154,7 +154,7 @@ def error_of(call: PatternedCall) -> int:
     """What the call reported, by its result or by errcode_ret."""
     code = call.sent[-1].buffer
     if call.function.result_kind == "handle" and isinstance(code, Buffer):
-        return code.i32() if call.result == 0 else 0
+        return code.code() if call.result == 0 else 0
     return call.result
 
 
@@ -192,7 +192,7 @@ def test_attributes_without_a_platform(
             call = world.call(0, listed)
             call.make()
             log = sandbox.log.during(function)[-1]
-            assert call.problems(log) == [] if reached(log) else error_of(call) == INVALID_PLATFORM
+            assert call.problems(log) == [] if reached(log) else error_of(call) == CL.INVALID_PLATFORM
             outcomes.add("first platform" if reached(log) else "refused")
         control = world.call(2, words(*pairs_of(GL, EGL), (PLATFORM, OWN)))
         control.make()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from harness.api.codes import CL
 from harness.calllog.reader import CallLog
 from harness.check.layer_schemes import DEINIT, SCHEMES, use_layers, use_scheme
 from harness.check.marks import requirement
@@ -264,7 +265,7 @@ def test_loader_that_is_opened_again(loader: Loader, sandbox: Sandbox, scheme: s
             cl.open()
             assert cl.platform_names() == ["a"]
             objects = Objects(cl, cl.GetPlatformIDs()[0])
-            assert cl.clFlush(objects.queue) == 0
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
             if kind.deinitialises:
                 cl.clReleaseContext(objects.context)
             cl.close()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.layer_schemes import INIT_WITH_PROPERTIES, SCHEMES, use_layers, use_scheme
 from harness.check.marks import requirement
@@ -63,7 +64,7 @@ def test_what_a_layer_is_given(loader: Loader, sandbox: Sandbox, count: int, sch
     use_layers(sandbox, [sandbox.layer(name) for name in names])
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
         cl.close()
     log = sandbox.log
     inits = log.calls(kind.init)
@@ -229,7 +230,7 @@ def test_table_that_changes_later(
     chain(sandbox, position, ["table_changes_after_init"])
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
     during = sandbox.log.during("clFlush")[-1]
     reached = during.calls(by="a").functions()
     assert reached in (["clFlush"], ["clFinish"])

@@ -1,7 +1,7 @@
 """Proper calls of each function (calls.toml), and calls that are improper in one thing (rules.toml).
 
 call = calls.prepare(objects, "clCreateBuffer", {"size": "0"})
-call.make()                                         # -30: through the table of the object, as a loader does
+call.make()     # CL_INVALID_BUFFER_SIZE, through the table of the object, as a loader does
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.api import contract
+from harness.api.codes import CL
 from harness.api.model import Function, Parameter, api
 from harness.check.icd.objects import IcdObjects
 from harness.probe.values import Buffer, Callback, Value
 from harness.tomlfile import only_keys, read, wrong
 
 CALLS, RULES = contract.FOLDER / "calls.toml", contract.FOLDER / "rules.toml"
-INVALID_OPERATION = -59
 NUMBER = re.compile(r"-?(0x[0-9a-fA-F]+|\d+)")
 
 # What the text calls a handle that is no object of its class.
@@ -93,7 +93,7 @@ def _rule(text: str, source: str) -> Rule:
 
 def refusals(function: str, *errors: int) -> set[int]:
     """The errors, and what a platform may say that does not have what the function is for."""
-    return set(errors) | ({INVALID_OPERATION} if optional(function) else set())
+    return set(errors) | ({CL.INVALID_OPERATION} if optional(function) else set())
 
 
 def words_of(function: str, changed: Mapping[str, str]) -> list[str]:
@@ -137,7 +137,7 @@ class Call:
         result = self.objects.session.call(self.function.name, *self.arguments)
         code = self.errcode
         self.result = result
-        return code.i32() if code is not None else result
+        return code.code() if code is not None else result
 
 
 def prepare(objects: IcdObjects, function: str, changed: Mapping[str, str] | None = None) -> Call:

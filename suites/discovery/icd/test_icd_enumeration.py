@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.check.marks import requirement
-from harness.probe.convenience import PLATFORM_NOT_FOUND
 from harness.probe.icd_session import ENUMERATE
 from harness.probe.session import CANARY
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.icd import Icd
 from harness.subject.loader import Loader
 
-INVALID_VALUE = -30
 THREADS = 16
 
 
@@ -22,7 +21,7 @@ def test_count(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         counts = [session.buffer(4, 0) for _ in range(3)]
         results = [session.enumerate(0, None, count) for count in counts]
-        assert results[0] in (0, PLATFORM_NOT_FOUND)
+        assert results[0] in (0, CL.PLATFORM_NOT_FOUND_KHR)
         assert (results[0] == 0) == (counts[0].u32() > 0)
         assert len(set(results)) == 1
         assert len({count.u32() for count in counts}) == 1
@@ -74,7 +73,7 @@ def test_improper_calls(icd: Icd, sandbox: Sandbox, call: str) -> None:
         session.some_platforms()
         listed = None if call == "no output" else session.buffer(8)
         count = session.buffer(4) if call.endswith("count") else None
-        assert session.enumerate(0, listed, count) == INVALID_VALUE
+        assert session.enumerate(0, listed, count) == CL.INVALID_VALUE
         assert listed is None or listed.bytes() == bytes([CANARY]) * 8
 
 
@@ -87,7 +86,7 @@ def test_many_threads(icd: Icd, sandbox: Sandbox) -> None:
         counts = [session.buffer(4, 0) for _ in range(THREADS)]
         asked = [session.in_thread(i, ENUMERATE, 0, None, c, address=address) for i, c in enumerate(counts)]
         assert session.go() == THREADS
-        assert {later.result() for later in asked} in ({0}, {PLATFORM_NOT_FOUND})
+        assert {later.result() for later in asked} in ({0}, {CL.PLATFORM_NOT_FOUND_KHR})
         assert len({count.u32() for count in counts}) == 1
 
 

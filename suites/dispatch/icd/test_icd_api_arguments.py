@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.icd import calls
 from harness.check.icd.objects import ARGUMENT_INFORMATION, KERNEL_OF_ARGUMENTS, KERNELS, IcdObjects
@@ -13,7 +14,13 @@ from harness.subject.icd import Icd
 
 FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCreateProgramWithBuiltInKernels")
 # A platform without these, and a program that was not made of an intermediate language, may say so.
-REFUSED = (-59, -30, -18, -33, -44)
+REFUSED = (
+    CL.INVALID_OPERATION,
+    CL.INVALID_VALUE,
+    CL.DEVICE_PARTITION_FAILED,
+    CL.INVALID_DEVICE,
+    CL.INVALID_PROGRAM,
+)
 
 
 @requirement("API-ARG-001")
@@ -26,7 +33,7 @@ def test_improper_argument(icd: Icd, sandbox: Sandbox, function: str) -> None:
         call = calls.prepare(objects, function, rule.changed)
         error = call.make()
         wanted = calls.refusals(function, *codes)
-        assert error in wanted, f"answered {error}, expected {' or '.join(rule.errors)} ({codes[0]})"
+        assert error in wanted, f"answered {error}, expected {' or '.join(rule.errors)}"
         assert call.errcode is None or 0 in wanted or call.result == 0, f"gave an object beside the error {error}"
 
     with icd.attempts(sandbox) as attempts:
@@ -47,7 +54,7 @@ def test_proper_call(icd: Icd, sandbox: Sandbox, function: str) -> None:
         error = calls.prepare(objects, function).make()
         if calls.optional(function) and error in REFUSED:
             raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
-        assert error == 0, f"answered {error}, expected CL_SUCCESS"
+        assert error == CL.SUCCESS, f"answered {error}, expected CL_SUCCESS"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check(f"{function} {' '.join(calls.recipes()[function])}", check)
@@ -69,4 +76,4 @@ def test_argument_information(icd: Icd, sandbox: Sandbox, source: str) -> None:
         for options in ("", ARGUMENT_INFORMATION):
             program = objects.with_source(source)
             error = session.call("clBuildProgram", program, 0, None, options, None, None)
-            assert error == 0, f"options {options!r}; the build log: {objects.build_log(program)}"
+            assert error == CL.SUCCESS, f"options {options!r}; the build log: {objects.build_log(program)}"

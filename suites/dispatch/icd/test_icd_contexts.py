@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.icd.objects import IcdObjects
 from harness.check.marks import requirement
@@ -13,7 +14,6 @@ from harness.sandbox import Sandbox
 from harness.sandbox.sandbox import MockIcd
 from harness.subject.icd import Icd
 
-INVALID_PLATFORM, INVALID_DEVICE = -32, -33
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 
 
@@ -48,7 +48,7 @@ def test_device_of_another_vendor(icd: Icd, sandbox: Sandbox, which: str) -> Non
         context = objects.session.call_at(
             address, "clCreateContext", [PLATFORM, objects.platform, 0], len(devices), devices, None, None, code
         )
-        assert (code.i32(), context) == (INVALID_DEVICE, 0)
+        assert (code.code(), context) == (CL.INVALID_DEVICE, 0)
 
     with icd.attempts(sandbox) as attempts:
         attempts.check(f"a device of another vendor, {which}", check)
@@ -67,7 +67,7 @@ def test_platform_in_the_list_of_another_vendor(icd: Icd, sandbox: Sandbox, func
         context = session.call_at(
             address, function, [PLATFORM, foreign(objects, vendor)[0], 0], *about, None, None, code
         )
-        assert (code.i32(), context) == (INVALID_PLATFORM, 0)
+        assert (code.code(), context) == (CL.INVALID_PLATFORM, 0)
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("the platform of another vendor", check)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.icd.objects import FURTHER, INFO
 from harness.check.marks import requirement
-from harness.probe.icd_session import ICD2_FUNCTIONS, TAG, TAGGED, IcdSession
+from harness.probe.icd_session import ICD2_FUNCTIONS, TAGGED, IcdSession
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.icd import Icd
 
-INVALID_PLATFORM = -32
 GET, SET = ICD2_FUNCTIONS
 DATA = 0x1001  # no address of anything: the vendor keeps it, and does not look behind it
 
@@ -36,7 +36,7 @@ def test_tags(icd: Icd, sandbox: Sandbox) -> None:
     """The table has the tag in both slots, and the library has both functions."""
     with icd.open(sandbox) as session:
         for platform in platforms_of(session):
-            assert [session.entry(platform, name) for name in TAGGED] == [TAG, TAG]
+            assert [session.entry(platform, name) for name in TAGGED] == [CL.ICD2_TAG_KHR, CL.ICD2_TAG_KHR]
         missing = [name for name in ICD2_FUNCTIONS if not session.query(name)]
         assert not missing
 
@@ -108,7 +108,7 @@ def test_data_of_no_platform(icd: Icd, sandbox: Sandbox) -> None:
         assert platforms_of(session)
         address = session.query(SET)
         assert address
-        assert session.call_at(address, SET, None, Value(DATA, str(DATA))) == INVALID_PLATFORM
+        assert session.call_at(address, SET, None, Value(DATA, str(DATA))) == CL.INVALID_PLATFORM
 
 
 @requirement("DISP-ICD2-020")

@@ -6,11 +6,12 @@ import re
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.contract.slots import opencl_version, slots
 from harness.api.model import api
 from harness.check.icd.objects import FURTHER, INFO, QUERIED
 from harness.check.marks import requirement
-from harness.probe.icd_session import TAG, TAGGED, IcdSession
+from harness.probe.icd_session import TAGGED, IcdSession
 from harness.probe.values import Value
 from harness.sandbox import Sandbox
 from harness.subject.icd import Icd
@@ -25,7 +26,7 @@ def answers(session: IcdSession, handle: Value, kind: str) -> int:
     """What the object's own table has for a query that each object of its class answers: the result, 0 for success."""
     function, query = INFO[kind]
     entry = session.entry(handle, function)
-    if not entry and any(session.entry(handle, name) == TAG for name in TAGGED):
+    if not entry and any(session.entry(handle, name) == CL.ICD2_TAG_KHR for name in TAGGED):
         return 0  # ICD 2: the loader has a table of its own
     size = session.buffer(8, 0)
     return session.call_at(entry, function, handle, api().constant(query), 0, None, size)
@@ -65,7 +66,7 @@ def test_object_that_a_query_answers(icd: Icd, sandbox: Sandbox, source: str, qu
         for platform in session.some_platforms():
             objects = session.objects(platform)
             answer = session.buffer(8, 0)
-            assert session.call(INFO[source][0], objects[source], api().constant(query), 8, answer, None) == 0
+            assert session.call(INFO[source][0], objects[source], api().constant(query), 8, answer, None) == CL.SUCCESS
             assert session.table(answer.handle())
             assert answers(session, answer.handle(), kind) == 0
 

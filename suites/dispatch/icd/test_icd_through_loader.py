@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.icd.advertised import listed
 from harness.check.icd.compute import Compute, compiles, require_compiler
@@ -17,7 +18,6 @@ from harness.sandbox import Sandbox
 from harness.subject.icd import Icd
 from harness.subject.loader import Loader
 
-BUILD_PROGRAM_FAILURE, BUILD_ERROR = -11, -2
 FACTOR, OTHER_FACTOR = -3, 5
 COMPANION = "companion"
 
@@ -47,7 +47,7 @@ def check_image(compute: Compute) -> None:
 
 def check_error(compute: Compute) -> None:
     result, status, log = compute.failed_build()
-    assert (result, status) == (BUILD_PROGRAM_FAILURE, BUILD_ERROR)
+    assert (result, status) == (CL.BUILD_PROGRAM_FAILURE, CL.BUILD_ERROR)
     assert log.strip(), "the log of the build is empty"
 
 
@@ -64,7 +64,7 @@ def device_names(cl: Session, platform: Value) -> list[str]:
     names = []
     for device in cl.GetDeviceIDs(platform):
         text = cl.buffer(256, 0)
-        assert cl.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_NAME"), 256, text, None) == 0
+        assert cl.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_NAME"), 256, text, None) == CL.SUCCESS
         names.append(text.text())
     return names
 
@@ -139,7 +139,7 @@ def own_answers(objects: IcdObjects) -> list[bool]:
     found = []
     for function, handle, query, owner in asked:
         answer = objects.session.buffer(8, 0)
-        assert objects.session.call(function, handle, api().constant(query), 8, answer, None) == 0
+        assert objects.session.call(function, handle, api().constant(query), 8, answer, None) == CL.SUCCESS
         found.append(answer.u64() == owner)
     return found
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
-from harness.check.icd.gl import READ_WRITE, Sharing, sharing
+from harness.check.icd.gl import Sharing, sharing
 from harness.check.marks import extension, requirement
 from harness.probe.values import Value
 from harness.sandbox import Sandbox, Unsupported
@@ -20,8 +21,6 @@ GL, EGL, GLX, WGL, CGL = (
     for name in ("GL_CONTEXT", "EGL_DISPLAY", "GLX_DISPLAY", "WGL_HDC", "CGL_SHAREGROUP")
 )
 USER_SYNC = api().constant("CL_CONTEXT_INTEROP_USER_SYNC")
-INVALID_REFERENCE, INVALID_OPERATION, INVALID_PROPERTY = -1000, -59, -64
-INVALID_CONTEXT = -34
 
 APPLE = "cl_APPLE_gl_sharing"  # names that the platform shares with CGL
 
@@ -50,7 +49,9 @@ def usable(shared: Sharing, attributes: list[Any], function: str) -> bool:
     error, context = created(shared, attributes, function)
     if error or not context:
         return False
-    error, buffer = shared.create("clCreateFromGLBuffer", READ_WRITE, shared.world["buffer", "plain"], context=context)
+    error, buffer = shared.create(
+        "clCreateFromGLBuffer", CL.MEM_READ_WRITE, shared.world["buffer", "plain"], context=context
+    )
     return error == 0 and bool(buffer)
 
 
@@ -76,7 +77,9 @@ def test_context_of_glx(icd: Icd, sandbox: Sandbox, function: str) -> None:
         for shared in sharing(session):
             attributes = shared.world.attributes(display="glx")
             assert usable(shared, attributes, function)
-            assert refused(shared, [*attributes[:3], memory(shared)], function) == INVALID_REFERENCE
+            assert (
+                refused(shared, [*attributes[:3], memory(shared)], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
+            )
 
 
 @requirement("GL-CTX-001", "GL-CTX-007", "GL-CTX-017")
@@ -88,7 +91,7 @@ def test_no_context_at_all(icd: Icd, sandbox: Sandbox, function: str, bogus: str
         for shared in sharing(session):
             context, display = shared.world["context", "usable"], shared.world["display", "egl"]
             wrong = [memory(shared), display] if bogus == "context" else [context, memory(shared)]
-            assert refused(shared, [GL, wrong[0], EGL, wrong[1]], function) == INVALID_REFERENCE
+            assert refused(shared, [GL, wrong[0], EGL, wrong[1]], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             assert usable(shared, [GL, context, EGL, display], function)
 
 
@@ -104,7 +107,7 @@ def test_context_that_cannot_share(icd: Icd, sandbox: Sandbox, function: str, st
     """A context without buffer objects, and one of other hardware, give the same error."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
-            assert refused(shared, shared.world.attributes(state), function) == INVALID_REFERENCE
+            assert refused(shared, shared.world.attributes(state), function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             assert usable(shared, shared.world.attributes(), function)
 
 
@@ -119,7 +122,7 @@ def test_binding_of_another_system(icd: Icd, sandbox: Sandbox, function: str, bi
                 raise Unsupported("loader", "this platform shares with CGL")
             other = memory(shared)
             attributes = [GL, shared.world["context", "usable"], WGL, other] if binding == "wgl" else [CGL, other]
-            assert refused(shared, attributes, function) == INVALID_OPERATION
+            assert refused(shared, attributes, function) == CL.INVALID_OPERATION
             assert usable(shared, shared.world.attributes(), function)
 
 
@@ -138,7 +141,7 @@ def test_share_group_that_is_none(icd: Icd, sandbox: Sandbox, function: str) -> 
     """A share group that is none is CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, APPLE):
-            assert refused(shared, [CGL, memory(shared)], function) == INVALID_REFERENCE
+            assert refused(shared, [CGL, memory(shared)], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             assert usable(shared, [CGL, shared.world["share_group", "usable"]], function)
 
 
@@ -151,10 +154,10 @@ def test_two_displays(icd: Icd, sandbox: Sandbox, function: str, second: int) ->
         for shared in sharing(session):
             attributes = shared.world.attributes()
             other = [second, memory(shared)]
-            assert refused(shared, [*attributes, *other], function) == INVALID_OPERATION
-            assert refused(shared, [*other, *attributes], function) == INVALID_OPERATION
+            assert refused(shared, [*attributes, *other], function) == CL.INVALID_OPERATION
+            assert refused(shared, [*other, *attributes], function) == CL.INVALID_OPERATION
             three = [*attributes, *other, {GLX: WGL, WGL: CGL, CGL: GLX}[second], memory(shared)]
-            assert refused(shared, three, function) == INVALID_OPERATION
+            assert refused(shared, three, function) == CL.INVALID_OPERATION
             assert usable(shared, [*attributes, second, 0], function)
 
 
@@ -166,7 +169,7 @@ def test_share_group_and_context(icd: Icd, sandbox: Sandbox, function: str) -> N
         for shared in sharing(session):
             context = shared.world["context", "usable"]
             for attributes in ([GL, context, CGL, memory(shared)], [CGL, memory(shared), GL, context]):
-                assert refused(shared, attributes, function) == INVALID_OPERATION
+                assert refused(shared, attributes, function) == CL.INVALID_OPERATION
             assert usable(shared, shared.world.attributes(), function)
 
 
@@ -179,11 +182,11 @@ def test_device_that_cannot_share(icd: Icd, sandbox: Sandbox) -> None:
                 raise Unsupported("machine", "all devices of this platform share with OpenGL")
             attributes = shared.world.attributes()
             for devices in (shared.others[:1], [shared.device, shared.others[0]], [shared.others[0], shared.device]):
-                assert shared.create_context(attributes, devices) == (INVALID_OPERATION, 0)
+                assert shared.create_context(attributes, devices) == (CL.INVALID_OPERATION, 0)
             for kind in (shared.type_of(shared.others[0]), api().constant("CL_DEVICE_TYPE_ALL")):
                 code, listed = session.buffer(4), session.words(shared.listed(*attributes))
                 assert not session.call(BY_TYPE, listed, kind, None, None, code)
-                assert code.i32() == INVALID_OPERATION
+                assert code.code() == CL.INVALID_OPERATION
             assert usable(shared, attributes, BY_DEVICES)
 
 
@@ -199,12 +202,12 @@ def test_default_values(icd: Icd, sandbox: Sandbox, function: str, names: tuple[
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             error, context = created(shared, [word for name in names for word in (name, 0)], function)
-            assert error == 0
+            assert error == CL.SUCCESS
             assert context
             name = shared.world["buffer", "plain"]
-            error, buffer = shared.create("clCreateFromGLBuffer", READ_WRITE, name, context=context)
+            error, buffer = shared.create("clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=context)
             assert not buffer
-            assert error in (INVALID_CONTEXT, INVALID_REFERENCE)
+            assert error in (CL.INVALID_CONTEXT, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR)
             assert usable(shared, [*shared.world.attributes(), CGL, 0, WGL, 0], function)
 
 
@@ -216,7 +219,7 @@ def test_user_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
         for shared in sharing(session):
             attributes = shared.world.attributes()
             for listed in ([USER_SYNC, 1, *attributes], [*attributes, USER_SYNC, 1]):
-                assert refused(shared, listed, function) == INVALID_PROPERTY
+                assert refused(shared, listed, function) == CL.INVALID_PROPERTY
             assert usable(shared, attributes, function)
 
 
@@ -226,7 +229,7 @@ def test_object_in_a_plain_context(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             name = shared.world["buffer", "plain"]
-            error, buffer = shared.create("clCreateFromGLBuffer", READ_WRITE, name, context=shared.plain.context)
+            error, buffer = shared.create("clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=shared.plain.context)
             assert not buffer
-            assert error in (INVALID_CONTEXT, INVALID_REFERENCE)
+            assert error in (CL.INVALID_CONTEXT, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR)
             assert shared.buffer()

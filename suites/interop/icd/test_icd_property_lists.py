@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.check.icd.creators import (
-    ADDRESSING,
     CONTEXTS,
     CREATORS,
-    FILTER,
-    INVALID_VALUE,
-    LINEAR,
-    LOD_MIN,
-    NORMALIZED,
-    PLATFORM,
-    PROFILING,
     QUEUE,
-    QUEUE_PROPERTIES,
     SAMPLER,
-    USER_SYNC,
     Lists,
     listed,
     lists_of,
@@ -47,7 +38,7 @@ def test_lists_of_every_length(icd: Icd, sandbox: Sandbox, function: str) -> Non
             chosen = [pairs[:length] for length in range(1, len(pairs) + 1)] + [[pair] for pair in pairs[1:]]
             for given in chosen:
                 error, made = lists.create(listed(*given))
-                assert error == 0 or (given[0] != pairs[0] and lists.without_platform(error))
+                assert error == CL.SUCCESS or (given[0] != pairs[0] and lists.without_platform(error))
                 assert bool(made) == (error == 0)
                 assert not made or lists.answered(made, given) == lists.wanted(given)
 
@@ -62,7 +53,7 @@ def test_no_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
             error, made = lists.create(None)
-            assert error == 0 or lists.without_platform(error)
+            assert error == CL.SUCCESS or lists.without_platform(error)
             assert bool(made) == (error == 0)
             assert not made or lists.answered(made, []) == lists.wanted([])
 
@@ -75,7 +66,7 @@ def test_empty_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
         for lists in lists_of(session, function):
             without = lists.create(None)[0]
             error, made = lists.create([0])
-            assert error == 0 or (lists.without_platform(error) and error == without)
+            assert error == CL.SUCCESS or (lists.without_platform(error) and error == without)
             assert bool(made) == (error == 0)
             assert not made or lists.answered(made, []) == lists.wanted([])
 
@@ -90,7 +81,7 @@ def test_value_of_zero(icd: Icd, sandbox: Sandbox, function: str) -> None:
             names = [name for name, _ in zeros]
             pairs = zeros + [pair for pair in lists.pairs() if pair[0] not in names]
             error, made = lists.create(listed(*pairs))
-            assert error == 0
+            assert error == CL.SUCCESS
             assert lists.answered(made, pairs) == lists.wanted(pairs)
             unknown = [(UNKNOWN, 1)]
             before, after = (lists.create(listed(*order))[0] for order in (unknown + zeros, zeros + unknown))
@@ -100,12 +91,12 @@ def test_value_of_zero(icd: Icd, sandbox: Sandbox, function: str) -> None:
 @requirement("PL-GEN-004", "PL-SMP-003")
 def test_sampler_without_normalized_coordinates(icd: Icd, sandbox: Sandbox) -> None:
     """CL_FALSE for normalized coordinates is heeded, at each place of the list, and so is what follows it."""
-    pairs = [(NORMALIZED, 0), (FILTER, LINEAR)]
+    pairs = [(CL.SAMPLER_NORMALIZED_COORDS, 0), (CL.SAMPLER_FILTER_MODE, CL.FILTER_LINEAR)]
     with icd.open(sandbox) as session:
         for lists in lists_of(session, SAMPLER):
             for order in (pairs, pairs[::-1], pairs[:1]):
                 error, made = lists.create(listed(*order))
-                assert error == 0
+                assert error == CL.SUCCESS
                 assert lists.answered(made, order) == lists.wanted(order)
 
 
@@ -115,14 +106,22 @@ def test_value_that_is_a_name(icd: Icd, sandbox: Sandbox, function: str) -> None
     """A value that is equal to the name of a property is a value: here a bad one, like any other bad one."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, zero):
-            first = [(PLATFORM, lists.platform)] if function in CONTEXTS else [(FILTER, LINEAR)]
-            name, value = (USER_SYNC, PLATFORM) if function in CONTEXTS else (ADDRESSING, FILTER)
+            first = (
+                [(CL.CONTEXT_PLATFORM, lists.platform)]
+                if function in CONTEXTS
+                else [(CL.SAMPLER_FILTER_MODE, CL.FILTER_LINEAR)]
+            )
+            name, value = (
+                (CL.CONTEXT_INTEROP_USER_SYNC, CL.CONTEXT_PLATFORM)
+                if function in CONTEXTS
+                else (CL.SAMPLER_ADDRESSING_MODE, CL.SAMPLER_FILTER_MODE)
+            )
             for before, after in ((first, []), ([], first), ([], [])):
                 outcomes = []
                 for bad in (UNKNOWN, value):
                     error, made = lists.create(listed(*before, (name, bad), *after))
                     told = lists.answered(made, []) if made else {}
-                    told.pop(ADDRESSING, None)  # whatever became of the bad value
+                    told.pop(CL.SAMPLER_ADDRESSING_MODE, None)  # whatever became of the bad value
                     outcomes.append((error, told))
                 assert outcomes[0] == outcomes[1]
 
@@ -132,9 +131,13 @@ def test_level_of_detail_that_is_a_name(icd: Icd, sandbox: Sandbox) -> None:
     """The same with a good one: the bits of a float, however small."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
-            pairs = [(LOD_MIN, FILTER), (ADDRESSING, lists.wanted([])[ADDRESSING]), (FILTER, LINEAR)]
+            pairs = [
+                (CL.SAMPLER_LOD_MIN_KHR, CL.SAMPLER_FILTER_MODE),
+                (CL.SAMPLER_ADDRESSING_MODE, lists.wanted([])[CL.SAMPLER_ADDRESSING_MODE]),
+                (CL.SAMPLER_FILTER_MODE, CL.FILTER_LINEAR),
+            ]
             error, made = lists.create(listed(*pairs))
-            assert error == 0
+            assert error == CL.SUCCESS
             assert lists.answered(made, pairs) == lists.wanted(pairs)
 
 
@@ -146,7 +149,7 @@ def test_order(icd: Icd, sandbox: Sandbox, function: str) -> None:
         for lists in lists_of(session, function, names=2):
             for order in orders(lists.pairs()):
                 error, made = lists.create(listed(*order))
-                assert error == 0
+                assert error == CL.SUCCESS
                 assert lists.answered(made, order) == lists.wanted(order)
 
 
@@ -183,7 +186,10 @@ def test_upper_bits_of_a_queue(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         for lists in lists_of(session, QUEUE):
             for bit in (12, 31, 32, 40, 63):
-                assert lists.create(listed((QUEUE_PROPERTIES, PROFILING | 1 << bit))) == (INVALID_VALUE, 0)
+                assert lists.create(listed((CL.QUEUE_PROPERTIES, CL.QUEUE_PROFILING_ENABLE | 1 << bit))) == (
+                    CL.INVALID_VALUE,
+                    0,
+                )
 
 
 @requirement("PL-GEN-016")
@@ -195,5 +201,5 @@ def test_several_errors(icd: Icd, sandbox: Sandbox, function: str) -> None:
             pair = lists.pairs()[0]
             for pairs in ([(UNKNOWN, 0), pair, pair], [pair, (UNKNOWN, 1), pair, (UNKNOWN + 1, 2)]):
                 error, made = lists.create(listed(*pairs))
-                assert error in (*lists.creator.refuses, -32)
+                assert error in (*lists.creator.refuses, CL.INVALID_PLATFORM)
                 assert not made

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.api.codes import CL
 from harness.check.marks import requirement
-from harness.probe.layer_session import API_VERSION, NAME, LayerSession
+from harness.probe.layer_session import LayerSession
 from harness.probe.session import CANARY
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.layer import INFO, INIT_WITH_PROPERTIES, Layer
 
-INVALID_VALUE = -30
-QUERIES = {"version": API_VERSION, "name": NAME}
+QUERIES = {"version": CL.LAYER_API_VERSION, "name": CL.LAYER_NAME}
 
 
 def untouched(size: int) -> bytes:
@@ -24,9 +24,9 @@ def size_of(session: LayerSession, layer: Layer, query: int) -> int:
     """Bytes of an answer. Layers of before CL_LAYER_NAME came do not know it."""
     size = session.buffer(8, 0)
     result = session.info(query, 0, None, size)
-    if query == NAME and result == INVALID_VALUE and not layer.has(INIT_WITH_PROPERTIES):
+    if query == CL.LAYER_NAME and result == CL.INVALID_VALUE and not layer.has(INIT_WITH_PROPERTIES):
         raise Unsupported("loader", "this layer is of before CL_LAYER_NAME", "CL_LAYER_NAME")
-    assert result == 0
+    assert result == CL.SUCCESS
     assert 0 < size.u64() < 1 << 16
     return size.u64()
 
@@ -38,12 +38,12 @@ def test_api_version(layer: Layer, sandbox: Sandbox) -> None:
     with layer.open(sandbox) as session:
         for _ in range(3):
             version, size = session.buffer(4), session.buffer(8)
-            assert session.info(API_VERSION, 4, version, size) == 0
+            assert session.info(CL.LAYER_API_VERSION, 4, version, size) == CL.SUCCESS
             assert version.u32() == 100
             assert size.u64() == 4
         session.initialize(layer.init)
         version = session.buffer(4)
-        assert session.info(API_VERSION, 4, version, None) == 0
+        assert session.info(CL.LAYER_API_VERSION, 4, version, None) == CL.SUCCESS
         assert version.u32() == 100
 
 
@@ -52,11 +52,11 @@ def test_name(layer: Layer, sandbox: Sandbox) -> None:
     """CL_LAYER_NAME is a string that ends with its only zero byte."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
-        size = size_of(session, layer, NAME)
+        size = size_of(session, layer, CL.LAYER_NAME)
         first, second = session.buffer(size), session.buffer(size)
-        assert session.info(NAME, size, first, None) == 0
+        assert session.info(CL.LAYER_NAME, size, first, None) == CL.SUCCESS
         assert first.bytes().find(b"\0") == size - 1
-        assert session.info(NAME, size, second, None) == 0
+        assert session.info(CL.LAYER_NAME, size, second, None) == CL.SUCCESS
         assert second.bytes() == first.bytes()
 
 
@@ -70,10 +70,10 @@ def test_unknown_names(layer: Layer, sandbox: Sandbox) -> None:
     with layer.open(sandbox) as session:
         for name in UNKNOWN:
             value, size = session.buffer(256), session.buffer(8)
-            assert session.info(name, 256, value, size) == INVALID_VALUE, hex(name)
+            assert session.info(name, 256, value, size) == CL.INVALID_VALUE, hex(name)
             assert value.bytes() == untouched(256), hex(name)
-            assert session.info(name, 0, None, size) == INVALID_VALUE, hex(name)
-            assert session.info(API_VERSION, 256, value, size) == 0
+            assert session.info(name, 0, None, size) == CL.INVALID_VALUE, hex(name)
+            assert session.info(CL.LAYER_API_VERSION, 256, value, size) == CL.SUCCESS
 
 
 @requirement("LAY-INF-004")
@@ -85,11 +85,11 @@ def test_memory_that_is_too_small(layer: Layer, sandbox: Sandbox, query: str) ->
         needed = size_of(session, layer, QUERIES[query])
         for size in sorted({0, 1, 2, 3, needed // 2, needed - 1} & set(range(needed))):
             value = session.buffer(needed)
-            assert session.info(QUERIES[query], size, value, session.buffer(8)) == INVALID_VALUE
-            assert session.info(QUERIES[query], size, value, None) == INVALID_VALUE
+            assert session.info(QUERIES[query], size, value, session.buffer(8)) == CL.INVALID_VALUE
+            assert session.info(QUERIES[query], size, value, None) == CL.INVALID_VALUE
             assert value.bytes() == untouched(needed)
-            assert session.info(QUERIES[query], size, session.buffer(size), None) == INVALID_VALUE
-        assert session.info(QUERIES[query], needed, session.buffer(needed), None) == 0
+            assert session.info(QUERIES[query], size, session.buffer(size), None) == CL.INVALID_VALUE
+        assert session.info(QUERIES[query], needed, session.buffer(needed), None) == CL.SUCCESS
 
 
 @requirement("LAY-INF-004")
@@ -101,7 +101,7 @@ def test_memory_that_is_larger(layer: Layer, sandbox: Sandbox, query: str) -> No
         needed = size_of(session, layer, QUERIES[query])
         for more in (1, 4, 100):
             value, size = session.buffer(needed + more), session.buffer(8)
-            assert session.info(QUERIES[query], needed + more, value, size) == 0
+            assert session.info(QUERIES[query], needed + more, value, size) == CL.SUCCESS
             assert value[needed:] == untouched(more)
             assert size.u64() == needed
 
@@ -114,7 +114,7 @@ def test_size_alone(layer: Layer, sandbox: Sandbox, query: str) -> None:
     with layer.open(sandbox) as session:
         needed = size_of(session, layer, QUERIES[query])
         both = session.buffer(8)
-        assert session.info(QUERIES[query], needed, session.buffer(needed), both) == 0
+        assert session.info(QUERIES[query], needed, session.buffer(needed), both) == CL.SUCCESS
         assert both.u64() == needed
 
 
@@ -124,8 +124,8 @@ def test_size_of_no_memory(layer: Layer, sandbox: Sandbox, record: Callable[[str
     layer.require(INFO)
     with layer.open(sandbox) as session:
         size = session.buffer(8)
-        result = session.info(API_VERSION, 4, None, size)
-        assert result in (0, INVALID_VALUE)
+        result = session.info(CL.LAYER_API_VERSION, 4, None, size)
+        assert result in (0, CL.INVALID_VALUE)
         assert result or size.u64() == 4
     record("refused" if result else "ignored")
 
@@ -138,8 +138,8 @@ def test_value_alone(layer: Layer, sandbox: Sandbox, query: str) -> None:
     with layer.open(sandbox) as session:
         needed = size_of(session, layer, QUERIES[query])
         alone, both = session.buffer(needed), session.buffer(needed)
-        assert session.info(QUERIES[query], needed, alone, None) == 0
-        assert session.info(QUERIES[query], needed, both, session.buffer(8)) == 0
+        assert session.info(QUERIES[query], needed, alone, None) == CL.SUCCESS
+        assert session.info(QUERIES[query], needed, both, session.buffer(8)) == CL.SUCCESS
         assert alone.bytes() == both.bytes()
 
 
@@ -148,6 +148,6 @@ def test_no_output_at_all(layer: Layer, sandbox: Sandbox, record: Callable[[str]
     """A query without any output succeeds, or gives CL_INVALID_VALUE."""
     layer.require(INFO)
     with layer.open(sandbox) as session:
-        result = session.info(API_VERSION, 0, None, None)
-    assert result in (0, INVALID_VALUE)
+        result = session.info(CL.LAYER_API_VERSION, 0, None, None)
+    assert result in (0, CL.INVALID_VALUE)
     record("refused" if result else "accepted")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from harness.api.codes import CL
 from harness.check.marks import requirement
 from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table
 from harness.probe.whole_api import exchanges
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.layer import DEINIT, INIT, INIT_WITH_PROPERTIES, Layer
 
-INVALID_VALUE, INVALID_PROPERTY = -30, -64
 INITS = (INIT, INIT_WITH_PROPERTIES)
 
 
@@ -91,7 +91,7 @@ def test_target_that_is_shorter(layer: Layer, sandbox: Sandbox, function: str) -
     for entries in LENGTHS:
         with layer.open(sandbox) as session:
             found = session.initialize(function, entries)
-            assert found.result in (0, INVALID_VALUE), f"{entries} entries"
+            assert found.result in (0, CL.INVALID_VALUE), f"{entries} entries"
             if found.result == 0:
                 assert found.count <= entries, "it has functions that the loader's table does not have"
                 assert not reaches(layer, session, found, sandbox, entries), f"{entries} entries"
@@ -113,7 +113,7 @@ def test_null_arguments(layer: Layer, sandbox: Sandbox, null: str, function: str
         }
         given = [None if null in (name, "all") else value for name, value in arguments.items()]
         more = [None] if function == INIT_WITH_PROPERTIES else []
-        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == INVALID_VALUE
+        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == CL.INVALID_VALUE
         assert accepts(session, function)
 
 
@@ -137,7 +137,7 @@ def test_target_is_not_written(layer: Layer, sandbox: Sandbox, how: str, functio
 NO_PROPERTIES: dict[str, list[int] | None] = {"null": None, "empty": [0], "empty-with-rest": [0, 1, 2]}
 PROPERTIES = {
     "small": [1, 1, 0],
-    "large": [0x4240, 0, 0],
+    "large": [CL.LAYER_API_VERSION, 0, 0],
     "wide": [0xFFFF_FFFF_0000_0000, 1, 0],
     "negative": [0xFFFF_FFFF_FFFF_FFFF, 0, 0],
     "twice": [0x1234, 1, 0x1234, 1, 0],
@@ -162,7 +162,7 @@ def test_unknown_properties(layer: Layer, sandbox: Sandbox) -> None:
     layer.require(INIT_WITH_PROPERTIES)
     for given, properties in PROPERTIES.items():
         with layer.open(sandbox) as session:
-            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == INVALID_PROPERTY, given
+            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == CL.INVALID_PROPERTY, given
             assert accepts(session, INIT_WITH_PROPERTIES), given
 
 

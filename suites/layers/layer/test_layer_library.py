@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.api.codes import CL
 from harness.check.marks import requirement
 from harness.sandbox import Sandbox
 from harness.subject.layer import DEINIT, INFO, INIT, INIT_WITH_PROPERTIES, Layer
@@ -29,7 +30,7 @@ def test_init_and_deinit(layer: Layer, sandbox: Sandbox) -> None:
         found = session.initialize(INIT_WITH_PROPERTIES)
         assert found.result == 0
         if layer.has(DEINIT):
-            assert session.layer_call(DEINIT) == 0
+            assert session.layer_call(DEINIT) == CL.SUCCESS
         session.close()
         assert session.quit() == 0
 
