@@ -57,7 +57,7 @@ def test_proper_call(icd: Icd, sandbox: Sandbox, function: str) -> None:
         assert error == CL.SUCCESS, f"answered {error}, expected CL_SUCCESS"
 
     with icd.attempts(sandbox) as attempts:
-        attempts.check(f"{function} {' '.join(calls.recipes()[function])}", check)
+        attempts.check(f"{function} {' '.join(calls.recipes()[function].words)}", check)
 
 
 @requirement("API-ARG-002")

@@ -112,7 +112,7 @@ def test_object_of_another_context(icd: Icd, sandbox: Sandbox, function: str) ->
     def check(objects: IcdObjects, parameter: Parameter) -> None:
         call = calls.prepare(objects, function)
         at = names(function).index(parameter.name)
-        call.arguments[at] = objects.other.named(calls.recipes()[function][at])
+        call.arguments[at] = objects.other.named(calls.recipes()[function].words[at])
         error = call.make()
         wanted = calls.refusals(function, CL.INVALID_CONTEXT)
         if function == "clEnqueueUnmapMemObject":
