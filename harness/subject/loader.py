@@ -64,6 +64,7 @@ class Loader(Subject):
         capabilities.detect(self)
 
     def open(self, sandbox: Sandbox) -> Session:
+        """The plain form of `start`."""
         return self.start(sandbox)
 
     def start(
