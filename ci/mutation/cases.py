@@ -25,7 +25,7 @@ import pytest
 from harness.build import ROOT, build
 from harness.errors import HarnessError, UsageError
 from harness.probe import stacks
-from harness.run.plugin import CASE
+from harness.run.cases import CASE
 from harness.run.tested import LOADER
 from harness.selftest.worker import Result, Runner, Usual
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.build import ROOT
 from harness.cli.layer import add_loader_argument, folders_of_checks
-from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
+from harness.cli.loader import add_run_arguments, library_path, run_suites
 from harness.errors import UsageError
 from harness.subject import Icd, Loader
 from harness.subject.icd import find_library
@@ -78,4 +78,4 @@ def run(args: argparse.Namespace) -> int:
     options += [f"--icd-env={text}" for text in args.env]
     if args.reproducers:
         options.append(f"--clharness-reproducers={_empty_folder(args.reproducers)}")
-    return run_suites([*options, *run_options(args), *map(str, folders)])
+    return run_suites(options, args, *folders)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from harness.build import ROOT
-from harness.cli.loader import add_run_arguments, library_path, run_options, run_suites
+from harness.cli.loader import add_run_arguments, library_path, run_suites
 from harness.errors import HarnessError
 from harness.subject import Layer, Subject
 
@@ -58,4 +58,4 @@ def run(args: argparse.Namespace) -> int:
     options = [f"{Layer.option}={library_path(args.path, 'a layer, such as build/libmylayer.so')}"]
     options += [f"--through={library_path(path)}" for path in args.loader]
     options += [f"--changes={name}" for name in args.changes]
-    return run_suites([*options, *run_options(args), *map(str, folders)])
+    return run_suites(options, args, *folders)

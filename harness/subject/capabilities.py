@@ -13,7 +13,6 @@ from typing import Protocol
 
 from harness.api.model import api
 from harness.probe import Session, SubjectFailure
-from harness.probe.convenience import CallFailed
 from harness.probe.session import CommandError
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.facts import Facts
@@ -207,7 +206,7 @@ def detect(loader: Loader) -> None:
         except SubjectFailure:
             if name == "OCL_ICD_VENDORS":
                 break  # it cannot even list one vendor: the checks will say so
-        except (CommandError, CallFailed, Unsupported):
+        except (CommandError, AssertionError, Unsupported):
             pass
         finally:
             sandbox.close()
@@ -219,6 +218,6 @@ def detect(loader: Loader) -> None:
 def tell_name(loader: Loader) -> None:
     """Fills in the name and the version that it answers, and nothing else: one process. Raises nothing."""
     sandbox = Sandbox(loader.path)
-    with contextlib.suppress(SubjectFailure, CommandError, CallFailed, Unsupported):
+    with contextlib.suppress(SubjectFailure, CommandError, AssertionError, Unsupported):
         _loader_info(loader, sandbox)
     sandbox.close()
