@@ -75,8 +75,9 @@ def _root(file: Path) -> Path | None:
 def side_doors(file: Path) -> Iterator[str]:
     """Imports of the harness that go around harness.check."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
-        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         for module in modules:
             if module.partition(".")[0] == "harness" and module != DOOR:
                 where = file.relative_to(_root(file) or file.parent)
