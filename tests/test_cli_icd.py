@@ -18,7 +18,7 @@ from harness.build import ROOT, build
 from harness.cli.main import main
 from harness.errors import UsageError
 from harness.sandbox import Sandbox
-from harness.selftest.icds import icd_faults
+from harness.selftest.mutants.icd import icd_mutants
 from harness.subject import icd as subject
 
 
@@ -183,7 +183,7 @@ def test_checks_of_an_icd_are_in_no_other_run(sandbox: Sandbox) -> None:
 
 def test_selftest_of_icds(capsys: pytest.CaptureFixture[str]) -> None:
     """A fault of a mock ICD is caught by the check that it names."""
-    assert len(icd_faults()) >= 100
+    assert len(icd_mutants()) >= 100
     assert main(["selftest", "--icd", "--fault", "list_call_fills_room", "icd2_reads_data", "-j", "1"]) == 0
     said = capsys.readouterr().out
     assert re.search(r"^list_call_fills_room +test_room_for_more_platforms_leaves_the_rest_untouched +fail", said, re.M)

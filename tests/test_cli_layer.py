@@ -16,7 +16,7 @@ import pytest
 from harness.build import ROOT, build
 from harness.cli.main import main
 from harness.sandbox import Sandbox
-from harness.selftest.layers import layer_faults
+from harness.selftest.mutants.layer import layer_mutants
 
 QUICK = "not transparency or clCreateBuffer or clEnqueueNDRangeKernel or application"
 
@@ -128,9 +128,9 @@ def test_checks_of_a_layer_are_not_in_a_run_of_a_loader() -> None:
 
 def test_faults_of_layers_are_listed() -> None:
     """Each has its sentence and its requirement; those of single functions are there for each of them."""
-    found = layer_faults()
+    found = layer_mutants()
     assert len(found) > 500
-    assert all(one.fault.sentence and one.fault.requirements for one in found.values())
+    assert all(one.mutant.sentence and one.mutant.requirements for one in found.values())
     assert {"swallows_clFlush", "calls_neighbour_clFinish", "ignores_num_entries"} <= set(found)
 
 

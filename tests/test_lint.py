@@ -16,7 +16,7 @@ from harness.build import ROOT, build
 from harness.expectations import Expectations, load
 from harness.run.cases import Case
 from harness.run.lint import faults_without_their_cases, lint, unused_expectations, unused_mock_faults
-from harness.selftest.loaders import Fault
+from harness.selftest.mutants import Mutant
 
 FILE = "suites/discovery/test_a.py"
 
@@ -83,11 +83,13 @@ def test_an_expectation_of_a_suite_that_was_not_collected(tmp_path: Path) -> Non
 
 
 def test_a_seeded_fault_that_names_cases() -> None:
-    known = [Fault(name, ("DISC-LNX-011",), "fail.", cases=cases) for name, cases in (("a", "test_x"), ("b", "test_y"))]
-    assert list(faults_without_their_cases([case()], known)) == [
-        "faults.toml: b: no case has 'test_y' in its name; correct `cases`"
+    known = [
+        Mutant(name, ("DISC-LNX-011",), "fail.", cases=cases) for name, cases in (("a", "test_x"), ("b", "test_y"))
     ]
-    other = Fault("c", ("DISP-ARG-017",), "fail.", cases="test_y")
+    assert list(faults_without_their_cases([case()], known)) == [
+        "mutant b: no case has 'test_y' in its name; correct `cases`"
+    ]
+    other = Mutant("c", ("DISP-ARG-017",), "fail.", cases="test_y")
     assert list(faults_without_their_cases([case()], [other])) == []
 
 

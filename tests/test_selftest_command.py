@@ -146,9 +146,9 @@ def test_a_fault_that_nothing_is_for_fails(tmp_path: Path) -> None:
 def matrix_of(tmp_path: Path, suite: str, *chosen: str) -> Any:
     """What the whole matrix says of a suite and a few faults: open checks with what ended them, missed faults."""
     program = (
-        "import json, sys; from pathlib import Path; from harness.selftest.loaders import faults;"
+        "import json, sys; from pathlib import Path; from harness.selftest.mutants.loader import mutants;"
         "from harness.selftest import report; from harness.selftest.run import run_matrix;"
-        "folder, *names = sys.argv[1:]; chosen = [faults().by_name[n] for n in names];"
+        "folder, *names = sys.argv[1:]; chosen = [mutants().by_name[n] for n in names];"
         "m = run_matrix(Path(folder), Path(folder), chosen, 2, lambda _: None, True);"
         "checks = {check.name.partition('::')[2]: check.ended_by for check in report.open_checks(m)};"
         "missed = [caught.fault.name for caught in report.open_faults(m)];"

@@ -8,6 +8,7 @@ assert log.of("vendor_a").functions() == ["clIcdGetPlatformIDsKHR", ...]
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -15,10 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.untrusted import open_regular
+
 HEADER = 4096
 LINE = 4096  # bytes of a line at most, as in calllog.h
 MAGIC = b"clharness call log 1\n"
 DEFAULT_SIZE = 8 << 20
+MAX_SIZE = 1 << 30
 
 
 def _one_line(name: str) -> str:
@@ -196,15 +200,21 @@ def dropped(path: Path) -> int:
 def read(path: Path) -> CallLog:
     """Reads a log; nothing in it is trusted: lines that a dying process left unfinished are counted as `torn`."""
     try:
-        with path.open("rb") as file:
-            head = file.read(48)
-            if head[: len(MAGIC)] != MAGIC or len(head) < 48:
-                return CallLog([], torn=1)
-            used, lost = struct.unpack_from("<QQ", head, 32)
-            file.seek(HEADER)
-            body = file.read(min(used, 1 << 30))
+        descriptor = open_regular(path)
     except OSError:
         return CallLog([])
+    try:
+        return _read(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int) -> CallLog:
+    head = os.pread(descriptor, 48, 0)
+    if head[: len(MAGIC)] != MAGIC or len(head) < 48:
+        return CallLog([], torn=1)
+    used, lost = struct.unpack_from("<QQ", head, 32)
+    body = os.pread(descriptor, min(used, MAX_SIZE, os.fstat(descriptor).st_size), HEADER)
     if lost:
         body = body.rstrip(b"\0")  # what a line reserved that did not fit
     events, torn = [], 0
@@ -217,3 +227,44 @@ def read(path: Path) -> CallLog:
             elif part or (number == 0 and line):
                 torn += 1
     return CallLog(events, lost, torn)
+
+
+class LogFile:
+    """The log of one case. It is read through a descriptor of its own, whatever a subject does to its name."""
+
+    def __init__(self, path: Path, size: int = DEFAULT_SIZE) -> None:
+        self.path = path
+        create(path, size)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._size = HEADER + size
+        path.chmod(0o666)
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def read(self) -> CallLog:
+        return _read(self._descriptor) if self._descriptor >= 0 else CallLog([])
+
+    def problem(self, log: CallLog, calls: int, at_rest: bool) -> str:
+        """What shows that a log does not hold all that happened, or "".
+
+        `calls` came back to the application, which logged each of them. At rest, nobody is writing, and nobody died
+        while it did.
+        """
+        own = os.fstat(self._descriptor)
+        try:
+            there = os.lstat(self.path)
+        except OSError:
+            return "its file was removed"
+        if (own.st_dev, own.st_ino) != (there.st_dev, there.st_ino):
+            return "another file took the place of its own"
+        if own.st_size != self._size:
+            return f"its file has {own.st_size} bytes, expected {self._size}"
+        if log.dropped:
+            return f"{log.dropped} lines did not fit"
+        logged = sum(event.kind == "call" and event.who == "application" for event in log)
+        if logged < calls:
+            return f"{logged} calls of the application are in it, expected {calls} or more"
+        return f"{log.torn} lines cannot be read" if log.torn and at_rest else ""

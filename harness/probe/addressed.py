@@ -35,6 +35,8 @@ def problems_of_lists(loader: Loader, sandbox: Sandbox, function: str, lists: di
     slotless = api().functions[function].slot is None
     with loader.start(sandbox) as cl:
         objects = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
+        if not objects:
+            return ["the loader lists no platform, expected those of two vendors"]
         calls = []
         for number, words in enumerate(lists.values()):
             own = objects[number % len(objects)]

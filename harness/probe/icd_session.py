@@ -20,12 +20,14 @@ from harness.sandbox import Unsupported
 QUERY, ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"
 ICD2_FUNCTIONS = ("clIcdGetFunctionAddressForPlatformKHR", "clIcdSetPlatformDispatchDataKHR")
 TAGGED = ("clGetPlatformIDs", "clUnloadCompiler")
+ICD_FILE_LIMIT = 64 << 30  # bytes: some drivers keep the memory of their objects in files
 TAG = 0x4F50454E434C3331  # CL_ICD2_TAG_KHR: "OPENCL31"
 
 
 class IcdSession(Session):
     """The vendor's functions as a loader finds them; `call` goes through the tables, once a platform is in use."""
 
+    file_limit = ICD_FILE_LIMIT
     platform: Value | None = None
     failed = False  # whether this process showed what is wrong (Attempts)
 
@@ -52,7 +54,7 @@ class IcdSession(Session):
             raise CallFailed(f"{ENUMERATE}(0, NULL, &count) answered {result}, expected CL_SUCCESS")
         if result or not count.u32():
             return []
-        listed = self.buffer(8 * count.u32(), 0)
+        listed = self._list_of(ENUMERATE, count.u32())
         result = self.enumerate(count.u32(), listed, None)
         if result:
             raise CallFailed(f"{ENUMERATE}({count.u32()}, platforms, NULL) answered {result} after that count")

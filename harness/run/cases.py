@@ -108,7 +108,7 @@ def result_of(
     if sandbox is None or not sandbox.root.exists() or (verdict == "pass" and not result.counts and not keep):
         return result
     values: dict[str, Any] = {
-        "log": _slice(sandbox.log),
+        "log": _slice(sandbox.log_so_far),
         "files": tuple(map(printable, sandbox.listing())),
         "environment": {name: printable(value) for name, value in sandbox.env.items()},
         "reproduce": f"pytest {shlex.quote(case.id)} {subject}",

@@ -17,7 +17,7 @@ from harness.requirements.catalogue import catalogue, suite_of
 from harness.run import assertions
 from harness.run.cases import Case
 from harness.sandbox.faults import fault_lists
-from harness.selftest.loaders import Fault
+from harness.selftest.mutants import Mutant
 
 # Groups of requirements that each suite's folder may prove.
 GROUPS = {
@@ -114,13 +114,13 @@ def unused_expectations(cases: Sequence[Case], known: Iterable[Expectations]) ->
                 yield f"{file}: {entry.id}: no case is named so; correct or remove the entry"
 
 
-def faults_without_their_cases(cases: Sequence[Case], faults: Iterable[Fault]) -> Iterator[str]:
-    """Seeded faults that name cases which are not there."""
+def faults_without_their_cases(cases: Sequence[Case], faults: Iterable[Mutant]) -> Iterator[str]:
+    """Mutants that name cases which do not exist."""
     suites = {case.suite for case in cases}
     for fault in faults:
         own = set(map(suite_of, fault.requirements))
         if fault.cases and own <= suites and not any(fault.cases in case.id for case in cases):
-            yield f"faults.toml: {fault.name}: no case has {fault.cases!r} in its name; correct `cases`"
+            yield f"mutant {fault.name}: no case has {fault.cases!r} in its name; correct `cases`"
 
 
 _LITERAL = re.compile(r"""(f?)(?:"([^"\n]*)"|'([^'\n]*)')""")
@@ -157,7 +157,7 @@ def _users(root: Path) -> list[Path]:
 
 
 def lint_whole(
-    cases: Sequence[Case], root: Path, known: Iterable[Expectations], faults: Mapping[str, Fault]
+    cases: Sequence[Case], root: Path, known: Iterable[Expectations], faults: Mapping[str, Mutant]
 ) -> list[str]:
     """What can only be said where the cases of all suites are there. `root` is the project's."""
     collected = {case.suite for case in cases}

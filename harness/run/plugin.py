@@ -27,9 +27,9 @@ from harness.run.cases import Case, result_of
 from harness.run.lint import lint, lint_whole
 from harness.run.reproducers import Reproducers
 from harness.sandbox import Sandbox
-from harness.selftest.icds import seeded_icd
-from harness.selftest.layers import seeded_layer
-from harness.selftest.loaders import faults
+from harness.selftest.mutants.icd import seeded_icd
+from harness.selftest.mutants.layer import seeded_layer
+from harness.selftest.mutants.loader import mutants
 from harness.subject import capabilities, search
 from harness.subject.icd import ICD_TIME_LIMIT, Icd
 from harness.subject.icd import ask as ask_icd
@@ -287,7 +287,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     cases = [item.stash[CASE] for item in items if CASE in item.stash]
     problems = lint(cases)
     if cases and _of_all_suites(config):
-        problems += lint_whole(cases, ROOT, expectations.known(), faults().by_name)
+        problems += lint_whole(cases, ROOT, expectations.known(), mutants().by_name)
     if not problems:
         return
     said = "the suites are not in order:\n" + "\n".join(problems)

@@ -12,7 +12,7 @@ from typing import Any
 from harness.api.model import api
 from harness.check.icd.attempts import Attempts
 from harness.errors import UsageError
-from harness.probe.icd_session import ENUMERATE, QUERY, IcdSession
+from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSession
 from harness.probe.session import Session
 from harness.sandbox import Sandbox
 from harness.subject.direct import start_directly
@@ -168,7 +168,9 @@ class Icd:
             sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"
         if self.facts.sanitizer:
             sandbox.env["LD_PRELOAD"] = self.facts.sanitizer
-        return loader.start(sandbox, time_limit=self.time_limit)
+        session = loader.start(sandbox, time_limit=self.time_limit)
+        session.file_limit = ICD_FILE_LIMIT
+        return session
 
 
 def ask(icd: Icd) -> None:

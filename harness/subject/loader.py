@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,7 +17,14 @@ from harness.build import build
 from harness.errors import UsageError
 from harness.probe.session import Session
 from harness.sandbox import Sandbox, Unsupported
-from harness.sandbox.machine import NOBODY, at_secure_by_tracer, bubblewrap, is_root, require_private_mounts
+from harness.sandbox.machine import (
+    NOBODY,
+    at_secure_by_tracer,
+    bubblewrap,
+    is_root,
+    require_private_mounts,
+    set_uid_copy,
+)
 from harness.sandbox.sandbox import LOADER_VARIABLES, PASSED_ON
 
 SYSTEM_VENDORS = "/etc/OpenCL/vendors"
@@ -188,6 +194,7 @@ class Loader:
         ]
         command += ["--late"] * late + ["--global"] * bind_global + ["--now"] * bind_now
         session = Session(command, environment, sandbox.root, time_limit or self.time_limit, **popen)
+        session.own_copy = elevated and probe.is_relative_to(sandbox.root)
         sandbox.runs.append(session)
         return session
 
@@ -219,12 +226,7 @@ class Loader:
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
         if system:
             raise Unsupported("machine", "a private root forbids elevated privileges (no_new_privs)")
-        if is_root():
-            copy = sandbox.root / "set-uid-probe"
-            if not copy.exists():
-                shutil.copyfile(probe, copy)
-                os.chown(copy, NOBODY, NOBODY)
-                copy.chmod(0o4755)
+        if is_root() and (copy := set_uid_copy(probe, sandbox.new_place("elevated"))):
             return [], copy
         if at_secure_by_tracer():
             return [str(build().at_secure)], probe

@@ -1,6 +1,6 @@
 """Writes the C tables of what a correct ICD refuses and answers, from the data that the checks of ICDs use.
 
-python harness/api/contract/generate.py API.JSON DATA_FOLDER OUT.C; run by CMake at build time.
+python -m harness.api.contract.generate API.JSON DATA_FOLDER OUT.C; run by CMake at build time.
 """
 
 from __future__ import annotations
@@ -96,20 +96,20 @@ def main() -> None:
     texts = [text for section in read["rules"].values() for text in section["rules"]]
     rules = [r for t in texts if (r := rule(t, functions, read["calls"]["call"], api["constants"]))]
     asked = queries(read["queries"], functions)
-    lines = ["/* Generated from the data in harness/api/contract. Do not edit. */", '#include "validity.h"', ""]
+    lines = ["/* Generated from the data in harness/api/contract. Do not edit. */", '#include "core/rules.h"', ""]
     lines += [
         "const struct rule rules[] = {",
         *[f"    {r}," for r in rules],
         "};",
         f"const int rule_count = {len(rules)};",
     ]
-    lines += ["const struct known_query known_queries[] = {", *[f"    {q}," for q in asked], "};"]
-    lines += ["unsigned command_of(enum function function) {", "    switch ((int)function) {"]
+    lines += ["const struct known_query rule_queries[] = {", *[f"    {q}," for q in asked], "};"]
+    lines += ["unsigned rules_command_type(enum function function) {", "    switch ((int)function) {"]
     lines += [f"    {c}" for c in commands(functions, api["constants"])] + ["    default: return 0;", "    }", "}"]
-    lines += ["bool is_judged(enum function function) {", "    switch ((int)function) {"]
+    lines += ["bool rules_judge(enum function function) {", "    switch ((int)function) {"]
     lines += [f"    case FUNCTION_{name}:" for name in read["calls"]["call"] if name in functions]
     lines += ["        return true;", "    default:", "        return false;", "    }", "}"]
-    lines += [f"const int known_query_count = {len(asked)};", ""]
+    lines += [f"const int rule_query_count = {len(asked)};", ""]
     out.write_text("\n".join(lines))
 
 

@@ -15,7 +15,7 @@ from harness.probe.session import Session
 from harness.probe.values import Buffer, Value, pack
 from harness.sandbox import Unsupported
 
-# Devices of mock ICDs with the feature `compiler` know these kernels by their names (mock_icds/compute.c).
+# Devices of mock ICDs with the feature `compiler` know these kernels by their names (mock_icds/core/compute.c).
 SOURCE = """
 kernel void clharness_add(global const int *one, global const int *other, global int *sum, int factor)
 {
