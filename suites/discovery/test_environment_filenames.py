@@ -25,7 +25,7 @@ def assert_lists(cl: Session, names: list[str]) -> None:
     """The platforms are these in this order and usable, each vendor's function is its own, and nothing stays open."""
     before = cl.open_files()
     assert cl.used_platforms() == names
-    assert {name: cl.vendor_function(f"clThing{name.upper()}") for name in names} == {name: name for name in names}
+    cl.check_functions(*names, like="clThing{NAME}")
     assert cl.open_files() == before
 
 
