@@ -125,7 +125,7 @@ def test_element_is_the_library_name_byte_for_byte(loader: Loader, sandbox: Sand
         assert cl.used_platforms() == ["a", "b"]
 
 
-# --- elements that are no vendor ---
+# --- elements that are not vendors ---
 
 
 def missing(sandbox: Sandbox) -> object:
@@ -191,7 +191,7 @@ POSITIONS = {"first": (0,), "last": (2,), "everywhere": (0, 2, 4)}
 def test_bad_element_is_passed_over(
     loader: Loader, sandbox: Sandbox, bad: Callable[[Sandbox], object], position: str
 ) -> None:
-    """An element that is no vendor is passed over; the other elements and the directory are vendors all the same."""
+    """An element that is not a vendor is passed over; the other elements and the directory are vendors all the same."""
     loader.require(VARIABLE)
     sandbox.vendor("directory", suffix="DIRECTORY")
     elements: list[object] = list(vendors(sandbox, ["a", "b"]))

@@ -397,7 +397,7 @@ def test_library_as_vendors_is_loaded_alone_or_nothing(
 def test_rejected_library_as_vendors_is_platform_not_found(
     loader: Loader, sandbox: Sandbox, variant: str, fault: str | None
 ) -> None:
-    """OCL_ICD_VENDORS that names a library that is no vendor leads to no platform."""
+    """OCL_ICD_VENDORS that names a library that is not a vendor leads to no platform."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.vendor("default")
     mock = sandbox.icd("rejected", variant=variant, faults=[fault] if fault else [])

@@ -183,7 +183,7 @@ def test_functions_of_vendors_around_bad_ones_are_found(
 @pytest.mark.parametrize("bad", [1, 7, 8, 9, 33], ids=str)
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_one_good_vendor_is_found_among_many_bad_ones(loader: Loader, sandbox: Sandbox, where: str, bad: int) -> None:
-    """One good vendor is found behind or before any number of bad ones."""
+    """One good vendor is found after or before any number of bad ones."""
     contents = [BAD["list-fails" if i % 2 else "missing-library"](sandbox, f"x{i}") for i in range(bad)]
     contents.insert(0 if where == "after" else bad, good(sandbox, "good"))
     sandbox.vendors_in_order(contents)

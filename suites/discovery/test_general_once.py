@@ -240,7 +240,7 @@ def test_default_platform_in_the_first_call_is_the_later_one(
 def test_first_call_without_an_object_leaves_all_vendors_to_be_found(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str, arguments: tuple[object, ...]
 ) -> None:
-    """A first call without any object may or may not start discovery; it is no crash, and the next call finds all."""
+    """A first call without any object may start discovery or not; it does not crash, and the next call finds all."""
     three_vendors(sandbox)
 
     with loader.start(sandbox) as cl:

@@ -104,7 +104,7 @@ def test_rejected_vendors_cost_no_thread_the_others(loader: Loader, sandbox: San
 
 @requirement("DISC-GEN-010")
 def test_no_platform_is_reported_to_every_thread(loader: Loader, sandbox: Sandbox) -> None:
-    """Where there is no platform, every thread is told so."""
+    """Where there is no platform, every thread gets that answer."""
     sandbox.vendor("bad", faults=["enumeration_sleeps=5", "list_call_fails"])
 
     with loader.start(sandbox) as cl:

@@ -71,7 +71,7 @@ def test_file_of_one_newline_is_passed_over(loader: Loader, sandbox: Sandbox, pl
 @requirement("DISC-LNX-019", "DISC-LNX-020")
 @pytest.mark.parametrize("bad", [b"", b"\n"], ids=["empty", "newline"])
 def test_empty_line_does_not_name_a_library(loader: Loader, sandbox: Sandbox, bad: bytes) -> None:
-    """An empty line is no name: the directory's own path, or a library called ".so", does not stand in for it."""
+    """An empty line is not a name: the directory's own path, or a library called ".so", does not stand in for it."""
     for name in (".so", "lib.so", "lib"):
         vendor(sandbox, f"named {name}", file=name)
     sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
@@ -133,12 +133,12 @@ def whose(loader: Loader, sandbox: Sandbox, content: bytes, vendors: dict[str, s
         cl.check_functions(*names, like="clWho_{name}")
         assert cl.open_files() == files
     loaded = [event.who for event in sandbox.log.happened("loaded")]
-    assert sorted(loaded) == sorted(names), "a library was loaded that is no platform's"
+    assert sorted(loaded) == sorted(names), "a library without a platform was loaded"
     assert len(extra) <= 1, "one file brings in several vendors"
     return next((outcome for outcome, name in vendors.items() if name in extra), "ignored")
 
 
-# What surrounds the path: the requirement, what stands before and behind the path.
+# What surrounds the path: the requirement, what stands before and after the path.
 AROUND: dict[str, tuple[str, bytes, bytes]] = {
     "CRLF": ("DISC-LNX-015", b"", b"\r\n"),
     "CR": ("DISC-LNX-015", b"", b"\r"),
@@ -335,7 +335,7 @@ def test_byte_order_mark_alone_names_no_vendor(loader: Loader, sandbox: Sandbox,
 
 @requirement("DISC-LNX-022")
 def test_three_bytes_are_not_skipped_blindly(loader: Loader, sandbox: Sandbox) -> None:
-    """A line whose first three bytes are no byte-order mark names a library with all of them."""
+    """A line whose first three bytes are not a byte-order mark names a library with all of them."""
     meant = vendor(sandbox, "meant", file="xyzlib.so")
     vendor(sandbox, "cut", file="lib.so")
     marked = vendor(sandbox, "marked", file="é€ßlib.so")

@@ -1,4 +1,4 @@
-"""Entries of the vendor directory that are no plain files: folders, links, devices, unreadable files (DISC-LNX)."""
+"""Entries of the vendor directory that are not plain files: folders, links, devices, unreadable files (DISC-LNX)."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def test_queried_handles_can_be_used(loader: Loader, sandbox: Sandbox, icd2: boo
             assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == 0
             answers.append((query, answer.handle(), kind))
         relatives = [objects.device, objects.context, objects.queue, objects.program, objects.platform, objects.mem]
-        # Before they are used: what is no handle may crash the loader.
+        # Before they are used: a value that is not a handle may crash the loader.
         assert {int(handle) for _, handle, _ in answers} <= {int(handle) for handle in relatives}
         for answered in answers:
             uses.add(*answered)

@@ -32,7 +32,7 @@ def vendors(loader: Loader, sandbox: Sandbox, told: dict[str, list[str]] | None 
 
 
 def list_of(cl: Session, shape: str, thing: Value | int) -> Buffer | Value | None:
-    """The list; the page behind it cannot be read."""
+    """The list; the page after it cannot be read."""
     if shape == "none":
         return None
     return cl.words([thing if letter == "x" else 0 for letter in shape]) if shape else cl.buffer(8).at(8)

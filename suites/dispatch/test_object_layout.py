@@ -6,7 +6,7 @@ import pytest
 
 from harness.check import CommandError, Loader, Objects, Sandbox, Session, Value, api, misrouted, reached, requirement
 
-# Class: the functions that take and drop a reference. Devices that are no sub-devices have no references.
+# Class: the functions that take and drop a reference. Devices that are not sub-devices have no references.
 RELEASED = {
     "cl_context": ("clRetainContext", "clReleaseContext"),
     "cl_command_queue": ("clRetainCommandQueue", "clReleaseCommandQueue"),

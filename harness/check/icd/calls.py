@@ -22,7 +22,7 @@ CALLS, RULES = contract.FOLDER / "calls.toml", contract.FOLDER / "rules.toml"
 INVALID_OPERATION = -59
 NUMBER = re.compile(r"-?(0x[0-9a-fA-F]+|\d+)")
 
-# What the text calls a handle that is no object of its class.
+# What the text calls a handle that is not an object of its class.
 INVALID = {
     "cl_platform_id": "CL_INVALID_PLATFORM",
     "cl_device_id": "CL_INVALID_DEVICE",
@@ -82,7 +82,7 @@ def _rule(text: str, source: str) -> Rule:
     call, arrow, errors = text.partition(" -> ")
     function, *changes = call.split(" ")
     if not arrow or (function not in recipes() and function in api().functions):
-        wrong(RULES, text, "is no rule: FUNCTION PARAMETER=WORD -> ERROR")
+        wrong(RULES, text, "is not a rule: FUNCTION PARAMETER=WORD -> ERROR")
     changed = dict(change.split("=", 1) for change in changes)
     if function in api().functions:
         known = {p.name for p in api().functions[function].parameters}

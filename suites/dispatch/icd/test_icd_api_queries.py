@@ -61,7 +61,7 @@ def check_memory(objects: IcdObjects, query: Query) -> None:
     larger = cl.buffer(size + 24, fill)
     error = ask(objects, query.function, query.number, size + 24, larger, None)
     assert error == 0, f"needs {size} bytes; with {size + 24} it answered {error}"
-    assert larger[size:] == bytes([fill]) * 24, f"wrote behind its {size} bytes"
+    assert larger[size:] == bytes([fill]) * 24, f"wrote past its {size} bytes"
     for room in sorted({0, 1, size - 1}) if size > 1 else [0] * size:
         error = ask(objects, query.function, query.number, room, cl.buffer(max(room, 1)), None)
         assert error == INVALID_VALUE, f"needs {size} bytes; with {room} it answered {error}, expected CL_INVALID_VALUE"
@@ -87,7 +87,7 @@ def test_answer_has_the_size_of_its_type(icd: Icd, sandbox: Sandbox, function: s
 @requirement("API-QRY-002")
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_answer_fits_memory_of_its_size_and_is_refused_less(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """Memory of the told size is enough, nothing behind it is written, and too little of it is CL_INVALID_VALUE."""
+    """Memory of the reported size is enough, nothing past it is written, and too little of it is CL_INVALID_VALUE."""
     with icd.attempts(sandbox) as attempts:
         for query in asked_of(function):
             attempts.check(query.name, lambda objects, query=query: check_memory(objects, query))  # type: ignore[misc]
@@ -130,7 +130,7 @@ def test_unknown_query_of_a_core_function_is_invalid_value(icd: Icd, sandbox: Sa
 @requirement("API-QRY-005")
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_query_without_outputs_does_not_crash(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """Without memory and without a size to be told, there is nothing to be done: that is no crash."""
+    """Without memory and without a size to be told, there is nothing to be done, and nothing crashes."""
 
     def check(objects: IcdObjects) -> None:
         number = calls.prepare(objects, function).arguments[-4]

@@ -40,7 +40,7 @@ def test_platform_of_another_vendor_is_invalid_platform(
 ) -> None:
     """A platform that is none of the ICD's is refused with CL_INVALID_PLATFORM.
 
-    It is an object as any vendor has them, with a dispatch table; here it comes before and behind other properties.
+    It is an object as any vendor has them, with a dispatch table; here it comes before and after other properties.
     """
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
@@ -99,7 +99,7 @@ def test_device_given_several_times_is_the_contexts_once(icd: Icd, sandbox: Sand
 
 @requirement("PL-CTX-004")
 def test_all_devices_given_twice_are_the_contexts_once(icd: Icd, sandbox: Sandbox) -> None:
-    """The same with all devices of the platform, one behind the other and twice over."""
+    """The same with all devices of the platform, one after the other and twice over."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, CONTEXT):
             devices = session.GetDeviceIDs(lists.platform)
@@ -120,7 +120,7 @@ def user_sync(lists: Lists) -> None:
 @requirement("PL-CTX-005")
 @pytest.mark.parametrize("function", CONTEXTS)
 def test_user_sync_is_true_or_false_and_nothing_else(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """CL_CONTEXT_INTEROP_USER_SYNC is CL_TRUE or CL_FALSE and nothing else, before and behind the platform."""
+    """CL_CONTEXT_INTEROP_USER_SYNC is CL_TRUE or CL_FALSE and nothing else, before and after the platform."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, user_sync):
             platform = (PLATFORM, lists.platform)

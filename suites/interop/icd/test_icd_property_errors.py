@@ -61,7 +61,7 @@ def refused(lists: Lists) -> tuple[int, int]:
 
 @pytest.mark.parametrize("function", functions())
 def test_unknown_property_is_refused_at_every_place(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """A name that the function does not know is refused, whatever its value, alone, before and behind known ones."""
+    """A name that the function does not know is refused, whatever its value, alone, before and after known ones."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
             own = [name for name, _ in (*lists.pairs(), *lists.zero_pairs())]
@@ -120,7 +120,7 @@ def test_bad_value_of_a_property_is_refused(icd: Icd, sandbox: Sandbox, function
 @requirement("PL-CQ-001", "PL-GEN-015")
 @pytest.mark.parametrize("function", QUEUES)
 def test_bad_value_of_a_queue_property_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """Bits of CL_QUEUE_PROPERTIES that mean nothing are not valid, nor are hints of no level: CL_INVALID_VALUE."""
+    """Unknown bits of CL_QUEUE_PROPERTIES are not valid, nor are hints of no level: CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
             bad = [(QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]

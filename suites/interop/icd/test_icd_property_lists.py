@@ -41,7 +41,7 @@ def zero(lists: Lists) -> None:
 @requirement("PL-GEN-001", "PL-GEN-006")
 @pytest.mark.parametrize("function", WITH_NAMES)
 def test_lists_of_every_length_are_heeded_to_their_end(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """Lists of one property, of two, and of all that there are: each is heeded, and nothing behind the end is read."""
+    """Lists of one property, of two, and of all that there are: each is heeded, and nothing past the end is read."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, names=1):
             pairs = lists.pairs()
@@ -180,7 +180,7 @@ def test_name_that_is_right_in_32_bits_is_unknown(icd: Icd, sandbox: Sandbox, fu
 
 @requirement("PL-GEN-013", "PL-CQ-001")
 def test_unknown_bit_of_queue_properties_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
-    """CL_QUEUE_PROPERTIES has 64 bits: one that means nothing is not valid, wherever it is."""
+    """CL_QUEUE_PROPERTIES has 64 bits: an unknown one is not valid, wherever it is."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, QUEUE):
             for bit in (12, 31, 32, 40, 63):

@@ -52,7 +52,7 @@ def functions() -> list[Any]:
 
 
 def chain(sandbox: Sandbox, layer: Layer, place: str) -> list[Layer | MockLayer]:
-    """The layer alone, or with one that only logs before it and one behind it."""
+    """The layer alone, or with one that only logs before it and one after it."""
     return [layer] if place == "alone" else [sandbox.layer("before"), layer, sandbox.layer("behind")]
 
 
@@ -134,7 +134,7 @@ def test_application_sees_no_difference(
     without_it, with_it = runs
     assert with_it[0] == without_it[0], "the application sees something else"
     assert with_it[1] == without_it[1], "the vendors get other calls"
-    assert with_it[2] == without_it[2], "the layers before and behind get other calls"
+    assert with_it[2] == without_it[2], "the layers before and after get other calls"
 
 
 def callback_functions() -> list[str]:
