@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-struct function_config function_config[FUNCTION_COUNT];
+struct function_config config_of_function[FUNCTION_COUNT];
 
 static const char *const fault_names[] = {
 #define FAULT(name) #name,
@@ -19,7 +19,7 @@ static const struct setting function_settings[] = {
 static bool read_key(const char *key, char *value)
 {
     return sidefile_set_function(function_settings, sizeof function_settings / sizeof *function_settings,
-                                 function_config, sizeof *function_config, key, value);
+                                 config_of_function, sizeof *config_of_function, key, value);
 }
 
 void config_load(void)

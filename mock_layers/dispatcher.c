@@ -49,7 +49,7 @@ static uint64_t hand_on(enum function function, const uint64_t *arguments)
     }
     return fault(FAULT_wraps_handles, ANY_PLATFORM)
                ? wrap_call(function, next, arguments)
-               : changes_call(function, &function_config[function], next, arguments);
+               : changes_call(function, &config_of_function[function], next, arguments);
 }
 
 static uint64_t one_more(const struct function_info *about, const uint64_t *arguments, uint64_t result)
@@ -65,7 +65,7 @@ static uint64_t one_more(const struct function_info *about, const uint64_t *argu
 uint64_t component_call(enum function function, const uint64_t *arguments)
 {
     const struct function_info *about = &function_info[function];
-    const struct function_config *settings = &function_config[function];
+    const struct function_config *settings = &config_of_function[function];
     uint64_t changed[MAX_PARAMETERS];
     uint64_t own[64] = {0};
     uint64_t result;

@@ -29,7 +29,7 @@ enum { SWALLOWED = -7777 }; /* the answer of a function that is set to swallow c
 
 typedef void entry(void);
 
-extern struct function_config function_config[FUNCTION_COUNT];
+extern struct function_config config_of_function[FUNCTION_COUNT];
 
 /* Reads the side file; without one it is a plain layer. */
 void config_load(void);

@@ -18,7 +18,7 @@ static void surplus_entry(void)
 static bool is_partial(void)
 {
     for (int function = 0; function < FUNCTION_COUNT; function++) {
-        if (function_config[function].only) {
+        if (config_of_function[function].only) {
             return true;
         }
     }
@@ -35,7 +35,7 @@ static entry *own_entry(size_t slot, bool partial)
     if (function == FUNCTION_clFinish && fault(FAULT_table_has_wild_entry, ANY_PLATFORM)) {
         return (entry *)(uintptr_t)&table;
     }
-    return function < 0 || (partial && !function_config[function].only) ? NULL : own_functions[function];
+    return function < 0 || (partial && !config_of_function[function].only) ? NULL : own_functions[function];
 }
 
 const void *table_make(entry *const *functions, cl_uint *count)

@@ -35,7 +35,7 @@ def load(library: Path) -> str:
 
 
 @pytest.mark.parametrize("kind", ["icd", "layer"])
-def test_every_setting_is_found_with_its_sentence(kind: Kind) -> None:
+def test_every_setting_is_read_with_its_sentence(kind: Kind) -> None:
     source = (ROOT / f"mock_{kind}s" / "settings.h").read_text()
     names = re.findall(r"^\w*SETTING\((\w+),", re.sub(r"^#.*", "", source, flags=re.M), re.M)
     listed = [setting for k, scope in LISTS if k == kind for setting in settings(k, scope).values()]

@@ -1,13 +1,10 @@
-"""The command line: how a run is started, what is said when it cannot be, and how an interrupt ends it."""
+"""The command line: how a run is started, and what is said when it cannot be."""
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import IO
 
@@ -16,150 +13,114 @@ import pytest
 import harness.cli
 from harness.cli import loader as loader_command
 from harness.cli.main import main
+from harness.run import command
+from tests.small_runs import QUIET, SmallRun, read
 
 ROOT = Path(__file__).resolve().parents[1]
-
-# Stands in for harness.run.plugin: the same options, and a verdict for each test.
-PLUGIN = """\
-import os, sys
-from pathlib import Path
-import pytest
-from harness.expectations import Expectations
-from harness.report import CaseResult, Header, Reporter, channel, judge
-from harness.report.terminal import color_option
-
-REPORTER = None
-
-def pytest_addoption(parser):
-    for name in ("--loader", "--expect", "--time-limit", "--clharness-json", "--clharness-junit"):
-        parser.addoption(name)
-    for name in ("--clharness-strict", "--update-expectations", "--keep"):
-        parser.addoption(name, action="store_true")
-
-def pytest_sessionstart(session):
-    global REPORTER
-    option = session.config.option
-    if option.loader and "unusable" in option.loader:
-        raise pytest.UsageError("unusable loader\\x1b:\\nbuild it first")
-    if hasattr(session.config, "workerinput"):
-        return
-    json = Path(option.clharness_json) if option.clharness_json else None
-    junit = Path(option.clharness_junit) if option.clharness_junit else None
-    REPORTER = Reporter(channel.open_terminal(), json, junit, color=color_option(option.color))
-    REPORTER.start(Header(loader={"path": option.loader, "name": "Stub", "version": "1"},
-                          arguments=channel.command_line()))
-
-def pytest_runtest_logreport(report):
-    if REPORTER and report.when == "call":
-        verdict = "pass" if report.passed else "fail"
-        REPORTER.case(judge(CaseResult(report.nodeid, ("DISC-LNX-013",), verdict), Expectations(), False))
-
-def pytest_keyboard_interrupt():
-    REPORTER.interrupted = True
-
-def pytest_sessionfinish(session):
-    if REPORTER and "broken" not in os.environ:
-        session.exitstatus = REPORTER.finish(getattr(REPORTER, "interrupted", False))
-"""
 
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with one suite, driven by the stub of the plugin."""
+    """A checkout with one suite, which never comes to run."""
     top = tmp_path / "root"
     (top / "suites" / "discovery").mkdir(parents=True)
-    (top / "pytest.ini").write_text("[pytest]\n")
-    (top / "stub_plugin.py").write_text(PLUGIN)
-    suite = "def test_good(): pass\ndef test_bad(): assert 0\n"
-    (top / "suites" / "discovery" / "test_some.py").write_text(suite)
+    (top / "suites" / "discovery" / "test_some.py").write_text("def test_good(): pass\n")
     monkeypatch.setattr(loader_command, "_ROOT", top)
-    monkeypatch.setattr(loader_command, "_PLUGIN", "stub_plugin")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
     return top
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Path:
-    path = tmp_path / "libOpenCL.so.1"
-    path.write_bytes(b"\x7fELF" + bytes(60))
-    return path
+RED = """
+@requirement("DISC-LNX-013")
+def test_red(loader):
+    \"\"\"It answers.\"\"\"
+    assert not loader
+"""
 
 
-def test_a_run_reports_and_gives_the_exit_code(root: Path, library: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["loader", library.name, "-j", "1", "--json", "run.jsonl", "--junit", "run.xml"]) == 1
-    said = capfd.readouterr()
-    assert said.out.splitlines()[-1] == "Stub 1: not as expected, 1 of 2 cases unexpected."
-    assert said.err == ""
-    records = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
-    assert records[0]["loader"]["path"] == str(library)  # absolute, though given relative to here
-    assert records[0]["arguments"][0] == "clharness"
-    assert [r["record"] for r in records] == ["header", "case", "case", "footer"]
-    assert "<testsuites" in Path("run.xml").read_text()
-    assert not (root / ".pytest_cache").exists()
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_run_reports_and_gives_the_exit_code(small: SmallRun, jobs: str) -> None:
+    small.suite(RED, QUIET)
+    done = small.run("-j", jobs)
+    assert done.code == 1, done.said
+    assert done.said.splitlines()[-1] == f"{small.library}: not as expected, 1 of 7 cases unexpected."
+    assert done.records[0]["loader"]["path"] == str(small.library)
+    assert done.records[0]["arguments"][:2] == ["clharness", "loader"]
+    assert [r["record"] for r in done.records] == ["header", *["case"] * 7, "footer"]
+    assert sorted(case["number"] for case in done.cases.values()) == list(range(7))
+    assert "<testsuites" in small.junit.read_text()
+    assert not (small.root / ".pytest_cache").exists()
 
 
-def test_a_selection(root: Path, library: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["loader", str(library), "-j", "1", "-k", "good"]) == 0
-    assert capfd.readouterr().out.splitlines()[-1] == "Stub 1: as expected, 1 case."
+def test_a_selection(small: SmallRun) -> None:
+    small.suite(RED, QUIET)
+    done = small.run("-k", "quiet and 3")
+    assert done.code == 0, done.said
+    assert list(done.cases) == ["test_quiet[3]"]
 
 
-def test_several_processes(root: Path, library: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("xdist")
-    assert main(["loader", str(library), "-j", "2"]) == 1
-    assert "1 of 2 cases unexpected" in capfd.readouterr().out
+def test_paths_are_those_of_the_current_folder(small: SmallRun) -> None:
+    small.suite(QUIET)
+    small.library = Path(os.path.relpath(small.library, small.scratch))
+    small.records = Path("run.jsonl")
+    process = small.start("-j", "1", "-k", "quiet and 3", cwd=small.scratch)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert read(small.scratch / "run.jsonl")[-1]["recorded"] == 1
 
 
-def test_a_selection_that_matches_nothing(root: Path, library: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["loader", str(library), "-j", "1", "-k", "nothing"]) == 4
-    assert capfd.readouterr().out.splitlines()[-1].startswith("Stub 1: nothing ran.")
+def test_a_selection_that_matches_nothing(small: SmallRun) -> None:
+    small.suite(QUIET)
+    done = small.run("-k", "nothing")
+    assert (done.code, done.said) == (4, "clharness: nothing ran: no check matches the selection\n")
 
 
-def test_nothing_ran_without_a_report(
-    root: Path, library: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("broken", "1")
-    assert main(["loader", str(library), "-j", "1", "-k", "nothing"]) == 4
-    assert capfd.readouterr().err == "clharness: nothing ran: no check matches the selection\n"
+def test_a_run_that_breaks_shows_why(small: SmallRun) -> None:
+    small.suite("import nowhere\n")
+    done = small.run()
+    assert done.code == 3
+    assert done.said.startswith("clharness: the run ended with status 2 before it could report:\n")
+    assert "No module named 'nowhere'" in done.said
 
 
-def test_a_run_that_breaks_shows_why(
-    root: Path, library: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("broken", "1")
-    (root / "suites" / "discovery" / "test_some.py").write_text("import nowhere\n")
-    assert main(["loader", str(library), "-j", "1"]) == 3
-    said = capfd.readouterr().err
-    assert said.startswith("clharness: the run ended with status 2 before it could report:\n")
-    assert "No module named 'nowhere'" in said
+def test_what_pytest_refuses_is_wrong_usage(small: SmallRun) -> None:
+    small.suite(QUIET)
+    small.library = small.scratch / "un\x1busable.so"
+    small.library.write_bytes(b"\x7fELF")
+    done = small.run()
+    assert done.code == 2
+    assert done.said.startswith("clharness: ") and "un\\x1busable.so" in done.said and "\x1b" not in done.said
 
 
-def test_what_pytest_refuses_is_wrong_usage(root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "unusable.so"
-    path.write_bytes(b"\x7fELF")
-    assert main(["loader", str(path), "-j", "1"]) == 2
-    assert capfd.readouterr().err == "clharness: unusable loader\\x1b:\nbuild it first\n"
+@pytest.mark.parametrize("name", ["PYTEST_ADDOPTS", "PYTEST_PLUGINS"])
+def test_settings_of_other_runs_of_pytest_are_of_no_effect(small: SmallRun, name: str) -> None:
+    small.suite(QUIET)
+    small.environment |= {name: "--nowhere"}
+    assert small.run("-k", "quiet and 3").code == 0
 
 
-def test_the_options_reach_the_plugin(root: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_options_reach_the_plugin(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.toml").write_text("")
-    seen: list[list[str]] = []
+    library = tmp_path / "libOpenCL.so.1"
+    library.write_bytes(b"\x7fELF" + bytes(60))
+    seen: list[tuple[list[str], int]] = []
 
-    def run_pytest(command: list[str], _output: object) -> tuple[int, int]:
-        seen.append(command)
-        return 0, 0
+    def run(_root: Path, arguments: list[str], jobs: int, _resumed: Path | None) -> int:
+        seen.append((arguments, jobs))
+        return 0
 
-    monkeypatch.setattr(loader_command, "_run_pytest", run_pytest)
+    monkeypatch.setattr(command, "run", run)
     options = ["--strict", "--keep", "--update-expectations", "--time-limit", "2.5", "--expect", "x.toml"]
     assert main(["loader", str(library), "-k", "a or b", "-j", "3", "--color", "always", *options]) == 0
-    (command,) = seen
+    ((arguments, jobs),) = seen
     for option in ("--clharness-strict", "--keep", "--update-expectations", "--time-limit=2.5", "--color=yes"):
-        assert option in command
-    assert f"--expect={Path('x.toml').absolute()}" in command
-    assert command[command.index("-k") + 1] == "a or b"
-    assert command[command.index("-n") + 1] == "3"
+        assert option in arguments
+    assert f"--expect={Path('x.toml').absolute()}" in arguments
+    assert arguments[arguments.index("-k") + 1] == "a or b"
+    assert jobs == 3
+    monkeypatch.setattr(loader_command, "system_loader", lambda: library)
     assert main(["loader"]) == 0
-    assert not any(argument.startswith(("--loader", "--clharness", "--expect")) for argument in seen[1])
+    assert not any(argument.startswith(("--loader", "--clharness", "--expect")) for argument in seen[1][0])
 
 
 @pytest.mark.parametrize(
@@ -195,7 +156,7 @@ def test_wrong_numbers(arguments: list[str], capsys: pytest.CaptureFixture[str])
 
 
 def test_a_new_expectation_file_may_be_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader_command, "_run_pytest", lambda _command, _: (0, 0))
+    monkeypatch.setattr(command, "run", lambda *_: 0)
     assert main(["loader", "--expect", "new.toml", "--update-expectations"]) == 0
 
 
@@ -205,55 +166,14 @@ def test_a_checkout_without_suites(root: Path, capfd: pytest.CaptureFixture[str]
     assert "there are no suites in" in capfd.readouterr().err
 
 
-SLOW = """\
-import time
-from pathlib import Path
-def test_first(): pass
-def test_slow():
-    Path("started").touch()
-    time.sleep(60)
-"""
-
-
-@pytest.mark.parametrize(("number", "jobs"), [(signal.SIGINT, "1"), (signal.SIGINT, "2"), (signal.SIGTERM, "1")])
-def test_an_interrupt_keeps_the_results_so_far(
-    root: Path, library: Path, tmp_path: Path, number: signal.Signals, jobs: str
-) -> None:
-    (root / "suites" / "discovery" / "test_some.py").write_text(SLOW)
-    script = (
-        "import sys; from pathlib import Path; from harness.cli import loader, main as m;"
-        f"loader._ROOT = Path({str(root)!r}); loader._PLUGIN = 'stub_plugin'; sys.exit(m.main(sys.argv[1:]))"
-    )
-    run = subprocess.Popen(
-        [sys.executable, "-c", script, "loader", str(library), "-j", jobs, "--json", "run.jsonl"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=dict(os.environ) | {"PYTHONPATH": str(ROOT)},
-    )
-    deadline = time.monotonic() + 30
-    records = tmp_path / "run.jsonl"
-    while not ((root / "started").exists() and records.exists() and "test_first" in records.read_text()):
-        assert run.poll() is None, run.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    run.send_signal(number)
-    out, err = run.communicate(timeout=30)
-    assert run.returncode == 130, (out, err)
-    assert out.splitlines()[-1].startswith("Stub 1: interrupted after 1 case")
-    footer = json.loads(records.read_text().splitlines()[-1])
-    assert (footer["record"], footer["complete"]) == ("footer", False)
-
-
-def command(*arguments: str, stdout: IO[str]) -> subprocess.CompletedProcess[str]:
+def clharness(*arguments: str, stdout: IO[str]) -> subprocess.CompletedProcess[str]:
     whole = [sys.executable, "-m", "harness.cli", *arguments]
     return subprocess.run(whole, cwd=ROOT, text=True, check=False, stdout=stdout, stderr=subprocess.PIPE)
 
 
 def test_output_to_a_full_disk_is_one_sentence() -> None:
     with open("/dev/full", "w") as full:
-        done = command("requirements", stdout=full)
+        done = clharness("requirements", stdout=full)
     assert (done.returncode, done.stderr) == (3, "clharness: No space left on device\n")
 
 
@@ -261,7 +181,7 @@ def test_output_to_a_reader_that_leaves_is_no_trouble() -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as pipe:
-        done = command("requirements", "--json", stdout=pipe)
+        done = clharness("requirements", "--json", stdout=pipe)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.expectations import Expectations, load
-from harness.report import CaseResult, Header, Reporter, channel, judge
+from harness.report import CaseResult, Header, Reporter, judge
 from harness.report.layout import COLUMNS, column, section_counts
 from harness.report.markdown import summary
 from harness.report.terminal import Color, Terminal, color_option, printable
@@ -62,7 +62,7 @@ def report(
     stream = stream or io.StringIO()
     expectations = expectations or Expectations()
     reporter = Reporter(stream, expectations=expectations, strict=strict, environ={}, **options)
-    reporter.start(HEADER, total=len(results))
+    reporter.start(dataclasses.replace(HEADER, planned=len(results)))
     for result in results:
         reporter.case(judge(result, expectations, strict))
     return reporter.finish(interrupted, whole_suite), stream.getvalue()
@@ -258,7 +258,7 @@ def test_stale_entries_fail_a_run_of_the_whole_suite(tmp_path: Path) -> None:
     ("results", "interrupted", "code", "says"),
     [
         ([], False, 4, "nothing ran"),
-        ([case("a"), case("b", "fail")], True, 130, "interrupted after 2 cases, 1 unexpected so far"),
+        ([case("a"), case("b", "fail")], True, 130, "interrupted after 2 cases of 2, 1 unexpected so far"),
         ([], True, 130, "interrupted after 0 cases"),
         ([case("a", "error"), case("b")], False, 3, "the harness failed, 1 could not be judged (2 cases)."),
         ([case("a", "error"), case("b", "fail")], False, 1, "2 of 2 cases unexpected"),
@@ -495,40 +495,31 @@ def test_the_step_summary_cannot_be_broken_by_a_loader() -> None:
     assert "| DISC-LNX-022 | a\\|b &lt;img&gt; \\`x\\` # y |" in text
 
 
-def test_the_channel_carries_report_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    report_read, report_write = os.pipe()
-    status_read, status_write = os.pipe()
-    environment = channel.environment(report_write, status_write, ["clharness", "loader", "a b"])
-    assert channel.under_command(environment)
-    assert channel.command_line(environment) == ["clharness", "loader", "a b"]
-    for key, value in environment.items():
-        monkeypatch.setenv(key, value)
-    with channel.open_terminal() as terminal:
-        assert not os.get_inheritable(terminal.fileno())
-        terminal.write("caf\u00e9 \udc80\n")
-    assert os.read(report_read, 100) == "caf\u00e9 \\udc80\n".encode()
-    channel.tell_exit(1, "why")
-    assert channel.read_exit(os.read(status_read, 100)) == (1, "why")
-    for fd in (report_read, status_read, status_write):
-        os.close(fd)
+def test_a_report_that_cannot_be_printed_is_trouble_of_the_harness() -> None:
+    reporter = Reporter(Full(), environ={})
+    reporter.start(HEADER)
+    reporter.case(judge(case("a"), Expectations(), strict=False))
+    assert reporter.finish() == 3
+    assert reporter.unprinted == "the report could not be printed: [Errno 28] No space left on device"
 
 
-def test_the_reporter_tells_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    read, write = os.pipe()
-    for key, value in channel.environment(1, write, []).items():
-        monkeypatch.setenv(key, value)
-    report(BAD)
-    assert channel.read_exit(os.read(read, 100)) == (1, "")
-    report(case("a"), stream=Full())
-    told = channel.read_exit(os.read(read, 100))
-    assert told == (3, "the report could not be printed: [Errno 28] No space left on device")
-    os.close(read)
-    os.close(write)
+@pytest.mark.parametrize("planned", [1, 3])
+def test_planned_cases_that_are_not_the_recorded_ones_are_never_green(tmp_path: Path, planned: int) -> None:
+    """Terminal, JSON, JUnit and exit code agree."""
+    records, junit, stream = tmp_path / "run.jsonl", tmp_path / "run.xml", io.StringIO()
+    reporter = Reporter(stream, records, junit, environ={})
+    reporter.start(dataclasses.replace(HEADER, planned=planned))
+    for name in ("a", "b"):
+        reporter.case(judge(case(name), Expectations(), strict=False))
+    assert reporter.finish() == 3
+    said = f"2 of {planned} planned cases have a re"
+    assert said in stream.getvalue()
+    footer = json.loads(records.read_text().splitlines()[-1])
+    assert (footer["planned"], footer["recorded"], footer["exit"]) == (planned, 2, 3)
+    assert said in junit.read_text() and 'errors="1"' in junit.read_text()
 
 
-def test_without_the_command_there_is_no_channel(monkeypatch: pytest.MonkeyPatch) -> None:
-    for key in channel.environment(1, 2, []):
-        monkeypatch.delenv(key, raising=False)
-    assert not channel.under_command()
-    channel.tell_exit(1)
-    assert channel.read_exit(b"") == (None, "")
+def test_the_report_is_in_the_order_of_the_plan() -> None:
+    first, second = (case(name, "fail", number=number) for number, name in enumerate(("first", "second")))
+    _, text = report(second, first, live=False)
+    assert text.index("::first") < text.index("::second")

@@ -24,7 +24,7 @@ def sandbox() -> Iterator[Sandbox]:
 def session(sandbox: Sandbox) -> Iterator[Session]:
     for name in ("one", "two"):
         sandbox.vendor(name, suffix=f"_{name}")
-    with Loader(build().reference_loader, 30).start(sandbox) as cl:
+    with Loader(build().reference_loader).start(sandbox) as cl:
         yield cl
 
 
@@ -70,7 +70,7 @@ def test_failed_check_is_a_place_in_the_suites(sandbox: Sandbox) -> None:
     exec(compile(suite.read_text(), str(suite), "exec"), scope)
     sandbox.vendor("one", suffix="_one")
     places = []
-    with Loader(build().reference_loader, 30).start(sandbox) as cl:
+    with Loader(build().reference_loader).start(sandbox) as cl:
         for function in ("run", "call"):
             with pytest.raises(AssertionError) as caught:
                 scope[function](cl)

@@ -25,7 +25,8 @@ import pytest
 from harness.build import ROOT, build
 from harness.errors import HarnessError, UsageError
 from harness.probe import stacks
-from harness.run.plugin import CASE, LOADER
+from harness.run.cases import CASE
+from harness.run.tested import LOADER
 from harness.selftest.worker import Result, Runner, Usual
 
 MEMORY = 8 << 30  # bytes of address space that a case may take: a mutant that asks for all of it harms only itself

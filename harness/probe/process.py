@@ -19,6 +19,7 @@ from typing import Any
 
 _PR_SET_CHILD_SUBREAPER = 36
 _END_LIMIT = 10.0  # seconds for processes to end that were killed: one that waits for a device may take for ever
+_AT_ONCE = 200  # processes to end: each takes a descriptor
 _MAX_DEPTH = 64  # of a family of processes
 
 
@@ -43,7 +44,7 @@ class _Family:
         """Ends what sessions left behind, once none of them is open, and what that leaves behind in turn."""
         until = time.monotonic() + _END_LIMIT
         while not self.sessions and _has_children() and time.monotonic() < until:
-            orphans = children_of(self.parent) - self.others
+            orphans = sorted(children_of(self.parent) - self.others)[:_AT_ONCE]
             if not orphans or not _end_children(orphans, until):
                 return
 
@@ -80,6 +81,13 @@ def parent_of(pid: int) -> int:
         return 0
 
 
+def _has_ended(descriptor: int, seconds: float) -> bool:
+    """Whether a process ends within this time."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(1000 * max(seconds, 0)))
+
+
 def _end_children(pids: Iterable[int], until: float) -> bool:
     """Kills children and waits for them; gives whether any of them could be."""
     ended = False
@@ -88,7 +96,7 @@ def _end_children(pids: Iterable[int], until: float) -> bool:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
     for pid, descriptor in opened.items():
-        if select.select([descriptor], [], [], max(until - time.monotonic(), 0))[0]:
+        if _has_ended(descriptor, until - time.monotonic()):
             os.waitpid(pid, 0)
             ended = True
         os.close(descriptor)
@@ -136,7 +144,7 @@ class Process:
             return
         if self._popen.poll() is None:
             signal.pidfd_send_signal(self.descriptor, signal.SIGKILL)
-            if select.select([self.descriptor], [], [], _END_LIMIT)[0]:
+            if _has_ended(self.descriptor, _END_LIMIT):
                 self._popen.wait()
         os.close(self.descriptor)
         self.descriptor = -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,20 @@ class JsonLines:
     No buffer stands between a record and the file: what was written before a crash or a full disk is there.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, first: Sequence[Mapping[str, Any]] = ()) -> None:
+        """`first` are records that are there at once: the file that holds them replaces an older one whole."""
         self.path = path
         self.trouble: str | None = None
         self._size = 0
+        scratch = path.with_name(f".{path.name}.{os.getpid()}") if first else path
         try:
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+            self._fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+            if first:
+                for record in first:
+                    self.write(record)
+                scratch.replace(path)
         except OSError as error:
             raise UsageError(f"{path}: cannot be written: {error.strerror}; name another file") from error
-        self._regular = stat.S_ISREG(os.fstat(self._fd).st_mode)
 
     def write(self, record: Mapping[str, Any]) -> None:
         if self.trouble:
@@ -50,7 +55,7 @@ class JsonLines:
 
     def _fail(self, error: OSError) -> None:
         self.trouble = f"{self.path}: the records are incomplete: {error.strerror}"
-        if self._regular:
+        if stat.S_ISREG(os.fstat(self._fd).st_mode):
             # Half a line would make the file unreadable for most tools.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, self._size)

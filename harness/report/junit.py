@@ -18,8 +18,11 @@ from harness.requirements.catalogue import catalogue
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_junit(path: Path, header: Header, results: Sequence[CaseResult]) -> None:
-    """Writes the file in one step; OSError if that cannot be."""
+def write_junit(path: Path, header: Header, results: Sequence[CaseResult], interrupted: bool = False) -> None:
+    """Writes the file in one step; OSError if that cannot be.
+
+    A run that was `interrupted`, or whose planned cases do not all have a result, has an error of its own.
+    """
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name="clharness", timestamp=header.started[:19])
     properties = ElementTree.SubElement(suite, "properties")
@@ -32,8 +35,16 @@ def write_junit(path: Path, header: Header, results: Sequence[CaseResult]) -> No
         tag = _case(suite, result)
         if tag:
             tags[tag] += 1
+    incomplete = interrupted or header.planned not in (None, len(results))
+    if incomplete:
+        whole = ElementTree.SubElement(suite, "testcase", classname="clharness", name="the whole run", time="0.000")
+        planned = "an unknown number of" if header.planned is None else header.planned
+        why = "interrupted: " if interrupted else ""
+        message = f"{why}{len(results)} of {planned} planned cases have a result"
+        ElementTree.SubElement(whole, "error", message=message, type="incomplete")
+        tags["error"] += 1
     totals = {
-        "tests": str(len(results)),
+        "tests": str(len(results) + incomplete),
         "failures": str(tags["failure"]),
         "errors": str(tags["error"]),
         "skipped": str(tags["skipped"]),

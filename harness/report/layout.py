@@ -177,7 +177,8 @@ def verdict_sentence(header: Header, results: Sequence[CaseResult], code: int) -
     unexpected = sum(r.counts for r in results)
     cases = f"{len(results)} case{'' if len(results) == 1 else 's'}"
     if code == Exit.INTERRUPTED:
-        return f"{who}: interrupted after {cases}, {unexpected} unexpected so far; what ran is kept."
+        of = f" of {header.planned}" if header.planned is not None else ""
+        return f"{who}: interrupted after {cases}{of}, {unexpected} unexpected so far; what ran is kept."
     if code == Exit.NOTHING_RAN:
         return f"{who}: nothing ran. Does the selection match any check?"
     if code == Exit.NOT_APPLICABLE:

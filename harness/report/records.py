@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from harness import __version__
 
-FORMAT = 1
+FORMAT = 2
 
 Verdict = Literal["pass", "fail", "crash", "hang", "leak", "unsupported", "error"]
 Status = Literal["ok", "expected", "unexpected", "improved", "changed", "deviation"]
@@ -63,6 +63,7 @@ class CaseResult:
     environment: Mapping[str, str] = field(default_factory=dict)  # what the case set
     reproduce: str | None = None  # command
     duration: float = 0.0  # seconds
+    number: int | None = None  # its place in the plan, from 0: lines come in the order in which cases end
 
     # Judgement.
     strength: str = "must"
@@ -99,6 +100,7 @@ class Header:
     arguments: Sequence[str] = ()
     layer: Mapping[str, Any] | None = None  # LayerFacts, where a layer is tested; `loader` is what it was tested with
     icd: Mapping[str, Any] | None = None  # IcdFacts, where a vendor's ICD is tested
+    planned: int | None = None  # how many cases were selected; unknown where that never came to its end
     machine: Mapping[str, Any] = field(default_factory=lambda: machine_facts())
     started: str = field(default_factory=now)
 
@@ -132,6 +134,8 @@ class Footer:
     counts: Mapping[str, Mapping[str, int]]  # verdict and status
     exit: int
     complete: bool  # false when the run was interrupted
+    planned: int | None = None  # as in the header
+    recorded: int = 0  # how many cases have a record; as many as planned where the run is complete
     finished: str = field(default_factory=now)
 
     def to_json(self) -> dict[str, Any]:

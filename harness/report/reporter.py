@@ -11,7 +11,7 @@ from harness import __version__
 from harness.errors import Exit, UsageError
 from harness.expectations import Entry, Expectations, load
 from harness.expectations.update import update as update_expectations
-from harness.report import channel, layout
+from harness.report import layout
 from harness.report.jsonl import JsonLines
 from harness.report.junit import write_junit
 from harness.report.markdown import write_step_summary
@@ -45,7 +45,8 @@ class Reporter:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._terminal = Terminal(terminal, color, environ) if terminal else None
-        self._jsonl = JsonLines(jsonl) if jsonl else None
+        self._path = jsonl
+        self._jsonl: JsonLines | None = None
         self._junit = junit
         self._expectations = expectations or Expectations()
         self._strict = strict
@@ -54,15 +55,18 @@ class Reporter:
         self._live = live
         self._environ = environ
         self._header: Header | None = None
-        self._total: int | None = None
         self.results: list[CaseResult] = []
+        self.unprinted: str | None = None  # why the report could not be printed, once that was tried
 
-    def start(self, header: Header, total: int | None = None) -> None:
-        """`total` is the number of cases to come, if known."""
+    def start(self, header: Header, kept: Sequence[CaseResult] = ()) -> None:
+        """`kept` are results of an earlier run that this one goes on from."""
         self._header = header
-        self._total = total
-        if self._jsonl:
-            self._jsonl.write(header.to_json())
+        self.results = list(kept)
+        if self._path:
+            first = [header.to_json(), *(result.to_json() for result in kept)]
+            self._jsonl = JsonLines(self._path, first if kept else ())
+            if not kept:
+                self._jsonl.write(header.to_json())
         path = header.tested.get("path")
         known = f"expectations: {header.expectations or 'none'}"
         self._print(f"clharness {__version__}: {printable(header.subject)}, {path}; {known}")
@@ -76,7 +80,8 @@ class Reporter:
             if result.counts:
                 title = self._terminal.style(f"{result.status} {result.verdict}", "bad")
                 self._terminal.line(f"{title}  {printable(result.case)}")
-            total = f"/{self._total}" if self._total else ""
+            planned = self._header.planned if self._header else None
+            total = f"/{planned}" if planned else ""
             unexpected = sum(r.counts for r in self.results)
             self._terminal.progress(f"[{len(self.results)}{total}] {unexpected} unexpected  {result.case}")
 
@@ -86,6 +91,7 @@ class Reporter:
         `whole_suite` says that every case was selected: only then can stale expectations be found.
         """
         header = self._header or Header(loader={})
+        self.results.sort(key=lambda result: -1 if result.number is None else result.number)
         whole_suite = whole_suite and not interrupted
         stale = self._stale() if whole_suite else []
         changes: list[str] = []
@@ -97,14 +103,19 @@ class Reporter:
                 stale = []
             except UsageError as error:
                 troubles.append(str(error))
+        missing = (header.planned or 0) - len(self.results)
+        if missing and header.planned is not None and not interrupted:
+            troubles.append(f"{len(self.results)} of {header.planned} planned cases have a record")
         code = self._code(judged, stale, interrupted, bool(troubles))
         if self._jsonl:
-            self._jsonl.write(Footer(counts_of(self.results), int(code), complete=not interrupted).to_json())
+            complete = not interrupted
+            footer = Footer(counts_of(self.results), int(code), complete, header.planned, len(self.results))
+            self._jsonl.write(footer.to_json())
             self._jsonl.close()
             troubles += filter(None, [self._jsonl.trouble])
         if self._junit:
             try:
-                write_junit(self._junit, header, self.results)
+                write_junit(self._junit, header, self.results, interrupted)
             except OSError as error:
                 troubles.append(f"{self._junit}: cannot be written: {error.strerror}")
         if trouble := write_step_summary(self._environ, header, self.results, code):
@@ -115,7 +126,7 @@ class Reporter:
         unprinted = self._terminal.trouble if self._terminal and self._terminal.failed else None
         if unprinted and code == Exit.AS_EXPECTED:
             code = Exit.HARNESS
-        channel.tell_exit(code, unprinted)
+        self.unprinted = unprinted
         return code
 
     def _stale(self) -> list[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shlex
@@ -23,6 +24,7 @@ from harness.run import replay, reproducer
 from harness.sandbox import Sandbox, Unsupported
 
 LOG_LINES = 40
+COMMAND = "clharness-command"  # the name among pytest's plugins of what drives a run of the command
 
 
 @dataclass
@@ -35,14 +37,18 @@ class Case:
     sentence: str = ""  # the check's docstring: what must hold
     check: Callable[..., Any] | None = None  # the test function
     is_for_nothing: bool = False  # pytest's stand-in for a parametrisation without values
+    number: int | None = None  # its place in the plan
     sandbox: Sandbox | None = None
     outcome: str | None = None
-    reported: bool = False
+    result: CaseResult | None = None  # once the check has ended
     problems: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return case_name(self.id)
+
+
+CASE = pytest.StashKey[Case]()
 
 
 def printable(text: str) -> str:
@@ -69,6 +75,13 @@ def verdict_of(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | 
     return "error", None, None
 
 
+def _traceback(excinfo: pytest.ExceptionInfo[BaseException]) -> str:
+    try:
+        return str(excinfo.getrepr(style="short"))
+    except Exception as trouble:
+        return f"(its traceback cannot be shown: {type(trouble).__name__})"
+
+
 def result_of(
     case: Case,
     call: pytest.CallInfo[None],
@@ -80,16 +93,16 @@ def result_of(
 ) -> CaseResult:
     """The judged record of a case; keeps its sandbox where that helps, or where it was asked for.
 
-    `subject` is pytest's option that names it.
+    `subject` is pytest's option that names it. Nothing that the subject leaves behind keeps the record away.
     """
+    case.problems = []
     error = call.excinfo.value if call.excinfo else None
     verdict, who, reason = verdict_of(error)
     message = "" if error is None else f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
     if verdict == "error" and call.excinfo is not None:
-        message += f"\n{call.excinfo.getrepr(style='short')}"
+        message += f"\n{_traceback(call.excinfo)}"
     if message and case.sentence:
         message = f"{case.sentence}\n{message}"
-    sandbox = case.sandbox
     result = judge(
         CaseResult(
             case=case.id,
@@ -101,26 +114,39 @@ def result_of(
             reason=reason,
             message=printable(message),
             duration=round(call.duration, 4),
+            number=case.number,
         ),
         expected,
         strict,
     )
-    if sandbox is None or not sandbox.root.exists() or (verdict == "pass" and not result.counts and not keep):
+    try:
+        result = _with_evidence(case, result, subject, keep, keep_failed)
+    except Exception as trouble:  # what a subject leaves in its sandbox must not cost the verdict
+        case.problems.append(f"the report of this case is not complete: {type(trouble).__name__}: {trouble}")
+    if not case.problems:
+        return result
+    return dataclasses.replace(result, message=printable("\n".join([result.message, *case.problems]).strip()))
+
+
+def _with_evidence(case: Case, result: CaseResult, subject: str, keep: bool, keep_failed: bool) -> CaseResult:
+    """The result with log, files, environment and reproducer where they help; the sandbox is kept where it counts."""
+    sandbox = case.sandbox
+    if sandbox is None or not sandbox.root.exists() or (result.verdict == "pass" and not result.counts and not keep):
         return result
     values: dict[str, Any] = {
-        "log": _slice(sandbox.log_so_far),
+        "log": slice_of(sandbox.log_so_far),
         "files": tuple(map(printable, sandbox.listing())),
         "environment": {name: printable(value) for name, value in sandbox.env.items()},
         "reproduce": f"pytest {shlex.quote(case.id)} {subject}",
     }
-    failed = verdict not in ("pass", "unsupported", "error")
+    failed = result.verdict not in ("pass", "unsupported", "error")
     if result.counts or keep or (keep_failed and failed):
         kept = _keep(case, sandbox)
         values |= {"sandbox": str(kept), "reproduce": f"./clharness replay {shlex.quote(str(kept))}"}
-        if program := _program(case, sandbox, kept, printable(message)):
+        if program := _program(case, sandbox, kept, result.message):
             target = shlex.quote(str(program.with_suffix("")))
             values["reproduce"] = f"cc -w {shlex.quote(str(program))} -ldl -o {target} && {target}"
-    return CaseResult.from_json(result.to_json() | values)
+    return dataclasses.replace(result, **values)
 
 
 def _program(case: Case, sandbox: Sandbox, kept: Path, message: str) -> Path | None:
@@ -141,7 +167,7 @@ def _program(case: Case, sandbox: Sandbox, kept: Path, message: str) -> Path | N
     return kept / "reproducer.c"
 
 
-def _slice(log: CallLog) -> tuple[str, ...]:
+def slice_of(log: CallLog) -> tuple[str, ...]:
     """The start of the log, where discovery is, and its end, where the case stopped."""
     lines = [str(event) for event in log]
     left_out = len(lines) - LOG_LINES
@@ -163,6 +189,6 @@ def _keep(case: Case, sandbox: Sandbox) -> Path:
             (folder / f"exchange-{number}").write_text("\n".join(session.exchange) + "\n")
         script = replay.script(case.id, sandbox, sessions)
         (folder / "replay.sh").write_bytes(os.fsencode(script))  # values may hold any byte
-    except OSError as error:
-        case.problems.append(f"the sandbox could not be kept: {error}")
+    except (OSError, RecursionError) as error:
+        case.problems.append(f"the sandbox could not be kept: {str(error)[:500]}")
     return folder

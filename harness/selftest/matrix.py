@@ -19,10 +19,10 @@ from typing import Literal
 
 import pytest
 
-from harness.run.plugin import CASE
+from harness.run.cases import CASE
 from harness.selftest.mutants import Mutant
 from harness.selftest.place import Place
-from harness.selftest.worker import Pool, Result, Runner, Task, Usual
+from harness.selftest.worker import Result, Runner, Task, Usual, Workers
 
 CHUNK = 40  # cases of a task, where a fault meets all of them
 FEW = 6  # cases of a check that meet a fault of other requirements
@@ -106,7 +106,7 @@ class Matrix:
                     self._check_of[result.case].applicable = True
             tick(f"without fault: {len(seconds)} of {len(self.items)} cases")
 
-        with Pool(Runner(self.items, Usual()), self.jobs) as pool:
+        with Workers(Runner(self.items, Usual()), self.jobs) as pool:
             pool.run(tasks, done)
         self._usual = Usual(outcomes, seconds)
         return not self.red_without_fault
@@ -125,7 +125,7 @@ class Matrix:
             proven = sum(1 for c in self.checks.values() if c.proof)
             tick(f"{caught} of {len(self.caught)} faults caught, {proven} of {len(self.checks)} checks proven")
 
-        with Pool(Runner(self.items, self._usual), self.jobs) as pool:
+        with Workers(Runner(self.items, self._usual), self.jobs) as pool:
             pool.run(self._own_cases(until="end" if all_own_cases else "red"), done)
             pool.run(self._other_cases(), done)
             if prove_checks:

@@ -12,7 +12,7 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.errors import ClharnessError, HarnessError, UsageError
-from harness.run.plugin import CASE
+from harness.run.cases import CASE
 from harness.selftest.matrix import Matrix
 from harness.selftest.mutants import Mutant
 from harness.selftest.worker import VARIABLE

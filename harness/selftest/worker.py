@@ -5,21 +5,18 @@ The suites are collected once; workers are forked from the process that did, so 
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import pytest
 
 from harness.errors import HarnessError
 from harness.probe import stacks
-from harness.run.cases import verdict_of
-from harness.run.plugin import CASE
+from harness.run.cases import CASE, verdict_of
+from harness.run.pool import Lost, Note, Pool
 from harness.selftest.place import Place, place_of
 
 VARIABLE = "CLHARNESS_FAULT"
@@ -129,59 +126,32 @@ def _protocol(item: Any) -> BaseException | None:
     return error
 
 
-def _work(connection: Connection, runner: Runner) -> None:
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(1))
-    stacks.readable = lambda *_: ""  # nobody reads them here, and they take long
-    stacks.ask = lambda *_: 0
-    try:
-        while (task := connection.recv()) is not None:
-            connection.send(runner.run_task(task))
-    except (KeyboardInterrupt, EOFError):
-        os._exit(1)
-
-
-class Pool:
-    """Forked workers. Use it as a context manager."""
+class Workers:
+    """Forked workers that run tasks. Use it as a context manager."""
 
     def __init__(self, runner: Runner, jobs: int) -> None:
         self._runner = runner
-        self._jobs = jobs
+        self._pool: Pool[Task, list[Result]] = Pool(self._work, jobs)
 
-    def __enter__(self) -> Pool:
-        context = multiprocessing.get_context("fork")
-        self._workers: list[tuple[Any, Connection]] = []
-        for _ in range(self._jobs):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, self._runner), daemon=True)
-            process.start()
-            theirs.close()
-            self._workers.append((process, ours))
+    def _work(self, task: Task, _note: Note) -> list[Result]:
+        stacks.readable = lambda *_: ""  # nobody reads them here, and they take long
+        stacks.ask = lambda *_: 0
+        return self._runner.run_task(task)
+
+    def __enter__(self) -> Self:
+        self._pool.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for process, connection in self._workers:
-            connection.close()
-            process.terminate()
-            process.join()
+    def __exit__(self, *end: Any) -> None:
+        self._pool.__exit__(*end)
 
     def run(self, tasks: Iterator[Task], done: Callable[[Task, list[Result]], None]) -> None:
         """Hands tasks out one by one, so that what is found may decide what comes next."""
-        idle = [connection for _, connection in self._workers]
-        busy: dict[Connection, Task] = {}
-        while True:
-            while idle and (task := next(tasks, None)) is not None:
-                connection = idle.pop()
-                connection.send(task)
-                busy[connection] = task
-            if not busy:
-                return
-            for ready in wait(list(busy)):
-                assert isinstance(ready, Connection)
-                task = busy.pop(ready)
-                try:
-                    results = ready.recv()
-                except EOFError:
-                    first = self._runner.items[task.cases[0]].nodeid
-                    raise HarnessError(f"a worker died; it was running {first} against {task.fault}") from None
-                idle.append(ready)
-                done(task, results)
+
+        def take(task: Task, answer: list[Result] | Lost) -> None:
+            if isinstance(answer, Lost):
+                first = self._runner.items[task.cases[0]].nodeid
+                raise HarnessError(f"a worker {answer.how}; it began with {first} against {task.fault}\n{answer.said}")
+            done(task, answer)
+
+        self._pool.run(tasks, take)

@@ -8,7 +8,7 @@
 #define CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT 0x5000
 #endif
 
-static cl_int boolean(const struct property *property, enum fault bad_value, cl_int error)
+static cl_int check_boolean(const struct property *property, enum fault bad_value, cl_int error)
 {
     return property->values[0] <= CL_TRUE ? CL_SUCCESS : (cl_int)fault_value(bad_value, ANY_PLATFORM, error);
 }
@@ -27,7 +27,7 @@ static cl_int check_platform(const struct property *property, const void *about)
 static cl_int check_context_boolean(const struct property *property, const void *about)
 {
     (void)about;
-    return boolean(property, FAULT_context_bad_value_gives, CL_INVALID_PROPERTY);
+    return check_boolean(property, FAULT_context_bad_value_gives, CL_INVALID_PROPERTY);
 }
 
 static cl_int check_terminate(const struct property *property, const void *about)
@@ -107,7 +107,7 @@ static const struct property_rules queue_rules = {queue_properties, sizeof queue
 static cl_int check_memory_boolean(const struct property *property, const void *about)
 {
     (void)about;
-    return boolean(property, FAULT_memory_bad_value_gives, CL_INVALID_PROPERTY);
+    return check_boolean(property, FAULT_memory_bad_value_gives, CL_INVALID_PROPERTY);
 }
 
 static const struct property_rule memory_properties[] = {
@@ -119,7 +119,7 @@ static const struct property_rules memory_rules = {
 static cl_int check_normalized(const struct property *property, const void *about)
 {
     (void)about;
-    return boolean(property, FAULT_sampler_bad_value_gives, CL_INVALID_VALUE);
+    return check_boolean(property, FAULT_sampler_bad_value_gives, CL_INVALID_VALUE);
 }
 
 static cl_int check_addressing(const struct property *property, const void *about)

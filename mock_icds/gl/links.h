@@ -18,18 +18,18 @@ enum gl_kind {
 
 /* What ties an object to OpenGL or EGL. */
 struct gl_link {
-    enum gl_kind kind;
     struct object *queue;  /* that acquired a memory object, or NULL */
     struct object *device; /* of a queue */
     size_t size;           /* of a memory object */
-    cl_uint type;          /* cl_gl_object_type of a memory object, or cl_command_type of an event */
-    cl_uint name;          /* of the object in OpenGL */
-    cl_uint target;        /* of a texture */
-    cl_int level;          /* of a texture */
-    cl_int samples;        /* of a texture */
-    cl_int status;         /* of an event */
-    bool depth_stencil;    /* of a texture */
-    bool store_lost;       /* by a fault */
+    enum gl_kind kind;
+    cl_uint type;       /* cl_gl_object_type of a memory object, or cl_command_type of an event */
+    cl_uint name;       /* of the object in OpenGL */
+    cl_uint target;     /* of a texture */
+    cl_int level;       /* of a texture */
+    cl_int samples;     /* of a texture */
+    cl_int status;      /* of an event */
+    bool depth_stencil; /* of a texture */
+    bool store_lost;    /* by a fault */
 };
 
 /* Ties a new object to OpenGL. Never NULL. */

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check import Loader, MockIcd, Sandbox, requirement
+from harness.check import CL, Loader, MockIcd, Sandbox, requirement
 
 
 def listed_in_order(sandbox: Sandbox, mocks: list[MockIcd | Path]) -> None:
@@ -115,7 +115,7 @@ def test_no_library_can_be_opened(loader: Loader, sandbox: Sandbox, count: int) 
         sandbox.vendor_file(f"{number}.icd", f"{sandbox.libraries}/lib{number}.so\n")
     with loader.start(sandbox, guarded_heap=True) as cl:
         number_of_platforms = cl.buffer(4)
-        assert cl.clGetPlatformIDs(0, None, number_of_platforms) == -1001
+        assert cl.clGetPlatformIDs(0, None, number_of_platforms) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.open_files() == []
 
     sandbox.vendor("good")
@@ -254,7 +254,7 @@ def test_info_function_is_the_same_for_each_platform(
         assert cl.platform_names() == {"plain"} | names  # after discovery it is the table's, always
     log = sandbox.log
     exported = len(log.happened("exported clGetPlatformInfo", by="x"))
-    asked = [call for call in log.calls("clGetPlatformInfo", by="x") if call.arguments[1] == 0x0920]
+    asked = [call for call in log.calls("clGetPlatformInfo", by="x") if call.arguments[1] == CL.PLATFORM_ICD_SUFFIX_KHR]
     assert bool(exported) != bool(asked)
     record("exported" if exported else "table")
 

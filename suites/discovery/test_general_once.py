@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.check import Loader, Sandbox, Session, Value, requirement
+from harness.check import CL, Loader, Sandbox, Session, Value, requirement
 
-DEVICE_TYPE_GPU = 4
-DEVICE_TYPE_ACCELERATOR = 8
 WAYS = ["plain", "linked", "system", "ordinary_user", "bind_now", "bind_global"]
 
 
@@ -122,19 +120,27 @@ def _unknown_function(cl: Session, error: Value) -> int:
 
 
 def _context(cl: Session, error: Value) -> int:
-    return cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, error)
+    return cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, error)
 
 
 def _context_without_error(cl: Session, error: Value) -> int:
-    return cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, None)
+    return cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, None)
 
 
 def gl_context_info(cl: Session, properties: list[int] | None) -> int:
     """By the symbol, or by the address where the loader has no such symbol: one of them is the process's first call."""
     function = "clGetGLContextInfoKHR"
     if int(cl.command(f"symbol {function}"), 16):
-        return cl.clGetGLContextInfoKHR(properties, 0x2006, 0, None, None)
-    return cl.call_at(cl.GetExtensionFunctionAddress(function), function, properties, 0x2006, 0, None, None)
+        return cl.clGetGLContextInfoKHR(properties, CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, 0, None, None)
+    return cl.call_at(
+        cl.GetExtensionFunctionAddress(function),
+        function,
+        properties,
+        CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR,
+        0,
+        None,
+        None,
+    )
 
 
 def _gl_context(cl: Session, error: Value) -> int:
@@ -142,7 +148,7 @@ def _gl_context(cl: Session, error: Value) -> int:
 
 
 def _gl_context_with_list(cl: Session, error: Value) -> int:
-    return gl_context_info(cl, [0x2008, 1, 0])
+    return gl_context_info(cl, [CL.GL_CONTEXT_KHR, 1, 0])
 
 
 def _address_for_platform(cl: Session, error: Value) -> int:
@@ -209,24 +215,24 @@ def test_default_platform_in_the_first_call_is_the_later_one(
         error = cl.buffer(4)
         if call == "context":
             function = "clCreateContextFromType"
-            result = cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, error)
-            assert (error.i32() == 0) == (result != 0)
-            answer = error.i32()
+            result = cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, error)
+            assert (error.code() == 0) == (result != 0)
+            answer: int = error.code()
         else:
             function = "clGetGLContextInfoKHR"
-            answer = gl_context_info(cl, [0x2008, 1, 0])
+            answer = gl_context_info(cl, [CL.GL_CONTEXT_KHR, 1, 0])
         asked = [e.who for e in sandbox.log.calls(function) if e.who != "application"]
         assert len(asked) <= 1
         assert asked or answer < 0, "success, and no vendor was asked"
-    record(f"asks {asked[0]}" if asked else f"answers {answer}")
+    record(f"asks {asked[0]}" if asked else f"answers {int(answer)}")
 
 
 @requirement("DISC-GEN-013")
 @pytest.mark.parametrize(
     "function, arguments",
     [
-        ("clGetPlatformInfo", (None, 0x0902, 0, None, None)),
-        ("clGetDeviceIDs", (None, DEVICE_TYPE_ACCELERATOR, 0, None, None)),
+        ("clGetPlatformInfo", (None, CL.PLATFORM_NAME, 0, None, None)),
+        ("clGetDeviceIDs", (None, CL.DEVICE_TYPE_ACCELERATOR, 0, None, None)),
         ("clGetExtensionFunctionAddressForPlatform", (None, "clSomethingAAA")),
         ("clUnloadPlatformCompiler", (None,)),
         ("clUnloadCompiler", ()),
@@ -251,7 +257,7 @@ def test_first_call_without_an_object_leaves_all_vendors_to_be_found(
         discovered = len(log.happened("loaded"))
         assert discovered in (0, 3)
         assert len(asked) <= 1
-        answered = "an address" if isinstance(result, Value) and result else str(result)
+        answered = "an address" if isinstance(result, Value) and result else str(int(result))
         answer = f"asks {asked[0]}" if asked else f"answers {answered}"
         record(f"{answer}, {'discovers' if discovered else 'discovers nothing'}")
         check_found_once(cl)
@@ -273,7 +279,7 @@ def _asked_for_address(cl: Session, sandbox: Sandbox) -> None:
 
 
 def _made_context(cl: Session, sandbox: Sandbox) -> None:
-    cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, None)
+    cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, None)
 
 
 BEFORE = {
@@ -309,7 +315,7 @@ def test_vendors_added_after_none_was_found_are_not_listed(loader: Loader, sandb
     """That there is no platform is found out once, too."""
     with loader.start(sandbox, **options(way)) as cl:
         for _ in range(3):
-            assert cl.clGetPlatformIDs(0, None, cl.buffer(4)) == -1001
+            assert cl.clGetPlatformIDs(0, None, cl.buffer(4)) == CL.PLATFORM_NOT_FOUND_KHR
             if not (sandbox.vendors / "a.icd").exists():
                 sandbox.vendor("a", suffix="AAA")
         assert not cl.GetExtensionFunctionAddress("clSomethingAAA")
@@ -349,7 +355,7 @@ def test_same_list_again_and_again(loader: Loader, sandbox: Sandbox, way: str) -
         first = cl.GetPlatformIDs()
         for turn in range(20):
             array = cl.buffer(8 * 4)
-            assert cl.clGetPlatformIDs(1 + turn % 4, array, None) == 0
+            assert cl.clGetPlatformIDs(1 + turn % 4, array, None) == CL.SUCCESS
             assert array.handles()[: 1 + turn % 4] == first[: 1 + turn % 4]
             cl.GetDeviceIDs(first[turn % 4])
             cl.clGetPlatformIDs(0, None, None)

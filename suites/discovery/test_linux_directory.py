@@ -10,6 +10,7 @@ import pytest
 
 from harness.check import (
     ANDROID_VENDORS,
+    CL,
     SYSTEM_LAYERS,
     SYSTEM_VENDORS,
     Loader,
@@ -83,9 +84,9 @@ def assert_no_platform(cl: Session) -> None:
     files = cl.open_files()
     for _ in range(2):
         count, platforms = cl.buffer(4), cl.buffer(16)
-        assert cl.clGetPlatformIDs(0, None, count) == -1001
-        assert cl.clGetPlatformIDs(2, platforms, count) == -1001
-        assert cl.clGetPlatformIDs(2, platforms, None) == -1001
+        assert cl.clGetPlatformIDs(0, None, count) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(2, platforms, count) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(2, platforms, None) == CL.PLATFORM_NOT_FOUND_KHR
     assert cl.vendor_function("clWho_one") is None
     assert cl.open_files() == files
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import Loader, MockIcd, Sandbox, requirement
+from harness.check import CL, Loader, MockIcd, Sandbox, requirement
 
 WAYS: dict[str, dict[str, Any]] = {
     "opened": {},
@@ -90,9 +90,9 @@ def test_files_that_name_nothing_are_no_vendors(loader: Loader, sandbox: Sandbox
     with loader.start(sandbox) as cl:
         files = cl.open_files()
         number, platforms = cl.buffer(4), cl.buffer(16)
-        assert cl.clGetPlatformIDs(0, None, number) == -1001
-        assert cl.clGetPlatformIDs(2, platforms, number) == -1001
-        assert cl.clGetPlatformIDs(2, platforms, None) == -1001
+        assert cl.clGetPlatformIDs(0, None, number) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(2, platforms, number) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(2, platforms, None) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.vendor_function("clWho_one") is None
         assert cl.open_files() == files
 

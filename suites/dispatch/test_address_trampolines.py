@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.check import (
+    CL,
     Function,
     Loader,
     Objects,
@@ -20,8 +21,6 @@ from harness.check import (
     requirement,
     slots,
 )
-
-INVALID_OPERATION = -59
 
 
 def extension_functions(reached: Sequence[str]) -> list[Any]:
@@ -149,7 +148,7 @@ def test_call_to_a_vendor_without_the_function_is_invalid_operation(
         logs = sandbox.log.during(function.name)
         assert not control.problems(logs[0])
         assert [e.who for e in logs[1].calls()] == ["application"]
-        assert error_of(refused) == INVALID_OPERATION
+        assert error_of(refused) == CL.INVALID_OPERATION
 
 
 def error_of(call: PatternedCall) -> int:
@@ -157,5 +156,5 @@ def error_of(call: PatternedCall) -> int:
     for parameter, sent in zip(call.function.parameters, call.sent, strict=True):
         if parameter.name == "errcode_ret" and sent.buffer:
             assert call.result == 0
-            return sent.buffer.i32()
+            return sent.buffer.code()
     return call.result

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from harness.check import (
+    CL,
     CallbackArgument,
     CallLog,
     Function,
@@ -117,7 +118,7 @@ def special(cl: Session, objects: Objects, name: str) -> Value:
     """An object that is made from one of its own class, or by a command."""
     if name == "command":
         made = cl.buffer(8, 0)
-        assert cl.clEnqueueMarker(objects.queue, made) == 0
+        assert cl.clEnqueueMarker(objects.queue, made) == CL.SUCCESS
         return made.handle()
     if name == "sub-device":
         made = cl.buffer(8, 0)
@@ -174,7 +175,7 @@ def test_queried_handles_can_be_used(loader: Loader, sandbox: Sandbox, icd2: boo
         assert QUERIES
         for name, function, query, kind in QUERIES:
             answer = cl.buffer(8, 0)
-            assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == 0
+            assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == CL.SUCCESS
             answers.append((query, answer.handle(), kind))
         relatives = [objects.device, objects.context, objects.queue, objects.program, objects.platform, objects.mem]
         # Before they are used: a value that is not a handle may crash the loader.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.check import (
-    COMMAND_BUFFER_FLAGS,
+    CL,
     EXTENSION_FUNCTIONS,
     Loader,
     Sandbox,
@@ -17,7 +17,7 @@ from harness.check import (
 
 CREATE = "clCreateCommandBufferKHR"
 END = 0
-FLAGS, ASSERTS = COMMAND_BUFFER_FLAGS, 0x12B7  # CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+FLAGS, ASSERTS = CL.COMMAND_BUFFER_FLAGS_KHR, CL.COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
 ALL = [
     f for name in ("cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch") for f in EXTENSION_FUNCTIONS[name]
 ]

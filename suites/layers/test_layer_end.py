@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from harness.check import (
+    CL,
     DEINIT,
     SCHEMES,
     CallLog,
@@ -279,7 +280,7 @@ def test_loader_opened_again_initialises_its_layers_again(loader: Loader, sandbo
             cl.open()
             assert cl.platform_names() == ["a"]
             objects = Objects(cl, cl.GetPlatformIDs()[0])
-            assert cl.clFlush(objects.queue) == 0
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
             if kind.deinitialises:
                 cl.clReleaseContext(objects.context)
             cl.close()

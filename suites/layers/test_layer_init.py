@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.check import (
+    CL,
     INIT_WITH_PROPERTIES,
     SCHEMES,
     Loader,
@@ -68,7 +69,7 @@ def test_layer_is_given_a_table_without_holes(loader: Loader, sandbox: Sandbox, 
     use_layers(sandbox, [sandbox.layer(name) for name in names])
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
         cl.close()
     log = sandbox.log
     inits = log.calls(kind.init)
@@ -242,7 +243,7 @@ def test_layer_table_that_changes_later_is_followed_or_not(
     chain(sandbox, position, ["table_changes_after_init"])
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
     during = sandbox.log.during("clFlush")[-1]
     reached = during.calls(by="a").functions()
     assert reached in (["clFlush"], ["clFinish"])

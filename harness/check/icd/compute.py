@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import Session
 from harness.probe.values import Buffer, Value, pack
 from harness.sandbox import Unsupported

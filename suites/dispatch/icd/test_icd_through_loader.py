@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from harness.check import (
+    CL,
     Compute,
     Icd,
     IcdObjects,
@@ -21,7 +22,6 @@ from harness.check import (
     requirement,
 )
 
-BUILD_PROGRAM_FAILURE, BUILD_ERROR = -11, -2
 FACTOR, OTHER_FACTOR = -3, 5
 COMPANION = "companion"
 
@@ -51,7 +51,7 @@ def check_image(compute: Compute) -> None:
 
 def check_error(compute: Compute) -> None:
     result, status, log = compute.failed_build()
-    assert (result, status) == (BUILD_PROGRAM_FAILURE, BUILD_ERROR)
+    assert (result, status) == (CL.BUILD_PROGRAM_FAILURE, CL.BUILD_ERROR)
     assert log.strip(), "the log of the build is empty"
 
 
@@ -68,7 +68,7 @@ def device_names(cl: Session, platform: Value) -> list[str]:
     names = []
     for device in cl.GetDeviceIDs(platform):
         text = cl.buffer(256, 0)
-        assert cl.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_NAME"), 256, text, None) == 0
+        assert cl.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_NAME"), 256, text, None) == CL.SUCCESS
         names.append(text.text())
     return names
 
@@ -145,7 +145,7 @@ def own_answers(objects: IcdObjects) -> list[bool]:
     found = []
     for function, handle, query, owner in asked:
         answer = objects.session.buffer(8, 0)
-        assert objects.session.call(function, handle, api().constant(query), 8, answer, None) == 0
+        assert objects.session.call(function, handle, api().constant(query), 8, answer, None) == CL.SUCCESS
         found.append(answer.u64() == owner)
     return found
 

@@ -7,25 +7,15 @@ from typing import Any
 import pytest
 
 from harness.check import (
-    ADDRESSING,
     BUFFER,
+    CL,
     CONTEXT,
-    FILTER,
     FROM_TYPE,
     IMAGE,
-    INVALID_PROPERTY,
-    INVALID_QUEUE_PROPERTIES,
-    INVALID_VALUE,
     MEMORY,
-    NORMALIZED,
-    PRIORITY,
-    PRIVATE_ADDRESS,
     QUEUE,
-    QUEUE_PROPERTIES,
     QUEUES,
     SAMPLER,
-    THROTTLE,
-    USER_SYNC,
     Icd,
     Lists,
     Sandbox,
@@ -44,7 +34,7 @@ OWN = {
 }
 # Names of nothing, and of properties of other functions.
 UNKNOWN = [1, 0x7777, 0x7FFF_FFFF, (1 << 64) - 1]
-OTHERS = [USER_SYNC, QUEUE_PROPERTIES, FILTER]
+OTHERS = [CL.CONTEXT_INTEROP_USER_SYNC, CL.QUEUE_PROPERTIES, CL.SAMPLER_FILTER_MODE]
 
 
 def functions(memory: str = "PL-MEM-001") -> list[Any]:
@@ -56,7 +46,7 @@ def functions(memory: str = "PL-MEM-001") -> list[Any]:
 def refused(lists: Lists) -> tuple[int, int]:
     """The error that the list has to have, and no object; OpenCL 1.0 had CL_INVALID_VALUE for contexts."""
     older = lists.creator.function in (CONTEXT, FROM_TYPE) and lists.version < (1, 1)
-    return (INVALID_VALUE if older else lists.creator.refuses[0], 0)
+    return (CL.INVALID_VALUE if older else lists.creator.refuses[0], 0)
 
 
 @pytest.mark.parametrize("function", functions())
@@ -90,10 +80,16 @@ def test_repeated_property_is_refused(icd: Icd, sandbox: Sandbox, function: str)
 
 
 BAD = {
-    CONTEXT: [(USER_SYNC, 2), (USER_SYNC, 0x7777)],
-    FROM_TYPE: [(USER_SYNC, 2), (USER_SYNC, 0x7777)],
-    BUFFER: [(PRIVATE_ADDRESS, 2)],
-    SAMPLER: [(FILTER, 0), (FILTER, 0x7777), (ADDRESSING, 0), (ADDRESSING, FILTER), (NORMALIZED, 2)],
+    CONTEXT: [(CL.CONTEXT_INTEROP_USER_SYNC, 2), (CL.CONTEXT_INTEROP_USER_SYNC, 0x7777)],
+    FROM_TYPE: [(CL.CONTEXT_INTEROP_USER_SYNC, 2), (CL.CONTEXT_INTEROP_USER_SYNC, 0x7777)],
+    BUFFER: [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 2)],
+    SAMPLER: [
+        (CL.SAMPLER_FILTER_MODE, 0),
+        (CL.SAMPLER_FILTER_MODE, 0x7777),
+        (CL.SAMPLER_ADDRESSING_MODE, 0),
+        (CL.SAMPLER_ADDRESSING_MODE, CL.SAMPLER_FILTER_MODE),
+        (CL.SAMPLER_NORMALIZED_COORDS, 2),
+    ],
 }
 
 
@@ -123,11 +119,11 @@ def test_bad_value_of_a_queue_property_is_invalid_value(icd: Icd, sandbox: Sandb
     """Unknown bits of CL_QUEUE_PROPERTIES are not valid, nor are hints of no level: CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
-            bad = [(QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
-            hints = {"cl_khr_priority_hints": PRIORITY, "cl_khr_throttle_hints": THROTTLE}
+            bad = [(CL.QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
+            hints = {"cl_khr_priority_hints": CL.QUEUE_PRIORITY_KHR, "cl_khr_throttle_hints": CL.QUEUE_THROTTLE_KHR}
             bad += [(name, 8) for extension, name in hints.items() if extension in lists.extensions]
             for pair in bad:
-                assert lists.create(listed(pair)) == (INVALID_VALUE, 0)
+                assert lists.create(listed(pair)) == (CL.INVALID_VALUE, 0)
 
 
 @requirement("PL-CQ-002")
@@ -136,9 +132,9 @@ def test_unknown_property_of_a_queue_is_refused(icd: Icd, sandbox: Sandbox, func
     """For a queue the text names no error for an unknown name. It has to be refused all the same."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
-            for pairs in ([(0x7777, 1)], [*lists.pairs(), (0x7777, 0)], [(FILTER, 1), *lists.pairs()]):
+            for pairs in ([(0x7777, 1)], [*lists.pairs(), (0x7777, 0)], [(CL.SAMPLER_FILTER_MODE, 1), *lists.pairs()]):
                 error, made = lists.create(listed(*pairs))
-                assert error in (INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY)
+                assert error in (CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES, CL.INVALID_PROPERTY)
                 assert not made
 
 
@@ -147,6 +143,6 @@ def test_repeated_property_of_a_queue_is_refused_or_makes_a_queue(icd: Icd, sand
     """Nor does it name one for a repeated name: any of these errors, or the queue, and not both."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, QUEUE):
-            error, made = lists.create(listed((QUEUE_PROPERTIES, 2), (QUEUE_PROPERTIES, 2)))
-            assert error in (0, INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY)
+            error, made = lists.create(listed((CL.QUEUE_PROPERTIES, 2), (CL.QUEUE_PROPERTIES, 2)))
+            assert error in (0, CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES, CL.INVALID_PROPERTY)
             assert bool(made) == (error == 0)

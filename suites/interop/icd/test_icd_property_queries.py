@@ -8,6 +8,7 @@ import pytest
 
 from harness.check import (
     BUFFER,
+    CL,
     CONTEXT,
     CREATORS,
     FROM_TYPE,
@@ -36,7 +37,6 @@ OWN = {
     IMAGE: "PL-MEM-003",
     SAMPLER: "PL-SMP-004",
 }
-INVALID_VALUE = -30
 
 
 def functions(*requirements: str, but: tuple[str, ...] = ()) -> list[Any]:
@@ -65,7 +65,7 @@ def test_query_gives_the_property_list_of_the_creation(icd: Icd, sandbox: Sandbo
             chosen += [[zero, *(pair for pair in pairs if pair[0] != zero[0])] for zero in lists.zero_pairs()]
             for given in chosen:
                 error, made = lists.create(listed(*given))
-                assert error == 0 or (pairs[0] not in given and lists.without_platform(error))
+                assert error == CL.SUCCESS or (pairs[0] not in given and lists.without_platform(error))
                 assert not made or lists.given_back(made) == listed(*given)
 
 
@@ -75,7 +75,7 @@ def test_query_gives_an_empty_property_list(icd: Icd, sandbox: Sandbox, function
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried):
             error, made = lists.create([0])
-            assert error == 0 or lists.without_platform(error)
+            assert error == CL.SUCCESS or lists.without_platform(error)
             assert not made or lists.given_back(made) == [0]
 
 
@@ -85,7 +85,7 @@ def test_query_of_an_object_without_a_list_has_size_0(icd: Icd, sandbox: Sandbox
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried):
             error, made = lists.create(None)
-            assert error == 0 or lists.without_platform(error)
+            assert error == CL.SUCCESS or lists.without_platform(error)
             assert not made or lists.given_back(made) in older_contexts(lists)
 
 
@@ -93,8 +93,8 @@ def made_by_older(lists: Lists, function: str) -> Value:
     code = lists.session.buffer(4)
     made = lists.session.call(function, *OLDER[function][1](lists.objects), code)
     assert isinstance(made, Value)
-    if code.i32() or not made:
-        raise CallFailed(f"{function} answered {made:#x} and the error {code.i32()}, expected an object")
+    if code.code() or not made:
+        raise CallFailed(f"{function} answered {made:#x} and the error {code.code()}, expected an object")
     return made
 
 
@@ -116,9 +116,11 @@ def test_query_of_a_sub_buffer_has_size_0(icd: Icd, sandbox: Sandbox) -> None:
             for words in (None, [0], listed(*lists.pairs())):
                 code = session.buffer(4)
                 region = session.words([0, 16])
-                sub = session.call("clCreateSubBuffer", lists.made(words), 1, 0x1220, region, code)
+                sub = session.call(
+                    "clCreateSubBuffer", lists.made(words), 1, CL.BUFFER_CREATE_TYPE_REGION, region, code
+                )
                 assert isinstance(sub, Value)
-                assert code.i32() == 0
+                assert code.code() == CL.SUCCESS
                 assert lists.given_back(sub) == []
 
 
@@ -146,9 +148,9 @@ def test_too_little_room_for_the_property_list_is_invalid_value(icd: Icd, sandbo
             room = session.buffer(8 * len(words) + 8)
             for size in (0, 1, 8 * len(words) - 8, 8 * len(words) - 1):
                 if size < 8 * len(words):
-                    assert (size, session.call(query, made, name, size, room, None)) == (size, INVALID_VALUE)
+                    assert (size, session.call(query, made, name, size, room, None)) == (size, CL.INVALID_VALUE)
             for size in (8 * len(words), room.size):
-                assert session.call(query, made, name, size, room, None) == 0
+                assert session.call(query, made, name, size, room, None) == CL.SUCCESS
                 assert room[8 * len(words) :] == b"\xa5" * 8
-            assert session.call(query, made, name, room.size, None, None) == 0
-            assert session.call(query, made, name, 0, None, None) == 0
+            assert session.call(query, made, name, room.size, None, None) == CL.SUCCESS
+            assert session.call(query, made, name, 0, None, None) == CL.SUCCESS

@@ -6,6 +6,7 @@ import pytest
 
 from harness.check import (
     ALL_ENTRIES,
+    CL,
     DEINIT,
     INIT,
     INIT_WITH_PROPERTIES,
@@ -19,7 +20,6 @@ from harness.check import (
     requirement,
 )
 
-INVALID_VALUE, INVALID_PROPERTY = -30, -64
 INITS = (INIT, INIT_WITH_PROPERTIES)
 
 
@@ -100,7 +100,7 @@ def test_shorter_target_table_is_taken_or_invalid_value(layer: Layer, sandbox: S
     for entries in LENGTHS:
         with layer.open(sandbox) as session:
             found = session.initialize(function, entries)
-            assert found.result in (0, INVALID_VALUE), f"{entries} entries"
+            assert found.result in (0, CL.INVALID_VALUE), f"{entries} entries"
             if found.result == 0:
                 assert found.count <= entries, "it has functions that the loader's table does not have"
                 assert not reaches(layer, session, found, sandbox, entries), f"{entries} entries"
@@ -122,7 +122,7 @@ def test_null_for_target_or_output_is_invalid_value(layer: Layer, sandbox: Sandb
         }
         given = [None if null in (name, "all") else value for name, value in arguments.items()]
         more = [None] if function == INIT_WITH_PROPERTIES else []
-        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == INVALID_VALUE
+        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == CL.INVALID_VALUE
         assert accepts(session, function)
 
 
@@ -146,7 +146,7 @@ def test_target_is_not_written(layer: Layer, sandbox: Sandbox, how: str, functio
 NO_PROPERTIES: dict[str, list[int] | None] = {"null": None, "empty": [0], "empty-with-rest": [0, 1, 2]}
 PROPERTIES = {
     "small": [1, 1, 0],
-    "large": [0x4240, 0, 0],
+    "large": [CL.LAYER_API_VERSION, 0, 0],
     "wide": [0xFFFF_FFFF_0000_0000, 1, 0],
     "negative": [0xFFFF_FFFF_FFFF_FFFF, 0, 0],
     "twice": [0x1234, 1, 0x1234, 1, 0],
@@ -171,7 +171,7 @@ def test_unknown_init_properties_are_invalid_property(layer: Layer, sandbox: San
     layer.require(INIT_WITH_PROPERTIES)
     for given, properties in PROPERTIES.items():
         with layer.open(sandbox) as session:
-            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == INVALID_PROPERTY, given
+            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == CL.INVALID_PROPERTY, given
             assert accepts(session, INIT_WITH_PROPERTIES), given
 
 

@@ -13,16 +13,13 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.verdicts import Crashed, Hung, SubjectFailure
-from harness.sandbox import Sandbox, Unsupported
-
-if TYPE_CHECKING:
-    from harness.subject.icd import Icd
+from harness.sandbox import Unsupported
 
 Body = Callable[[IcdObjects], None]
 
@@ -30,9 +27,9 @@ Body = Callable[[IcdObjects], None]
 class Attempts:
     """Calls on the first platform (all platforms of one vendor have the same code)."""
 
-    def __init__(self, icd: Icd, sandbox: Sandbox) -> None:
-        self.icd = icd
-        self.sandbox = sandbox
+    def __init__(self, open_session: Callable[[], IcdSession]) -> None:
+        """`open_session` gives a session in a process of its own, not yet entered."""
+        self.open_session = open_session
         self.session: IcdSession | None = None
         self.objects: IcdObjects | None = None
         self.made = 0
@@ -71,7 +68,7 @@ class Attempts:
         """What is wrong, if anything; then the process is not used any more."""
         try:
             if self.session is None or self.objects is None:
-                self.session = self.icd.open(self.sandbox).__enter__()
+                self.session = self.open_session().__enter__()
                 self.objects = self.session.objects(self.session.some_platforms()[0])
             self.session.deadline = time.monotonic() + self.session.time_limit  # for each attempt
             body(self.objects)

@@ -1,0 +1,93 @@
+"""Collecting: which items are cases of the suites, and the lint of what was collected."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from harness import expectations
+from harness.build import ROOT
+from harness.errors import UsageError
+from harness.run import tested
+from harness.run.cases import CASE, COMMAND, Case
+from harness.run.lint import lint, lint_whole
+from harness.selftest.mutants.loader import mutants
+
+DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this process is a worker of pytest-xdist."""
+    return hasattr(config, "workerinput")
+
+
+def under_command(config: pytest.Config) -> bool:
+    """Whether the clharness command runs this session, and reports what comes of it."""
+    return bool(config.pluginmanager.has_plugin(COMMAND))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    parts = item.path.relative_to(item.config.rootpath).parts if item.path.is_relative_to(item.config.rootpath) else ()
+    if len(parts) > 2 and parts[0] == "suites":
+        item.add_marker(getattr(pytest.mark, parts[1]))
+        ids = tuple(str(i) for mark in item.iter_markers("requirement") for i in mark.args)
+        sentence = getattr(getattr(item, "function", None), "__doc__", None) or ""
+        function = getattr(item, "function", None)
+        nothing = any("empty parameter set" in str(m.kwargs.get("reason")) for m in item.iter_markers("skip"))
+        item.stash[CASE] = Case(item.nodeid, ids, parts[1], " ".join(sentence.split()), function, nothing)
+
+
+def is_whole(config: pytest.Config) -> bool:
+    """Whether this is a run of this project's own suites that names neither files nor cases."""
+    single = any("::" in argument or argument.endswith(".py") for argument in config.args)
+    return config.rootpath == ROOT and not single and not config.option.ignore and not config.option.clharness_part
+
+
+def _of_all_suites(config: pytest.Config) -> bool:
+    return is_whole(config) and tested.is_loader(config) and not under_command(config)  # users need not care
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cases = [item.stash[CASE] for item in items if CASE in item.stash]
+    problems = lint(cases)
+    if cases and _of_all_suites(config):
+        problems += lint_whole(cases, ROOT, expectations.known(), mutants().by_name)
+    if not problems:
+        return
+    said = "the suites are not in order:\n" + "\n".join(problems)
+    if not is_worker(config):
+        raise pytest.UsageError(said)
+    config.workeroutput["clharness"] = said  # type: ignore[attr-defined] # of pytest-xdist; says it in one place
+    items.clear()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """A worker of pytest-xdist ended: what it could not say itself."""
+    if said := getattr(node, "workeroutput", {}).get("clharness"):
+        node.config.stash[DISORDER] = said
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if DISORDER in session.config.stash:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if said := config.stash.get(DISORDER, None):
+        print(f"ERROR: {said}", file=sys.stderr)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    suites = [item for item in session.items if CASE in item.stash]
+    for number, item in enumerate(suites):
+        item.stash[CASE].number = number
+    if suites and not session.config.option.collectonly:
+        try:
+            tested.ask(session.config)
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None

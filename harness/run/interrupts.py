@@ -1,0 +1,49 @@
+"""SIGINT, SIGTERM and SIGHUP during a run: the first one ends it in order, and all further ones are of no effect.
+
+What was inherited does not matter: a shell starts commands in the background with SIGINT ignored, and whoever sends
+one all the same means it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupts:
+    """A context manager. `happened` says whether a signal came; `descriptor` is readable from then on.
+
+    While `raises` is set (cases are being collected: nothing can be half done), the first signal is a
+    KeyboardInterrupt, too.
+    """
+
+    def __init__(self) -> None:
+        self.happened = False
+        self.raises = False
+        self.descriptor, self._write = -1, -1
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self.descriptor, self._write = os.pipe()
+        self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        os.close(self.descriptor)
+        os.close(self._write)
+
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        if self.happened:
+            return
+        self.happened = True
+        os.write(self._write, b"!")
+        if self.raises:
+            raise KeyboardInterrupt

@@ -1,0 +1,69 @@
+"""From a case that ended to its one record, and to what pytest itself shows of it.
+
+The verdict is that of the check; where it was not red, trouble in the clean-up after it is. The record is complete, and
+is handed on, when that is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from harness.report import CaseResult, layout
+from harness.run import tested
+from harness.run.cases import CASE, Case, result_of
+
+PROPERTY = "clharness"  # of pytest's report that carries the record
+GREEN = ("pass", "unsupported")
+
+
+def _result(item: pytest.Item, case: Case, call: pytest.CallInfo[None]) -> CaseResult:
+    config = item.config
+    return result_of(
+        case,
+        call,
+        tested.expectations(config),
+        bool(config.getoption("--clharness-strict")),
+        tested.option(config),
+        bool(config.getoption("--keep")),
+        bool(config.getoption("--clharness-reproducers")),
+    )
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    outcome = yield
+    report: pytest.TestReport = outcome.get_result()
+    case = item.stash.get(CASE, None)
+    if case is None:
+        return
+    if call.when == "setup":
+        case.result = None
+    if call.when == "call" or (call.excinfo and (case.result is None or case.result.verdict in GREEN)):
+        case.result = _result(item, case, call)
+        _show(report, case.result)
+    elif call.when == "teardown" and call.excinfo:  # the case is red for a better reason
+        report.outcome, report.longrepr = "passed", None
+    if call.when == "teardown" and case.result is not None:
+        report.user_properties.append((PROPERTY, case.result.to_json()))
+
+
+def _show(report: pytest.TestReport, result: CaseResult) -> None:
+    """Makes pytest's own view of the case agree with the verdict's status, and show what the command shows."""
+    vars(report).pop("wasxfail", None)
+    if result.counts:
+        report.outcome = "failed"
+        if not report.longrepr or isinstance(report.longrepr, tuple):
+            report.longrepr = f"{result.status}: {result.verdict} {result.outcome or ''} {result.message}"
+        block = layout.deviation_block(result, 100, lambda text, _: text)
+        report.sections.append(("clharness", "\n".join(block)))
+    elif result.verdict == "pass":
+        report.outcome, report.longrepr = "passed", None
+    elif result.verdict == "unsupported":
+        report.outcome = "skipped"
+        report.longrepr = (str(report.location[0]), report.location[1] or 0, f"Skipped: {result.reason}")
+    else:
+        report.outcome = "skipped"
+        vars(report)["wasxfail"] = f"{result.status} {result.verdict}: {result.reason or result.strength}"

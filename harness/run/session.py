@@ -1,0 +1,126 @@
+"""The records of a session of plain pytest, whose own loop runs the cases, here or in workers of pytest-xdist."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+
+from harness.report import CaseResult, Reporter, judge
+from harness.report.terminal import color_option
+from harness.run import tested
+from harness.run.cases import CASE
+from harness.run.collection import is_whole, is_worker, under_command
+from harness.run.reproducers import Reproducers
+from harness.run.results import PROPERTY
+
+
+class RunReport:
+    """Takes the records of a run as they come; for a session of pytest and for the command alike."""
+
+    def __init__(self, config: pytest.Config, terminal: TextIO | None, arguments: Sequence[str]) -> None:
+        self._config = config
+        self._terminal = terminal
+        self._arguments = arguments
+        self._reporter: Reporter | None = None
+        self._reproducers: Reproducers | None = None
+
+    def start(self, planned: int | None, json: Path | None = None, kept: Sequence[CaseResult] = ()) -> None:
+        """`json` is where records go, unless an option names another file; `kept` are those of an earlier run."""
+        config = self._config
+        asked = config.getoption("--expect")
+        self._reporter = Reporter(
+            self._terminal,
+            config.getoption("--clharness-json") or json,
+            config.getoption("--clharness-junit"),
+            expectations=tested.expectations(config),
+            strict=bool(config.getoption("--clharness-strict")),
+            update=bool(config.getoption("--update-expectations")),
+            update_path=Path(asked) if asked else None,
+            color=color_option(config.option.color),
+        )
+        header = dataclasses.replace(tested.header(config, self._arguments), planned=planned)
+        if header.icd and (folder := config.getoption("--clharness-reproducers")):
+            self._reproducers = Reproducers(folder, header.icd)
+        self._reporter.start(header, kept)
+        for result in kept:
+            self._collect(result)
+
+    @property
+    def started(self) -> bool:
+        return self._reporter is not None
+
+    def case(self, result: CaseResult) -> None:
+        assert self._reporter is not None
+        self._reporter.case(result)
+        self._collect(result)
+
+    def _collect(self, result: CaseResult) -> None:
+        if self._reproducers:
+            self._reproducers.add(result)
+
+    def finish(self, interrupted: bool) -> tuple[int, str | None]:
+        """Gives the exit code (see `harness.errors.Exit`), and why the report could not be printed, if so."""
+        assert self._reporter is not None
+        if self._reproducers:
+            self._reproducers.finish()
+        option = self._config.option
+        narrowed = bool(option.keyword or option.markexpr or getattr(option, "lf", False))
+        whole = not narrowed and is_whole(self._config)  # another project's few checks leave most entries unused
+        code = self._reporter.finish(interrupted, whole)
+        return code, self._reporter.unprinted
+
+
+class Session:
+    """Hears of the cases of a session of pytest in the process that its results come to."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._report = RunReport(config, None, sys.argv)
+        self._interrupted = False
+        self._planned: list[str] = []  # IDs
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self._planned = [item.nodeid for item in session.items if CASE in item.stash]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        self._planned = [case for case in ids if case.startswith("suites/")]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        for name, value in report.user_properties:
+            if name == PROPERTY and isinstance(value, dict):
+                self._case(CaseResult.from_json(value))
+        if report.when == "???" and report.nodeid in self._planned:  # that is how pytest-xdist calls a lost worker
+            self._case(self._lost(report))
+
+    def _case(self, result: CaseResult) -> None:
+        if not self._report.started:
+            self._report.start(len(self._planned))
+        self._report.case(result)
+
+    def _lost(self, report: Any) -> CaseResult:
+        number = self._planned.index(report.nodeid)
+        result = CaseResult(report.nodeid, (), "error", message=str(report.longrepr), number=number)
+        return judge(result, tested.expectations(self._config), False)
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self._interrupted = True
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if not self._report.started:
+            return
+        cut_short = self._interrupted or bool(session.shouldfail or session.shouldstop)
+        code, _ = self._report.finish(cut_short or exitstatus == pytest.ExitCode.INTERRUPTED)
+        if session.exitstatus == pytest.ExitCode.OK and code:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not is_worker(session.config) and not under_command(session.config):
+        session.config.pluginmanager.register(Session(session.config), "clharness-session")

@@ -1,0 +1,42 @@
+"""What a worker does with a case: runs it by pytest's protocol, and gives the record that `results` made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import pytest
+
+from harness.run.cases import CASE
+from harness.run.pool import Note
+
+
+class CaseWorker:
+    """Runs collected cases, which it is given by their number. Forked workers share it."""
+
+    def __init__(self, items: Sequence[pytest.Item]) -> None:
+        self._items = items
+        self._note: Note | None = None
+
+    def __call__(self, number: int, note: Note) -> dict[str, Any]:
+        """Runs a case; gives its record as JSON. The note is the root of its sandbox, once it has one."""
+        item = self._items[number]
+        manager = item.config.pluginmanager
+        if self._note is None:  # the first case of this process
+            manager.register(self)
+            manager.unregister(name="terminalreporter")
+        self._note = note
+        try:
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+        except KeyboardInterrupt:  # the run is being ended: what the case has is put away
+            item.session._setupstate.teardown_exact(None)
+            raise
+        result = item.stash[CASE].result
+        assert result is not None, f"{item.nodeid} ended without a result"
+        return result.to_json()
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, None]:
+        outcome = yield
+        if fixturedef.argname == "sandbox" and outcome.excinfo is None and self._note:
+            self._note(str(outcome.get_result().root))

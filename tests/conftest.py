@@ -1,0 +1,7 @@
+"""Fixtures that several files share."""
+
+from __future__ import annotations
+
+from tests.small_runs import library, small
+
+__all__ = ["library", "small"]

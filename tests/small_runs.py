@@ -1,0 +1,124 @@
+"""Runs of a few checks against the loader of tests/killing_loader.c, by the runner of the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.build import ROOT, build
+
+HEAD = '''\
+"""A suite."""
+import os, time
+import pytest
+from pathlib import Path
+from harness.check.marks import requirement
+
+NOT_FOUND = -1001
+
+'''
+QUIET = '''
+@requirement("DISC-LNX-014")
+@pytest.mark.parametrize("n", range(6))
+def test_quiet(loader, sandbox, n):
+    """It answers."""
+    with loader.start(sandbox) as cl:
+        assert cl.clGetPlatformIDs(0, None, None) == NOT_FOUND
+'''
+HOSTILE = '''
+@requirement("DISC-LNX-014")
+def test_hostile(loader, sandbox):
+    """It answers when it is told to {what}."""
+    sandbox.env.update(DO="{what}", IN=str(sandbox.root), WORKER=str(os.getpid()))
+    with loader.start(sandbox) as cl:
+        assert cl.clGetPlatformIDs(0, None, None) == NOT_FOUND
+'''
+COMMAND = """
+import sys
+from pathlib import Path
+from harness.cli.main import main
+from harness.cli import loader
+loader._ROOT = Path(sys.argv.pop(1))
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@dataclass
+class Outcome:
+    """How a run ended, and its records."""
+
+    code: int
+    said: str
+    records: list[dict[str, Any]]
+
+    @property
+    def cases(self) -> dict[str, dict[str, Any]]:
+        return {r["case"].rpartition("::")[2]: r for r in self.records if r["record"] == "case"}
+
+    @property
+    def footer(self) -> dict[str, Any]:
+        return self.records[-1]
+
+
+class SmallRun:
+    """A root with one suite, and what it takes to run it as `clharness loader` does."""
+
+    def __init__(self, folder: Path, library: Path) -> None:
+        self.root = folder / "root"
+        self.library = library
+        self.records = folder / "run.jsonl"
+        self.junit = folder / "run.xml"
+        self.scratch = folder / "scratch"
+        self.scratch.mkdir()
+        self.environment = os.environ | {"PYTHONPATH": str(ROOT), "CLHARNESS_SCRATCH": str(self.scratch)}
+        (self.root / "suites" / "discovery").mkdir(parents=True)
+        (self.root / "pytest.ini").write_text((ROOT / "pytest.ini").read_text())
+
+    def suite(self, *checks: str) -> None:
+        (self.root / "suites" / "discovery" / "test_small.py").write_text(HEAD + "".join(checks))
+
+    def command(self, *options: str) -> list[str]:
+        files = ["--json", str(self.records), "--junit", str(self.junit)]
+        return [sys.executable, "-c", COMMAND, str(self.root), "loader", str(self.library), *files, *options]
+
+    def start(self, *options: str, **popen: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*options),
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            **popen,
+        )
+
+    def end(self, process: subprocess.Popen[str]) -> Outcome:
+        said, _ = process.communicate(timeout=120)
+        return Outcome(process.returncode, said, read(self.records))
+
+    def run(self, *options: str) -> Outcome:
+        return self.end(self.start(*options))
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = Path(__file__).with_name("killing_loader.c")
+    made = tmp_path_factory.mktemp("killing") / "libOpenCL.so.1"
+    command = [build().compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-attributes"]
+    subprocess.run([*command, str(source), "-o", str(made)], check=True)
+    return made
+
+
+@pytest.fixture
+def small(tmp_path: Path, library: Path) -> SmallRun:
+    return SmallRun(tmp_path, library)

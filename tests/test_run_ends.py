@@ -1,0 +1,212 @@
+"""Runs that are cut short, at any moment: what ran is on disk and in the report, nothing stays, and one can go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.small_runs import QUIET, SmallRun, read
+
+WAITS = '''
+@requirement("DISC-LNX-014")
+def test_waits(loader, sandbox):
+    """It answers, unless it is to wait."""
+    if Path("{flag}").exists():
+        sandbox.env.update(DO="wait", WORKER="1")
+    with loader.start(sandbox) as cl:
+        Path("{started}").write_text(f"{os.getpid()} {cl.pid}")
+        assert cl.clGetPlatformIDs(0, None, None) == NOT_FOUND
+'''
+COLLECTS = """
+Path("{started}").touch()
+time.sleep(1000)
+"""
+LIMIT = ("--time-limit", "500")
+
+
+class Cut:
+    """A run of seven cases, one of which waits until the run is cut short."""
+
+    def __init__(self, small: SmallRun, folder: Path) -> None:
+        self.small = small
+        self.flag, self.started = folder / "flag", folder / "started"
+        self.flag.touch()
+
+    def suite(self, *checks: str) -> None:
+        names = {"{flag}": str(self.flag), "{started}": str(self.started)}
+        for name, path in names.items():
+            checks = tuple(check.replace(name, path) for check in checks)
+        self.small.suite(*checks)
+
+    def until(self, what: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+        deadline = time.monotonic() + 100
+        while not what():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            select.select([], [], [], 0.01)
+
+    def waits(self) -> bool:
+        """Whether all cases but the one that waits have a record."""
+        lines = self.small.records.read_bytes().count(b"\n") if self.small.records.exists() else 0
+        return self.started.exists() and lines == 7
+
+
+@pytest.fixture
+def cut(small: SmallRun, tmp_path: Path) -> Cut:
+    return Cut(small, tmp_path)
+
+
+def ignore_interrupts() -> None:
+    """As a shell does for what a script starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@pytest.mark.parametrize(
+    ("number", "times", "ignored"),
+    [
+        (signal.SIGINT, 1, False),
+        (signal.SIGINT, 2, False),
+        (signal.SIGINT, 1, True),
+        (signal.SIGTERM, 1, False),
+        (signal.SIGHUP, 1, False),
+    ],
+)
+def test_interrupted_run_reports_what_ran(cut: Cut, number: signal.Signals, times: int, ignored: bool) -> None:
+    cut.suite(WAITS, QUIET)
+    process = cut.small.start("-j", "2", *LIMIT, preexec_fn=ignore_interrupts if ignored else None)
+    cut.until(cut.waits, process)
+    for _ in range(times):
+        process.send_signal(number)
+    done = cut.small.end(process)
+    assert done.code == 130, done.said
+    assert "interrupted after 6 cases of 7, 0 unexpected so far" in done.said.splitlines()[-1]
+    footer = done.footer
+    assert [footer[key] for key in ("record", "complete", "exit", "planned", "recorded")] == [
+        "footer",
+        False,
+        130,
+        7,
+        6,
+    ]
+    assert len(done.cases) == 6
+    suite = ElementTree.parse(cut.small.junit).getroot()
+    assert (suite.get("tests"), suite.get("errors")) == ("7", "1"), "six cases, and that the run is not whole"
+    assert not list(cut.small.scratch.iterdir()), "the case that was cut short put its sandbox away"
+
+
+@pytest.mark.parametrize("ignored", [False, True], ids=["foreground", "background"])
+def test_interrupt_while_cases_are_collected(cut: Cut, ignored: bool) -> None:
+    cut.suite(COLLECTS, QUIET)
+    process = cut.small.start("-j", "2", preexec_fn=ignore_interrupts if ignored else None)
+    cut.until(cut.started.exists, process)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    done = cut.small.end(process)
+    assert done.code == 130, done.said
+    assert "interrupted after 0 cases" in done.said
+    assert [r["record"] for r in done.records] == ["header", "footer"]
+    assert (done.footer["complete"], done.footer["planned"], done.footer["recorded"]) == (False, None, 0)
+    assert ElementTree.parse(cut.small.junit).getroot().get("errors") == "1"
+
+
+def gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_killed_run_leaves_records_and_no_process_and_can_be_resumed(cut: Cut, jobs: str) -> None:
+    cut.suite(QUIET, WAITS)
+    process = cut.small.start("-j", jobs, *LIMIT)
+    cut.until(cut.waits, process)
+    worker, subject = map(int, cut.started.read_text().split())
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 30
+    while not (gone(worker) and gone(subject)):
+        assert time.monotonic() < deadline, "the worker and the subject end with the run"
+        select.select([], [], [], 0.01)
+    before = read(cut.small.records)
+    assert [r["record"] for r in before] == ["header", *["case"] * 6]
+
+    cut.flag.unlink()
+    resumed = list(cut.small.command("-j", jobs, "--resume", str(cut.small.records)))
+    place = resumed.index("--json")
+    del resumed[place : place + 2]  # without another file, the records go where they were
+    done = subprocess.run(resumed, env=cut.small.environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = read(cut.small.records)
+    assert after[1:7] == before[1:], "what had been recorded is kept as it was"
+    assert [r["record"] for r in after] == ["header", *["case"] * 7, "footer"]
+    assert after[7]["case"].endswith("test_waits")
+    assert (after[-1]["planned"], after[-1]["recorded"], after[-1]["complete"]) == (7, 7, True)
+    assert "as expected, 7 cases" in done.stdout
+
+
+def test_half_a_line_is_run_again(small: SmallRun) -> None:
+    small.suite(QUIET)
+    whole = small.run("-j", "1")
+    lines = small.records.read_bytes().splitlines(keepends=True)
+    small.records.write_bytes(b"".join(lines[:3]) + lines[3][:100])
+    done = small.run("-j", "1", "--resume", str(small.records))
+    assert done.code == 0, done.said
+    assert done.records[1:3] == whole.records[1:3]
+    assert done.cases.keys() == whole.cases.keys() and done.footer["recorded"] == 6
+
+
+def test_interrupted_run_is_resumed_without_its_footer(cut: Cut) -> None:
+    cut.suite(QUIET, WAITS)
+    process = cut.small.start("-j", "1", *LIMIT)
+    cut.until(cut.waits, process)
+    process.send_signal(signal.SIGINT)
+    assert cut.small.end(process).code == 130
+    cut.flag.unlink()
+    done = cut.small.run("-j", "1", "--resume", str(cut.small.records))
+    assert done.code == 0, done.said
+    assert [r["record"] for r in done.records] == ["header", *["case"] * 7, "footer"]
+
+
+def header(**loader: str) -> bytes:
+    return json.dumps({"record": "header", "loader": loader}).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "no such file or directory"),
+        (b"", "does not begin with the header of a run"),
+        (b"[" * 100_000 + b"\n", "line 1 is not a record"),
+        (b'{"record": "footer"}\n', "does not begin with the header of a run"),
+        (header() + b'{"record": "case"}\n', "holds a case whose record is not complete"),
+        (header(real_path="/other"), "is of another loader"),
+    ],
+)
+def test_what_cannot_be_resumed_is_said(small: SmallRun, content: bytes | None, says: str) -> None:
+    small.suite(QUIET)
+    file = small.scratch / "old.jsonl"
+    if content is not None:
+        file.write_bytes(content)
+    done = small.run("-j", "1", "--resume", str(file))
+    assert done.code == 2
+    assert f"--resume {file}: {says}" in done.said
+    assert (file.read_bytes() if file.exists() else None) == content, "it is left as it was"
+
+
+def test_another_selection_is_not_resumed(small: SmallRun) -> None:
+    small.suite(QUIET)
+    assert small.run("-j", "1", "-k", "quiet and 3").code == 0
+    done = small.run("-j", "1", "-k", "quiet and 4", "--resume", str(small.records))
+    assert done.code == 2
+    assert "give the same selection" in done.said
+    assert os.path.getsize(small.records) > 0

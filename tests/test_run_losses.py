@@ -1,0 +1,113 @@
+"""What subjects do to the worker that runs them costs one case: each planned case has one record."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections import Counter
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.build import build
+from tests.small_runs import HOSTILE, QUIET, Outcome, SmallRun, read
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("what", ["kill", "terminate", "trace"])
+def test_worker_that_the_subject_ends_is_a_crash_of_its_case(small: SmallRun, what: str, jobs: str) -> None:
+    small.suite(HOSTILE.replace("{what}", what), QUIET)
+    done = small.run("-j", jobs)
+    assert done.code == 1, done.said
+    assert Counter(case["verdict"] for case in done.cases.values()) == {"crash": 1, "pass": 6}
+    assert len(done.records) == 9, "header, 7 cases, footer"
+    lost = done.cases["test_hostile"]
+    assert lost["verdict"] == "crash" and lost["status"] == "unexpected"
+    assert (done.records[0]["planned"], done.footer["planned"], done.footer["recorded"]) == (7, 7, 7)
+    suite = ElementTree.parse(small.junit).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("7", "1", "0")
+    assert "1 of 7 cases unexpected" in done.said
+    assert not list(small.scratch.iterdir()), "the sandbox of the lost case is removed"
+
+
+def test_worker_that_the_subject_stops_goes_on(small: SmallRun) -> None:
+    small.suite(HOSTILE.replace("{what}", "stop"), QUIET)
+    done = small.run("-j", "1", "--time-limit", "30")
+    assert done.code == 0, done.said
+    assert len(done.cases) == done.footer["recorded"] == 7
+
+
+def test_report_that_cannot_be_made_costs_no_verdict(small: SmallRun) -> None:
+    """Folders 3,000 deep in the sandbox, then an abort: a crash, whatever can be shown of it."""
+    small.suite(HOSTILE.replace("{what}", "deep"), QUIET)
+    try:
+        done = small.run("-j", "2")
+    finally:  # nothing of Python's own removes such a folder
+        kept = build().folder / "failures" / "discovery_test_small.py_test_hostile"
+        subprocess.run(["rm", "-rf", small.scratch, kept], check=True)
+    assert done.code == 1, done.said
+    assert Counter(case["verdict"] for case in done.cases.values()) == {"crash": 1, "pass": 6}
+    assert "SIGABRT" in done.cases["test_hostile"]["message"]
+
+
+KILLS_ITSELF = '''
+import signal
+
+@requirement("DISC-LNX-014")
+def test_without_a_subject(loader, sandbox):
+    """It answers."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    assert loader
+'''
+
+
+def test_worker_lost_without_a_subject_is_an_error(small: SmallRun) -> None:
+    """As where the system kills it for memory: never a missing line."""
+    small.suite(KILLS_ITSELF, QUIET)
+    done = small.run("-j", "2")
+    assert done.code == 3, done.said
+    lost = done.cases["test_without_a_subject"]
+    assert lost["verdict"] == "error"
+    assert "SIGKILL" in lost["message"]
+    assert done.footer["recorded"] == 7
+    assert ElementTree.parse(small.junit).getroot().get("errors") == "1"
+
+
+TEARDOWN = '''
+@pytest.fixture
+def stubborn():
+    yield
+    raise ValueError("cannot be put away")
+
+@requirement("DISC-LNX-014")
+def test_clean_up(stubborn, loader, sandbox):
+    """It answers."""
+    assert loader
+
+@requirement("DISC-LNX-014")
+def test_red_and_clean_up(stubborn, loader, sandbox):
+    """It answers."""
+    assert not loader
+'''
+
+
+@pytest.mark.parametrize("way", ["command", "pytest"])
+def test_trouble_in_the_clean_up_is_no_second_record(small: SmallRun, way: str) -> None:
+    small.suite(TEARDOWN)
+    if way == "command":
+        done = small.run("-j", "1")
+        assert done.code == 1, done.said
+    else:
+        command = [*small.command()[:1], "-m", "pytest", "-c", str(small.root / "pytest.ini"), "-p", "no:cacheprovider"]
+        command += ["--rootdir", str(small.root), "-p", "harness.run.plugin", f"--loader={small.library}"]
+        subprocess.run(
+            [*command, f"--clharness-json={small.records}", str(small.root / "suites")],
+            env=small.environment,
+            capture_output=True,
+        )
+        done = Outcome(1, "", read(small.records))
+    assert [(r["case"].rpartition("::")[2], r["verdict"]) for r in done.records if r["record"] == "case"] == [
+        ("test_clean_up", "error"),
+        ("test_red_and_clean_up", "fail"),
+    ]
+    shutil.rmtree(build().folder / "failures" / "discovery_test_small.py_test_red_and_clean_up", ignore_errors=True)
