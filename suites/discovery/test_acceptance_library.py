@@ -240,12 +240,12 @@ def test_info_function_only_exported_or_only_queried_makes_a_vendor_or_not(
 
 @requirement("DISC-ACC-020")
 @pytest.mark.parametrize("platforms", [1, 3])
-@pytest.mark.parametrize("told", [True, False], ids=["told", "exported-only"])
+@pytest.mark.parametrize("by_query", [True, False], ids=["told", "exported-only"])
 def test_info_function_is_the_same_for_each_platform(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], platforms: int, told: bool
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], platforms: int, by_query: bool
 ) -> None:
     """clGetPlatformInfo is the exported function or the one in the dispatch table, the same for each platform."""
-    faults = ["exported_info_differs"] + ([] if told else ["get_platform_info_not_returned"])
+    faults = ["exported_info_differs"] + ([] if by_query else ["get_platform_info_not_returned"])
     sandbox.vendor("x", faults=faults, platforms=platforms)
     sandbox.vendor("plain")
 

@@ -45,9 +45,9 @@ class Asked:
     def by(self, *vendors: str) -> bool:
         """Whether exactly these vendors were asked in this order, for this name, and the last one's answer is ours."""
         logged = self.name.encode().decode("latin-1")  # the log has bytes
-        told = [(who, function, name[:LONGEST_LOGGED]) for who, function, name, _ in self.reached]
+        arrivals = [(who, function, name[:LONGEST_LOGGED]) for who, function, name, _ in self.reached]
         wanted = [(vendor, QUERY, logged[:LONGEST_LOGGED]) for vendor in vendors]
-        return told == wanted and self.address == (self.reached[-1][3] if self.reached else 0)
+        return arrivals == wanted and self.address == (self.reached[-1][3] if self.reached else 0)
 
 
 def reached(log: CallLog) -> list[tuple[str, str, str, int | None]]:

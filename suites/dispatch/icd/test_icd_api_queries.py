@@ -33,29 +33,29 @@ def size_of(objects: IcdObjects, query: Query) -> int:
     version = objects.device_version() if query.function == "clGetDeviceInfo" else objects.version()
     if query.version > version:
         raise Unsupported("loader", f"{query} came with OpenCL {'.'.join(map(str, query.version))}", query.name)
-    told = objects.session.buffer(8)
-    error = ask(objects, query.function, query.number, 0, None, told)
+    size_output = objects.session.buffer(8)
+    error = ask(objects, query.function, query.number, 0, None, size_output)
     for start, code in NOT_AVAILABLE.items():
         if query.name.startswith(start) and error == code:
             raise Unsupported("loader", f"{query} answered {error}: there is nothing to tell", query.name)
     assert error == CL.SUCCESS, f"answered {error} to the query of its size, expected CL_SUCCESS"
-    return told.u64()
+    return size_output.u64()
 
 
 def check_size(objects: IcdObjects, query: Query) -> None:
     size = size_of(objects, query)
-    assert query.fits(size), f"is a {query.type}; its size is told as {size} bytes"
+    assert query.fits(size), f"is a {query.type}; it reports a size of {size} bytes"
 
 
 def check_memory(objects: IcdObjects, query: Query) -> None:
     size, cl = size_of(objects, query), objects.session
-    assert size < 1 << 24, f"its size is told as {size} bytes"
+    assert size < 1 << 24, f"it reports a size of {size} bytes"
     fill = 0 if query.name == "CL_PROGRAM_BINARIES" else CANARY  # its answer goes where the memory points to
-    exact, told = cl.buffer(size, fill), cl.buffer(8)
-    error = ask(objects, query.function, query.number, size, exact, told)
+    exact, size_output = cl.buffer(size, fill), cl.buffer(8)
+    error = ask(objects, query.function, query.number, size, exact, size_output)
     if size or error != CL.INVALID_VALUE:  # of an empty list, no text says whether 0 bytes are enough
         assert error == CL.SUCCESS, f"needs {size} bytes; with these it answered {error}"
-        assert told.u64() == size, f"its size is {size} bytes, and {told.u64()} when memory is given"
+        assert size_output.u64() == size, f"its size is {size} bytes, and {size_output.u64()} when memory is given"
     larger = cl.buffer(size + 24, fill)
     error = ask(objects, query.function, query.number, size + 24, larger, None)
     assert error == CL.SUCCESS, f"needs {size} bytes; with {size + 24} it answered {error}"

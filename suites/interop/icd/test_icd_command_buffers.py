@@ -156,8 +156,12 @@ def test_flags_that_the_device_cannot_do_are_invalid_property(icd: Icd, sandbox:
     """Simultaneous use is CL_INVALID_PROPERTY where the device does not say that it can do that."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
-            told, value = made.use.answer("clGetDeviceInfo", made.device, CL.DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR)
-            able = told == 0 and int.from_bytes(value, "little") & CL.COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+            query_error, value = made.use.answer(
+                "clGetDeviceInfo", made.device, CL.DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
+            )
+            able = (
+                query_error == 0 and int.from_bytes(value, "little") & CL.COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+            )
             error, buffer = made.create(CL.COMMAND_BUFFER_FLAGS_KHR, CL.COMMAND_BUFFER_SIMULTANEOUS_USE_KHR)
             assert error == (0 if able else CL.INVALID_PROPERTY)
             assert bool(buffer) == (error == 0)

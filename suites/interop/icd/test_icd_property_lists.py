@@ -108,9 +108,9 @@ def test_value_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbox, functio
                 outcomes = []
                 for bad in (UNKNOWN, value):
                     error, made = creator.create(list_of(*before, (name, bad), *after))
-                    told = creator.answers(made, []) if made else {}
-                    told.pop(CL.SAMPLER_ADDRESSING_MODE, None)  # whatever became of the bad value
-                    outcomes.append((error, told))
+                    answer_of_bad = creator.answers(made, []) if made else {}
+                    answer_of_bad.pop(CL.SAMPLER_ADDRESSING_MODE, None)  # whatever became of the bad value
+                    outcomes.append((error, answer_of_bad))
                 assert outcomes[0] == outcomes[1]
 
 

@@ -60,9 +60,9 @@ def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
     """Calls the function on objects of vendors of both generations; gives what is wrong with what became of it."""
     around = [layer.name for layer in layers if isinstance(layer, MockLayer)]
     wraps = any(isinstance(layer, Layer) and layer.wraps_handles for layer in layers)
-    told = {"answers": [function.name]}
-    sandbox.vendor("a", functions=told)
-    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    behaviour = {"answers": [function.name]}
+    sandbox.vendor("a", functions=behaviour)
+    sandbox.vendor("b", functions=behaviour, icd2=loader.has("ICD 2"))
     with start_with_layers(loader, sandbox, layers) as cl:
         with preparing():
             platforms = cl.GetPlatformIDs()
