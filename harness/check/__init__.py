@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     # --- its property lists ---
     from harness.check.icd.creators import (
         Answer, BUFFER, CONTEXT, CONTEXTS, CREATORS, FROM_TYPE, HIGH, IMAGE, LOW, MED, MEMORY, OLDER, QUEUE,
-        QUEUES, QUEUE_KHR, SAMPLER, Lists, listed, lists_of, orders, shown,
+        QUEUES, QUEUE_KHR, SAMPLER, Creator, creators_of, list_of, orders, shown,
     )
 
     # --- its sharing with OpenGL, its external memory and semaphores ---

@@ -1,7 +1,7 @@
 """Many calls in one case, each judged by itself.
 
 A driver's start is what a case costs, so calls that should leave nothing behind share a process. What goes wrong is
-made once more in a process of its own, and so is what comes behind it: an improper call that was taken may do damage.
+made once more in a process of its own, and so is what comes after it: an improper call that was taken may do damage.
 
 with icd.attempts(sandbox) as attempts:
     attempts.check("size 0", lambda objects: ... assertions ...)

@@ -37,7 +37,7 @@ __all__ = [
     "words_of",
 ]
 
-# What the text calls a handle that is no object of its class.
+# What the text calls a handle that is not an object of its class.
 INVALID = {
     "cl_platform_id": "CL_INVALID_PLATFORM",
     "cl_device_id": "CL_INVALID_DEVICE",

@@ -209,7 +209,7 @@ def uses(session: IcdSession, extension: str, devices: int = 1) -> list[Use]:
 
 @contextlib.contextmanager
 def may_block(outcomes: list[str]) -> Iterator[None]:
-    """For calls that may wait, by the specification, for what they are to be ordered behind."""
+    """For calls that may wait, by the specification, for what they are to be ordered after."""
     try:
         yield
     except Hung:
