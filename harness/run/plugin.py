@@ -135,8 +135,8 @@ def _loader(config: pytest.Config) -> Loader:
     """The loader of this process: the one under test, or the first one that a layer or an ICD is tested with."""
     if LOADER not in config.stash:
         asked = config.getoption("--loader")
-        path = build().reference_loader if not for_loaders(config) and not asked else search.loader_path(asked)
-        loader = _asked(path, config)
+        system = search.system_loader() if for_loaders(config) and not asked else None
+        loader = _asked(Path(asked) if asked else system or build().reference_loader, config)
         config.stash[LOADER] = loader
         tested = _layer(config) or _icd(config) or loader
         facts = tested.facts
@@ -252,4 +252,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     found = config.stash.get(LOADER, None)
-    return [f"loader: {found} {found.path}"] if found else []
+    if found:
+        return [f"loader: {found} {found.path}"]
+    if search.system_loader() is None:
+        none = f"there is no {search.SONAME} on this machine"
+        return [f"loader: {none}: the suites test clharness's own reference loader"]
+    return []
