@@ -103,6 +103,17 @@ def test_interrupted_run_reports_what_ran(cut: Cut, number: signal.Signals, time
     assert not list(cut.small.scratch.iterdir()), "the case that was cut short put its sandbox away"
 
 
+def test_interrupt_from_a_terminal_reaches_every_process(cut: Cut) -> None:
+    """Workers leave it to the run, which ends them."""
+    cut.suite(WAITS, QUIET)
+    process = cut.small.start("-j", "2", *LIMIT, process_group=0)
+    cut.until(cut.waits, process)
+    os.killpg(process.pid, signal.SIGINT)
+    done = cut.small.end(process)
+    assert done.code == 130, done.said
+    assert (done.footer["planned"], done.footer["recorded"]) == (7, 6)
+
+
 @pytest.mark.parametrize("ignored", [False, True], ids=["foreground", "background"])
 def test_interrupt_while_cases_are_collected(cut: Cut, ignored: bool) -> None:
     cut.suite(COLLECTS, QUIET)

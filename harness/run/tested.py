@@ -9,6 +9,8 @@ import pytest
 from harness.expectations import Expectations
 from harness.report import Header
 from harness.run import plugin
+from harness.subject.icd import ICD_TIME_LIMIT
+from harness.subject.loader import DEFAULT_TIME_LIMIT
 
 
 def ask(config: pytest.Config) -> None:
@@ -43,3 +45,9 @@ def option(config: pytest.Config) -> str:
 def is_loader(config: pytest.Config) -> bool:
     """Whether a loader is tested."""
     return plugin.for_loaders(config)
+
+
+def time_limit(config: pytest.Config) -> float:
+    """Seconds until a call of the subject counts as hung."""
+    usual = ICD_TIME_LIMIT if plugin.for_icds(config) else DEFAULT_TIME_LIMIT
+    return float(config.getoption("--time-limit") or usual)
