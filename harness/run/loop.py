@@ -52,6 +52,7 @@ class Loop:
         self.unprinted: str | None = None
         self.error: ClharnessError | None = None
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         self._config = config
 

@@ -18,6 +18,11 @@ def ask(config: pytest.Config) -> None:
     plugin._loader(config)
 
 
+def is_known(config: pytest.Config) -> bool:
+    """Whether the subject has been asked what it is."""
+    return plugin.EXPECTATIONS in config.stash
+
+
 def expectations(config: pytest.Config) -> Expectations:
     """What the subject is known to do differently."""
     ask(config)
