@@ -277,3 +277,16 @@ def test_document_set_changes_the_value_only() -> None:
     document = Document('[[deviation]]\n  verdict  =  ["hang",\n   "crash"] # why\nreason = "verdict = x"\n')
     document.set("deviation", 0, "verdict", "fail")
     assert document.render() == '[[deviation]]\n  verdict  =  "fail" # why\nreason = "verdict = x"\n'
+
+
+def test_document_keeps_entries_of_two_kinds_in_turns() -> None:
+    text = FILE + FILE[FILE.index("\n# Upstream") :].replace("DISC-LNX-011", "DISC-LNX-012")
+    document = Document(text)
+    document.set("deviation", 1, "verdict", "crash")
+    assert document.render() == text.replace('"DISC-LNX-012"\nverdict = "hang"', '"DISC-LNX-012"\nverdict = "crash"')
+
+
+def test_document_gives_every_file_of_the_project_back_as_it_is() -> None:
+    for file in (*expectations_module.FOLDER.glob("*.toml"), *expectations_module.FOLDER.glob("*/*.toml")):
+        text = file.read_text(encoding="utf-8")
+        assert Document(text).render() == text, file

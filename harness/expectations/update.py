@@ -68,10 +68,10 @@ def _open(expectations: Expectations, loader: Mapping[str, Any], path: Path | No
             "--update-expectations: this loader does not tell its name, so no file would be found for it; "
             "name the file to write with --expect"
         )
-    head = f"# What is known about {name}: accepted deviations and outcomes in the grey areas.\n\n"
-    head += Document.assignment("loader", name)
+    document = Document(f"# What is known about {name}: accepted deviations and outcomes in the grey areas.\n\n")
+    document.head["loader"] = name
     if re.match(r"\d", version):
-        head += Document.assignment("versions", "==" + version)
+        document.head["versions"] = "==" + version
     slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
     if path is None:
         path = expectations.folder / f"{slug}.toml"
@@ -79,7 +79,7 @@ def _open(expectations: Expectations, loader: Mapping[str, Any], path: Path | No
             path = expectations.folder / f"{slug}-{version}.toml"
     if path.exists():
         raise UsageError(f"{path} exists and does not hold for {name} {version}; correct its `versions`")
-    return Document(head), path
+    return document, path
 
 
 def _revise(
