@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     # --- a session: calls, values, how it can end ---
     from harness.probe.convenience import PLATFORM_NOT_FOUND, CallFailed
+    from harness.probe.deviations import Parts
     from harness.probe.session import CANARY, CommandError, Session
     from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack
     from harness.probe.verdicts import Crashed, Leaked, SubjectFailure

@@ -17,6 +17,7 @@ from harness.check import (
     Code,
     Icd,
     Lists,
+    Parts,
     Sandbox,
     Unsupported,
     Value,
@@ -24,6 +25,7 @@ from harness.check import (
     listed,
     lists_of,
     requirement,
+    shown,
 )
 
 SUCCESS = Code(0)
@@ -121,12 +123,13 @@ def user_sync(lists: Lists) -> None:
 @pytest.mark.parametrize("function", CONTEXTS)
 def test_user_sync_is_true_or_false_and_nothing_else(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_CONTEXT_INTEROP_USER_SYNC is CL_TRUE or CL_FALSE and nothing else, before and behind the platform."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for lists in lists_of(session, function, user_sync):
             platform = (PLATFORM, lists.platform)
             for value, error in ((0, SUCCESS), (1, SUCCESS), (2, INVALID_PROPERTY), (0xFFFF_FFFF, INVALID_PROPERTY)):
                 for pairs in ([platform, (USER_SYNC, value)], [(USER_SYNC, value), platform]):
-                    assert lists.create(listed(*pairs))[0] == error
+                    with parts(shown(listed(*pairs))):
+                        assert lists.create(listed(*pairs))[0] == error
 
 
 @requirement("PL-CTX-007")

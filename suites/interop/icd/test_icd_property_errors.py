@@ -28,11 +28,13 @@ from harness.check import (
     USER_SYNC,
     Icd,
     Lists,
+    Parts,
     Sandbox,
     Unsupported,
     listed,
     lists_of,
     requirement,
+    shown,
 )
 
 OWN = {
@@ -62,13 +64,14 @@ def refused(lists: Lists) -> tuple[int, int]:
 @pytest.mark.parametrize("function", functions())
 def test_unknown_property_is_refused_at_every_place(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A name that the function does not know is refused, whatever its value, alone, before and behind known ones."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for lists in lists_of(session, function):
             own = [name for name, _ in (*lists.pairs(), *lists.zero_pairs())]
             for name in [*UNKNOWN, *(name for name in OTHERS if name not in own)]:
                 unknown = (name, 1)
                 for pairs in ([unknown], [(name, 0)], [*lists.pairs(), unknown], [unknown, *lists.pairs()]):
-                    assert lists.create(listed(*pairs)) == refused(lists)
+                    with parts(shown(listed(*pairs))):
+                        assert lists.create(listed(*pairs)) == refused(lists)
 
 
 @pytest.mark.parametrize("function", functions(memory="PL-MEM-002"))
@@ -77,16 +80,19 @@ def test_repeated_property_is_refused(icd: Icd, sandbox: Sandbox, function: str)
 
     Buffers have a property with cl_ext_buffer_device_address only, images have none: there an unknown name comes twice.
     """
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for lists in lists_of(session, function):
             known = lists.pairs() or [(0x7777, 1)]
             for pair in known:
                 others = [other for other in known if other != pair]
                 for pairs in ([pair, pair], [pair, *others, pair], [*others, pair, pair]):
-                    assert lists.create(listed(*pairs)) == refused(lists)
+                    with parts(shown(listed(*pairs))):
+                        assert lists.create(listed(*pairs)) == refused(lists)
             for zero in lists.zero_pairs():
-                assert lists.create(listed(zero, (zero[0], 1))) == refused(lists)
-                assert lists.create(listed((zero[0], 1), zero)) == refused(lists)
+                with parts(shown(listed(zero, (zero[0], 1)))):
+                    assert lists.create(listed(zero, (zero[0], 1))) == refused(lists)
+                with parts(shown(listed((zero[0], 1), zero))):
+                    assert lists.create(listed((zero[0], 1), zero)) == refused(lists)
 
 
 BAD = {
@@ -110,24 +116,26 @@ def limited(lists: Lists) -> None:
 @pytest.mark.parametrize("function", [param for param in functions() if param.values[0] in BAD])
 def test_bad_value_of_a_property_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A value that the property cannot have is refused. The control is the list with a good value."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for lists in lists_of(session, function, limited):
             assert lists.create(listed(*lists.pairs()))[0] == 0
             for pair in bad_pairs(lists):
-                assert lists.create(listed(pair)) == refused(lists)
+                with parts(shown(listed(pair))):
+                    assert lists.create(listed(pair)) == refused(lists)
 
 
 @requirement("PL-CQ-001", "PL-GEN-015")
 @pytest.mark.parametrize("function", QUEUES)
 def test_bad_value_of_a_queue_property_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Bits of CL_QUEUE_PROPERTIES that mean nothing are not valid, nor are hints of no level: CL_INVALID_VALUE."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for lists in lists_of(session, function):
             bad = [(QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
             hints = {"cl_khr_priority_hints": PRIORITY, "cl_khr_throttle_hints": THROTTLE}
             bad += [(name, 8) for extension, name in hints.items() if extension in lists.extensions]
             for pair in bad:
-                assert lists.create(listed(pair)) == (INVALID_VALUE, 0)
+                with parts(shown(listed(pair))):
+                    assert lists.create(listed(pair)) == (INVALID_VALUE, 0)
 
 
 @requirement("PL-CQ-002")

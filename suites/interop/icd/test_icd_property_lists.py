@@ -21,12 +21,14 @@ from harness.check import (
     USER_SYNC,
     Icd,
     Lists,
+    Parts,
     Sandbox,
     Unsupported,
     listed,
     lists_of,
     orders,
     requirement,
+    shown,
 )
 
 UNKNOWN = 0x7777
@@ -181,10 +183,11 @@ def test_name_that_is_right_in_32_bits_is_unknown(icd: Icd, sandbox: Sandbox, fu
 @requirement("PL-GEN-013", "PL-CQ-001")
 def test_unknown_bit_of_queue_properties_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """CL_QUEUE_PROPERTIES has 64 bits: one that means nothing is not valid, wherever it is."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for lists in lists_of(session, QUEUE):
             for bit in (12, 31, 32, 40, 63):
-                assert lists.create(listed((QUEUE_PROPERTIES, PROFILING | 1 << bit))) == (INVALID_VALUE, 0)
+                with parts(shown(listed((QUEUE_PROPERTIES, PROFILING | 1 << bit)))):
+                    assert lists.create(listed((QUEUE_PROPERTIES, PROFILING | 1 << bit))) == (INVALID_VALUE, 0)
 
 
 @requirement("PL-GEN-016")

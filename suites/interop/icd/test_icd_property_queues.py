@@ -25,12 +25,14 @@ from harness.check import (
     Code,
     Icd,
     Lists,
+    Parts,
     Sandbox,
     Unsupported,
     Value,
     listed,
     lists_of,
     requirement,
+    shown,
 )
 
 SUCCESS, INVALID_DEVICE = Code(0), Code(-33)
@@ -68,15 +70,17 @@ def test_unknown_bits_are_refused_by_the_older_function(icd: Icd, sandbox: Sandb
 @pytest.mark.parametrize("function", QUEUES)
 def test_bits_that_the_device_lacks_are_invalid_queue_properties(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Valid bits that the device does not support are CL_INVALID_QUEUE_PROPERTIES; those that it supports are fine."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for lists in lists_of(session, function):
             for bit in (OUT_OF_ORDER, PROFILING):
                 error = SUCCESS if host_bits(lists) & bit else INVALID_QUEUE_PROPERTIES
-                assert lists.create(listed((QUEUE_PROPERTIES, bit)))[0] == error
+                with parts(shown(listed((QUEUE_PROPERTIES, bit)))):
+                    assert lists.create(listed((QUEUE_PROPERTIES, bit)))[0] == error
                 assert older(lists, bit)[0] == error
             if not lists.device_number(DEVICE_PROPERTIES, 8):
                 bits = ON_DEVICE | OUT_OF_ORDER
-                assert lists.create(listed((QUEUE_PROPERTIES, bits))) == (INVALID_QUEUE_PROPERTIES, 0)
+                with parts(shown(listed((QUEUE_PROPERTIES, bits)))):
+                    assert lists.create(listed((QUEUE_PROPERTIES, bits))) == (INVALID_QUEUE_PROPERTIES, 0)
 
 
 REFUSED = (INVALID_VALUE, INVALID_QUEUE_PROPERTIES)
@@ -148,12 +152,14 @@ def test_queue_size_that_equals_a_name_is_a_size(icd: Icd, sandbox: Sandbox) -> 
 def test_hints_for_a_queue_on_the_device_are_refused(icd: Icd, sandbox: Sandbox, extension: str, name: int) -> None:
     """Hints are for queues on the host: there each level is fine, and on the device CL_INVALID_QUEUE_PROPERTIES."""
     bits = (QUEUE_PROPERTIES, ON_DEVICE | OUT_OF_ORDER)
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for lists in lists_of(session, QUEUE, lambda one: one.require_extension(extension)):
             for level in (HIGH, MED, LOW):
-                assert lists.create(listed((name, level)))[0] == 0
+                with parts(shown(listed((name, level)))):
+                    assert lists.create(listed((name, level)))[0] == 0
                 for pairs in ([bits, (name, level)], [(name, level), bits]):
-                    assert lists.create(listed(*pairs)) == (INVALID_QUEUE_PROPERTIES, 0)
+                    with parts(shown(listed(*pairs))):
+                        assert lists.create(listed(*pairs)) == (INVALID_QUEUE_PROPERTIES, 0)
 
 
 @requirement("PL-CQ-006")
