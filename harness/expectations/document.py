@@ -57,6 +57,11 @@ class Document:
     def append(self, kind: str, table: Table) -> None:
         self._blocks[self._next(kind)] = [_entry(kind, table)]
 
+    def single(self, kind: str) -> list[tuple[int, Table]]:
+        """The entries of a kind that were not replaced by several, with their numbers."""
+        blocks = ((number, blocks) for (k, number), blocks in self._blocks.items() if k == kind and len(blocks) == 1)
+        return [(number, block[0].unwrap()[kind][0]) for number, block in blocks]
+
     def has_comment(self, kind: str, number: int) -> bool:
         """Whether a comment stands above the entry."""
         return any("#" in _above(block) for block in self._blocks[kind, number][:1])

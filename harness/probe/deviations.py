@@ -89,6 +89,7 @@ def part_deviation(what: str, error: BaseException) -> Deviation:
 _ENDED = re.compile(r"(SIG\w+|signal \d+|the process ended with exit code \d+) in: (.*)")
 _SILENT = re.compile(r"no answer within .*? to: (.*)")
 _CALL = re.compile(r"(?:(?:address \d+ \S+|call \d+) )?(cl[A-Z]\w*)")
+_COMPARED = re.compile(r"assert (CL_\w+|0|-\d+) == (CL_\w+|0|-\d+)$")
 _ANSWERED = re.compile(r"answered (\S+), expected (.+?)(?: \(-?\d+\))?$")
 
 
@@ -101,7 +102,10 @@ def answer_of(error: BaseException) -> str:
         return "no answer"
     if answered := _ANSWERED.match(line):
         line = f"{_code(answered[1])} instead of {answered[2]}"
-    line = _steady(re.sub(r"\banswered (-\d+)", lambda m: f"answered {_code(m[1])}", line))
+    if compared := _COMPARED.match(line):
+        got, wanted = map(_code, compared.groups())
+        line = f"{got} instead of {wanted}" if got.startswith("CL_") and wanted.startswith("CL_") else line
+    line = _steady(re.sub(r"\b(answered|error) (-\d+)", lambda m: f"{m[1]} {_code(m[2])}", line))
     if isinstance(error, Leaked):
         line = re.sub(r"\d{3,}", "*", line)
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}*"

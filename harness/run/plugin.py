@@ -20,6 +20,7 @@ from harness.build import build
 from harness.check.icd.advertised import require as require_extension
 from harness.check.layer import manners
 from harness.errors import ClharnessError, UsageError
+from harness.expectations.update import refuse_unasked
 from harness.run.cases import CASE, COMMAND, Case
 from harness.sandbox import Sandbox
 from harness.selftest.mutants.icd import seeded_icd
@@ -148,6 +149,8 @@ def _loader(config: pytest.Config) -> Loader:
             config.stash[EXPECTATIONS] = expectations.Expectations()
         else:
             config.stash[EXPECTATIONS] = expectations.find(facts.name, version, _expectations_folder(config))
+        if config.getoption("--update-expectations"):
+            refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None)
     return config.stash[LOADER]
 
 
