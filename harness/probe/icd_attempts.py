@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from harness.api.model import api
+from harness.api.wording import argument
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.verdicts import Crashed, Hung, SubjectFailure
@@ -114,10 +115,15 @@ def readable(text: str) -> str:
 
 
 def _shown(function: str, words: list[str]) -> Iterator[str]:
-    """Numbers as they are, NULL, and the names of parameters for objects and memory."""
+    """Constants by name, numbers, NULL, and the names of parameters for objects and memory."""
     for parameter, word in zip(api().functions[function].parameters, words, strict=False):
-        number = word.lstrip("-").isdigit()
-        yield "NULL" if word == "0" and parameter.kind != "integer" else word if number else parameter.name
+        if not word.removeprefix("-").isdecimal():
+            yield parameter.name
+        elif parameter.kind != "integer":
+            yield "NULL" if word == "0" else word
+        else:
+            name = argument(parameter, int(word))
+            yield name if name.startswith("CL_") else word
 
 
 def _first_lines(error: BaseException) -> str:

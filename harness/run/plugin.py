@@ -17,7 +17,7 @@ from harness.errors import ClharnessError
 from harness.run import tested
 from harness.run.cases import CASE, COMMAND, Case
 from harness.sandbox import Sandbox
-from harness.subject import KINDS, Loader, Subject
+from harness.subject import KINDS, Loader, Subject, search
 
 pytest_plugins = ["harness.run.collection", "harness.run.results", "harness.run.session"]
 
@@ -126,5 +126,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    subject = config.stash.get(tested.SUBJECT, None)
-    return [f"{subject.word}: {subject.facts.name} {subject.facts.version} {subject.path}"] if subject else []
+    if subject := config.stash.get(tested.SUBJECT, None):
+        return [f"{subject.word}: {subject.facts.name} {subject.facts.version} {subject.path}"]
+    if search.system_loader() is None:
+        none = f"there is no {search.SONAME} on this machine"
+        return [f"loader: {none}: the suites test clharness's own reference loader"]
+    return []

@@ -98,6 +98,11 @@ def ask(config: pytest.Config) -> None:
     expectations(config)
 
 
+def is_known(config: pytest.Config) -> bool:
+    """Whether the subject has been asked what it is."""
+    return EXPECTATIONS in config.stash
+
+
 def subject(config: pytest.Config) -> Subject:
     """The subject of this process, asked; where each case makes one of its own, the loader. Raises UsageError."""
     if SUBJECT not in config.stash:
@@ -117,9 +122,10 @@ def case_subject(config: pytest.Config, sandbox: Sandbox) -> Subject:
     return own
 
 
-def time_limit(config: pytest.Config, of: Subject) -> float:
-    """Seconds until a case counts as hung."""
-    return float(config.getoption("--time-limit") or of.default_time_limit)
+def time_limit(config: pytest.Config, of: Subject | None = None) -> float:
+    """Seconds until a call of the subject under test, or of another one, counts as hung."""
+    usual = (of or kind_of(config)).default_time_limit
+    return float(config.getoption("--time-limit") or usual)
 
 
 def expectations(config: pytest.Config) -> Expectations:

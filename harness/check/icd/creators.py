@@ -108,17 +108,17 @@ class CreateFunction:
 
 def _image(o: IcdObjects, words: Any) -> Sequence[Any]:
     """A 2D image of 4 by 4: CL_RGBA and CL_UNORM_INT8, and a description that is 0 but for type, width and height."""
-    image_format = o.session.words([0x10B5 | 0x10D2 << 32])
-    return (o.context, words, 1, image_format, o.session.words([0x10F1, 4, 4, 0, 0, 0, 0, 0, 0]), None)
+    image_format = o.session.words([CL.RGBA | CL.UNORM_INT8 << 32])
+    return (o.context, words, 1, image_format, o.session.words([CL.MEM_OBJECT_IMAGE2D, 4, 4, 0, 0, 0, 0, 0, 0]), None)
 
 
 def _queue(o: IcdObjects, words: Any) -> Sequence[Any]:
     return (o.context, o.device, words)
 
 
-_CONTEXT = ("cl_context", "clGetContextInfo", 0x1082, (1, 0))
-_QUEUE = ("cl_command_queue", "clGetCommandQueueInfo", 0x1098, (3, 0))
-_MEM = ("cl_mem", "clGetMemObjectInfo", 0x110A, (3, 0))
+_CONTEXT = ("cl_context", "clGetContextInfo", CL.CONTEXT_PROPERTIES, (1, 0))
+_QUEUE = ("cl_command_queue", "clGetCommandQueueInfo", CL.QUEUE_PROPERTIES_ARRAY, (3, 0))
+_MEM = ("cl_mem", "clGetMemObjectInfo", CL.MEM_PROPERTIES, (3, 0))
 
 CREATORS = {
     creator.function: creator
@@ -156,7 +156,7 @@ CREATORS = {
             "clCreateSamplerWithProperties",
             "cl_sampler",
             "clGetSamplerInfo",
-            0x1158,
+            CL.SAMPLER_PROPERTIES,
             (3, 0),
             lambda o, words: (o.context, words),
             (CL.INVALID_VALUE,),

@@ -6,13 +6,6 @@ import pytest
 
 from harness.check import CANARY, CL, Buffer, Icd, IcdObjects, Query, Sandbox, Unsupported, calls, queries, requirement
 
-NOT_AVAILABLE = {
-    "CL_KERNEL_GLOBAL_WORK_SIZE": CL.INVALID_VALUE,  # of a custom device or a built-in kernel only
-    "CL_KERNEL_ARG": CL.KERNEL_ARG_INFO_NOT_AVAILABLE,
-    "CL_PROFILING": CL.PROFILING_INFO_NOT_AVAILABLE,
-    "CL_QUEUE_SIZE": CL.INVALID_COMMAND_QUEUE,  # of a queue on the device only
-    "CL_PROGRAM_IL": CL.INVALID_VALUE,
-}
 FUNCTIONS = sorted({query.function for query in queries()} & calls.recipes().keys())
 
 
@@ -35,9 +28,7 @@ def size_of(objects: IcdObjects, query: Query) -> int:
         raise Unsupported("loader", f"{query} came with OpenCL {'.'.join(map(str, query.version))}", query.name)
     size_output = objects.session.buffer(8)
     error = ask(objects, query.function, query.number, 0, None, size_output)
-    for start, code in NOT_AVAILABLE.items():
-        if query.name.startswith(start) and error == code:
-            raise Unsupported("loader", f"{query} answered {error}: there is nothing to tell", query.name)
+    calls.require_answer(query, error)
     assert error == CL.SUCCESS, f"answered {error} to the query of its size, expected CL_SUCCESS"
     return size_output.u64()
 
