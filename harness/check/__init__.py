@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     # --- a session: calls, values, how it can end ---
     from harness.probe.convenience import CallFailed
+    from harness.probe.deviations import Parts
     from harness.probe.session import CANARY, CommandError, Session
     from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack
     from harness.probe.verdicts import Crashed, Leaked, SubjectFailure

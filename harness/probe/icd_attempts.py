@@ -17,6 +17,7 @@ from typing import Self
 
 from harness.api.model import api
 from harness.api.wording import argument
+from harness.probe.deviations import part_deviation, with_deviations
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.verdicts import Crashed, Hung, SubjectFailure
@@ -99,11 +100,12 @@ class Attempts:
         said = "\n".join(f"{label}: {_first_lines(error)}" for label, error in self.failures)
         said = f"{len(self.failures)} of {self.made} calls\n{said}"
         worst = next((e for _, e in self.failures if isinstance(e, SubjectFailure)), None)
+        deviations = [part_deviation(label, error) for label, error in self.failures]
         if isinstance(worst, Hung):
-            raise Hung(said, worst.stacks)
+            raise with_deviations(Hung(said, worst.stacks), deviations)
         if worst is not None:
-            raise Crashed(said, worst.stacks)
-        raise AssertionError(said)
+            raise with_deviations(Crashed(said, worst.stacks), deviations)
+        raise with_deviations(AssertionError(said), deviations)
 
 
 _CALL = re.compile(r"(?:address \d+ \S+|call \d+) (cl\w+) ?(.*)")

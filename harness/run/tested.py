@@ -16,6 +16,7 @@ import pytest
 
 from harness.build import build
 from harness.expectations import FOLDER, Expectations, find, load
+from harness.expectations.update import refuse_unasked
 from harness.report import Header
 from harness.sandbox import Sandbox
 from harness.selftest.seeded import SEEDED
@@ -141,6 +142,8 @@ def expectations(config: pytest.Config) -> Expectations:
         else:
             folder = FOLDER / kind_of(config).expectations_folder
             config.stash[EXPECTATIONS] = find(facts.name, version, folder)
+        if config.getoption("--update-expectations"):
+            refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None)
     return config.stash[EXPECTATIONS]
 
 

@@ -80,8 +80,9 @@ def in_words(properties: Properties) -> Buffer | Words | None:
     return list_of(*pairs) if len(pairs) == len(properties) else cast(Words, properties)
 
 
-def shown(words: Buffer | Words | None) -> str:
+def shown(properties: Properties) -> str:
     """A list as a failure shows it: {CL_QUEUE_PROPERTIES, 0x2, 0}."""
+    words = in_words(properties)
     if words is None or isinstance(words, Buffer):
         return "NULL" if words is None else "a list in memory"
     texts = [str(_NAMES.get(w, f"{w:#x}")) if i % 2 == 0 else f"{w:#x}" for i, w in enumerate(words[:-1])]
@@ -268,7 +269,7 @@ class Creator:
         value = self.expect_created(pairs)
         answers, expected = self.answers(value, pairs or ()) if value else {}, self.expected_answers(pairs or ())
         if value and answers != expected:
-            words = shown(in_words(pairs))
+            words = shown(pairs)
             raise AssertionError(f"{self.about} with {words}: queries answer {answers}, expected {expected}")
         return value
 

@@ -11,6 +11,7 @@ from harness.check import (
     Callback,
     Creator,
     Icd,
+    Parts,
     Sandbox,
     Unsupported,
     Value,
@@ -18,6 +19,7 @@ from harness.check import (
     creators_of,
     list_of,
     requirement,
+    shown,
 )
 
 NUM_DEVICES = api().constant("CL_CONTEXT_NUM_DEVICES")
@@ -115,7 +117,7 @@ def user_sync(creator: Creator) -> None:
 @pytest.mark.parametrize("function", CONTEXTS)
 def test_user_sync_is_true_or_false_and_nothing_else(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_CONTEXT_INTEROP_USER_SYNC is CL_TRUE or CL_FALSE and nothing else, before and after the platform."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, function, user_sync):
             platform = (CL.CONTEXT_PLATFORM, creator.platform)
             for value, error in (
@@ -128,7 +130,8 @@ def test_user_sync_is_true_or_false_and_nothing_else(icd: Icd, sandbox: Sandbox,
                     [platform, (CL.CONTEXT_INTEROP_USER_SYNC, value)],
                     [(CL.CONTEXT_INTEROP_USER_SYNC, value), platform],
                 ):
-                    assert creator.create(pairs)[0] == error
+                    with parts(shown(pairs)):
+                        assert creator.create(pairs)[0] == error
 
 
 @requirement("PL-CTX-007")

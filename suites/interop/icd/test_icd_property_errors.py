@@ -18,10 +18,12 @@ from harness.check import (
     SAMPLER,
     Creator,
     Icd,
+    Parts,
     Sandbox,
     Unsupported,
     creators_of,
     requirement,
+    shown,
 )
 
 OWN = {
@@ -45,13 +47,14 @@ def functions(memory: str = "PL-MEM-001") -> list[Any]:
 @pytest.mark.parametrize("function", functions())
 def test_unknown_property_is_refused_at_every_place(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A name that the function does not know is refused, whatever its value, alone, before and after known ones."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, function):
             own = [name for name, _ in (*creator.pairs(), *creator.zero_pairs())]
             for name in [*UNKNOWN, *(name for name in OTHERS if name not in own)]:
                 unknown = (name, 1)
                 for pairs in ([unknown], [(name, 0)], [*creator.pairs(), unknown], [unknown, *creator.pairs()]):
-                    creator.expect_refused(pairs, creator.refusal)
+                    with parts(shown(pairs)):
+                        creator.expect_refused(pairs, creator.refusal)
 
 
 @pytest.mark.parametrize("function", functions(memory="PL-MEM-002"))
@@ -60,16 +63,19 @@ def test_repeated_property_is_refused(icd: Icd, sandbox: Sandbox, function: str)
 
     Buffers have a property with cl_ext_buffer_device_address only, images have none: there an unknown name comes twice.
     """
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, function):
             known = creator.pairs() or [(0x7777, 1)]
             for pair in known:
                 others = [other for other in known if other != pair]
                 for pairs in ([pair, pair], [pair, *others, pair], [*others, pair, pair]):
-                    creator.expect_refused(pairs, creator.refusal)
+                    with parts(shown(pairs)):
+                        creator.expect_refused(pairs, creator.refusal)
             for zero in creator.zero_pairs():
-                creator.expect_refused([zero, (zero[0], 1)], creator.refusal)
-                creator.expect_refused([(zero[0], 1), zero], creator.refusal)
+                with parts(shown([zero, (zero[0], 1)])):
+                    creator.expect_refused([zero, (zero[0], 1)], creator.refusal)
+                with parts(shown([(zero[0], 1), zero])):
+                    creator.expect_refused([(zero[0], 1), zero], creator.refusal)
 
 
 BAD = {
@@ -99,24 +105,26 @@ def limited(creator: Creator) -> None:
 @pytest.mark.parametrize("function", [param for param in functions() if param.values[0] in BAD])
 def test_bad_value_of_a_property_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A value that the property cannot have is refused. The control is the list with a good value."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, function, limited):
             creator.expect_created(creator.pairs())
             for pair in bad_pairs(creator):
-                creator.expect_refused([pair], creator.refusal)
+                with parts(shown([pair])):
+                    creator.expect_refused([pair], creator.refusal)
 
 
 @requirement("PL-CQ-001", "PL-GEN-015")
 @pytest.mark.parametrize("function", QUEUES)
 def test_bad_value_of_a_queue_property_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Unknown bits of CL_QUEUE_PROPERTIES are not valid, nor are hints of no level: CL_INVALID_VALUE."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, function):
             bad = [(CL.QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
             hints = {"cl_khr_priority_hints": CL.QUEUE_PRIORITY_KHR, "cl_khr_throttle_hints": CL.QUEUE_THROTTLE_KHR}
             bad += [(name, 8) for extension, name in hints.items() if extension in creator.extensions]
             for pair in bad:
-                creator.expect_refused([pair], CL.INVALID_VALUE)
+                with parts(shown([pair])):
+                    creator.expect_refused([pair], CL.INVALID_VALUE)
 
 
 @requirement("PL-CQ-002")

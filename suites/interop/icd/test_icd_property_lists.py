@@ -12,12 +12,14 @@ from harness.check import (
     SAMPLER,
     Creator,
     Icd,
+    Parts,
     Sandbox,
     Unsupported,
     creators_of,
     list_of,
     orders,
     requirement,
+    shown,
 )
 
 UNKNOWN = 0x7777
@@ -167,13 +169,14 @@ def test_name_that_is_right_in_32_bits_is_unknown(icd: Icd, sandbox: Sandbox, fu
 @requirement("PL-GEN-013", "PL-CQ-001")
 def test_unknown_bit_of_queue_properties_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """CL_QUEUE_PROPERTIES has 64 bits: an unknown one is not valid, wherever it is."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, QUEUE):
             for bit in (12, 31, 32, 40, 63):
-                assert creator.create([(CL.QUEUE_PROPERTIES, CL.QUEUE_PROFILING_ENABLE | 1 << bit)]) == (
-                    CL.INVALID_VALUE,
-                    0,
-                )
+                with parts(shown([(CL.QUEUE_PROPERTIES, CL.QUEUE_PROFILING_ENABLE | 1 << bit)])):
+                    assert creator.create([(CL.QUEUE_PROPERTIES, CL.QUEUE_PROFILING_ENABLE | 1 << bit)]) == (
+                        CL.INVALID_VALUE,
+                        0,
+                    )
 
 
 @requirement("PL-GEN-016")

@@ -16,12 +16,14 @@ from harness.check import (
     CallFailed,
     Creator,
     Icd,
+    Parts,
     Sandbox,
     Unsupported,
     Value,
     creators_of,
     list_of,
     requirement,
+    shown,
 )
 
 
@@ -62,15 +64,17 @@ def test_unknown_bits_are_refused_by_the_older_function(icd: Icd, sandbox: Sandb
 @pytest.mark.parametrize("function", QUEUES)
 def test_bits_that_the_device_lacks_are_invalid_queue_properties(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Valid bits that the device does not support are CL_INVALID_QUEUE_PROPERTIES; those that it supports are fine."""
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, function):
             for bit in (CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL.QUEUE_PROFILING_ENABLE):
                 error = CL.SUCCESS if host_bits(creator) & bit else CL.INVALID_QUEUE_PROPERTIES
-                assert creator.create([(CL.QUEUE_PROPERTIES, bit)])[0] == error
+                with parts(shown([(CL.QUEUE_PROPERTIES, bit)])):
+                    assert creator.create([(CL.QUEUE_PROPERTIES, bit)])[0] == error
                 assert older(creator, bit)[0] == error
             if not creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8):
                 bits = CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
-                creator.expect_refused([(CL.QUEUE_PROPERTIES, bits)], CL.INVALID_QUEUE_PROPERTIES)
+                with parts(shown([(CL.QUEUE_PROPERTIES, bits)])):
+                    creator.expect_refused([(CL.QUEUE_PROPERTIES, bits)], CL.INVALID_QUEUE_PROPERTIES)
 
 
 REFUSED = (CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES)
@@ -138,12 +142,13 @@ def test_queue_size_that_equals_a_name_is_a_size(icd: Icd, sandbox: Sandbox) -> 
 def test_hints_for_a_queue_on_the_device_are_refused(icd: Icd, sandbox: Sandbox, extension: str, name: int) -> None:
     """Hints are for queues on the host: there each level is fine, and on the device CL_INVALID_QUEUE_PROPERTIES."""
     bits = (CL.QUEUE_PROPERTIES, CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
-    with icd.open(sandbox) as session:
+    with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, QUEUE, lambda one: one.require_extension(extension)):
             for level in (HIGH, MED, LOW):
                 creator.expect_created([(name, level)])
                 for pairs in ([bits, (name, level)], [(name, level), bits]):
-                    creator.expect_refused(pairs, CL.INVALID_QUEUE_PROPERTIES)
+                    with parts(shown(pairs)):
+                        creator.expect_refused(pairs, CL.INVALID_QUEUE_PROPERTIES)
 
 
 @requirement("PL-CQ-006")
