@@ -184,6 +184,9 @@ DEVIATION = '[[deviation]]\nrequirement = "DISC-LNX-011"\nverdict = "hang"\nreas
         (HEAD + DEVIATION.replace('"hang"', '"pass"'), "expects a pass, which is no deviation"),
         (HEAD + DEVIATION + 'outcome = "x"', "has the unknown key 'outcome'"),
         (HEAD + DEVIATION + 'case = ""', "needs `case`"),
+        (HEAD + DEVIATION + "deviates = []", "needs `deviates` as a list"),
+        (HEAD + DEVIATION + 'deviates = "clFlush: SIGSEGV"', "needs `deviates` as a list"),
+        (HEAD + 'sections = "DISC-LNX"', "the head needs `sections` as a list"),
         (HEAD + DEVIATION + 'versions = "2"', "(DISC-LNX-011) has a malformed version range"),
         (
             HEAD + '[[outcome]]\nrequirement = "DISC-LNX-017"\n',
@@ -212,3 +215,17 @@ def test_entries_of_another_suite_are_not_stale(tmp_path: Path) -> None:
     assert [e.requirement for e in found.stale([(("DISC-LNX-001",), "test_a")])] == ["DISC-LNX-002"]
     both = [(("DISC-LNX-001",), "test_a"), (("DISP-ARG-002",), "test_b")]
     assert [e.requirement for e in found.stale(both)] == ["DISC-LNX-002", "DISP-ARG-001"]
+
+
+def test_sections_that_a_file_has_not_seen(tmp_path: Path) -> None:
+    seen = load(written(tmp_path, HEAD + 'confirmed = "2026-01-31"\nsections = ["DISC-LNX"]\n'))
+    assert seen.confirmed == "2026-01-31"
+    assert seen.has_seen(["DISC-LNX-011", "DISP-ARG-001"])
+    assert not seen.has_seen(["DISP-ARG-001"])
+    assert load(written(tmp_path, HEAD)).has_seen(["DISP-ARG-001"])  # an older file: nothing is known to be new
+
+
+def test_an_entry_without_a_reason_is_unexplained(tmp_path: Path) -> None:
+    unexplained = DEVIATION.replace('"r"', '"to be explained: assert 1"')
+    found = load(written(tmp_path, HEAD + DEVIATION + unexplained))
+    assert [entry.number for entry in found.unexplained] == [1]

@@ -387,3 +387,33 @@ def test_entries_with_comments_or_other_reasons_stay_apart(path: Path) -> None:
     text, _ = updated(path, HANGS, ACCEPTED, *results)
     assert [e.case for e in load(path).entries if e.requirement == "DISC-LNX-013"] == [r.name for r in results]
     assert "# Mind this.\n[[deviation]]" in text
+
+
+# --- with which catalogue a file was last confirmed ---
+
+DAY = "2026-01-31"
+
+
+def confirmed(path: Path, *results: CaseResult, whole_suite: bool = True) -> tuple[str, list[str]]:
+    _, sayings = update(load(path, "2.3.1"), results, LOADER, whole_suite, day=DAY)
+    return path.read_text(), sayings
+
+
+def test_a_run_of_all_cases_confirms_the_file(path: Path) -> None:
+    text, sayings = confirmed(path, HANGS, ACCEPTED, case("test_x", "DISC-ENV-001"))
+    head = f'versions = ">=2, <3"\nconfirmed = "{DAY}"\nsections = ["DISC-LNX", "DISC-ENV"]\n'
+    assert text == FILE.replace('versions = ">=2, <3"\n', head)
+    assert sayings == [f"confirmed on {DAY}, with 2 sections of the catalogue"]
+    assert confirmed(path, HANGS, ACCEPTED) == (text, [])
+
+
+def test_a_head_with_tables_is_confirmed_above_them(path: Path) -> None:
+    path.write_text(FILE.replace("\n# Upstream", '\n# What it has.\n[capabilities]\n"ICD 2" = ""\n\n# Upstream'))
+    text, _ = confirmed(path, HANGS, ACCEPTED)
+    head = f'versions = ">=2, <3"\nconfirmed = "{DAY}"\nsections = ["DISC-LNX"]\n\n# What it has.\n[capabilities]\n'
+    assert head in text
+    assert "# Upstream knows.\n[[deviation]]" in text
+
+
+def test_a_part_of_the_suite_confirms_nothing(path: Path) -> None:
+    assert confirmed(path, HANGS, ACCEPTED, whole_suite=False) == (FILE, [])

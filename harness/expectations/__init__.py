@@ -9,7 +9,7 @@ kind ("num_devices=0: CL_SUCCESS instead of CL_INVALID_VALUE"): any other deviat
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -27,7 +27,7 @@ EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
 
 TO_BE_EXPLAINED = "to be explained"  # how the reason of an entry begins that nobody has given one
 
-_HEAD_KEYS = {"loader", "versions", "capabilities", "deviation", "outcome"}
+_HEAD_KEYS = {"loader", "versions", "confirmed", "sections", "capabilities", "deviation", "outcome"}
 _ENTRY_KEYS = {
     "deviation": {"requirement", "case", "verdict", "deviates", "reason", "link", "versions"},
     "outcome": {"requirement", "case", "outcome", "reason", "link", "versions"},
@@ -104,6 +104,8 @@ class Expectations:
         version: str | None = None,
         capabilities: Mapping[str, str] | None = None,
         folder: Path = FOLDER,
+        confirmed: str | None = None,
+        sections: Collection[str] | None = None,
     ) -> None:
         self.path = path
         self.folder = folder  # where a first file of this subject belongs
@@ -111,6 +113,8 @@ class Expectations:
         self.capabilities = frozenset(n for n, v in (capabilities or {}).items() if matches(v, version))
         self.loader = loader
         self.versions = versions
+        self.confirmed = confirmed  # the day of the last run of all cases that the file was brought up to
+        self.sections = None if sections is None else frozenset(sections)  # of the catalogue, as it was on that day
         self.all_entries = tuple(entries)
         self.entries = tuple(e for e in entries if matches(e.versions, version))
 
@@ -130,19 +134,33 @@ class Expectations:
         found = [e for e in self.entries if e.kind == kind and e.covers(requirements, case)]
         return min(found, key=lambda e: e.case is None, default=None)
 
-    def stale(self, cases_run: Iterable[tuple[Sequence[str], str]]) -> list[Entry]:
-        """The entries that decide no case. Only meaningful after runs of whole suites.
+    @property
+    def unexplained(self) -> list[Entry]:
+        """The entries that still lack a reason."""
+        return [entry for entry in self.entries if entry.unexplained]
 
-        `cases_run` gives the requirements and the name of each case. Entries for groups of requirements that no case
-        has are another suite's.
+    def has_seen(self, requirements: Sequence[str]) -> bool:
+        """Whether the section of a case was in the catalogue when the file was last confirmed."""
+        return self.sections is None or section_key(requirements) in (None, *self.sections)
+
+    def stale(self, cases: Iterable[tuple[Sequence[str], str]]) -> list[Entry]:
+        """The entries that decide no case. Only meaningful with all cases of the suites, whether they ran or not.
+
+        `cases` gives the requirements and the name of each case. Entries for groups of requirements that no case has
+        are another suite's.
         """
         used: set[Entry] = set()
         groups: set[str] = set()
-        for requirements, case in cases_run:
+        for requirements, case in cases:
             groups.update(_group(identifier) for identifier in requirements)
             expected = self.expected(requirements, case)
             used.update(e for e in (expected.deviation, expected.pin) if e)
         return [e for e in self.entries if e not in used and _group(e.requirement) in groups]
+
+
+def section_key(requirements: Iterable[str]) -> str | None:
+    """The section under which a case is reported: that of its first known requirement."""
+    return next((catalogue()[i].key for i in requirements if i in catalogue()), None)
 
 
 def _group(identifier: str) -> str:
@@ -161,7 +179,24 @@ def load(path: Path, version: str | None = None) -> Expectations:
         if not isinstance(tables, list):
             wrong(path, kind, f"is no list; write [[{kind}]] above each entry")
         entries += [_entry(path, kind, number, table) for number, table in enumerate(tables)]
-    return Expectations(path, loader, versions, entries, version, _capabilities(path, data))
+    return Expectations(
+        path,
+        loader,
+        versions,
+        entries,
+        version,
+        _capabilities(path, data),
+        confirmed=optional_text(path, "the head", data, "confirmed"),
+        sections=_sections(path, data),
+    )
+
+
+def _sections(path: Path, data: Mapping[str, Any]) -> list[str] | None:
+    """The head's list of sections; None where it has none: then nothing counts as new."""
+    sections = data.get("sections")
+    if sections is not None and (not isinstance(sections, list) or not all(isinstance(s, str) for s in sections)):
+        wrong(path, "the head", 'needs `sections` as a list, such as ["DISC-GEN", "DISC-LNX"]')
+    return sections
 
 
 def _capabilities(path: Path, data: Mapping[str, Any]) -> dict[str, str]:

@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import tomlkit
-from tomlkit import TOMLDocument
+from tomlkit import TOMLDocument, items
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AoT
 
 Table = dict[str, Any]
 
@@ -38,6 +37,20 @@ class Document:
     def _next(self, kind: str) -> tuple[str, int]:
         return kind, sum(k == kind for k, _ in self._blocks)
 
+    def set_head(self, key: str, value: str | list[str]) -> None:
+        """Changes or adds a value of the head; a new one stands after the others, before comments and tables."""
+        if key in self.head:
+            self.head[key] = _plain(value)
+            return
+        body = list(self.head.body)
+        last = max((n for n, (k, item) in enumerate(body) if k and not isinstance(item, items.Table)), default=-1)
+        above = tomlkit.document()
+        for name, item in body[: last + 1] if last >= 0 else body:
+            above.append(name, item)
+        below = tomlkit.dumps(self.head)[len(tomlkit.dumps(above)) :]
+        above.append(key, _plain(value))
+        self.head = tomlkit.parse(tomlkit.dumps(above) + below)
+
     def remove(self, kind: str, number: int) -> None:
         self.replace(kind, number, [])
 
@@ -51,7 +64,7 @@ class Document:
         """Changes or adds one value; a comment on its line stays."""
         for block in self._blocks[kind, number]:
             entries = block[kind]
-            assert isinstance(entries, AoT)
+            assert isinstance(entries, items.AoT)
             entries[0][key] = _plain(value)
 
     def append(self, kind: str, table: Table) -> None:

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import UsageError
-from harness.expectations import TO_BE_EXPLAINED, Entry, Expectations, load
+from harness.expectations import TO_BE_EXPLAINED, Entry, Expectations, load, section_key
 from harness.expectations.document import Document
 from harness.expectations.folding import patterns
-from harness.requirements.catalogue import catalogue
+from harness.requirements.catalogue import catalogue, index
 
 if TYPE_CHECKING:
     from harness.report.records import CaseResult
@@ -36,11 +36,13 @@ def update(
     subject: Mapping[str, Any],
     whole_suite: bool,
     path: Path | None = None,
+    day: str | None = None,
 ) -> tuple[Path, list[str]]:
     """Writes the file; returns its path and one sentence for each change.
 
     `subject` are the facts about what was tested. `path` is where the file goes when there is none yet: none is added
-    to the checkout unasked. Without `whole_suite`, entries that may stand for cases that did not run are kept.
+    to the checkout unasked. Without `whole_suite`, entries that may stand for cases that did not run are kept. With it,
+    and with a `day`, the file says that it was confirmed then, and with which sections of the catalogue.
     """
     document, target = _open(expectations, subject, path)
     change = _Update(document, expectations, results, whole_suite)
@@ -49,6 +51,8 @@ def update(
     if whole_suite:
         change.fold()
         change.remove_stale()
+        if day:
+            change.confirm(day)
     if expectations.path is None:
         change.sayings.insert(0, f"new file for {subject.get('name')} {subject.get('version') or ''}".rstrip())
     if change.sayings:
@@ -63,9 +67,9 @@ def _open(expectations: Expectations, subject: Mapping[str, Any], path: Path | N
     assert path is not None
     name, version = str(subject.get("name") or "unknown"), str(subject.get("version") or "")
     document = Document(f"# What is known about {name}: accepted deviations and outcomes in the grey areas.\n\n")
-    document.head["loader"] = name
+    document.set_head("loader", name)
     if re.match(r"\d", version):
-        document.head["versions"] = "==" + version
+        document.set_head("versions", "==" + version)
     if path.exists():
         raise UsageError(f"{path} exists and does not hold for {name} {version}; correct its `versions`")
     return document, path
@@ -222,6 +226,15 @@ class _Update:
         for entry in self.expectations.stale((r.requirements, r.name) for r in self.results):
             self.document.remove(entry.kind, entry.number)
             self.sayings.append(f"removed {entry.id}: no case has it")
+
+    def confirm(self, day: str) -> None:
+        covered = {section_key(r.requirements) for r in self.judged} | (self.expectations.sections or set())
+        sections = [key for key in index().section_order if key in covered]
+        head = self.document.head
+        if head.get("confirmed") != day or head.get("sections") != sections:
+            self.document.set_head("confirmed", day)
+            self.document.set_head("sections", sections)
+            self.sayings.append(f"confirmed on {day}, with {len(sections)} sections of the catalogue")
 
 
 def _is_evidence(result: CaseResult) -> bool:

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from harness.errors import Exit
+from harness.expectations import Expectations, section_key
 from harness.report.records import CaseResult, Header
 from harness.report.terminal import printable
 from harness.requirements.catalogue import Requirement, catalogue, index
@@ -34,8 +35,7 @@ def column(result: CaseResult) -> str:
 
 def section_of(result: CaseResult) -> str:
     """The section in which a case is listed: that of its first known requirement."""
-    known = catalogue()
-    return next((known[i].key for i in result.requirements if i in known), "none")
+    return section_key(result.requirements) or "none"
 
 
 def section_counts(results: Iterable[CaseResult]) -> dict[str, Counter[str]]:
@@ -67,6 +67,20 @@ def summary_table(results: Sequence[CaseResult], style: Style) -> list[str]:
 
 def _wide(name: str) -> int:
     return max(len(name), 5)
+
+
+def unseen_sections(results: Iterable[CaseResult], expectations: Expectations) -> str | None:
+    """The cases of sections that are newer than the expectation file, in a sentence."""
+    new = [r for r in results if not expectations.has_seen(r.requirements)]
+    if not new:
+        return None
+    counts = section_counts(new)
+    number = f"{len(new)} case{'s' if len(new) > 1 else ''}"
+    since = f" (last confirmed {expectations.confirmed})" if expectations.confirmed else ""
+    sections = ", ".join(
+        f"{key} ({count['unexpected']} unexpected)" if count["unexpected"] else key for key, count in counts.items()
+    )
+    return f"{number} of sections that this expectation file has not seen{since}: {sections}"
 
 
 def deviation_block(result: CaseResult, width: int, style: Style) -> list[str]:

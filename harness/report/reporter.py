@@ -85,22 +85,30 @@ class Reporter:
             unexpected = sum(r.counts for r in self.results)
             self._terminal.progress(f"[{len(self.results)}{total}] {unexpected} unexpected  {result.case}")
 
-    def finish(self, interrupted: bool = False, whole_suite: bool = False) -> int:
+    def finish(
+        self,
+        interrupted: bool = False,
+        whole_suite: bool = False,
+        collected: Sequence[tuple[Sequence[str], str]] | None = None,
+    ) -> int:
         """Prints the report, completes the files, gives the exit code (see `harness.errors.Exit`).
 
-        `whole_suite` says that every case was selected: only then can stale expectations be found.
+        `whole_suite` says that every case was selected. `collected` are requirements and name of all cases that there
+        are, selected or not: with either, stale expectations can be found.
         """
         header = self._header or Header(loader={})
         self.results.sort(key=lambda result: -1 if result.number is None else result.number)
         whole_suite = whole_suite and not interrupted
-        stale = self._stale() if whole_suite else []
+        if collected is None and whole_suite:
+            collected = [(r.requirements, r.name) for r in self.results]
+        stale = self._expectations.stale(collected) if collected is not None else []
         changes: list[str] = []
         troubles: list[str] = []
         judged: Sequence[CaseResult] = self.results
         if self._update and not interrupted:
             try:
                 changes, judged = self._update_file(header, whole_suite)
-                stale = []
+                stale = [] if whole_suite else stale
             except UsageError as error:
                 troubles.append(str(error))
         missing = (header.planned or 0) - len(self.results)
@@ -129,18 +137,15 @@ class Reporter:
         self.unprinted = unprinted
         return code
 
-    def _stale(self) -> list[Entry]:
-        return self._expectations.stale((r.requirements, r.name) for r in self.results)
-
     def _update_file(self, header: Header, whole_suite: bool) -> tuple[list[str], list[CaseResult]]:
         """Rewrites the expectation file; gives what changed, and the results as the new file judges them."""
         path, changes = update_expectations(
-            self._expectations, self.results, header.tested, whole_suite, self._update_path
+            self._expectations, self.results, header.tested, whole_suite, self._update_path, header.started[:10]
         )
         if not changes:
             return [f"{path}: nothing to change"], self.results
-        expectations = load(path, header.tested.get("version") or None)
-        judged = [judge(r, expectations, self._strict) for r in self.results]
+        self._expectations = load(path, header.tested.get("version") or None)
+        judged = [judge(r, self._expectations, self._strict) for r in self.results]
         return [f"{path}: {change}" for change in changes], judged
 
     def _code(self, results: Sequence[CaseResult], stale: Sequence[Entry], interrupted: bool, trouble: bool) -> Exit:
@@ -171,6 +176,8 @@ class Reporter:
         results = self.results
         if results:
             self._print("", *layout.summary_table(results, style))
+        if new := layout.unseen_sections(results, self._expectations):
+            self._print("", new)
         counting = [r for r in results if r.counts]
         for result in counting[:_FULL_BLOCKS]:
             self._print("", *layout.deviation_block(result, width, style))
@@ -186,6 +193,8 @@ class Reporter:
         lines = [f"{entry.id}: no case has it; --update-expectations removes it" for entry in stale]
         self._section(f"Stale entries in {self._expectations.path}", lines)
         self._section("Expectations updated", changes)
+        lines = [f"{entry.id}: {printable(entry.reason or '')}" for entry in self._expectations.unexplained]
+        self._section(f"To be explained in {self._expectations.path}: give each entry a reason", lines)
         for trouble in troubles:
             self._print("", style(f"clharness: {printable(trouble)}", "bad"))
         good = code in (Exit.AS_EXPECTED, Exit.NOT_APPLICABLE)

@@ -15,6 +15,7 @@ from harness.run.cases import CASE, COMMAND, Case
 from harness.run.lint import lint, lint_whole
 from harness.selftest.mutants.loader import mutants
 
+COLLECTED = pytest.StashKey[list[tuple[tuple[str, ...], str]]]()  # requirements and name of each case that there is
 DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
 
 
@@ -52,6 +53,7 @@ def _of_all_suites(config: pytest.Config) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     cases = [item.stash[CASE] for item in items if CASE in item.stash]
+    config.stash[COLLECTED] = [(case.requirements, case.name) for case in cases]
     problems = lint(cases)
     if cases and _of_all_suites(config):
         problems += lint_whole(cases, ROOT, expectations.known(), mutants().by_name)

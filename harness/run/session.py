@@ -14,7 +14,7 @@ from harness.report import CaseResult, Header, Reporter, judge
 from harness.report.terminal import color_option
 from harness.run import tested
 from harness.run.cases import CASE
-from harness.run.collection import is_whole, is_worker, under_command
+from harness.run.collection import COLLECTED, is_whole, is_worker, under_command
 from harness.run.reproducers import Reproducers
 from harness.run.results import PROPERTY
 
@@ -75,8 +75,9 @@ class RunReport:
             self._reproducers.finish()
         option = self._config.option
         narrowed = bool(option.keyword or option.markexpr or getattr(option, "lf", False))
-        whole = not narrowed and is_whole(self._config)  # another project's few checks leave most entries unused
-        code = self._reporter.finish(interrupted, whole)
+        whole = is_whole(self._config)  # another project's few checks leave most entries unused
+        collected = self._config.stash.get(COLLECTED, None) if whole else None
+        code = self._reporter.finish(interrupted, whole and not narrowed, collected)
         return code, self._reporter.unprinted
 
 
