@@ -1,6 +1,10 @@
+# The C standard of all our targets, whatever an including project has chosen: C11 with the extensions of gcc and clang.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+
 # clharness_flags: how all our C is compiled.
 add_library(clharness_flags INTERFACE)
-target_compile_features(clharness_flags INTERFACE c_std_11)
 target_compile_options(clharness_flags INTERFACE -Wall -Wextra -Wpedantic -Wno-deprecated-declarations -fno-omit-frame-pointer)
 if(CLHARNESS_WERROR)
   target_compile_options(clharness_flags INTERFACE -Werror)

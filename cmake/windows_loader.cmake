@@ -2,20 +2,18 @@
 # headers that the OpenCL-Headers include there are not for our parser; tables and numbers are the same.
 find_program(CLHARNESS_HOST_COMPILER NAMES cc gcc clang REQUIRED)
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/windows)
-set(python ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR} ${CLHARNESS_PYTHON} -m)
 set(api ${folder}/api.json)
-file(GLOB model ${PROJECT_SOURCE_DIR}/harness/api/*.py)
-add_custom_command(
-  OUTPUT ${api} ${folder}/clharness_functions.c ${folder}/clharness_functions.h
-  COMMAND ${python} harness.api.generate --out ${folder} --headers ${CLHARNESS_HEADERS_DIR} --compiler ${CLHARNESS_HOST_COMPILER}
-  DEPENDS ${model} ${PROJECT_SOURCE_DIR}/harness/api/supplement.h
-  VERBATIM)
-add_custom_command(
-  OUTPUT ${folder}/clharness_dispatch.c ${folder}/OpenCL.def
-  COMMAND ${python} harness.reference_loader.generate --out ${folder}/clharness_dispatch.c --api ${api}
-  COMMAND ${python} harness.reference_loader.definition --out ${folder}/OpenCL.def --api ${api}
-  DEPENDS generate.py definition.py ${PROJECT_SOURCE_DIR}/harness/api/from_api.py ${PROJECT_SOURCE_DIR}/harness/api/contract/slots.toml ${api}
-  VERBATIM)
+clharness_generate(OUTPUT ${api} ${folder}/clharness_functions.c ${folder}/clharness_functions.h
+  MODULE harness.api.generate
+  ARGUMENTS --out ${folder} --headers ${CLHARNESS_HEADERS_DIR} --compiler ${CLHARNESS_HOST_COMPILER})
+clharness_generate(OUTPUT ${folder}/clharness_dispatch.c
+  MODULE harness.reference_loader.generate
+  ARGUMENTS --out ${folder}/clharness_dispatch.c --api ${api}
+  DEPENDS ${api})
+clharness_generate(OUTPUT ${folder}/OpenCL.def
+  MODULE harness.reference_loader.definition
+  ARGUMENTS --out ${folder}/OpenCL.def --api ${api}
+  DEPENDS ${api})
 
 add_library(clharness_reference_loader SHARED ${CLHARNESS_LOADER_SOURCES}
   os_windows.c os_windows_registry.c os_windows_devices.c

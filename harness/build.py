@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from harness.errors import UsageError
+from harness.errors import NotBuilt, UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -34,14 +36,30 @@ class Build:
     mock_layers: dict[str, Path]
 
 
+def _keep_as_it_is(folder: Path) -> None:
+    """Shares the lock that ./clharness has for itself when it builds (harness/setup/build.sh) from now on."""
+    if os.environ.get("CLHARNESS_BUILD_IN_USE") == str(folder):
+        return  # the command that started this process holds it
+    try:
+        lock = os.open(folder / "setup.lock", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError:
+        return  # nobody can build there
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"clharness: waiting for a command that is building in {folder}", file=sys.stderr, flush=True)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+
+
 @cache
 def build() -> Build:
-    """The build in $CLHARNESS_BUILD, else in `build` below the project's root."""
+    """The build in $CLHARNESS_BUILD, else in `build` below the project's root; nothing is built there from then on."""
     folder = Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
+    _keep_as_it_is(folder)
     try:
         found = json.loads((folder / "clharness.json").read_text())
     except FileNotFoundError:
-        raise UsageError(
+        raise NotBuilt(
             f"nothing is built in {folder}: run ./clharness loader, or cmake -B build && cmake --build build"
         ) from None
     except (OSError, ValueError) as error:

@@ -33,6 +33,10 @@ class UsageError(ClharnessError):
     exit_code = Exit.USAGE
 
 
+class NotBuilt(UsageError):
+    """What the command needs has not been built yet."""
+
+
 class HarnessError(ClharnessError):
     """The harness cannot do its work here: nothing is built, the disk is full, a tool is missing."""
 

@@ -1,7 +1,8 @@
 /* What a function does besides its work: calls the application's callback, or meets another call. */
 #define _GNU_SOURCE
+#include "callbacks.h"
+
 #include "clharness_cl.h"
-#include "icd.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -81,7 +82,7 @@ static bool has_callback(const struct function_info *about, const uint64_t *argu
     return true; /* `run` refuses */
 }
 
-void call_back(enum function function, const uint64_t *arguments, uint64_t result)
+void callbacks_call(enum function function, const uint64_t *arguments, uint64_t result)
 {
     struct callback_call call = {function, arguments, result};
     pthread_t thread;
@@ -97,10 +98,11 @@ void call_back(enum function function, const uint64_t *arguments, uint64_t resul
     }
 }
 
-void meet(const struct function_config *told)
+void callbacks_meet(const struct function_config *settings)
 {
-    int fd = told->waits_at ? open(told->waits_at, O_RDONLY | O_CLOEXEC) : open(told->arrives_at, O_WRONLY | O_CLOEXEC);
-    log_event(fd < 0 ? "meeting failed" : "met", told->waits_at ? told->waits_at : told->arrives_at);
+    int fd = settings->waits_at ? open(settings->waits_at, O_RDONLY | O_CLOEXEC)
+                                : open(settings->arrives_at, O_WRONLY | O_CLOEXEC);
+    log_event(fd < 0 ? "meeting failed" : "met", settings->waits_at ? settings->waits_at : settings->arrives_at);
     if (fd >= 0) {
         close(fd);
     }

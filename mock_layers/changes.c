@@ -27,36 +27,36 @@ static void swap_two(const struct function_info *about, uint64_t *arguments)
     }
 }
 
-static void change_argument(const struct parameter_info *parameter, const struct function_config *told,
+static void change_argument(const struct parameter_info *parameter, const struct function_config *settings,
                             uint64_t *argument, uint64_t *own)
 {
     if (parameter->kind == PARAMETER_INTEGER) {
-        *argument += told->changes_arguments;
-        *argument = told->truncates ? (uint32_t)*argument : *argument;
+        *argument += settings->changes_arguments;
+        *argument = settings->truncates ? (uint32_t)*argument : *argument;
     } else if (!*argument) {
         return;
-    } else if (told->drops_callback && parameter->kind == PARAMETER_CALLBACK) {
+    } else if (settings->drops_callback && parameter->kind == PARAMETER_CALLBACK) {
         *argument = 0;
-    } else if ((told->drops_errcode && parameter->kind == PARAMETER_ERRCODE) ||
-               (told->drops_outputs && is_output(parameter))) {
+    } else if ((settings->drops_errcode && parameter->kind == PARAMETER_ERRCODE) ||
+               (settings->drops_outputs && is_output(parameter))) {
         *argument = (uint64_t)(uintptr_t)own;
-    } else if (told->spoils_memory && (is_output(parameter) || parameter->kind == PARAMETER_MEMORY)) {
+    } else if (settings->spoils_memory && (is_output(parameter) || parameter->kind == PARAMETER_MEMORY)) {
         *(unsigned char *)(uintptr_t)*argument ^= 0xff;
     }
 }
 
-void change_arguments(const struct function_info *about, const struct function_config *told, uint64_t *arguments,
-                      uint64_t *own)
+void changes_apply(const struct function_info *about, const struct function_config *settings, uint64_t *arguments,
+                   uint64_t *own)
 {
     for (unsigned i = 0; i < about->parameter_count; i++) {
-        change_argument(&about->parameters[i], told, &arguments[i], own);
+        change_argument(&about->parameters[i], settings, &arguments[i], own);
     }
-    if (told->swaps_arguments) {
+    if (settings->swaps_arguments) {
         swap_two(about, arguments);
     }
 }
 
-bool lacks_pointer(const struct function_info *about, const uint64_t *arguments)
+bool changes_lack_pointer(const struct function_info *about, const uint64_t *arguments)
 {
     for (unsigned i = 0; i < about->parameter_count; i++) {
         if (about->parameters[i].kind != PARAMETER_INTEGER && !arguments[i]) {
@@ -91,18 +91,19 @@ static uint64_t call_shared(enum function function, entry *next, const uint64_t 
     return invoke(function, next, own);
 }
 
-uint64_t call_next(enum function function, const struct function_config *told, entry *next, const uint64_t *arguments)
+uint64_t changes_call(enum function function, const struct function_config *settings, entry *next,
+                      const uint64_t *arguments)
 {
     static void *volatile leaked;
-    entry *called = told->calls_neighbour ? neighbour(function) : next;
-    if (told->leaks) {
+    entry *called = settings->calls_neighbour ? neighbour(function) : next;
+    if (settings->leaks) {
         leaked = malloc(64);
     }
     (void)leaked;
-    if (told->shares_arguments) {
+    if (settings->shares_arguments) {
         return call_shared(function, called, arguments);
     }
-    if (told->calls_twice) {
+    if (settings->calls_twice) {
         invoke(function, called, arguments);
     }
     return invoke(function, called, arguments);

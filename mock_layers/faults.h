@@ -29,7 +29,7 @@ FAULT(unknown_info_refused_with)
 FAULT(info_ignores_size)
 /* Writes as much as fits into memory that is too small, and then fails. */
 FAULT(info_writes_then_fails)
-/* Writes a byte behind its answer where there is room. */
+/* Writes a byte past its answer where there is room. */
 FAULT(info_writes_too_much)
 /* Fails a query into memory of exactly the right size. */
 FAULT(info_refuses_exact_size)

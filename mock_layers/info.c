@@ -49,13 +49,13 @@ static cl_int answer(const uint64_t *arguments, const void *data, size_t size)
 
 static cl_int version(const uint64_t *arguments)
 {
-    static int asked;
+    static int queries;
     long reported = fault_value(FAULT_reports_api_version, ANY_PLATFORM, CL_LAYER_API_VERSION_100);
     cl_layer_api_version number = (cl_layer_api_version)reported;
     if (is_on(FAULT_api_version_fails)) {
         return (cl_int)fault_value(FAULT_api_version_fails, ANY_PLATFORM, CL_INVALID_VALUE);
     }
-    if (is_on(FAULT_api_version_answered_once) && asked++ > 0) {
+    if (is_on(FAULT_api_version_answered_once) && queries++ > 0) {
         return CL_INVALID_OPERATION;
     }
     if (is_on(FAULT_api_version_unset)) {
@@ -68,7 +68,7 @@ static cl_int version(const uint64_t *arguments)
     return answer(arguments, &number, sizeof number);
 }
 
-cl_int get_layer_info(const uint64_t *arguments)
+cl_int info_answer(const uint64_t *arguments)
 {
     if (is_on(FAULT_get_layer_info_fails)) {
         return (cl_int)fault_value(FAULT_get_layer_info_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY);

@@ -39,7 +39,7 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name
     const uint64_t arguments[] = {param_name, param_value_size, (uint64_t)(uintptr_t)param_value,
                                   (uint64_t)(uintptr_t)param_value_size_ret};
     log_own_call("clGetLayerInfo", arguments, 4);
-    cl_int result = get_layer_info(arguments);
+    cl_int result = info_answer(arguments);
     log_own_return("clGetLayerInfo", result);
     return result;
 }
@@ -53,7 +53,7 @@ static void sleep_ms(long milliseconds)
 
 static void call_target_at_exit(void)
 {
-    call_target("exit handler");
+    target_list_platforms("exit handler");
 }
 
 static void end_process(void)
@@ -104,7 +104,7 @@ static void misbehave(void)
         puts("the layer's greeting");
     }
     if (is_on(FAULT_init_calls_target)) {
-        call_target("init");
+        target_list_platforms("init");
     }
     if (is_on(FAULT_init_calls_windows_entries)) {
         target_call_windows_entries();
@@ -140,7 +140,7 @@ __attribute__((unused)) static cl_int init(cl_uint num_entries, const cl_icd_dis
     if (is_on(FAULT_init_leaves_outputs)) {
         return CL_SUCCESS;
     }
-    *layer_dispatch_ret = table_make(&count);
+    *layer_dispatch_ret = table_make(entry_of_function, &count);
     *num_entries_ret = is_on(FAULT_table_is_empty) ? 0 : count;
     if (is_on(FAULT_table_is_null)) {
         *layer_dispatch_ret = NULL;
@@ -194,10 +194,10 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
     log_own_call("clDeinitLayer", NULL, 0);
     target_check();
     if (fault(FAULT_deinit_calls_target, ANY_PLATFORM)) {
-        call_target("clDeinitLayer");
+        target_list_platforms("clDeinitLayer");
     }
     if (fault(FAULT_deinit_calls_loader, ANY_PLATFORM)) {
-        call_loader();
+        loader_list_platforms();
     }
     cl_int result = fault(FAULT_deinit_fails, ANY_PLATFORM)
                         ? (cl_int)fault_value(FAULT_deinit_fails, ANY_PLATFORM, CL_OUT_OF_HOST_MEMORY)
@@ -220,7 +220,7 @@ __attribute__((visibility("default"))) void *layer_refers_to(void)
 
 __attribute__((constructor)) static void loaded(void)
 {
-    layer_configure();
+    config_load();
     log_event("loaded", NULL);
     if (fault(FAULT_constructor_sleeps, ANY_PLATFORM)) {
         sleep_ms(fault_value(FAULT_constructor_sleeps, ANY_PLATFORM, 0));
@@ -234,7 +234,7 @@ __attribute__((destructor)) static void unloaded(void)
 {
     log_event("unloaded", NULL);
     if (fault(FAULT_destructor_calls_target, ANY_PLATFORM)) {
-        call_target("destructor");
+        target_list_platforms("destructor");
     }
     sidefile_unload();
 }

@@ -20,86 +20,72 @@ enum fault {
     FAULT_COUNT
 };
 
-/* What can be told of each function: `KEY = FUNCTION`, or `KEY = all` for every function that has a slot. */
 struct function_config {
-    bool only;              /* is in the layer's table; where any function is told so, all others are left out of it */
-    bool swallows;          /* answers SWALLOWED without calling its target */
-    bool changes_arguments; /* adds one to every number on its way down */
-    bool changes_result;    /* answers one more than the target did, also through errcode_ret */
-    bool calls_another;     /* calls clGetPlatformIDs of its target first */
-    bool recurses;          /* calls clGetPlatformIDs of the loader first */
-    bool calls_twice;       /* calls its target again when it has answered */
-    bool calls_neighbour;   /* calls the target's function of the next slot that has one */
-    bool truncates;         /* keeps the lower 32 bits of every number on its way down */
-    bool swaps_arguments;   /* exchanges the first two arguments of the same kind that differ */
-    bool drops_errcode;     /* keeps errcode_ret from its target */
-    bool drops_outputs;     /* keeps the memory of outputs from its target */
-    bool drops_callback;    /* hands NULL on in the place of a callback */
-    bool needs_pointers;    /* answers CL_INVALID_VALUE itself where a pointer is NULL */
-    bool spoils_memory;     /* changes the first byte of what an application's memory holds */
-    bool shares_arguments;  /* keeps arguments in memory that all threads share while it hands them on */
-    bool leaks;             /* keeps memory that nobody will free */
+#define FUNCTION_SETTING(name, type) setting_##type name;
+#include "settings.h"
 };
 
-enum { SWALLOWED = -7777 };
+enum { SWALLOWED = -7777 }; /* the answer of a function that is set to swallow calls */
 
 typedef void entry(void);
 
-extern struct function_config function_config[FUNCTION_COUNT];
-
-/* --- config.c --- */
+extern struct function_config config_of_function[FUNCTION_COUNT];
 
 /* Reads the side file; without one it is a plain layer. */
-void layer_configure(void);
+void config_load(void);
 
-/* --- table.c --- */
+/* --- target.c: the table that the loader gives the layer to call --- */
 
 /* Takes the target for its own, notes what it holds, and logs the holes in it. */
-void target_set(const void *table, cl_uint count);
-/* Logs when the target does not hold any more what it did. */
+void target_set(const void *entries, cl_uint count);
+/* Logs when the target no longer holds what it did. */
 void target_check(void);
+cl_uint target_entries(void);
 /* The target's function for a slot, or NULL where the loader left a hole or gave a shorter table. */
 entry *target_function(int slot);
-/* The layer's own table, which ends where an unreadable page begins, and its length. */
-const void *table_make(cl_uint *count);
+/* Calls its clGetPlatformIDs, and asks the first platform its name. */
+void target_list_platforms(const char *where);
 /* For the faults that call what only Windows has, and that change the target. */
 void target_call_windows_entries(void);
 void target_swap_entries(void);
-/* For the fault that has it changed behind the loader's back. */
+
+/* --- loader.c --- */
+
+/* Calls clGetPlatformIDs of the loader; a call that comes back to this layer from there goes no further. */
+void loader_list_platforms(void);
+
+/* --- table.c --- */
+
+/* The layer's own table, made of its functions, and its length; it ends where an unreadable page begins. */
+const void *table_make(entry *const *functions, cl_uint *count);
+/* For the fault that changes it without the loader's knowledge. */
 void table_swap_entries(void);
 
 /* --- info.c --- */
 
 /* clGetLayerInfo, with its four arguments. */
-cl_int get_layer_info(const uint64_t *arguments);
+cl_int info_answer(const uint64_t *arguments);
 
 /* --- changes.c: calls that are wrong on their way --- */
 
 /* Makes the arguments wrong that the target will get; `own` is memory that outputs can be lost in. */
-void change_arguments(const struct function_info *about, const struct function_config *told, uint64_t *arguments,
-                      uint64_t *own);
+void changes_apply(const struct function_info *about, const struct function_config *settings, uint64_t *arguments,
+                   uint64_t *own);
 /* Whether a pointer is missing that a careless layer would look into. */
-bool lacks_pointer(const struct function_info *about, const uint64_t *arguments);
-/* Calls the target's function, or another one, as often as told. */
-uint64_t call_next(enum function function, const struct function_config *told, entry *next, const uint64_t *arguments);
-
-/* --- through.c: what happens to a call on its way --- */
-
-/* Calls clGetPlatformIDs of the target, and asks the first platform its name. */
-void call_target(const char *where);
-/* Calls clGetPlatformIDs of the loader itself; a call of it that comes back to this layer from there goes no further.
- */
-void call_loader(void);
+bool changes_lack_pointer(const struct function_info *about, const uint64_t *arguments);
+/* Calls the target's function, or another one, as often as the settings say. */
+uint64_t changes_call(enum function function, const struct function_config *settings, entry *next,
+                      const uint64_t *arguments);
 
 /* --- wrap.c: handles of the layer's own in place of the target's --- */
 
 /* Calls the target with its own handles, and gives the application the layer's: small numbers, addresses of nothing.
  * Handles that a callback gets are the target's. */
-uint64_t call_wrapped(enum function function, entry *next, const uint64_t *arguments);
+uint64_t wrap_call(enum function function, entry *next, const uint64_t *arguments);
 
 /* --- platform.c: a platform of the layer's own --- */
 
-/* Answers calls about the layer's platform, and adds it to the target's list. False: not for us. */
-bool own_platform(enum function function, entry *next, const uint64_t *arguments, uint64_t *result);
+/* Answers calls about the layer's platform, and adds it to the target's list. False: not about it. */
+bool platform_answer(enum function function, entry *next, const uint64_t *arguments, uint64_t *result);
 
 #endif

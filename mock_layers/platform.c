@@ -1,4 +1,4 @@
-/* A platform that the layer supplies by itself, behind those of its target. */
+/* A platform that the layer supplies by itself, after those of its target. */
 #define _GNU_SOURCE
 #include "layer.h"
 
@@ -48,7 +48,7 @@ static cl_int info(const uint64_t *arguments)
     }
 }
 
-bool own_platform(enum function function, entry *next, const uint64_t *arguments, uint64_t *result)
+bool platform_answer(enum function function, entry *next, const uint64_t *arguments, uint64_t *result)
 {
     bool ours = arguments[0] == (uint64_t)(uintptr_t)&platform;
     if (function == FUNCTION_clGetPlatformIDs) {

@@ -63,7 +63,7 @@ static uint64_t unwrapped_list(const struct parameter_info *parameter, uint64_t 
     return (uint64_t)(uintptr_t)copy;
 }
 
-/* How many handles there is room for behind an output: what stands before it, or one. */
+/* How many handles an output has room for: what the argument before it says, or one. */
 static uint64_t room(const struct function_info *about, const uint64_t *arguments, unsigned index)
 {
     bool counted = index > 0 && about->parameters[index - 1].kind == PARAMETER_INTEGER &&
@@ -90,7 +90,7 @@ static void wrap_outputs(const struct function_info *about, const uint64_t *argu
     }
 }
 
-uint64_t call_wrapped(enum function function, entry *next, const uint64_t *arguments)
+uint64_t wrap_call(enum function function, entry *next, const uint64_t *arguments)
 {
     const struct function_info *about = &function_info[function];
     uint64_t inner[MAX_PARAMETERS] = {0};

@@ -18,7 +18,7 @@ from harness.build import ROOT, build
 from harness.cli.main import main
 from harness.errors import UsageError
 from harness.sandbox import Sandbox
-from harness.selftest.icds import icd_faults
+from harness.selftest.mutants.icd import icd_mutants
 from harness.subject import icd as subject
 
 
@@ -84,14 +84,14 @@ def test_fault_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
     records = tmp_path / "run.jsonl"
     assert run_icd(mock.path, "--json", records).returncode == 1
     red = [case["case"].rpartition("::")[2] for case in cases(records) if case["status"] == "unexpected"]
-    assert red == ["test_object_that_a_function_makes[clCloneKernel]"]
+    assert red == ["test_object_that_a_function_makes_begins_with_a_table[clCloneKernel]"]
 
 
 def test_crash_is_a_verdict(sandbox: Sandbox, tmp_path: Path) -> None:
     """A driver that aborts when it is unloaded: its cases say so, and the others are run."""
     mock = sandbox.icd("aborts", faults=["destructor_aborts"])
     records = tmp_path / "run.jsonl"
-    assert run_icd(mock.path, "-k", "test_loaded_again or test_suffix", "--json", records).returncode == 1
+    assert run_icd(mock.path, "-k", "library_loaded_again or suffix_is_not_empty", "--json", records).returncode == 1
     assert "crash" in {case["verdict"] for case in cases(records)}
     assert len(cases(records)) == 2
 
@@ -100,33 +100,34 @@ def test_reproducers_are_collected(sandbox: Sandbox, tmp_path: Path) -> None:
     """Programs with readable names that show the failure, and a README that lists them and what has no program."""
     mock = sandbox.icd("faulty", faults=["event_type_unknown", "count_call_says=7"], features="compiler")
     folder = tmp_path / "programs"
-    chosen = "test_list or test_many_threads or test_visible or (test_type_of and clEnqueueReadBuffer)"
+    chosen = "test_list_has or in_16_threads or test_visible or (event_of_each_command and clEnqueueReadBuffer)"
     assert run_icd(mock.path, "-k", chosen, "--reproducers", folder).returncode == 1
     programs = sorted(path.name for path in folder.glob("*.c"))
-    assert "DISC-ACC-023_list.c" in programs
+    program = folder / "DISC-ACC-023_list_has_as_many_different_platforms_as_the_count.c"
+    assert program.name in programs
     readme = (folder / "README.md").read_text()
     assert readme.startswith("# What faulty") and all(f"`{name}`" in readme for name in programs)
     assert str(mock.path) in readme and "-ldl" in readme
     target = tmp_path / "run"
-    subprocess.run(["cc", "-w", str(folder / "DISC-ACC-023_list.c"), "-ldl", "-o", str(target)], check=True)
-    assert "clIcdGetPlatformIDsKHR" in (folder / "DISC-ACC-023_list.c").read_text()
+    subprocess.run(["cc", "-w", str(program), "-ldl", "-o", str(target)], check=True)
+    assert "clIcdGetPlatformIDsKHR" in program.read_text()
     assert subprocess.run([target], capture_output=True, text=True, timeout=60).stdout
-    assert run_icd(mock.path, "-k", "test_list", "--reproducers", folder).returncode == 2  # it is not empty
-    assert run_icd(mock.path, "-k", "test_list", "--reproducers", tmp_path / "no" / "folder").returncode == 2
+    assert run_icd(mock.path, "-k", "test_list_has", "--reproducers", folder).returncode == 2  # it is not empty
+    assert run_icd(mock.path, "-k", "test_list_has", "--reproducers", tmp_path / "no" / "folder").returncode == 2
 
 
-def test_further_loaders_are_used(sandbox: Sandbox) -> None:
+def test_icd_is_used_through_further_loaders(sandbox: Sandbox) -> None:
     mock = sandbox.icd("plain")
     again = sandbox.root / "libOpenCL-again.so"
     again.symlink_to(build().reference_loader)
-    done = run_icd(mock.path, "-k", "test_same_through_a_loader", "--loader", again)
+    done = run_icd(mock.path, "-k", "test_loader_lists_each", "--loader", again)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 cases" in done.stdout
 
 
 def test_variables_are_passed_on(sandbox: Sandbox, tmp_path: Path) -> None:
     mock, records = sandbox.icd("faulty", faults=["count_call_fails"]), tmp_path / "run.jsonl"
-    done = run_icd(mock.path, "-k", "test_count", "--env", "VENDOR_ENABLE=a=b", "--json", records)
+    done = run_icd(mock.path, "-k", "test_count_of_platforms", "--env", "VENDOR_ENABLE=a=b", "--json", records)
     assert done.returncode == 1, done.stdout + done.stderr
     assert [case["environment"]["VENDOR_ENABLE"] for case in cases(records)] == ["a=b"]
     assert run_icd(mock.path, "--env", "VENDOR_ENABLE").returncode == 2
@@ -163,7 +164,7 @@ def test_library_that_no_loader_could_use_is_said(sandbox: Sandbox) -> None:
     """One that has no function of an ICD, and one that needs a library that is nowhere."""
     done = run_icd(sandbox.icd("nothing", variant="not_an_icd").path)
     assert done.returncode == 2
-    assert "is no OpenCL ICD" in done.stderr
+    assert "is not an OpenCL ICD" in done.stderr
     done = run_icd(sandbox.icd("needs", variant="icd_needs_absent_library").path)
     assert done.returncode == 2
     assert "cannot be loaded" in done.stderr and "libclharness_absent.so" in done.stderr
@@ -182,8 +183,8 @@ def test_checks_of_an_icd_are_in_no_other_run(sandbox: Sandbox) -> None:
 
 def test_selftest_of_icds(capsys: pytest.CaptureFixture[str]) -> None:
     """A fault of a mock ICD is caught by the check that it names."""
-    assert len(icd_faults()) >= 100
+    assert len(icd_mutants()) >= 100
     assert main(["selftest", "--icd", "--fault", "list_call_fills_room", "icd2_reads_data", "-j", "1"]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^list_call_fills_room +test_room_for_more +fail", said, re.M)
+    assert re.search(r"^list_call_fills_room +test_room_for_more_platforms_leaves_the_rest_untouched +fail", said, re.M)
     assert "2 of 2 faults caught" in said

@@ -16,7 +16,7 @@ import pytest
 from harness.build import ROOT, build
 from harness.cli.main import main
 from harness.sandbox import Sandbox
-from harness.selftest.layers import layer_faults
+from harness.selftest.mutants.layer import layer_mutants
 
 QUICK = "not transparency or clCreateBuffer or clEnqueueNDRangeKernel or application"
 
@@ -65,7 +65,7 @@ def test_every_mistake_of_the_faulty_example_is_named(tmp_path: Path) -> None:
     assert len(named) == 9
     for name in named:
         assert any(case == name or case.startswith(f"{name}[") for case in red), name
-    collateral = ("test_call_through_a_loader", "test_application_sees_no_difference")
+    collateral = ("test_call_through_a_loader_passes_the_chain_once", "test_application_sees_no_difference")
     assert not {case for case in red if not case.startswith((*named, *collateral))}
 
 
@@ -87,11 +87,11 @@ def test_changes_are_declared(sandbox: Sandbox) -> None:
     assert layer(mock.path, *selection, "--changes", "clFlash").returncode == 2
 
 
-def test_further_loaders_are_used(sandbox: Sandbox) -> None:
+def test_layer_is_used_through_further_loaders(sandbox: Sandbox) -> None:
     mock = sandbox.layer("plain")
     again = sandbox.root / "libOpenCL-again.so"
     again.symlink_to(build().reference_loader)
-    done = layer(mock.path, "-k", "test_end_of_a_process", "-j", 1, "--loader", again)
+    done = layer(mock.path, "-k", "test_process_that_used", "-j", 1, "--loader", again)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "6 cases" in done.stdout
 
@@ -110,9 +110,17 @@ def test_what_is_no_layer_is_said(path: str, says: str, capsys: pytest.CaptureFi
 
 
 def test_library_without_any_function_of_a_layer_is_said(sandbox: Sandbox) -> None:
-    done = layer(sandbox.icd("a").path, "-j", 1)
+    nothing = sandbox.layer("nothing", variant="layer_without_info_init_init_with_properties_deinit")
+    done = layer(nothing.path, "-j", 1)
     assert done.returncode == 2
-    assert "is no OpenCL layer" in done.stderr
+    assert "is not an OpenCL layer" in done.stderr
+
+
+def test_library_of_another_kind_names_its_command(sandbox: Sandbox) -> None:
+    vendor = sandbox.icd("a").path
+    done = layer(vendor, "-j", 1)
+    assert done.returncode == 2
+    assert f"{vendor} is an OpenCL ICD, not an OpenCL layer: clharness icd {vendor} tests it" in done.stderr
 
 
 def test_checks_of_a_layer_are_not_in_a_run_of_a_loader() -> None:
@@ -128,9 +136,9 @@ def test_checks_of_a_layer_are_not_in_a_run_of_a_loader() -> None:
 
 def test_faults_of_layers_are_listed() -> None:
     """Each has its sentence and its requirement; those of single functions are there for each of them."""
-    found = layer_faults()
+    found = layer_mutants()
     assert len(found) > 500
-    assert all(one.fault.sentence and one.fault.requirements for one in found.values())
+    assert all(one.mutant.sentence and one.mutant.requirements for one in found.values())
     assert {"swallows_clFlush", "calls_neighbour_clFinish", "ignores_num_entries"} <= set(found)
 
 
@@ -138,5 +146,5 @@ def test_selftest_of_layers(capsys: pytest.CaptureFixture[str]) -> None:
     """A fault of a mock layer is caught by the check that it names."""
     assert main(["selftest", "--layer", "--fault", "name_without_end", "swallows_clFlush", "-j", "1"]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^name_without_end +test_name +fail", said, re.M)
+    assert re.search(r"^name_without_end +test_layer_name_ends_with_its_only_zero_byte +fail", said, re.M)
     assert "2 of 2 faults caught" in said

@@ -111,7 +111,7 @@ def test_interrupted_campaign_tells_what_it_has(campaign: Path, tmp_path: Path) 
     ],
     ids=str,
 )
-def test_wrong_usage(campaign: Path, arguments: tuple[object, ...], message: str) -> None:
+def test_wrong_usage_of_fuzz_is_said(campaign: Path, arguments: tuple[object, ...], message: str) -> None:
     done = fuzz(*arguments)
     assert done.returncode == 2 and message in done.stderr, done.stderr
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.api.model import api
-from harness.check.icd.attempts import readable
+from harness.probe.icd_attempts import readable
 from harness.probe.verdicts import Crashed
 from harness.run import reproducer
 from harness.sandbox import Sandbox

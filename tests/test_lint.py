@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -10,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import harness.check
 from harness.build import ROOT, build
 from harness.expectations import Expectations, load
 from harness.run.cases import Case
 from harness.run.lint import faults_without_their_cases, lint, unused_expectations, unused_mock_faults
-from harness.selftest.loaders import Fault
+from harness.selftest.mutants import Mutant
 
 FILE = "suites/discovery/test_a.py"
 
@@ -81,11 +83,13 @@ def test_an_expectation_of_a_suite_that_was_not_collected(tmp_path: Path) -> Non
 
 
 def test_a_seeded_fault_that_names_cases() -> None:
-    known = [Fault(name, ("DISC-LNX-011",), "fail.", cases=cases) for name, cases in (("a", "test_x"), ("b", "test_y"))]
-    assert list(faults_without_their_cases([case()], known)) == [
-        "faults.toml: b: no case has 'test_y' in its name; correct `cases`"
+    known = [
+        Mutant(name, ("DISC-LNX-011",), "fail.", cases=cases) for name, cases in (("a", "test_x"), ("b", "test_y"))
     ]
-    other = Fault("c", ("DISP-ARG-017",), "fail.", cases="test_y")
+    assert list(faults_without_their_cases([case()], known)) == [
+        "mutant b: no case has 'test_y' in its name; correct `cases`"
+    ]
+    other = Mutant("c", ("DISP-ARG-017",), "fail.", cases="test_y")
     assert list(faults_without_their_cases([case()], [other])) == []
 
 
@@ -129,7 +133,7 @@ def mock_faults(folder: Path, *names: str) -> Path:
 
 # --- in a run of pytest ---
 
-HEAD = '"""A suite."""\nimport pytest\nfrom harness.check.marks import requirement\n'
+HEAD = '"""A suite."""\nimport pytest\nfrom harness.check import requirement\n'
 ORDERLY = '''\
 @requirement("DISC-LNX-014")
 def test_a(loader):
@@ -143,6 +147,14 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "assert True": (lambda s: s.replace("loader.path.exists()", "True"), "asserts nothing"),
     "another assertion": (lambda s: s + "    assert True\n", "line 8: asserts a constant"),
     "wrong folder": (lambda s: s.replace("DISC-LNX-014", "DISP-ARG-017"), "not of this folder"),
+    "side door": (
+        lambda s: s + "from harness.probe.values import pack\n",
+        "test_small.py: line 8: imports harness.probe.values; import from harness.check only",
+    ),
+    "side door to a part": (
+        lambda s: s + "import harness.check.marks\n",
+        "test_small.py: line 8: imports harness.check.marks; import from harness.check only",
+    ),
     "nothing to run for": (
         lambda s: s.replace("@req", '@pytest.mark.parametrize("n", [])\n@req').replace("(loader)", "(loader, n)"),
         "its parametrisation yields nothing",
@@ -166,6 +178,42 @@ def test_a_run_does_not_start(tmp_path: Path, change: str | None) -> None:
     assert done.returncode == (4 if change else 0), done.stdout + done.stderr
     if change:
         assert CHANGES[change][1] in done.stderr
+
+
+@pytest.mark.parametrize("place", ["suites/dispatch/test_other.py", "tests/test_other.py"])
+def test_a_name_that_another_test_has(tmp_path: Path, place: str) -> None:
+    """In another suite, which need not be collected, or among the project's own tests."""
+    other = tmp_path / place
+    other.parent.mkdir(parents=True)
+    other.write_text("def test_a():\n    assert 1 > 2\n")
+    done = run(tmp_path, ORDERLY, "--collect-only", "--ignore", str(other))
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "test_a is the name of 2 tests, in suites/d" in done.stderr
+    assert place in done.stderr
+
+
+def test_every_name_at_the_door_is_there_and_used() -> None:
+    """What harness.check lists can be imported, and some suite does."""
+    names = set(dir(harness.check))
+    assert len(names) > 100
+    assert all(getattr(harness.check, name) is not None for name in names)
+    imported = set()
+    for path in (ROOT / "suites").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "harness.check":
+                imported |= {alias.name for alias in node.names}
+    assert names == imported
+
+
+def test_door_loads_what_is_asked_for() -> None:
+    """The vocabulary of loaders does not bring in that of vendors, and an unknown name is said to be unknown."""
+    script = (
+        "import sys\nfrom harness.check import Loader, Sandbox, api, requirement\n"
+        "assert Loader.__name__ == 'Loader'\nassert 'harness.check.icd.gl' not in sys.modules\n"
+        "from harness.check import Lawder\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert "cannot import name 'Lawder' from 'harness.check'" in done.stderr
 
 
 def test_workers_say_what_is_wrong_once(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from harness.build import ROOT
 from harness.sandbox.faults import faults
+from harness.sandbox.settings import settings
 
 PRINT_VARIABLES = "import os; print(*(os.environ.get(n, '-') for n in ('OCL_ICD_VENDORS', 'OPENCL_LAYERS', 'MINE')))"
 
@@ -161,6 +162,23 @@ def test_the_list_of_faults_is_whole() -> None:
     assert "mock ICD:" in done.stdout and "mock layer:" in done.stdout
 
 
+def test_the_list_of_settings_is_whole() -> None:
+    done = clharness("--settings")
+    assert done.returncode == 0
+    shown = re.findall(r"^  (\w+) \(", done.stdout, re.M)
+    listed = [*settings("icd", "mock"), *settings("icd", "platform"), *settings("icd", "function")]
+    assert listed and shown == [*listed, *settings("layer", "function")]
+    assert "gpus (number; 1)" in done.stdout and "mock layer, single functions" in done.stdout
+
+
+def test_a_function_does_what_it_is_set_to(tmp_path: Path) -> None:
+    path = tmp_path / "functions.toml"
+    for written, names in [("[]", {"one"}), ('["clGetPlatformInfo"]', set())]:  # without a name it is not a platform
+        path.write_text(f'[[icd]]\nname = "one"\nfunctions = {{ lacks = {written} }}\n')
+        done = clharness("--config", path, "--", sys.executable, "-c", APPLICATION)
+        assert set(done.stdout.splitlines()) == names
+
+
 def test_a_fault_does_what_it_says(tmp_path: Path) -> None:
     path = tmp_path / "fault.toml"
     for written, names in [("[]", {"one", "two"}), ('["platform_not_found"]', {"two"})]:
@@ -207,6 +225,12 @@ def refused(done: subprocess.CompletedProcess[str], *says: str) -> None:
         ("[[icd]]\nname = 'x'\n[[layer]]\nname = 'x'\n", "name of another mock"),
         ("[[layer]]\nname = 'x'\nsuffix = 'Y'\n", "unknown key 'suffix'"),
         ("[[layer]]\nname = 'x'\nfaults = ['init_fail']\n", "did you mean 'init_fails'"),
+        ("[[icd]]\nname = 'x'\nicd2 = 1\n", "true or false as `icd2`"),
+        ("[[icd]]\nname = 'x'\nfunctions = 'clFlush'\n", "a table as `functions`"),
+        ("[[icd]]\nname = 'x'\nfunctions = { lacks = 'clFlush' }\n", "a list of functions as `functions.lacks`"),
+        ("[[icd]]\nname = 'x'\nfunctions = { lack = [] }\n", "did you mean 'lacks'"),
+        ("[[icd]]\nname = 'x'\nfunctions = { waits_at = ['clFlush'] }\n", "a function and a path"),
+        ("[[layer]]\nname = 'x'\nfunctions = { answers = ['clFlush'] }\n", "no setting 'answers'"),
         ("[[icd]]\nname = 'x'\n[environment]\nX = 3\n", "a string as X"),
         ("[[icd]]\nname = 'x'\n[environment]\n'A=B' = 'c'\n", "no name of a variable"),
         ("environment = 3\n[[icd]]\nname = 'x'\n", "[environment]"),

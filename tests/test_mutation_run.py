@@ -34,7 +34,7 @@ int clGetPlatformIDs(unsigned count, void **platforms, unsigned *found)
 """
 SUITE = '''\
 """A small suite."""
-from harness.check.marks import requirement
+from harness.check import requirement
 
 
 @requirement("DISC-GEN-001")

@@ -268,7 +268,7 @@ def test_requirements_refuse_another_file(
 def test_a_check_whose_requirements_have_no_fault_is_a_problem() -> None:
     checks = [Check(i, "suites/discovery/test_a.py", 3, "test_x") for i in ("D-A-001", "D-A-002")]
     (said,) = checks_without_proof(checks, {"D-A-003": True})
-    assert said.startswith("suites/discovery/test_a.py:3 test_x: none of D-A-001, D-A-002 has a fault")
+    assert said.startswith("suites/discovery/test_a.py:3 test_x: none of D-A-001, D-A-002 has a mutant")
     assert checks_without_proof(checks, {"D-A-002": True}) == []
 
 
@@ -276,7 +276,7 @@ def test_a_check_without_a_fault_is_a_problem() -> None:
     entries = {f"D-A-00{n}": requirement(f"D-A-00{n}", strength=s) for n, s in enumerate(("must", "must", "de-facto"))}
     checked = dict.fromkeys(entries)
     (said,) = without_proof(entries, checked, {"D-A-000": 1})
-    assert said.startswith("D-A-001: is checked, but has neither a fault in faults.toml nor a reason")
+    assert said.startswith("D-A-001: is checked, but has neither a mutant nor a reason")
     assert without_proof(entries, {}, {}) == []
     assert without_proof({"D-A-001": requirement("D-A-001", subject="ICD")}, {"D-A-001": 1}, {}) == []
 

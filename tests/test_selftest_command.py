@@ -22,7 +22,7 @@ from harness.selftest.run import seeded_loader
 
 HEAD = '''\
 """A small suite."""
-from harness.check.marks import requirement
+from harness.check import requirement
 '''
 HONEST = '''
 
@@ -146,9 +146,9 @@ def test_a_fault_that_nothing_is_for_fails(tmp_path: Path) -> None:
 def matrix_of(tmp_path: Path, suite: str, *chosen: str) -> Any:
     """What the whole matrix says of a suite and a few faults: open checks with what ended them, missed faults."""
     program = (
-        "import json, sys; from pathlib import Path; from harness.selftest.loaders import faults;"
+        "import json, sys; from pathlib import Path; from harness.selftest.mutants.loader import mutants;"
         "from harness.selftest import report; from harness.selftest.run import run_matrix;"
-        "folder, *names = sys.argv[1:]; chosen = [faults().by_name[n] for n in names];"
+        "folder, *names = sys.argv[1:]; chosen = [mutants().by_name[n] for n in names];"
         "m = run_matrix(Path(folder), Path(folder), chosen, 2, lambda _: None, True);"
         "checks = {check.name.partition('::')[2]: check.ended_by for check in report.open_checks(m)};"
         "missed = [caught.fault.name for caught in report.open_faults(m)];"
@@ -224,7 +224,9 @@ def test_a_sample_is_repeatable(capsys: pytest.CaptureFixture[str]) -> None:
         (["--fault", "fifo_blocks", "--suites", "/nowhere"], "a folder named `suites`"),
     ],
 )
-def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_of_the_selftest_is_said(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["selftest", *arguments]) == 2
     assert said in capsys.readouterr().err
 

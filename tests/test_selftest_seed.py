@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.errors import UsageError
-from harness.selftest import loaders as fault_list
 from harness.selftest import seed
-from harness.selftest.loaders import Fault, load
+from harness.selftest.mutants import Mutant
+from harness.selftest.mutants.icd import icd_mutants
+from harness.selftest.mutants.layer import layer_mutants
+from harness.selftest.mutants.loader import load, mutants
 
 SOURCE = """\
 static int length(const char *text)
@@ -28,11 +31,11 @@ static void both(char *one, char *other)
 """
 
 
-def fault(name: str, code: str, instead: str = "", function: str = "") -> Fault:
-    return Fault(name, ("DISC-LNX-001",), "fail.", "a.c", function, code, instead)
+def fault(name: str, code: str, instead: str = "", function: str = "") -> Mutant:
+    return Mutant(name, ("DISC-LNX-001",), "fail.", "a.c", function, code, instead)
 
 
-def seeded(*faults: Fault) -> str:
+def seeded(*faults: Mutant) -> str:
     return seed.seeded("a.c", SOURCE, faults)
 
 
@@ -71,9 +74,9 @@ def test_faults_of_one_place_and_of_a_place_inside_it() -> None:
         (fault("elsewhere", "free(other);", "", "length"), "does not occur in a.c, function length"),
         (fault("nowhere", "free(other);", "", "neither"), "its function neither is not in a.c"),
     ],
-    ids=lambda value: value.name if isinstance(value, Fault) else "",
+    ids=lambda value: value.name if isinstance(value, Mutant) else "",
 )
-def test_code_that_is_not_there_once_is_refused(wrong: Fault, said: str) -> None:
+def test_code_that_is_not_there_once_is_refused(wrong: Mutant, said: str) -> None:
     with pytest.raises(UsageError) as error:
         seeded(wrong)
     assert said in str(error.value)
@@ -94,17 +97,17 @@ ENTRY = 'name = "a"\nrequirement = "DISC-LNX-001"\nsentence = "fail."\nfile = "a
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"[[fault]]\n{ENTRY}\n[[fault]]\n{ENTRY}", "fault a is there twice"),
-        (f"[[fault]]\n{ENTRY}".replace("LNX-001", "LNX-999"), "fault a names the unknown requirement DISC-LNX-999"),
-        (f"[[fault]]\n{ENTRY}".replace("x();", "x()"), "needs `instead`"),
-        (f'[[fault]]\n{ENTRY}instead = "y"\n', "replaces a statement by none"),
-        (f'[[fault]]\n{ENTRY}insted = "y"\n', "unknown key 'insted'"),
-        (f'[[fault]]\n{ENTRY}at_load = "y();"\n', "both `code` and `at_load`"),
-        (f'[[fault]]\n{ENTRY}\n[no_fault]\nDISC-LNX-001 = "Why."\n', "DISC-LNX-001 has a fault, a"),
+        (f"[[mutant]]\n{ENTRY}\n[[mutant]]\n{ENTRY}", "mutant a is listed twice"),
+        (f"[[mutant]]\n{ENTRY}".replace("LNX-001", "LNX-999"), "mutant a names the unknown requirement DISC-LNX-999"),
+        (f"[[mutant]]\n{ENTRY}".replace("x();", "x()"), "needs `instead`"),
+        (f'[[mutant]]\n{ENTRY}instead = "y"\n', "does not replace the statement by one"),
+        (f'[[mutant]]\n{ENTRY}insted = "y"\n', "unknown key 'insted'"),
+        (f'[[mutant]]\n{ENTRY}at_load = "y();"\n', "both `code` and `at_load`"),
+        (f'[[mutant]]\n{ENTRY}\n[no_mutant]\nDISC-LNX-001 = "Why."\n', "DISC-LNX-001 has a mutant, a"),
     ],
 )
 def test_a_wrong_entry_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "faults.toml"
+    path = tmp_path / "list.toml"
     path.write_text(text)
     with pytest.raises(UsageError) as error:
         load(path)
@@ -114,15 +117,25 @@ def test_a_wrong_entry_is_refused(tmp_path: Path, text: str, said: str) -> None:
 
 def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.c").write_text(SOURCE)
-    (tmp_path / "faults.toml").write_text(f"[[fault]]\n{ENTRY}")
-    status = seed.main([str(tmp_path / "a.c"), "--out", str(tmp_path), "--faults", str(tmp_path / "faults.toml")])
+    (tmp_path / "list.toml").write_text(f"[[mutant]]\n{ENTRY}")
+    status = seed.main([str(tmp_path / "a.c"), "--out", str(tmp_path), "--faults", str(tmp_path / "list.toml")])
     assert status == 2
     assert "fault a: its code does not occur in a.c" in capsys.readouterr().err
 
 
 def test_the_projects_own_list_says_one_thing_each() -> None:
-    known = fault_list.faults().by_name.values()
+    known = mutants().by_name.values()
     assert len(known) > 300
     assert all(f.sentence.endswith(".") and f.sentence[0].islower() for f in known)
     changes = [(f.file, f.function, f.code, f.instead) for f in known if f.code]
     assert len(set(changes)) == len(changes), "two faults make the same change"
+
+
+@pytest.mark.parametrize("lists", (icd_mutants, layer_mutants), ids=("icd", "layer"))
+def test_a_mutant_of_a_mock_that_is_listed_twice_is_refused(lists: Callable[[Path], object], tmp_path: Path) -> None:
+    entry = '[[mutant]]\nname = "a"\nrequirement = "DISC-ACC-023"\nsentence = "fail"\n'
+    (tmp_path / "one.toml").write_text(entry)
+    assert lists(tmp_path)
+    (tmp_path / "two.toml").write_text(entry)
+    with pytest.raises(UsageError, match=r"two\.toml: a is listed twice"):
+        lists.__wrapped__(tmp_path)  # type: ignore[attr-defined] # past the cache

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -18,12 +21,18 @@ cmake_minimum_required(VERSION 3.16)
 project(stub C)
 file(WRITE ${CMAKE_BINARY_DIR}/clharness.json "{}")
 add_executable(stub stub.c)
+add_custom_command(OUTPUT table.c
+  COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/table.toml table.c DEPENDS table.toml)
+add_custom_target(table ALL DEPENDS table.c)
 """
 
+# The command line: says that it runs, then does what a test wants of it.
 MAIN = """\
 import os, sys
-print("ran", sys.argv[1:], os.environ["CLHARNESS_BUILD"])
+print("ran", sys.argv[1:], os.environ["CLHARNESS_BUILD"], flush=True)
+exec(os.environ.get("STUB", ""))
 """
+HOLD = "sys.stdin.read()"  # runs until its input is closed
 
 
 @pytest.fixture
@@ -39,8 +48,12 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
         (command_line / f"{name}.py").write_text(text)
     (root / "CMakeLists.txt").write_text(CMAKE)
     (root / "stub.c").write_text("int main(void) { return 0; }\n")
+    (root / "table.toml").write_text("answer = 1\n")
     yield root
     root.chmod(0o755)
+
+
+BASE = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CLHARNESS_PYTHON": sys.executable}
 
 
 def launch(
@@ -51,16 +64,47 @@ def launch(
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Runs the launcher in an otherwise empty environment, with the Python that runs this test."""
-    base = {"PATH": "/usr/local/bin:/usr/bin:/bin", "CLHARNESS_PYTHON": sys.executable}
     return subprocess.run(
         [command or checkout / "clharness", *arguments],
         cwd=cwd or checkout,
-        env=base | environment,
+        env=BASE | environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=120,
     )
+
+
+@contextlib.contextmanager
+def started(checkout: Path, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """The launcher while it runs; with STUB=HOLD until its standard input is closed."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [checkout / "clharness", *arguments],
+        cwd=checkout,
+        env=BASE | environment,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def output_of(process: subprocess.Popen[str]) -> str:
+    """Lets the command go on to its end, and gives what it printed from now on."""
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return output
+
+
+def line(stream: IO[str] | None) -> str:
+    """The next line that a running command prints."""
+    assert stream
+    return stream.readline()
 
 
 @pytest.fixture
@@ -76,7 +120,7 @@ def path_without_cmake(tmp_path: Path) -> str:
     """A PATH that has what the launcher uses itself, a compiler and make, but no CMake."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    tools = ["bash", "dirname", "readlink", "mkdir", "cat", "cc", "gcc", "make", "env", "grep", "find"]
+    tools = ["bash", "dirname", "readlink", "mkdir", "cat", "env", "grep", "sed", "tr", "paste", "cc", "gcc", "make"]
     for name in tools:
         if found := shutil.which(name):
             (folder / name).symlink_to(found)
@@ -103,6 +147,20 @@ def test_a_changed_source_is_built_again_and_nothing_else(checkout: Path, librar
 
     assert again.stderr == "clharness: building what has changed\n"
     assert subprocess.run([checkout / "build" / "stub"]).returncode == 7
+
+
+@pytest.mark.parametrize("generator", ["Ninja", "Unix Makefiles"])
+def test_a_changed_table_is_built_again(checkout: Path, library: str, generator: str) -> None:
+    """The build tool knows what is made from what: the launcher has no list of its own."""
+    if generator == "Ninja" and not shutil.which("ninja"):
+        pytest.skip("ninja is not installed")
+    launch(checkout, "loader", library, CMAKE_GENERATOR=generator)
+    (checkout / "table.toml").write_text("answer = 2\n")
+
+    again = launch(checkout, "loader", library, CMAKE_GENERATOR=generator)
+
+    assert again.stderr == "clharness: building what has changed\n"
+    assert (checkout / "build" / "table.c").read_text() == "answer = 2\n"
 
 
 def test_works_from_elsewhere_and_through_a_link(checkout: Path, tmp_path: Path, library: str) -> None:
@@ -210,6 +268,141 @@ def test_a_python_that_will_not_do_is_refused(checkout: Path, tmp_path: Path, li
 
 def test_the_launcher_can_be_executed() -> None:
     assert os.access(ROOT / "clharness", os.X_OK)
+
+
+def test_commands_without_work_run_side_by_side(checkout: Path, library: str) -> None:
+    launch(checkout, "loader", library)
+    with started(checkout, "loader", library, STUB=HOLD) as first:
+        assert line(first.stdout).startswith("ran ")
+
+        second = launch(checkout, "loader", library)
+
+        assert (second.returncode, second.stderr) == (0, "")
+        assert first.poll() is None, "it ran while the first one did"
+
+
+def test_a_build_waits_for_the_command_that_uses_it(checkout: Path, library: str) -> None:
+    launch(checkout, "loader", library)
+    with started(checkout, "loader", library, STUB=HOLD) as running:
+        assert line(running.stdout).startswith("ran ")
+        (checkout / "table.toml").write_text("answer = 2\n")
+        with started(checkout, "loader", library) as builder:
+            message = line(builder.stderr)
+            assert message.startswith(f"clharness: waiting until no other command uses {checkout}/build: ")
+            assert (checkout / "build" / "table.c").read_text() == "answer = 1\n"
+            output_of(running)
+            assert output_of(builder).startswith("ran ")
+    assert (checkout / "build" / "table.c").read_text() == "answer = 2\n"
+
+
+@contextlib.contextmanager
+def locked(build: Path) -> Iterator[IO[str]]:
+    """As a command has the folder while it builds."""
+    with (build / "setup.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock
+
+
+def test_a_command_waits_for_one_that_builds(checkout: Path, library: str) -> None:
+    launch(checkout, "loader", library)
+    with locked(checkout / "build") as lock, started(checkout, "loader", library) as waiting:
+        message = f"clharness: waiting for another command, which is building in {checkout}/build\n"
+        assert line(waiting.stderr) == message
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert output_of(waiting).startswith("ran ")
+
+
+def test_a_command_that_was_started_by_another_finds_its_build_as_it_is(checkout: Path, library: str) -> None:
+    """Else it would wait for the command that waits for it."""
+    launch(checkout, "loader", library)
+    inner = f"import subprocess; subprocess.run([{str(checkout / 'clharness')!r}, 'loader', {library!r}], check=True)"
+    change = f"open({str(checkout / 'table.toml')!r}, 'w').write('answer = 2'); os.environ.pop('STUB'); "
+
+    run = launch(checkout, "loader", library, STUB=change + inner)
+
+    assert run.stdout.count("ran ") == 2, run.stderr
+    assert (checkout / "build" / "table.c").read_text() == "answer = 1\n"
+
+
+def python(code: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+    """Our own package under the Python of this test, as plain pytest has it."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=BASE | environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_plain_pytest_waits_for_a_command_that_builds(tmp_path: Path) -> None:
+    """It goes on once the build has ended: here to the error that nothing was built."""
+    code = "from harness.build import build; build()"
+    with locked(tmp_path) as lock, python(code, {"CLHARNESS_BUILD": str(tmp_path)}) as run:
+        assert line(run.stderr) == f"clharness: waiting for a command that is building in {tmp_path}\n"
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert "nothing is built in" in run.communicate(timeout=60)[1]
+
+
+def test_nothing_is_built_under_plain_pytest(checkout: Path, library: str) -> None:
+    launch(checkout, "loader", library)
+    (checkout / "table.toml").write_text("answer = 2\n")
+    uses = "import sys, contextlib, harness.build\nwith contextlib.suppress(Exception): harness.build.build()\n"
+    holds = "print('uses', flush=True); sys.stdin.read()"
+    with python(uses + holds, {"CLHARNESS_BUILD": str(checkout / "build")}) as run:
+        assert line(run.stdout) == "uses\n"
+        with started(checkout, "loader", library) as builder:
+            assert line(builder.stderr).startswith("clharness: waiting until no other command uses ")
+            run.communicate(timeout=60)
+            assert output_of(builder).startswith("ran ")
+    assert (checkout / "build" / "table.c").read_text() == "answer = 2\n"
+
+
+@pytest.fixture
+def turkish(tmp_path: Path) -> dict[str, str]:
+    """A locale in which files have another order; made here, because few machines have it."""
+    if not shutil.which("localedef") or not Path("/usr/share/i18n/locales/tr_TR").exists():
+        pytest.skip("localedef and its sources are not installed (Debian: locales)")
+    folder = tmp_path / "locales"
+    folder.mkdir()
+    subprocess.run(["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "tr_TR.UTF-8"], check=True, capture_output=True)
+    return {"LOCPATH": str(folder), "LC_ALL": "tr_TR.UTF-8"}
+
+
+def test_a_locale_changes_nothing_of_the_build(
+    checkout: Path, tmp_path: Path, library: str, turkish: dict[str, str]
+) -> None:
+    headers = tmp_path / "headers" / "CL"
+    headers.mkdir(parents=True)
+    names = ["cl.h", "cl_icd.h", "cl_ext.h", "clI.h", "clh.h"]
+    for name in names:
+        (headers / name).touch()
+    orders = [
+        subprocess.run(["bash", "-c", "echo *"], cwd=headers, env=BASE | locale, capture_output=True).stdout
+        for locale in ({}, turkish)
+    ]
+    assert orders[0] != orders[1], "the locale would not be noticed"
+
+    first = launch(checkout, "loader", library, CLHARNESS_OPENCL_HEADERS=str(headers.parent))
+    environment = turkish | {"CLHARNESS_OPENCL_HEADERS": str(headers.parent)}
+    with started(checkout, "loader", library, **environment) as again:
+        _, errors = again.communicate(timeout=120)
+
+    assert (first.returncode, again.returncode, errors) == (0, 0, "")
+
+
+def test_pythonpath_of_the_user_survives(checkout: Path, tmp_path: Path, library: str) -> None:
+    """Its folders come after ours, and are those that the user meant when a program of ours runs elsewhere."""
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "users_own.py").write_text("print('found')\n")
+    program = "[sys.executable, '-c', 'import users_own']"
+    elsewhere = f"import subprocess; subprocess.run({program}, cwd='/', check=True)"
+
+    run = launch(checkout, "loader", library, cwd=tmp_path, PYTHONPATH="modules:/absent", STUB=elsewhere)
+
+    assert run.stdout.endswith("found\n"), run.stderr
 
 
 @pytest.fixture

@@ -180,7 +180,9 @@ static bool read_line(const char *line, size_t length)
     at = line;
     end = line + length;
     found.count = 0;
-    return eat('{') && read_members(&found) && eat('\n') && at == end;
+    bool is_whole = eat('{') && read_members(&found) && eat('\n') && at == end;
+    at = end = NULL; /* the line is the caller's */
+    return is_whole;
 }
 
 /* --- the checks --- */

@@ -5,8 +5,10 @@
  * process, a library, the environment, code at an address that the recording names) is left out.
  */
 #include "clharness_callbacks.h"
+#include "count.h"
 #include "engine.h"
-#include "probe.h"
+#include "loader.h"
+#include "topics.h"
 #include "vendor.h"
 
 #include <stdlib.h>
@@ -16,8 +18,6 @@ const char *const target_name = "recording";
 bool target_needs_loader = false;
 
 enum { LINES = 128, ROOM = 4096, LARGEST_BUFFER = 1 << 20, CALLBACKS = 4 };
-
-struct calllog probe_log;
 
 /* --- the loader's place --- */
 
@@ -43,68 +43,16 @@ void *loader_symbol(const char *name, const char *version)
     return function < 0 || version ? NULL : vendor_function(0, (enum function)function);
 }
 
-const char *loader_open(void)
+static bool find_symbol(const char *name, uint64_t *value)
 {
-    return NULL;
-}
-
-const char *loader_close(void)
-{
-    return "the loader stays open";
-}
-
-/* --- parts of the probe that do what no target may --- */
-
-char *exports_text(size_t *length)
-{
-    *length = 0;
-    return NULL;
-}
-
-const void *target_make(size_t length, bool writable, bool silent)
-{
-    (void)length;
-    (void)writable;
-    (void)silent;
-    return NULL;
-}
-
-bool layer_call(const char *name, const uint64_t *arguments, int count, int32_t *result)
-{
-    uint64_t sum = 0;
-    for (int i = 0; i < count; i++) {
-        sum += arguments[i];
-    }
-    *result = (int32_t)sum;
-    return strcmp(name, "clDeinitLayer") == 0;
-}
-
-long exit_handlers(void)
-{
-    return -1;
-}
-
-const char *descriptor_make(char **words, int count, int64_t *made)
-{
-    *made = 0;
-    return count > 0 && strcmp(words[0], "memory") == 0 ? NULL : "nothing of that kind";
-}
-
-const char *vulkan_make(char **words, int count, int64_t *made)
-{
-    return descriptor_make(words, count, made);
+    *value = (uint64_t)(uintptr_t)loader_symbol(name, NULL);
+    return *value != 0;
 }
 
 uint64_t count_invoke(const char *folder, enum function function, void (*address)(void), const uint64_t *arguments)
 {
     (void)folder;
     return invoke(function, address, arguments);
-}
-
-char *state_text(size_t *length)
-{
-    *length = 0;
-    return NULL;
 }
 
 char *count_text(size_t *length)
@@ -115,10 +63,16 @@ char *count_text(size_t *length)
 
 /* --- the exchange --- */
 
+/* The rest of the topics does what no target may. */
+static const struct command no_commands[] = {{0}};
+static const struct command_table symbols = {.rows = no_commands, .prefix = '@', .find = find_symbol};
+static const struct command_table *const tables[] = {&call_commands,     &memory_commands, &thread_commands,
+                                                     &callback_commands, &symbols,         NULL};
+
 /* Whether a command does what it says outside of the reader, wherever in the line it stands. */
 static bool acts_outside(const char *line)
 {
-    static const char *const commands[] = {"fork", "load", "chdir", "setenv", "address", "go"};
+    static const char *const commands[] = {"address", "go"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strstr(line, commands[i])) {
             return true;
@@ -150,6 +104,7 @@ void target_run(void)
     memcpy(text, bytes, size);
     vendor_answers = answer_call;
     vendor_answers_all = true;
+    commands_use(tables);
     size_t room = ROOM;
     char *reply = malloc(room);
     char *end = text + size;

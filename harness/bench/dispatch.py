@@ -20,7 +20,6 @@ from harness.probe.counting import counted
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall
 from harness.sandbox import Sandbox
-from harness.subject import capabilities
 from harness.subject.loader import Loader
 
 LAYERS = (0, 1, 2, 3)
@@ -44,7 +43,7 @@ _NEEDED = ("clGetExtensionFunctionAddress", "clGetPlatformIDs", "clGetPlatformIn
 def measure_dispatch(path: Path) -> dict[str, Any]:
     """Instructions of a call of every entry point that the loader exports, for each number of layers it can have."""
     loader = Loader(path)
-    capabilities.detect(loader)
+    loader.ask()
     numbers = LAYERS if loader.has("OPENCL_LAYERS") else (0,)
     columns = {number: dict(_column(loader, number)) for number in numbers}
     if columns[0] != dict(_column(loader, 0)):

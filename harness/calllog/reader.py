@@ -8,6 +8,7 @@ assert log.of("vendor_a").functions() == ["clIcdGetPlatformIDsKHR", ...]
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -15,15 +16,38 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.api import wording
+from harness.api.codes import Code
+from harness.untrusted import open_regular
+
 HEADER = 4096
 LINE = 4096  # bytes of a line at most, as in calllog.h
 MAGIC = b"clharness call log 1\n"
 DEFAULT_SIZE = 8 << 20
+MAX_SIZE = 1 << 30
 
 
 def _one_line(name: str) -> str:
     """A name as it can be shown: without control characters that would make it look like something else."""
     return name if name.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"0x[0-9a-f]{1,16}", value) is not None
+
+
+def _in_words(function: str, seen: Any) -> Any:
+    """What pointers pointed to, with error codes and the names of properties in the place of numbers."""
+    if not isinstance(seen, dict):
+        return seen
+    shown: dict[str, Any] = {}
+    for name, value in seen.items():
+        if name == "errcode_ret" and _is_word(value):
+            value = str(Code.of_word(int(value, 16)))
+        elif isinstance(value, list) and all(map(_is_word, value)):
+            value = wording.properties(function, name, value)
+        shown[name] = value
+    return shown
 
 
 @dataclass(frozen=True)
@@ -47,11 +71,11 @@ class Event:
     def __str__(self) -> str:
         shown = _one_line(self.name)
         if self.kind == "call":
-            shown += f"({', '.join(hex(a) for a in self.arguments)})"
+            shown += f"({', '.join(wording.arguments(self.name, self.arguments))})"
         elif self.kind == "return":
-            shown += f" = {hex(self.result) if self.result is not None else 'void'}"
+            shown += f" = {wording.result(self.name, self.result)}"
         known = ("t", "th", "who", self.kind, "args", "result")
-        extra = {k: v for k, v in self.data.items() if k not in known}
+        extra = {k: _in_words(self.name, v) for k, v in self.data.items() if k not in known and v != {}}
         return f"{_one_line(self.who):>12} | {shown}" + (f"  {json.dumps(extra)}" if extra else "")
 
 
@@ -196,15 +220,21 @@ def dropped(path: Path) -> int:
 def read(path: Path) -> CallLog:
     """Reads a log; nothing in it is trusted: lines that a dying process left unfinished are counted as `torn`."""
     try:
-        with path.open("rb") as file:
-            head = file.read(48)
-            if head[: len(MAGIC)] != MAGIC or len(head) < 48:
-                return CallLog([], torn=1)
-            used, lost = struct.unpack_from("<QQ", head, 32)
-            file.seek(HEADER)
-            body = file.read(min(used, 1 << 30))
+        descriptor = open_regular(path)
     except OSError:
         return CallLog([])
+    try:
+        return _read(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int) -> CallLog:
+    head = os.pread(descriptor, 48, 0)
+    if head[: len(MAGIC)] != MAGIC or len(head) < 48:
+        return CallLog([], torn=1)
+    used, lost = struct.unpack_from("<QQ", head, 32)
+    body = os.pread(descriptor, min(used, MAX_SIZE, os.fstat(descriptor).st_size), HEADER)
     if lost:
         body = body.rstrip(b"\0")  # what a line reserved that did not fit
     events, torn = [], 0
@@ -217,3 +247,44 @@ def read(path: Path) -> CallLog:
             elif part or (number == 0 and line):
                 torn += 1
     return CallLog(events, lost, torn)
+
+
+class LogFile:
+    """The log of one case. It is read through a descriptor of its own, whatever a subject does to its name."""
+
+    def __init__(self, path: Path, size: int = DEFAULT_SIZE) -> None:
+        self.path = path
+        create(path, size)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._size = HEADER + size
+        path.chmod(0o666)
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def read(self) -> CallLog:
+        return _read(self._descriptor) if self._descriptor >= 0 else CallLog([])
+
+    def problem(self, log: CallLog, calls: int, at_rest: bool) -> str:
+        """What shows that a log does not hold all that happened, or "".
+
+        `calls` came back to the application, which logged each of them. At rest, all processes ended in order; then
+        every thread but the last may have been ended while it wrote.
+        """
+        own = os.fstat(self._descriptor)
+        try:
+            there = os.lstat(self.path)
+        except OSError:
+            return "its file was removed"
+        if (own.st_dev, own.st_ino) != (there.st_dev, there.st_ino):
+            return "another file took the place of its own"
+        if own.st_size != self._size:
+            return f"its file has {own.st_size} bytes, expected {self._size}"
+        if log.dropped:
+            return f"{log.dropped} lines did not fit"
+        logged = sum(event.kind == "call" and event.who == "application" for event in log)
+        if logged < calls:
+            return f"{logged} calls of the application are in it, expected {calls} or more"
+        return f"{log.torn} lines cannot be read" if at_rest and log.torn >= max(log.threads(), 1) else ""

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "sidefile.h"
 
+#include "clharness_functions.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FAULTS = 512 };
+enum { MAX_FAULTS = 512, MAX_PLATFORM = 63 };
 
 struct fault_setting {
     int which;
@@ -25,17 +27,17 @@ const char *mock_name = "mock";
 const char *mock_loader;
 struct calllog mock_log;
 
-static struct fault_setting settings[MAX_FAULTS];
-static int setting_count;
+static struct fault_setting fault_settings[MAX_FAULTS];
+static int fault_setting_count;
 static char *text_mapping;
 static size_t text_size;
 
 static const struct fault_setting *find(int which, int platform)
 {
-    for (int i = 0; i < setting_count; i++) {
-        if (settings[i].which == which &&
-            (settings[i].platform == ANY_PLATFORM || platform == ANY_PLATFORM || settings[i].platform == platform)) {
-            return &settings[i];
+    for (int i = 0; i < fault_setting_count; i++) {
+        if (fault_settings[i].which == which && (fault_settings[i].platform == ANY_PLATFORM ||
+                                                 platform == ANY_PLATFORM || fault_settings[i].platform == platform)) {
+            return &fault_settings[i];
         }
     }
     return NULL;
@@ -85,10 +87,10 @@ static void read_fault(char *text, const char *const *names, int count)
     while (setting.which < count && strcmp(names[setting.which], text) != 0) {
         setting.which++;
     }
-    if (setting.which == count || setting_count == MAX_FAULTS) {
+    if (setting.which == count || fault_setting_count == MAX_FAULTS) {
         sidefile_refuse("unknown fault (or too many faults)", text);
     }
-    settings[setting_count++] = setting;
+    fault_settings[fault_setting_count++] = setting;
 }
 
 static int hex_digit(char c)
@@ -98,7 +100,8 @@ static int hex_digit(char c)
     return found ? (int)(found - digits) : -1;
 }
 
-char *sidefile_unescape(char *text)
+/* Turns \xhh into bytes, in place; gives its argument. */
+static char *unescape(char *text)
 {
     char *to = text;
     for (const char *from = text; *from; from++) {
@@ -111,6 +114,93 @@ char *sidefile_unescape(char *text)
     }
     *to = '\0';
     return text;
+}
+
+/* A whole number from 0 to `most`; anything else is refused. */
+static long read_number(const char *key, const char *value, long most)
+{
+    char *end;
+    long number = strtol(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end != '\0' || number > most) {
+        fprintf(stderr,
+                "clharness mock: '%s' needs a whole number from 0 to %ld, not '%s', in the configuration of %s\n", key,
+                most, value, mock_name);
+        _exit(99);
+    }
+    return number;
+}
+
+bool sidefile_set(const struct setting *settings, size_t count, void *to, const char *key, char *value)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *place = (char *)to + settings[i].place;
+        if (strcmp(key, settings[i].name) != 0) {
+            continue;
+        }
+        switch (settings[i].type) {
+        case SETTING_flag:
+            *(setting_flag *)place = read_number(key, value, 1) != 0;
+            return true;
+        case SETTING_number:
+            *(setting_number *)place = (setting_number)read_number(key, value, INT_MAX);
+            return true;
+        case SETTING_text:
+            *(setting_text *)place = unescape(value);
+            return true;
+        default: /* of functions only */
+            return false;
+        }
+    }
+    return false;
+}
+
+/* Sets one thing of a function; `word` is what the line says after the function, or NULL. */
+static void set_function(const struct setting *setting, void *place, const char *word)
+{
+    if ((setting->type == SETTING_path && !word) || (setting->type == SETTING_flag && word)) {
+        sidefile_refuse(word ? "a word too much for the setting" : "no path for the setting", setting->name);
+    }
+    switch (setting->type) {
+    case SETTING_flag:
+        *(setting_flag *)place = true;
+        break;
+    case SETTING_path:
+        *(setting_path *)place = word;
+        break;
+    case SETTING_platforms:
+        if (word) {
+            ((setting_platforms *)place)->some |= UINT64_C(1) << read_number(setting->name, word, MAX_PLATFORM);
+        } else {
+            ((setting_platforms *)place)->all = true;
+        }
+        break;
+    default:
+        sidefile_refuse("not a setting of functions:", setting->name);
+    }
+}
+
+bool sidefile_set_function(const struct setting *settings, size_t count, void *functions, size_t size, const char *key,
+                           char *value)
+{
+    const struct setting *setting = settings;
+    while (setting < settings + count && strcmp(key, setting->name) != 0) {
+        setting++;
+    }
+    if (setting == settings + count) {
+        return false;
+    }
+    char *word = value;
+    const char *name = strsep(&word, " ");
+    int only = function_by_name(name);
+    if (only < 0 && strcmp(name, "all") != 0) {
+        sidefile_refuse("unknown function", name);
+    }
+    for (int function = 0; function < FUNCTION_COUNT; function++) {
+        if (only >= 0 ? function == only : function_info[function].slot >= 0) {
+            set_function(setting, (char *)functions + (size_t)function * size + setting->place, word);
+        }
+    }
+    return true;
 }
 
 /* Gives the file's text, ended by a NUL, or NULL where there is no file or nothing in it. */
@@ -172,7 +262,7 @@ void sidefile_load(const char *const *fault_names, int fault_count, bool (*own_k
         } else if (strcmp(line, "fault") == 0) {
             read_fault(value, fault_names, fault_count);
         } else if (!own_key(line, value)) {
-            sidefile_refuse("unknown key", line);
+            sidefile_refuse("unknown setting", line);
         }
     }
 }

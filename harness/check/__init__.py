@@ -1,1 +1,127 @@
-"""What the author of a check imports."""
+"""What the author of a check imports: `from harness.check import Loader, Sandbox, requirement`.
+
+This is the only door between suites/ and the harness; the lint at collection holds it. The imports below say what there
+is, by topic. Readers and type checkers see them; at run time a module is loaded when the first of its names is needed:
+the suites of loaders do not wait for the vocabulary of vendors.
+"""
+
+# ruff: noqa: F401
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+# isort: off
+# fmt: off
+if TYPE_CHECKING:
+    # --- marks: which requirement a check proves, what an ICD must have for it ---
+    from harness.check.marks import extension, requirement
+
+    # --- the subject under test, as fixtures bring it, and the machine around it ---
+    from harness.build import build
+    from harness.sandbox import MockIcd, MockLayer, Sandbox, Unsupported
+    from harness.subject.capabilities import LOADER_INFO
+    from harness.subject.icd import Icd
+    from harness.subject.layer import DEINIT, INFO as LAYER_INFO, INIT, INIT_WITH_PROPERTIES, Layer
+    from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
+
+    # --- the API as data: CL.INVALID_VALUE and all other constants by name, functions, slots, queries ---
+    from harness.api.codes import CL, Code, Constant
+    from harness.api.commands import command_type
+    from harness.api.contract.queries import Query, queries
+    from harness.api.contract.slots import opencl_version, slots
+    from harness.api.model import Function, Parameter, api
+
+    # --- a session: calls, values, how it can end ---
+    from harness.probe.convenience import CallFailed
+    from harness.probe.session import CANARY, CommandError, Session
+    from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack
+    from harness.probe.verdicts import Crashed, Leaked, SubjectFailure
+
+    # --- the call log ---
+    from harness.calllog.reader import CallLog, Event
+
+    # --- objects of every class; calls whose every bit is known, of one function or of the whole API ---
+    from harness.probe.objects import Objects
+    from harness.probe.patterns import (
+        LIST as LIST_LENGTH, PatternedCall, Sent, address_of, answered as answer_pattern, narrowed, routing_parameter,
+        variants,
+    )
+    from harness.probe.whole_api import (
+        call_all, exchanges, lacking_calls, misrouted, reached, refusal_problems, with_slots,
+    )
+
+    # --- functions that are reached by address query; their lists ---
+    from harness.check.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
+    from harness.probe.extensions import (
+        FUNCTIONS as EXTENSION_FUNCTIONS, MEMORY_HANDLE_TYPES, SEMAPHORE_HANDLE_TYPES, function_of,
+    )
+
+    # --- layers in front of a loader; what a call costs ---
+    from harness.check.layer_schemes import LEGACY, SCHEMES, use_layers, use_scheme
+    from harness.probe.counting import counted
+
+    # --- a layer under test ---
+    from harness.check.layer.chain import (
+        preparing, require_kept, start as start_with_layers, use_layer, without as log_without,
+    )
+    from harness.check.layer.compared import handles_of, problems as noticeable_problems
+    from harness.check.layer.workload import run_mistakes, run_workload, vendors_calls
+    from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table, ordinary_variants
+
+    # --- a vendor's ICD under test: its session, its objects, calls by the contract ---
+    from harness.check.icd import calls
+    from harness.check.icd.advertised import platforms_with_devices
+    from harness.check.icd.compute import Compute, compiles, require_compiler
+    from harness.probe.icd_objects import (
+        ARGUMENT_INFORMATION, FURTHER as FURTHER_OBJECTS, INFO as OBJECT_QUERIES, KERNEL_OF_ARGUMENTS, KERNELS,
+        QUERIED as QUERIED_OBJECTS, IcdObjects,
+    )
+    from harness.probe.icd_session import ENUMERATE, ICD2_FUNCTIONS, QUERY, TAGGED, IcdSession
+
+    # --- its property lists ---
+    from harness.check.icd.creators import (
+        Answer, BUFFER, CONTEXT, CONTEXTS, CREATORS, FROM_TYPE, HIGH, IMAGE, LOW, MED, MEMORY, OLDER, QUEUE,
+        QUEUES, QUEUE_KHR, SAMPLER, Lists, listed, lists_of, orders, shown,
+    )
+
+    # --- its sharing with OpenGL, its external memory and semaphores ---
+    from harness.check.icd.external import (
+        SIZE as MEMORY_SIZE, STATUS, TYPE, UNKNOWN as UNKNOWN_REVISION, Import, Semaphores, Use, imports,
+        may_block, target, uses,
+    )
+    from harness.check.icd.gl import FILL, Sharing, sharing
+# fmt: on
+# isort: on
+
+
+@functools.cache
+def _homes() -> dict[str, tuple[str, str]]:
+    """The module of each name above, and its name there."""
+    tree = ast.parse(Path(__file__).read_text(encoding="utf-8"))
+    return {
+        alias.asname or alias.name: (block.module, alias.name)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.ImportFrom) and block.module and block.col_offset
+        for alias in block.names
+    }
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _homes():
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module, original = _homes()[name]
+        home = importlib.import_module(module)
+        value = getattr(home, original) if hasattr(home, original) else importlib.import_module(f"{module}.{original}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted(_homes())

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from harness.build import ROOT
 from harness.cli.loader import add_run_arguments, library_path, run_suites
 from harness.errors import HarnessError
+from harness.subject import Layer, Subject
 
 EXAMPLE = """\
   clharness layer build/libmylayer.so                            with the reference loader
   clharness layer libmylayer.so --loader /usr/lib/libOpenCL.so.1 with that loader, too
   clharness layer libtracer.so --changes clCreateCommandQueue    a layer that changes these calls on purpose
 """
-
-_CHECKS = ROOT / "suites" / "layers" / "layer"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,10 +42,18 @@ def add_loader_argument(parser: argparse.ArgumentParser, subject: str, besides: 
     )
 
 
+def folders_of_checks(kind: type[Subject]) -> list[Path]:
+    """The folders of the suites that have the checks for a kind of subject. Raises HarnessError where there is none."""
+    suites = ROOT / "suites"
+    folders = sorted({path.parent for path in suites.glob(f"*/{kind.checks}/test_*.py")})
+    if not folders:
+        raise HarnessError(f"there are no checks in {suites}/*/{kind.checks}; is this checkout complete?")
+    return folders
+
+
 def run(args: argparse.Namespace) -> int:
-    if not any(_CHECKS.glob("test_*.py")):
-        raise HarnessError(f"there are no checks in {_CHECKS}; is this checkout complete?")
-    options = [f"--layer={library_path(args.path, 'a layer, such as build/libmylayer.so')}"]
+    folders = folders_of_checks(Layer)
+    options = [f"{Layer.option}={library_path(args.path, 'a layer, such as build/libmylayer.so')}"]
     options += [f"--through={library_path(path)}" for path in args.loader]
     options += [f"--changes={name}" for name in args.changes]
-    return run_suites(options, args, _CHECKS)
+    return run_suites(options, args, *folders)

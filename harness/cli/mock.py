@@ -10,11 +10,10 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.build import build
-from harness.calllog import reader
 from harness.calllog.reader import CallLog
 from harness.cli.loader import output_path
 from harness.errors import Exit, UsageError
@@ -22,12 +21,14 @@ from harness.report.terminal import printable
 from harness.sandbox import Sandbox
 from harness.sandbox.faults import NAMES, faults
 from harness.sandbox.mock_config import MockConfig, read
+from harness.sandbox.settings import Scope, settings
 from harness.subject.search import SONAME
 
 EXAMPLE = """\
   clharness mock --config mock_icds/two-vendors.toml -- clinfo -l
   clharness mock --config mine.toml --trace build/trace.json -- ./application    for ui.perfetto.dev
   clharness mock --faults
+  clharness mock --settings
 """
 
 _LOG_SIZE = 256 << 20  # bytes of the call log; memory is used only as it fills
@@ -36,6 +37,7 @@ _LOG_SIZE = 256 << 20  # bytes of the call log; memory is used only as it fills
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", type=Path, help="TOML file that describes the mocks")
     parser.add_argument("--faults", action="store_true", help="list everything that the mocks can do wrong")
+    parser.add_argument("--settings", action="store_true", help="list everything that the mocks can be told to be")
     parser.add_argument("--log", action="store_true", help="print the call log when the program has ended")
     parser.add_argument("--trace", metavar="FILE", help="write the calls as Chrome/Perfetto trace JSON")
     parser.add_argument("--keep", action="store_true", help="keep the folder that the mocks lie in")
@@ -43,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.faults:
-        print("\n".join(_fault_list()))
+    if args.faults or args.settings:
+        print("\n\n".join([*(_fault_lists() if args.faults else []), *(_setting_lists() if args.settings else [])]))
         return Exit.AS_EXPECTED
     if args.config is None:
         raise UsageError("--config is missing: name a file such as mock_icds/two-vendors.toml")
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.trace is not None:  # finds out before the program runs that a result cannot be written
         args.trace = output_path("--trace", args.trace)
     # The loader's name is enough for mocks that call back: it is loaded when they look for it.
-    sandbox = Sandbox(Path(SONAME))
+    sandbox = Sandbox(Path(SONAME), stays=args.keep)
     try:
         status = _run_with(config, sandbox, args.command)
         _tell(sandbox, args)
@@ -70,20 +72,38 @@ def _say(text: str) -> None:
     print(f"clharness: {text}", file=sys.stderr)
 
 
-def _fault_list() -> list[str]:
+def _list(title: str, entries: Mapping[str, str]) -> str:
+    """A list for the terminal: a title, and each entry with its sentence below."""
     width = max(shutil.get_terminal_size((100, 24)).columns, 60)
-    lines: list[str] = []
-    for kind, name in NAMES.items():
-        lines += ["", f"{name}:"] if lines else [f"{name}:"]
-        for fault, sentence in faults(kind).items():
-            lines.append(f"  {fault}")
-            lines += textwrap.wrap(sentence, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
-    return lines
+    lines = [f"{title}:"]
+    for name, sentence in entries.items():
+        lines.append(f"  {name}")
+        lines += textwrap.wrap(sentence, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return "\n".join(lines)
+
+
+def _fault_lists() -> list[str]:
+    return [_list(name, faults(kind)) for kind, name in NAMES.items()]
+
+
+def _setting_lists() -> list[str]:
+    """The settings of each mock."""
+    titles: dict[Scope, str] = {
+        "mock": "{}",
+        "platform": "{}, each platform",
+        "function": "{}, single functions, or `all` (in `functions`, as a list)",
+    }
+    lists = []
+    for kind, mock in NAMES.items():
+        for scope, title in titles.items():
+            entries = {s.title: s.sentence for s in settings(kind, scope).values()}
+            lists += [_list(title.format(mock), entries)] if entries else []
+    return lists
 
 
 def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> int:
     """Runs the command with the user's environment and the mocks'; gives its exit code as a shell would."""
-    reader.create(sandbox.log_path, _LOG_SIZE)
+    sandbox.forget_log(_LOG_SIZE)
     environment = os.environ | config.fill(sandbox)
     sys.stdout.flush()
     try:
@@ -109,7 +129,7 @@ def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> i
 
 def _tell(sandbox: Sandbox, args: argparse.Namespace) -> None:
     """What the mocks saw: a summary, and the log in the forms that were asked for."""
-    log = sandbox.log
+    log = sandbox.log_so_far
     text = "\n".join(printable(line) for line in log.text().splitlines())
     where = f"log: {_write_log(text)}"
     if args.log and text:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.build import ROOT
-from harness.errors import Exit, UsageError
+from harness.errors import Exit, NotBuilt, UsageError
 from harness.requirements.catalogue import catalogue, index
 from harness.requirements.marks import Check, find_checks
 from harness.requirements.state import (
@@ -24,7 +24,8 @@ from harness.requirements.state import (
     state_of,
     without_proof,
 )
-from harness.selftest.loaders import FILES, Fault, Faults, faults, load_all
+from harness.selftest.mutants import Mutant
+from harness.selftest.mutants.loader import Mutants, lists, load_all, mutants
 
 EXAMPLE = """\
   clharness requirements                the table
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 class Proofs:
     """What shows that checks can fail: the faults, and what became of the checks in a run of the self-test."""
 
-    faults: Faults
+    faults: Mutants
     states: Mapping[str, str]  # pytest ID of a check: proven, unproven or not applicable
     proofs: Mapping[str, str]  # pytest ID of a check: the fault
 
@@ -122,23 +123,23 @@ def _proofs_of(file: str | None) -> Proofs:
     return Proofs(_faults(), states, proofs)
 
 
-def _faults() -> Faults:
+def _faults() -> Mutants:
     """All faults. Those of generated functions come from a build; without one, the lists alone."""
     try:
-        return faults()
-    except UsageError:
+        return mutants()
+    except NotBuilt:
         print("clharness: without a build, faults of generated functions are left out", file=sys.stderr)
-        return load_all(FILES)
+        return load_all(lists())
 
 
-def _of_mocks() -> list[Fault]:
+def _of_mocks() -> list[Mutant]:
     """The faults of mock layers and mock ICDs; without a build, none of them."""
-    from harness.selftest.icds import icd_faults
-    from harness.selftest.layers import layer_faults
+    from harness.selftest.mutants.icd import icd_mutants
+    from harness.selftest.mutants.layer import layer_mutants
 
     try:
-        return [one.fault for one in layer_faults().values()] + [one.fault for one in icd_faults().values()]
-    except UsageError:
+        return [one.mutant for one in layer_mutants().values()] + [one.mutant for one in icd_mutants().values()]
+    except NotBuilt:
         return []
 
 

@@ -15,7 +15,8 @@ from harness.build import ROOT
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
 from harness.requirements.catalogue import suite_of
-from harness.selftest.loaders import Fault, faults
+from harness.selftest.mutants import Mutant
+from harness.selftest.mutants.loader import mutants
 
 SUITES = ("discovery", "dispatch", "layers", "interop")
 
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     return Exit.AS_EXPECTED if report.passed(matrix, whole) else Exit.UNEXPECTED
 
 
-def _chosen(args: argparse.Namespace) -> Sequence[Fault]:
+def _chosen(args: argparse.Namespace) -> Sequence[Mutant]:
     known = _known(args)
     if args.suite and args.suite not in SUITES:
         raise UsageError(f"--suite {args.suite}: there is no such suite; there is {', '.join(SUITES)}")
@@ -112,20 +113,20 @@ def _chosen(args: argparse.Namespace) -> Sequence[Fault]:
     return chosen
 
 
-def _known(args: argparse.Namespace) -> Mapping[str, Fault]:
+def _known(args: argparse.Namespace) -> Mapping[str, Mutant]:
     """All faults: of the seeded reference loader, of mock layers, or of mock ICDs."""
     if not args.layer and not args.icd:
-        return faults().by_name
+        return mutants().by_name
     if args.layer and args.icd:
         raise UsageError("--layer and --icd: give one of them")
     if args.suite or args.suites:
         raise UsageError(f"--{_subject(args).lower()} is about checks of its own; leave --suite and --suites out")
-    from harness.selftest.icds import icd_faults
-    from harness.selftest.layers import layer_faults
+    from harness.selftest.mutants.icd import icd_mutants
+    from harness.selftest.mutants.layer import layer_mutants
 
     if args.icd:
-        return {name: one.fault for name, one in icd_faults().items()}
-    return {name: one.fault for name, one in layer_faults().items()}
+        return {name: one.mutant for name, one in icd_mutants().items()}
+    return {name: one.mutant for name, one in layer_mutants().items()}
 
 
 def _subject(args: argparse.Namespace) -> str:

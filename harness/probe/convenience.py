@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from harness.api.codes import CL, Code
 from harness.api.model import api
+from harness.probe.calls import Calls
 from harness.probe.values import Buffer, Names, Value
 
-PLATFORM_NOT_FOUND = -1001
+MAX_OBJECTS = 1 << 16  # platforms, or devices, in one list
+MAX_TEXT = 16 << 20  # bytes of a string
 
 
 class CallFailed(AssertionError):
@@ -23,17 +26,8 @@ class Export(NamedTuple):
     address: int
 
 
-class Convenience:
-    """Mixed into Session."""
-
-    if TYPE_CHECKING:
-        pid: int
-
-        def command(self, text: str) -> str: ...
-        def buffer(self, size: int, fill: int = 0xA5) -> Buffer: ...
-        def words(self, values: list[Any]) -> Buffer: ...
-        def call(self, function: str, *arguments: Any) -> int: ...
-        def call_at(self, address: Value, like: str, *arguments: Any) -> int: ...
+class Convenience(Calls):
+    """Calls in the form that a check reads best."""
 
     # --- OpenCL ---
 
@@ -41,18 +35,24 @@ class Convenience:
         """The count that clGetPlatformIDs reports; 0 when there is no platform."""
         count = self.buffer(4)
         result = self.call("clGetPlatformIDs", 0, None, count)
-        if result == PLATFORM_NOT_FOUND:
+        if result == CL.PLATFORM_NOT_FOUND_KHR:
             return 0
         if result:
             raise CallFailed(f"clGetPlatformIDs(0, NULL, &count) answered {result}, expected CL_SUCCESS")
         return count.u32()
+
+    def _list_of(self, function: str, count: int) -> Buffer:
+        """Memory for a list of handles. Raises CallFailed for a count that cannot be meant."""
+        if count > MAX_OBJECTS:
+            raise CallFailed(f"{function} answered a count of {count}, expected no more than {MAX_OBJECTS}")
+        return self.buffer(8 * count, 0)
 
     def GetPlatformIDs(self) -> list[Value]:
         """All platforms in the loader's order; an empty list when there is none."""
         count = self.platform_count()
         if count == 0:
             return []
-        platforms = self.buffer(8 * count, 0)
+        platforms = self._list_of("clGetPlatformIDs", count)
         result = self.call("clGetPlatformIDs", count, platforms, None)
         if result:
             raise CallFailed(f"clGetPlatformIDs({count}, platforms, NULL) answered {result} after a count of {count}")
@@ -65,8 +65,11 @@ class Convenience:
         result = self.call("clGetPlatformInfo", platform, constant, 0, None, size)
         if result:
             raise CallFailed(f"clGetPlatformInfo({query}) answered {result} to the size query")
-        text = self.buffer(size.u64())
-        result = self.call("clGetPlatformInfo", platform, constant, size.u64(), text, None)
+        length = size.u64()
+        if length > MAX_TEXT:
+            raise CallFailed(f"clGetPlatformInfo({query}) answered a size of {length}, expected at most {MAX_TEXT}")
+        text = self.buffer(length)
+        result = self.call("clGetPlatformInfo", platform, constant, length, text, None)
         if result:
             raise CallFailed(f"clGetPlatformInfo({query}) answered {result}")
         return text.text()
@@ -108,18 +111,18 @@ class Convenience:
         constant = api().constant(kind)
         if self.call("clGetDeviceIDs", platform, constant, 0, None, count) or not count.u32():
             return []
-        devices = self.buffer(8 * count.u32(), 0)
+        devices = self._list_of("clGetDeviceIDs", count.u32())
         result = self.call("clGetDeviceIDs", platform, constant, count.u32(), devices, None)
         if result:
             raise CallFailed(f"clGetDeviceIDs answered {result} after a count")
         return devices.handles()
 
-    def CreateContext(self, properties: list[Any] | None, devices: list[Value]) -> tuple[int, Value]:
+    def CreateContext(self, properties: list[Any] | None, devices: list[Value]) -> tuple[Code, Value]:
         """The error code and the context."""
         error = self.buffer(4)
         context = self.call("clCreateContext", properties, len(devices), list(devices) or None, None, None, error)
         assert isinstance(context, Value)
-        return error.i32(), context
+        return error.code(), context
 
     def GetExtensionFunctionAddress(self, name: str) -> Value:
         """The address that the loader gives for a function's name; 0 for none."""
@@ -179,7 +182,8 @@ class Convenience:
     def fork(self) -> None:
         """Forks; the child goes on with this conversation."""
         reply = self.command("fork")
-        self.pid = int(reply.removeprefix("pid="))
+        child = reply.removeprefix("pid=")
+        self.found_pid(int(child) if child.isdecimal() else 0)
 
     def heap(self) -> int:
         """Bytes of the C heap in use. Start the session with `counted_heap=True` for exact numbers."""

@@ -6,12 +6,15 @@
  *
  * Mocks are not of interest and have thousands of instructions, so they run freely: where one is entered, the address
  * that it will return to is exchanged for one at which there is a trap.
+ *
+ * Linux only.
  */
 #define _GNU_SOURCE
-#include "probe.h"
+#include "count.h"
 
 #include <link.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@ from typing import Any
 from harness.build import build
 from harness.errors import HarnessError
 from harness.probe.session import CommandError, Session
+from harness.probe.values import result_value
 from harness.sandbox import Sandbox, Unsupported
 
 
@@ -46,7 +47,7 @@ def counted(cl: Session, loader: Path, sandbox: Sandbox, function: str, *argumen
     own, system = _shares(text, loader, sandbox.root)
     if own == 0:
         raise HarnessError(f"{function}: no instruction was counted in {loader}")
-    return Counted(cl.as_result(function, result, variable), own, system)
+    return Counted(result_value(function, result, variable), own, system)
 
 
 def _shares(text: str, loader: Path, mocks: Path) -> tuple[int, int]:

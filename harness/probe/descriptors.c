@@ -1,39 +1,53 @@
-/* File descriptors of this process, to be handed to a vendor: shared memory, copies, and what is closed. */
+/* Commands: file descriptors of this process, to be handed to a vendor: shared memory, copies, and what is closed.
+ * Linux only. */
 #define _GNU_SOURCE
-#include "probe.h"
+#include "topics.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int make_memory(size_t size)
+static void reply_descriptor(const struct reply *reply, uint64_t index, int fd)
 {
-    int fd = memfd_create("clharness memory", MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, (off_t)size) != 0) {
-        close(fd);
-        return -1;
+    if (fd < 0) {
+        reply_error(reply, "%s", strerror(errno));
+    } else {
+        reply_result(reply, index, (uint64_t)fd);
     }
-    return fd;
 }
 
-const char *descriptor_make(char **words, int count, int64_t *made)
+static void make_memory(const struct argument *a, const struct reply *reply)
 {
-    uint64_t fd = 0;
-    if (count < 2 || (strcmp(words[0], "memory") != 0 && !token_value(words[1], &fd))) {
-        return "no such descriptor";
+    int fd = memfd_create("clharness memory", MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)a[2].value) != 0) {
+        reply_error(reply, "%s", strerror(errno));
+        close(fd);
+        return;
     }
-    if (strcmp(words[0], "memory") == 0) {
-        *made = make_memory(strtoul(words[1], NULL, 10));
-    } else if (strcmp(words[0], "copy") == 0 && count == 3) {
-        int number = (int)strtol(words[2], NULL, 10);
-        *made = number < 0 ? fcntl((int)fd, F_DUPFD_CLOEXEC, 3) : dup2((int)fd, number);
-    } else if (strcmp(words[0], "close") == 0) {
-        *made = close((int)fd);
-    } else {
-        return "memory SIZE, copy TOKEN NUMBER or close TOKEN";
-    }
-    return *made < 0 ? strerror(errno) : NULL;
+    reply_descriptor(reply, a[0].value, fd);
 }
+
+static void copy(const struct argument *a, const struct reply *reply)
+{
+    int fd = (int)a[2].value;
+    int number = (int)a[3].value;
+    reply_descriptor(reply, a[0].value, number < 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : dup2(fd, number));
+}
+
+static void close_descriptor(const struct argument *a, const struct reply *reply)
+{
+    reply_descriptor(reply, a[0].value, close((int)a[2].value));
+}
+
+/* ok NUMBER of a descriptor, which is kept. */
+static const struct command rows[] = {
+    {"descriptor", "RESULT memory SIZE", make_memory, false},
+    /* With that number; -1: any. */
+    {"descriptor", "RESULT copy TOKEN NUMBER", copy, false},
+    {"descriptor", "RESULT close TOKEN", close_descriptor, false},
+    {0},
+};
+
+const struct command_table descriptor_commands = {.rows = rows};

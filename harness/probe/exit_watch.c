@@ -1,4 +1,4 @@
-/* Preloaded: counts the exit handlers that are registered, for harness/probe/layer.c.
+/* Preloaded: counts the exit handlers that are registered, for harness/probe/process.c.
  *
  * atexit(f) is __cxa_atexit(f, NULL, library) in every C library that knows the latter. Destructors of C++ objects are
  * registered there, too, with the object in the place of NULL: nobody's exit handlers.

@@ -1,6 +1,8 @@
-/* The symbols that the loader under test shows the dynamic linker, read as that reads them: from memory. */
+/* Commands: the symbols that the loader under test shows the dynamic linker, read as that reads them: from memory.
+ * Linux only. */
 #define _GNU_SOURCE
-#include "probe.h"
+#include "loader.h"
+#include "topics.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -116,7 +118,9 @@ static void write_table(const struct symbol_table *table, FILE *to)
     }
 }
 
-char *exports_text(size_t *length)
+/* A line each: "NAME VERSION ADDRESS" of a symbol ("-" for no version), then "= VERSION PARENT" of each version. NULL
+ * where it cannot be read. To be freed. */
+static char *exports_text(size_t *length)
 {
     Dl_info info;
     void *map = NULL;
@@ -134,3 +138,24 @@ char *exports_text(size_t *length)
     fclose(to);
     return text;
 }
+
+static void show_exports(const struct argument *a, const struct reply *reply)
+{
+    size_t length = 0;
+    char *text = exports_text(&length);
+    (void)a;
+    if (text) {
+        reply_bytes(reply, text, length);
+    } else {
+        reply_error(reply, "the symbol table cannot be read");
+    }
+    free(text);
+}
+
+static const struct command rows[] = {
+    /* ok BYTES of what exports_text says. */
+    {"exports", "", show_exports, false},
+    {0},
+};
+
+const struct command_table export_commands = {.rows = rows};

@@ -1,244 +1,11 @@
-/* Real OpenGL objects without a window, for ICDs that share them: a library that a probe loads into its process.
- *
- * EGL is found at run time, and OpenGL through it: where there is none, `start` says so. clharness_gl takes a request,
- * a few words, and answers a number as wide as a pointer; 0 is "there is none" or "that failed", unless said otherwise:
- *
- *   start N               makes a context on the N-th EGL display; answers NULL, or the reason for having none
- *   renderer              text: GL_RENDERER
- *   display egl           the EGLDisplay
- *   context usable        the EGLContext; "second" is another one, that shares nothing with it
- *   KIND NAME             name or handle of an object; kinds and names are those of mock_icds/gl_world.h
- *   delete KIND NAME      deletes it in OpenGL or EGL; 1
- *   fill buffer NAME      lets OpenGL write FILL into each byte, and does not wait for it; 1
- *   byte buffer NAME      1 + the first byte of a buffer, as OpenGL reads it
- *   finish                waits for OpenGL; 1
- *   current | release     makes the context current in this thread, or none; 1
- *
- * Objects are made when they are first asked for. Sources: EGL 1.5, OpenGL 4.6 (compatibility profile).
- */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdbool.h>
+/* Real OpenGL objects, under the kinds and names of mock_icds/gl_world.h. Sources: EGL 1.5, OpenGL 4.6. */
+#include "gl.h"
+
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define EXPORTED __attribute__((visibility("default")))
-
-/* What the headers of EGL and OpenGL would say: they need not be there. */
-typedef int32_t EGLint;
-typedef unsigned GLenum;
-typedef int GLint;
-typedef int GLsizei;
-typedef unsigned GLuint;
-typedef ptrdiff_t GLsizeiptr;
-
-enum {
-    EGL_NONE = 0x3038,
-    EGL_OPENGL_API = 0x30A2,
-    EGL_OPENGL_BIT = 0x0008,
-    EGL_PBUFFER_BIT = 0x0001,
-    EGL_SURFACE_TYPE = 0x3033,
-    EGL_RENDERABLE_TYPE = 0x3040,
-    EGL_PLATFORM_DEVICE_EXT = 0x313F,
-    EGL_PLATFORM_SURFACELESS_MESA = 0x31DD,
-    EGL_SYNC_FENCE_KHR = 0x30F9,
-    EGL_SYNC_REUSABLE_KHR = 0x30FA,
-    EGL_GL_TEXTURE_2D_KHR = 0x30B1,
-    GL_RENDERER = 0x1F01,
-    GL_NO_ERROR = 0,
-    GL_UNSIGNED_BYTE = 0x1401,
-    GL_RGB = 0x1907,
-    GL_RGBA = 0x1908,
-    GL_FLOAT = 0x1406,
-    GL_NEAREST = 0x2600,
-    GL_TEXTURE_MIN_FILTER = 0x2801,
-    GL_NEAREST_MIPMAP_NEAREST = 0x2700,
-    GL_TEXTURE_MAX_LEVEL = 0x813D,
-    GL_ARRAY_BUFFER = 0x8892,
-    GL_DYNAMIC_DRAW = 0x88E8,
-    GL_RENDERBUFFER = 0x8D41,
-    GL_DEPTH_STENCIL = 0x84F9,
-    GL_UNSIGNED_INT_24_8 = 0x84FA,
-    GL_SYNC_GPU_COMMANDS_COMPLETE = 0x9117,
-    TEXTURE_1D = 0x0DE0,
-    TEXTURE_2D = 0x0DE1,
-    TEXTURE_3D = 0x806F,
-    TEXTURE_RECTANGLE = 0x84F5,
-    CUBE_MAP = 0x8513,
-    CUBE_MAP_FIRST_FACE = 0x8515,
-    TEXTURE_1D_ARRAY = 0x8C18,
-    TEXTURE_2D_ARRAY = 0x8C1A,
-    TEXTURE_BUFFER = 0x8C2A,
-    TEXTURE_2D_MULTISAMPLE = 0x9100,
-    GL_RGBA8 = 0x8058,
-    GL_RGB9_E5 = 0x8C3D,
-    GL_DEPTH24_STENCIL8 = 0x88F0,
-    GL_STENCIL_INDEX8 = 0x8D48,
-    MAX_DEVICES = 16,
-    MAX_MADE = 64,
-    SIDE = 16, /* of every image that is not empty */
-    FILL = 0x5A,
-};
-
-/* RESULT, NAME, PARAMETERS: looked up in libEGL, and by eglGetProcAddress what is not there. */
-#define FUNCTIONS(F)                                                                                              \
-    F(void *, eglGetDisplay, (void *))                                                                            \
-    F(void *, eglGetPlatformDisplayEXT, (GLenum, void *, const EGLint *))                                         \
-    F(unsigned, eglQueryDevicesEXT, (EGLint, void **, EGLint *))                                                  \
-    F(unsigned, eglInitialize, (void *, EGLint *, EGLint *))                                                      \
-    F(unsigned, eglBindAPI, (GLenum))                                                                             \
-    F(unsigned, eglChooseConfig, (void *, const EGLint *, void **, EGLint, EGLint *))                             \
-    F(void *, eglCreateContext, (void *, void *, void *, const EGLint *))                                         \
-    F(unsigned, eglMakeCurrent, (void *, void *, void *, void *))                                                 \
-    F(void *, eglGetCurrentContext, (void))                                                                       \
-    F(void *, eglCreateImageKHR, (void *, void *, GLenum, void *, const EGLint *))                                \
-    F(unsigned, eglDestroyImageKHR, (void *, void *))                                                             \
-    F(void *, eglCreateSyncKHR, (void *, GLenum, const EGLint *))                                                 \
-    F(unsigned, eglDestroySyncKHR, (void *, void *))                                                              \
-    F(const unsigned char *, glGetString, (GLenum))                                                               \
-    F(GLenum, glGetError, (void))                                                                                 \
-    F(void, glFinish, (void))                                                                                     \
-    F(void, glFlush, (void))                                                                                      \
-    F(void, glGenBuffers, (GLsizei, GLuint *))                                                                    \
-    F(void, glBindBuffer, (GLenum, GLuint))                                                                       \
-    F(void, glBufferData, (GLenum, GLsizeiptr, const void *, GLenum))                                             \
-    F(void, glBufferSubData, (GLenum, ptrdiff_t, GLsizeiptr, const void *))                                       \
-    F(void, glGetBufferSubData, (GLenum, ptrdiff_t, GLsizeiptr, void *))                                          \
-    F(void, glDeleteBuffers, (GLsizei, const GLuint *))                                                           \
-    F(void, glGenTextures, (GLsizei, GLuint *))                                                                   \
-    F(void, glBindTexture, (GLenum, GLuint))                                                                      \
-    F(void, glTexParameteri, (GLenum, GLenum, GLint))                                                             \
-    F(void, glTexImage1D, (GLenum, GLint, GLint, GLsizei, GLint, GLenum, GLenum, const void *))                   \
-    F(void, glTexImage2D, (GLenum, GLint, GLint, GLsizei, GLsizei, GLint, GLenum, GLenum, const void *))          \
-    F(void, glTexImage3D, (GLenum, GLint, GLint, GLsizei, GLsizei, GLsizei, GLint, GLenum, GLenum, const void *)) \
-    F(void, glTexImage2DMultisample, (GLenum, GLsizei, GLenum, GLsizei, GLsizei, unsigned char))                  \
-    F(void, glTexBuffer, (GLenum, GLenum, GLuint))                                                                \
-    F(void, glDeleteTextures, (GLsizei, const GLuint *))                                                          \
-    F(void, glGenRenderbuffers, (GLsizei, GLuint *))                                                              \
-    F(void, glBindRenderbuffer, (GLenum, GLuint))                                                                 \
-    F(void, glRenderbufferStorage, (GLenum, GLenum, GLsizei, GLsizei))                                            \
-    F(void, glRenderbufferStorageMultisample, (GLenum, GLsizei, GLenum, GLsizei, GLsizei))                        \
-    F(void, glDeleteRenderbuffers, (GLsizei, const GLuint *))                                                     \
-    F(void *, glFenceSync, (GLenum, unsigned))                                                                    \
-    F(void, glDeleteSync, (void *))
-
-/* NOLINTBEGIN(bugprone-macro-parentheses): types cannot have them */
-#define DECLARE(result, name, parameters) static result(*name) parameters;
-FUNCTIONS(DECLARE)
-#undef DECLARE
-/* NOLINTEND(bugprone-macro-parentheses) */
-
-static void *display;
-static void *usable;
-static void *second;
-
-/* Objects that were made, by their request. */
-static struct made {
-    char request[48];
-    uintptr_t number;
-} made[MAX_MADE];
-static int made_count;
-
-/* --- EGL --- */
-
-static bool find_functions(void)
-{
-    void *library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *lookup = library ? dlsym(library, "eglGetProcAddress") : NULL;
-    if (!lookup) {
-        return false;
-    }
-    void *(*address_of)(const char *) = (void *(*)(const char *))(uintptr_t)lookup;
-    void *found;
-    /* NOLINTBEGIN(bugprone-macro-parentheses) */
-#define FIND(result, name, parameters)         \
-    found = dlsym(library, #name);             \
-    found = found ? found : address_of(#name); \
-    name = (result(*) parameters)(uintptr_t)found;
-    FUNCTIONS(FIND)
-#undef FIND
-    /* NOLINTEND(bugprone-macro-parentheses) */
-    return eglInitialize && eglCreateContext && eglMakeCurrent;
-}
-
-/* The displays that can be had without a window system: one for each device, that of Mesa, the default one. */
-static void *nth_display(int wanted)
-{
-    void *devices[MAX_DEVICES];
-    EGLint count = 0;
-    if (!eglGetPlatformDisplayEXT) {
-        return wanted == 0 && eglGetDisplay ? eglGetDisplay(NULL) : NULL;
-    }
-    if (eglQueryDevicesEXT && !eglQueryDevicesEXT(MAX_DEVICES, devices, &count)) {
-        count = 0;
-    }
-    if (wanted < count) {
-        return eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[wanted], NULL);
-    }
-    if (wanted == count) {
-        return eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, NULL, NULL);
-    }
-    return wanted == count + 1 && eglGetDisplay ? eglGetDisplay(NULL) : NULL;
-}
-
-static bool is_last(int wanted)
-{
-    EGLint count = 0;
-    if (eglQueryDevicesEXT) {
-        eglQueryDevicesEXT(0, NULL, &count);
-    }
-    return wanted > count + 1;
-}
-
-/* A config is the one for pbuffers, for nothing, or none at all (EGL_KHR_no_config_context): what the display takes. */
-static void *new_context(void)
-{
-    static const EGLint none[] = {EGL_NONE};
-    static const EGLint wanted[][5] = {
-        {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE},
-        {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE},
-    };
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        void *config = NULL;
-        EGLint count = 0;
-        bool chosen = eglChooseConfig(display, wanted[i], &config, 1, &count) && count > 0;
-        void *context = chosen ? eglCreateContext(display, config, NULL, none) : NULL;
-        if (context) {
-            return context;
-        }
-    }
-    return eglCreateContext(display, NULL, NULL, none);
-}
-
-static const char *start(int wanted)
-{
-    static bool found;
-    EGLint major;
-    EGLint minor;
-    if (!found && !find_functions()) {
-        return "there is no libEGL.so.1 here that can be used";
-    }
-    found = true;
-    if (is_last(wanted)) {
-        return "no more displays";
-    }
-    display = nth_display(wanted);
-    if (!display || !eglInitialize(display, &major, &minor)) {
-        return "EGL does not give this display";
-    }
-    if (!eglBindAPI(EGL_OPENGL_API) || !(usable = new_context())) {
-        return "EGL makes no OpenGL context on this display";
-    }
-    second = new_context();
-    if (!eglMakeCurrent(display, NULL, NULL, usable)) {
-        return "an OpenGL context cannot be current without a surface on this display";
-    }
-    made_count = 0;
-    return glGenBuffers && glGenTextures && glGenRenderbuffers && glFenceSync ? NULL : "this OpenGL is too old";
-}
+enum { MAX_OBJECTS = 64, SIDE = 16 /* of every image that is not empty */, FILL = 0x5A };
 
 /* --- buffers --- */
 
@@ -264,7 +31,7 @@ static uintptr_t make_buffer(const char *name)
     return 0;
 }
 
-static bool fill_buffer(GLuint number)
+bool gl_fill_buffer(GLuint number)
 {
     unsigned char bytes[256];
     memset(bytes, FILL, sizeof bytes);
@@ -274,7 +41,7 @@ static bool fill_buffer(GLuint number)
     return glGetError() == GL_NO_ERROR;
 }
 
-static uintptr_t first_byte(GLuint number)
+uintptr_t gl_first_byte(GLuint number)
 {
     unsigned char byte = 0;
     if (!glGetBufferSubData) {
@@ -296,21 +63,21 @@ struct texture {
 };
 
 static const struct texture textures[] = {
-    {"plain", TEXTURE_2D, GL_RGBA8, 5, 0},
-    {"one_dimension", TEXTURE_1D, GL_RGBA8, 1, 0},
-    {"one_dimension_array", TEXTURE_1D_ARRAY, GL_RGBA8, 1, 0},
-    {"array", TEXTURE_2D_ARRAY, GL_RGBA8, 1, 0},
-    {"three_dimensions", TEXTURE_3D, GL_RGBA8, 1, 0},
-    {"cube", CUBE_MAP, GL_RGBA8, 1, 0},
-    {"of_buffer", TEXTURE_BUFFER, GL_RGBA8, 0, 0},
-    {"rectangle", TEXTURE_RECTANGLE, GL_RGBA8, 1, 0},
+    {"plain", GL_TEXTURE_2D, GL_RGBA8, 5, 0},
+    {"one_dimension", GL_TEXTURE_1D, GL_RGBA8, 1, 0},
+    {"one_dimension_array", GL_TEXTURE_1D_ARRAY, GL_RGBA8, 1, 0},
+    {"array", GL_TEXTURE_2D_ARRAY, GL_RGBA8, 1, 0},
+    {"three_dimensions", GL_TEXTURE_3D, GL_RGBA8, 1, 0},
+    {"cube", GL_TEXTURE_CUBE_MAP, GL_RGBA8, 1, 0},
+    {"of_buffer", GL_TEXTURE_BUFFER, GL_RGBA8, 0, 0},
+    {"rectangle", GL_TEXTURE_RECTANGLE, GL_RGBA8, 1, 0},
     {"unbound", 0, 0, 0, 0},
-    {"incomplete", TEXTURE_2D, GL_RGBA8, 1, 0},
-    {"empty", TEXTURE_2D, GL_RGBA8, 1, 0},
-    {"unmapped", TEXTURE_2D, GL_RGB9_E5, 1, 0},
-    {"border", TEXTURE_2D, GL_RGBA8, 1, 1},
-    {"depth_stencil", TEXTURE_2D, GL_DEPTH24_STENCIL8, 1, 0},
-    {"multisample", TEXTURE_2D_MULTISAMPLE, GL_RGBA8, 1, 0},
+    {"incomplete", GL_TEXTURE_2D, GL_RGBA8, 1, 0},
+    {"empty", GL_TEXTURE_2D, GL_RGBA8, 1, 0},
+    {"unmapped", GL_TEXTURE_2D, GL_RGB9_E5, 1, 0},
+    {"border", GL_TEXTURE_2D, GL_RGBA8, 1, 1},
+    {"depth_stencil", GL_TEXTURE_2D, GL_DEPTH24_STENCIL8, 1, 0},
+    {"multisample", GL_TEXTURE_2D_MULTISAMPLE, GL_RGBA8, 1, 0},
 };
 
 /* Format and type of the data that an internal format takes. */
@@ -329,15 +96,15 @@ static void set_level(const struct texture *texture, int level, int side)
     int border = texture->border;
     data_of(texture->format, &format, &type);
     switch (texture->target) {
-    case TEXTURE_1D:
+    case GL_TEXTURE_1D:
         glTexImage1D(texture->target, level, (GLint)texture->format, side, border, format, type, NULL);
         break;
-    case TEXTURE_3D:
-    case TEXTURE_2D_ARRAY:
+    case GL_TEXTURE_3D:
+    case GL_TEXTURE_2D_ARRAY:
         glTexImage3D(texture->target, level, (GLint)texture->format, side, side, side, border, format, type, NULL);
         break;
-    case CUBE_MAP:
-        for (GLenum face = CUBE_MAP_FIRST_FACE; face < CUBE_MAP_FIRST_FACE + 6; face++) {
+    case GL_TEXTURE_CUBE_MAP:
+        for (GLenum face = GL_TEXTURE_CUBE_MAP_POSITIVE_X; face < GL_TEXTURE_CUBE_MAP_POSITIVE_X + 6; face++) {
             glTexImage2D(face, level, (GLint)texture->format, side, side, border, format, type, NULL);
         }
         break;
@@ -362,16 +129,16 @@ static uintptr_t make_texture(const char *name)
         return number;
     }
     glBindTexture(texture->target, number);
-    if (texture->target == TEXTURE_BUFFER) {
-        glTexBuffer(TEXTURE_BUFFER, texture->format, (GLuint)make_buffer("plain"));
+    if (texture->target == GL_TEXTURE_BUFFER) {
+        glTexBuffer(GL_TEXTURE_BUFFER, texture->format, (GLuint)make_buffer("plain"));
         return number;
     }
-    if (texture->target == TEXTURE_2D_MULTISAMPLE) {
+    if (texture->target == GL_TEXTURE_2D_MULTISAMPLE) {
         glTexImage2DMultisample(texture->target, 4, texture->format, SIDE, SIDE, 1);
         return number;
     }
     bool incomplete = strcmp(name, "incomplete") == 0;
-    if (texture->target != TEXTURE_RECTANGLE) {
+    if (texture->target != GL_TEXTURE_RECTANGLE) {
         glTexParameteri(texture->target, GL_TEXTURE_MAX_LEVEL, incomplete ? 1 : texture->levels - 1);
     }
     bool mipmaps = texture->levels > 1 || incomplete;
@@ -405,7 +172,7 @@ static uintptr_t make_renderbuffer(const char *name)
 
 static uintptr_t make_sync(const char *name)
 {
-    void *sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    GLsync sync = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
     glFlush();
     if (strcmp(name, "complete") == 0) {
         glFinish();
@@ -417,12 +184,10 @@ static uintptr_t make_egl_sync(const char *name)
 {
     static const EGLint none[] = {EGL_NONE};
     GLenum type = strcmp(name, "reusable") == 0 ? EGL_SYNC_REUSABLE_KHR : EGL_SYNC_FENCE_KHR;
-    void *sync = eglCreateSyncKHR ? eglCreateSyncKHR(display, type, none) : NULL;
+    EGLSyncKHR sync = eglCreateSyncKHR ? eglCreateSyncKHR(gl_display.egl, type, none) : NULL;
     glFlush();
     return (uintptr_t)sync;
 }
-
-static uintptr_t number_of(const char *request);
 
 static uintptr_t make_egl_image(const char *name)
 {
@@ -431,119 +196,119 @@ static uintptr_t make_egl_image(const char *name)
     if (!eglCreateImageKHR || (!plain && strcmp(name, "unmapped") != 0)) {
         return 0;
     }
-    uintptr_t texture = number_of(plain ? "texture plain" : "texture unmapped");
-    return (uintptr_t)eglCreateImageKHR(display, usable, EGL_GL_TEXTURE_2D_KHR, (void *)texture, none);
+    uintptr_t texture = gl_object(plain ? "texture plain" : "texture unmapped");
+    return (uintptr_t)eglCreateImageKHR(gl_display.egl, gl_display.usable, EGL_GL_TEXTURE_2D_KHR,
+                                        (EGLClientBuffer)texture, none);
 }
 
-/* --- requests --- */
+/* --- deleting --- */
 
-static const struct {
-    const char *kind;
+static bool delete_buffer(uintptr_t object)
+{
+    GLuint name = (GLuint)object;
+    glDeleteBuffers(1, &name);
+    return true;
+}
+
+static bool delete_texture(uintptr_t object)
+{
+    GLuint name = (GLuint)object;
+    glDeleteTextures(1, &name);
+    return true;
+}
+
+static bool delete_renderbuffer(uintptr_t object)
+{
+    GLuint name = (GLuint)object;
+    glDeleteRenderbuffers(1, &name);
+    return true;
+}
+
+static bool delete_sync(uintptr_t object)
+{
+    glDeleteSync((GLsync)object);
+    return true;
+}
+
+static bool delete_egl_sync(uintptr_t object)
+{
+    if (eglDestroySyncKHR) {
+        eglDestroySyncKHR(gl_display.egl, (EGLSyncKHR)object);
+    }
+    return eglDestroySyncKHR != NULL;
+}
+
+static bool delete_egl_image(uintptr_t object)
+{
+    if (eglDestroyImageKHR) {
+        eglDestroyImageKHR(gl_display.egl, (EGLImageKHR)object);
+    }
+    return eglDestroyImageKHR != NULL;
+}
+
+/* --- objects by name --- */
+
+static const struct kind {
+    const char *name;
     uintptr_t (*make)(const char *name);
-} makers[] = {{"buffer", make_buffer}, {"texture", make_texture},   {"renderbuffer", make_renderbuffer},
-              {"gl_sync", make_sync},  {"egl_sync", make_egl_sync}, {"egl_image", make_egl_image}};
+    bool (*delete)(uintptr_t object);
+} kinds[] = {
+    {"buffer", make_buffer, delete_buffer},
+    {"texture", make_texture, delete_texture},
+    {"renderbuffer", make_renderbuffer, delete_renderbuffer},
+    {"gl_sync", make_sync, delete_sync},
+    {"egl_sync", make_egl_sync, delete_egl_sync},
+    {"egl_image", make_egl_image, delete_egl_image},
+};
 
-/* An object, made if it has not been yet; 0 where OpenGL makes none. */
-static uintptr_t number_of(const char *request)
+/* Those that were made, by their request. */
+static struct {
+    char request[48];
+    uintptr_t number;
+} objects[MAX_OBJECTS];
+static int object_count;
+
+static const struct kind *kind_of(const char *request)
 {
-    const char *name = strchr(request, ' ');
-    for (int i = 0; i < made_count; i++) {
-        if (strcmp(made[i].request, request) == 0) {
-            return made[i].number;
+    size_t length = strcspn(request, " ");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strlen(kinds[i].name) == length && memcmp(kinds[i].name, request, length) == 0 && request[length]) {
+            return &kinds[i];
         }
     }
-    for (size_t i = 0; name && i < sizeof makers / sizeof *makers && made_count < MAX_MADE; i++) {
-        if (strlen(makers[i].kind) != (size_t)(name - request) ||
-            strncmp(makers[i].kind, request, (size_t)(name - request)) != 0) {
-            continue;
-        }
-        while (glGetError() != GL_NO_ERROR) {
-        }
-        uintptr_t number = makers[i].make(name + 1);
-        if (glGetError() != GL_NO_ERROR) {
-            number = 0;
-        }
-        glFinish();
-        snprintf(made[made_count].request, sizeof made->request, "%s", request);
-        made[made_count++].number = number;
-        return number;
-    }
-    return 0;
+    return NULL;
 }
 
-static uintptr_t delete_object(const char *request)
+uintptr_t gl_object(const char *request)
 {
-    uintptr_t number = number_of(request);
-    GLuint name = (GLuint)number;
-    if (strncmp(request, "buffer ", 7) == 0) {
-        glDeleteBuffers(1, &name);
-    } else if (strncmp(request, "texture ", 8) == 0) {
-        glDeleteTextures(1, &name);
-    } else if (strncmp(request, "renderbuffer ", 13) == 0) {
-        glDeleteRenderbuffers(1, &name);
-    } else if (strncmp(request, "gl_sync ", 8) == 0) {
-        glDeleteSync((void *)number);
-    } else if (strncmp(request, "egl_sync ", 9) == 0 && eglDestroySyncKHR) {
-        eglDestroySyncKHR(display, (void *)number);
-    } else if (strncmp(request, "egl_image ", 10) == 0 && eglDestroyImageKHR) {
-        eglDestroyImageKHR(display, (void *)number);
-    } else {
+    for (int i = 0; i < object_count; i++) {
+        if (strcmp(objects[i].request, request) == 0) {
+            return objects[i].number;
+        }
+    }
+    const struct kind *kind = kind_of(request);
+    if (!kind || object_count == MAX_OBJECTS) {
         return 0;
     }
-    return 1;
+    while (glGetError() != GL_NO_ERROR) {
+    }
+    uintptr_t number = kind->make(strchr(request, ' ') + 1);
+    if (glGetError() != GL_NO_ERROR) {
+        number = 0;
+    }
+    glFinish();
+    snprintf(objects[object_count].request, sizeof objects->request, "%s", request);
+    objects[object_count++].number = number;
+    return number;
 }
 
-/* What needs a current context; the thread has the one afterwards that it had before. */
-static uintptr_t with_context(const char *request)
+bool gl_delete(const char *request)
 {
-    bool current = eglGetCurrentContext() == usable;
-    uintptr_t answer;
-    if (!current && !eglMakeCurrent(display, NULL, NULL, usable)) {
-        return 0;
-    }
-    if (strncmp(request, "delete ", 7) == 0) {
-        answer = delete_object(request + 7);
-    } else if (strncmp(request, "fill buffer ", 12) == 0) {
-        answer = fill_buffer((GLuint)number_of(request + 5));
-    } else if (strncmp(request, "byte buffer ", 12) == 0) {
-        answer = first_byte((GLuint)number_of(request + 5));
-    } else if (strcmp(request, "finish") == 0) {
-        glFinish();
-        answer = 1;
-    } else if (strcmp(request, "renderer") == 0) {
-        answer = (uintptr_t)glGetString(GL_RENDERER);
-    } else {
-        answer = number_of(request);
-    }
-    if (!current) {
-        eglMakeCurrent(display, NULL, NULL, NULL);
-    }
-    return answer;
+    const struct kind *kind = kind_of(request);
+    return kind && kind->delete (gl_object(request));
 }
 
-EXPORTED uintptr_t clharness_gl(const char *request);
-
-uintptr_t clharness_gl(const char *request)
+void gl_forget(void)
 {
-    if (strncmp(request, "start ", 6) == 0) {
-        return (uintptr_t)start((int)strtol(request + 6, NULL, 10));
-    }
-    if (strcmp(request, "display egl") == 0) {
-        return (uintptr_t)display;
-    }
-    if (strncmp(request, "context ", 8) == 0) {
-        return strcmp(request + 8, "usable") == 0   ? (uintptr_t)usable
-               : strcmp(request + 8, "second") == 0 ? (uintptr_t)second
-                                                    : 0;
-    }
-    if (strncmp(request, "display ", 8) == 0 || strncmp(request, "share_group ", 12) == 0) {
-        return 0;
-    }
-    if (strcmp(request, "current") == 0) {
-        return eglMakeCurrent(display, NULL, NULL, usable);
-    }
-    if (strcmp(request, "release") == 0) {
-        return eglMakeCurrent(display, NULL, NULL, NULL);
-    }
-    return with_context(request);
+    object_count = 0;
 }

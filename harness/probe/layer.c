@@ -1,18 +1,17 @@
-/* The probe in the place of the loader: a table of functions that stands in for what is behind a layer, and the
- * functions of a layer that was opened as the library under test.
+/* Commands: the probe in the place of the loader: a table of functions that stands in for what is behind a layer, and
+ * the functions of a layer that was opened as the library under test.
  *
  * Functions of the target answer patterns (harness/probe/patterns.py) as component "target". The table ends where an
  * unreadable page begins, so that a layer that reads past the number of entries that it was told crashes.
  */
-#define _GNU_SOURCE
 #include "clharness_functions.h"
 #include "distinct.h"
-#include "probe.h"
+#include "guarded.h"
+#include "loader.h"
+#include "log.h"
+#include "topics.h"
 
-#include <dlfcn.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { MAX_TARGET = 65536 };
 
@@ -54,27 +53,23 @@ static entry *entry_of_slot(size_t slot)
     return function_of_slot[slot] < 0 ? windows_entry : entry_of_function[function_of_slot[slot]];
 }
 
-const void *target_make(size_t length, bool writable, bool silent)
+static void make_target(const struct argument *a, const struct reply *reply)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t readable = (length * sizeof(entry *) + page - 1) / page * page;
-    if (length > MAX_TARGET) {
-        return NULL;
+    struct guarded memory;
+    size_t length = a[1].value;
+    if (length > MAX_TARGET || !guarded_make(&memory, length * sizeof(entry *))) {
+        reply_error(reply, "no room for a table of %s entries", a[1].text);
+        return;
     }
-    char *memory = mmap(NULL, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        return NULL;
-    }
-    entry **table = (entry **)(void *)(memory + readable) - length; /* stays: the layer keeps its address */
+    entry **table = (entry **)(void *)memory.bytes; /* stays: the layer keeps its address */
     for (size_t slot = 0; slot < length; slot++) {
         table[slot] = entry_of_slot(slot);
     }
-    if (!writable && readable > 0) {
-        mprotect(memory, readable, PROT_READ);
+    if (!strstr(a[2].text, "writable")) {
+        guarded_protect(&memory);
     }
-    mprotect(memory + readable, page, PROT_NONE);
-    target_is_silent = silent;
-    return table;
+    target_is_silent = strstr(a[2].text, "silent") != NULL;
+    reply_result(reply, a[0].value, (uint64_t)(uintptr_t)table);
 }
 
 /* --- a layer's functions: CL/cl_layer.h; the properties are words --- */
@@ -85,31 +80,86 @@ typedef int32_t init_with_properties_function(uint32_t count, const void *target
                                               const void **table_ret, const uint64_t *properties);
 typedef int32_t deinit_function(void);
 
-static void *pointer(uint64_t value)
+static void *pointer(const struct argument *argument)
 {
-    return (void *)(uintptr_t)value;
+    return (void *)(uintptr_t)argument->value;
 }
 
-bool layer_call(const char *name, const uint64_t *a, int count, int32_t *result)
+static int32_t get_info(void *symbol, const struct argument *a)
 {
-    void *symbol = loader_symbol(name, NULL);
-    if (symbol && count == 4 && strcmp(name, "clGetLayerInfo") == 0) {
-        *result = ((info_function *)(uintptr_t)symbol)((uint32_t)a[0], (size_t)a[1], pointer(a[2]), pointer(a[3]));
-    } else if (symbol && count == 4 && strcmp(name, "clInitLayer") == 0) {
-        *result = ((init_function *)(uintptr_t)symbol)((uint32_t)a[0], pointer(a[1]), pointer(a[2]), pointer(a[3]));
-    } else if (symbol && count == 5 && strcmp(name, "clInitLayerWithProperties") == 0) {
-        *result = ((init_with_properties_function *)(uintptr_t)symbol)((uint32_t)a[0], pointer(a[1]), pointer(a[2]),
-                                                                       pointer(a[3]), pointer(a[4]));
-    } else if (symbol && count == 0 && strcmp(name, "clDeinitLayer") == 0) {
-        *result = ((deinit_function *)(uintptr_t)symbol)();
-    } else {
-        return false;
+    info_function *function = (info_function *)(uintptr_t)symbol;
+    return function((uint32_t)a[0].value, a[1].value, pointer(&a[2]), pointer(&a[3]));
+}
+
+static int32_t init(void *symbol, const struct argument *a)
+{
+    init_function *function = (init_function *)(uintptr_t)symbol;
+    return function((uint32_t)a[0].value, pointer(&a[1]), pointer(&a[2]), pointer(&a[3]));
+}
+
+static int32_t init_with_properties(void *symbol, const struct argument *a)
+{
+    init_with_properties_function *function = (init_with_properties_function *)(uintptr_t)symbol;
+    return function((uint32_t)a[0].value, pointer(&a[1]), pointer(&a[2]), pointer(&a[3]), pointer(&a[4]));
+}
+
+static int32_t deinit(void *symbol, const struct argument *a)
+{
+    (void)a;
+    return ((deinit_function *)(uintptr_t)symbol)();
+}
+
+/* a[0] is the function's name. */
+static void call_layer(int32_t (*call)(void *symbol, const struct argument *a), const struct argument *a,
+                       const struct reply *reply)
+{
+    uint64_t values[MAX_ARGUMENTS];
+    unsigned count = argument_count(a + 1);
+    void *symbol = loader_symbol(a[0].text, NULL);
+    if (!symbol) {
+        reply_error(reply, "the library has no %s", a[0].text);
+        return;
     }
-    return true;
+    for (unsigned i = 0; i < count; i++) {
+        values[i] = a[1 + i].value;
+    }
+    probe_log_call("call", a[0].text, values, count, NULL);
+    int32_t result = call(symbol, a + 1);
+    uint64_t logged = (uint64_t)(int64_t)result;
+    probe_log_call("return", a[0].text, NULL, 0, &logged);
+    reply_write(reply, "ok %d", result);
 }
 
-long exit_handlers(void)
+static void call_get_info(const struct argument *a, const struct reply *reply)
 {
-    const long *count = dlsym(RTLD_DEFAULT, "clharness_exit_handlers");
-    return count ? *count : -1;
+    call_layer(get_info, a, reply);
 }
+
+static void call_init(const struct argument *a, const struct reply *reply)
+{
+    call_layer(init, a, reply);
+}
+
+static void call_init_with_properties(const struct argument *a, const struct reply *reply)
+{
+    call_layer(init_with_properties, a, reply);
+}
+
+static void call_deinit(const struct argument *a, const struct reply *reply)
+{
+    call_layer(deinit, a, reply);
+}
+
+static const struct command rows[] = {
+    /* A table of SIZE entries for a layer to call into, kept as a result. The last word may hold "writable" and
+     * "silent" (calls are not logged). */
+    {"target", "RESULT SIZE WORD", make_target, false},
+    /* Calls a function of the layer that was opened as the loader; ok RESULT, a number. */
+    {"layer", "clGetLayerInfo TOKEN TOKEN TOKEN TOKEN", call_get_info, false},
+    {"layer", "clInitLayer TOKEN TOKEN TOKEN TOKEN", call_init, false},
+    {"layer", "clInitLayerWithProperties TOKEN TOKEN TOKEN TOKEN TOKEN", call_init_with_properties, false},
+    {"layer", "clDeinitLayer", call_deinit, false},
+    {0},
+};
+
+const struct command_table layer_commands = {.rows = rows};

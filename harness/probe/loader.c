@@ -1,43 +1,14 @@
-/* The library under test: opened by path, or loaded by the dynamic linker because this program is linked to it. */
+/* The library under test, opened by path. Linux only. */
 #define _GNU_SOURCE
-#include "clharness_functions.h"
-#include "probe.h"
+#include "loader.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 
 struct loader_options loader_options;
+const bool loader_is_linked = false;
 
 static void *handle;
-
-#ifdef PROBE_LINKED
-
-extern void (*const linked_function[FUNCTION_COUNT])(void);
-
-const char *loader_open(void)
-{
-    handle = NULL;
-    return linked_function[FUNCTION_clGetPlatformIDs] ? NULL : "the linked loader has no clGetPlatformIDs";
-}
-
-const char *loader_close(void)
-{
-    return "a linked loader cannot be closed";
-}
-
-void *loader_symbol(const char *name, const char *version)
-{
-    int function = function_by_name(name);
-    if (version) {
-        return dlvsym(RTLD_DEFAULT, name, version);
-    }
-    if (function >= 0 && linked_function[function]) {
-        return (void *)(uintptr_t)linked_function[function];
-    }
-    return dlsym(RTLD_DEFAULT, name);
-}
-
-#else
 
 const char *loader_open(void)
 {
@@ -66,5 +37,3 @@ void *loader_symbol(const char *name, const char *version)
     }
     return version ? dlvsym(handle, name, version) : dlsym(handle, name);
 }
-
-#endif

@@ -1,12 +1,16 @@
-/* The probe: the application under our control. Loads an OpenCL loader and executes commands (see commands.c).
+/* The probe: the application under our control. Loads an OpenCL loader and executes commands (see commands.h).
  *
  *   probe --loader PATH (--socket FD | --script FILE) [--log FILE] [--global] [--now] [--late]
  *
  * --socket answers commands from a socket; --script executes a recorded exchange and prints it. --late leaves the
  * loader unopened until the command `open`. Exit codes: 0 done, 2 wrong usage, 3 the loader could not be opened.
+ * Linux only.
  */
 #define _GNU_SOURCE
-#include "probe.h"
+#include "loader.h"
+#include "log.h"
+#include "stacks.h"
+#include "topics.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,8 +20,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-struct calllog probe_log;
 
 static const char *script;
 static const char *log_path;
@@ -120,6 +122,7 @@ int main(int count, char **arguments)
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* whoever started us is gone: nobody wants an answer */
     stacks_install();
+    commands_use(topics);
     if (log_path && calllog_open(&probe_log, log_path) != 0) {
         fprintf(stderr, "probe: cannot open the call log %s: %s\n", log_path, strerror(errno));
         return 2;

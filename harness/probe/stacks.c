@@ -1,9 +1,11 @@
-/* Writes the stack of a thread from inside, by the unwinder that takes no lock; Python turns addresses into names. */
+/* Writes the stack of a thread from inside, by the unwinder that takes no lock; Python turns addresses into names.
+ * Linux only. */
 #define _GNU_SOURCE
-#include "probe.h"
+#include "stacks.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>

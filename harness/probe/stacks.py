@@ -9,14 +9,21 @@ import re
 import signal
 import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 from elftools.elf.sections import SymbolTableSection  # type: ignore[import-untyped]
 
+from harness.untrusted import open_regular
+
 SIGNAL = signal.SIGRTMIN + 6
 TGKILL = {"x86_64": 234, "aarch64": 131}.get(os.uname().machine, 0)
 MAX_SHOWN = 24  # functions of a stack: the dynamic linker alone is ten of them when a library is loaded
-LINE = re.compile(r"^clharness stack (\d+) (\d+):(.*)$", re.M)
+MAX_THREADS = 256
+MAX_SYMBOLS = 1 << 20  # of a library; one with more shows addresses
+# A subject may write such lines too: no more is taken from them than what the probe can have meant.
+LINE = re.compile(r"^clharness stack (\d{1,10}) (\d{1,3}):((?: 0x[0-9a-f]{1,16}){0,64})$", re.M)
+_MAP = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{1,16}) \S{4} ([0-9a-f]{1,16}) \S+ \d+ +(/.*)")
 MAPS = re.compile(r"clharness maps\n(.*?)clharness end", re.S)
 
 
@@ -47,26 +54,25 @@ _known: dict[tuple[int, int], tuple[list[int], list[tuple[int, str]]]] = {}
 def _symbols_of(path: str) -> tuple[list[int], list[tuple[int, str]]]:
     """The same, read once for all copies of a file: each case has copies of the mocks under names of its own."""
     try:
-        with open(path, "rb") as file:
+        with os.fdopen(open_regular(path), "rb") as file:
             key = (os.fstat(file.fileno()).st_size, zlib.crc32(file.read(4096)))  # the build-id is there
+            if key not in _known:
+                _known[key] = _symbols(file)
     except OSError:
         return [], []
-    if key not in _known:
-        _known[key] = _symbols(path)
     return _known[key]
 
 
-def _symbols(path: str) -> tuple[list[int], list[tuple[int, str]]]:
+def _symbols(file: BinaryIO) -> tuple[list[int], list[tuple[int, str]]]:
     """Addresses of a library's functions, sorted, and where each ends with its name."""
     found: dict[int, tuple[int, str]] = {}
     try:
-        with open(path, "rb") as file:
-            for section in ELFFile(file).iter_sections():
-                if isinstance(section, SymbolTableSection):
-                    for symbol in section.iter_symbols():
-                        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
-                            start = symbol["st_value"]
-                            found[start] = (start + symbol["st_size"], symbol.name)
+        for section in ELFFile(file).iter_sections():
+            if isinstance(section, SymbolTableSection) and section.num_symbols() <= MAX_SYMBOLS:
+                for symbol in section.iter_symbols():
+                    if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
+                        start = symbol["st_value"]
+                        found[start] = (start + symbol["st_size"], symbol.name)
     except Exception:
         return [], []
     addresses = sorted(found)
@@ -91,12 +97,11 @@ def readable(stderr: str, maps: str = "") -> str:
     written = MAPS.search(stderr)
     parsed = []
     for line in (maps or (written[1] if written else "")).splitlines():
-        fields = line.split(maxsplit=5)
-        if len(fields) == 6 and fields[5].startswith("/"):
-            start, _, end = fields[0].partition("-")
-            parsed.append((int(start, 16), int(end, 16), int(fields[2], 16), fields[5]))
+        if fields := _MAP.fullmatch(line):
+            start, end, offset = (int(fields[n], 16) for n in (1, 2, 3))
+            parsed.append((start, end, offset, fields[4]))
     paragraphs = []
-    for thread, _, frames in LINE.findall(stderr):
+    for thread, _, frames in LINE.findall(stderr)[:MAX_THREADS]:
         names = [_name(int(frame, 16), parsed) for frame in frames.split()]
         inner = [n for n in names if not n.startswith(("write_stack", "crashed+"))][:MAX_SHOWN]
         paragraphs.append(f"thread {thread}: " + "\n    ".join(inner))

@@ -1,9 +1,10 @@
-/* What a library should leave as it is in the process that loads it. */
+/* Commands: what a library should leave as it is in the process that loads it. Linux only. */
 #define _GNU_SOURCE
-#include "probe.h"
+#include "topics.h"
 
 #include <dirent.h>
 #include <locale.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,8 @@ static void tell_signals(FILE *to)
     }
 }
 
-char *state_text(size_t *length)
+/* A line NAME=VALUE each. NULL: no room. To be freed. */
+static char *state_text(size_t *length)
 {
     static const int limits[] = {RLIMIT_AS, RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_STACK};
     char *text = NULL;
@@ -82,3 +84,36 @@ char *state_text(size_t *length)
     fclose(to);
     return text;
 }
+
+static void show_state(const struct argument *a, const struct reply *reply)
+{
+    size_t length = 0;
+    char *text = state_text(&length);
+    (void)a;
+    if (text) {
+        reply_bytes(reply, text, length);
+    } else {
+        reply_error(reply, "out of memory");
+    }
+    free(text);
+}
+
+static void show_heap(const struct argument *a, const struct reply *reply)
+{
+    (void)a;
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+    reply_write(reply, "ok %zu", mallinfo2().uordblks);
+#else
+    reply_error(reply, "not available with this C library");
+#endif
+}
+
+static const struct command rows[] = {
+    /* ok BYTES: lines NAME=VALUE of locale, signals, threads and so on. */
+    {"state", "", show_state, false},
+    /* ok NUMBER of bytes that are allocated. */
+    {"heap", "", show_heap, false},
+    {0},
+};
+
+const struct command_table state_commands = {.rows = rows};

@@ -1,84 +1,82 @@
 /* Buffers, results and the tokens that name values, so that a recorded exchange can be replayed at other addresses. */
-#define _GNU_SOURCE
-#include "clharness_callbacks.h"
-#include "probe.h"
+#include "values.h"
+
+#include "guarded.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { MAX_VALUES = 1 << 16 };
 
-struct buffer {
-    unsigned char *bytes;
-    size_t size;
-    void *mapping;
-    size_t mapping_size;
+static struct buffer {
+    struct guarded memory;
     bool is_protected;
-};
-
-static struct buffer buffers[MAX_VALUES];
+} buffers[MAX_VALUES];
 static uint64_t results[MAX_VALUES];
-static unsigned used; /* no index from here on */
+static uint64_t used; /* no index from here on */
+static token_finder *finders[UCHAR_MAX + 1];
 
 _Thread_local struct callback_arguments callback_arguments;
 
-bool buffer_make(unsigned index, size_t size, int fill)
+/* --- buffers and results --- */
+
+bool buffer_make(uint64_t index, size_t size, int fill)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t readable = (size + page - 1) / page * page;
     if (index >= MAX_VALUES || size > ((size_t)1 << 40)) {
         return false;
     }
     buffer_free(index);
     used = index < used ? used : index + 1;
     struct buffer *buffer = &buffers[index];
-    void *mapping = mmap(NULL, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping == MAP_FAILED) {
+    if (!guarded_make(&buffer->memory, size)) {
         return false;
     }
-    mprotect((char *)mapping + readable, page, PROT_NONE);
-    *buffer = (struct buffer){(unsigned char *)mapping + readable - size, size, mapping, readable + page, false};
-    memset(buffer->bytes, fill, size);
+    buffer->is_protected = false;
+    memset(buffer->memory.bytes, fill, size);
     return true;
 }
 
-void buffer_free(unsigned index)
+static struct buffer *buffer_at(uint64_t index)
 {
-    if (index < MAX_VALUES && buffers[index].mapping) {
-        munmap(buffers[index].mapping, buffers[index].mapping_size);
-        buffers[index] = (struct buffer){0};
+    return index < MAX_VALUES && buffers[index].memory.mapping ? &buffers[index] : NULL;
+}
+
+void buffer_free(uint64_t index)
+{
+    struct buffer *buffer = buffer_at(index);
+    if (buffer) {
+        guarded_free(&buffer->memory);
     }
 }
 
-bool buffer_protect(unsigned index)
+bool buffer_protect(uint64_t index)
 {
-    struct buffer *buffer = index < MAX_VALUES && buffers[index].mapping ? &buffers[index] : NULL;
-    if (buffer && mprotect(buffer->mapping, buffer->mapping_size - (size_t)sysconf(_SC_PAGESIZE), PROT_READ) == 0) {
-        buffer->is_protected = true;
-        return true;
+    struct buffer *buffer = buffer_at(index);
+    if (!buffer || !guarded_protect(&buffer->memory)) {
+        return false;
     }
-    return false;
+    buffer->is_protected = true;
+    return true;
 }
 
-unsigned char *buffer_bytes(unsigned index, size_t offset, size_t length)
+unsigned char *buffer_bytes(uint64_t index, size_t offset, size_t length)
 {
-    if (index >= MAX_VALUES || !buffers[index].mapping || offset > buffers[index].size ||
-        length > buffers[index].size - offset) {
+    const struct buffer *buffer = buffer_at(index);
+    if (!buffer || offset > buffer->memory.size || length > buffer->memory.size - offset) {
         return NULL;
     }
-    return buffers[index].bytes + offset;
+    return buffer->memory.bytes + offset;
 }
 
-unsigned char *buffer_for_writing(unsigned index, size_t offset, size_t length)
+unsigned char *buffer_for_writing(uint64_t index, size_t offset, size_t length)
 {
     unsigned char *bytes = buffer_bytes(index, offset, length);
     return bytes && !buffers[index].is_protected ? bytes : NULL;
 }
 
-void result_set(unsigned index, uint64_t value)
+void result_set(uint64_t index, uint64_t value)
 {
     if (index < MAX_VALUES) {
         used = index < used ? used : index + 1;
@@ -94,12 +92,18 @@ void values_forget(void)
     }
 }
 
-static bool number(const char *text, uint64_t *value)
+/* --- tokens --- */
+
+bool number_value(const char *text, uint64_t *value)
 {
     char *end;
+    const char *digits = *text == '-' ? text + 1 : text;
+    if (*digits < '0' || *digits > '9') {
+        return false;
+    }
     errno = 0;
     *value = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
-    return end != text && *end == '\0' && errno == 0;
+    return *end == '\0' && errno == 0;
 }
 
 /* "b3" or "b3+16" */
@@ -108,23 +112,27 @@ static unsigned char *place(const char *token, size_t length)
     char *end;
     unsigned long index = strtoul(token + 1, &end, 10);
     unsigned long offset = *end == '+' ? strtoul(end + 1, &end, 10) : 0;
-    return *end == '\0' ? buffer_bytes((unsigned)index, offset, length) : NULL;
+    return *end == '\0' ? buffer_bytes(index, offset, length) : NULL;
 }
 
-static bool callback_address(const char *name, uint64_t *value)
+/* The word with a number among some. */
+static bool word_of(const uint64_t *words, size_t count, const char *number, uint64_t *value)
 {
-    for (const struct callback *callback = callbacks; callback->name; callback++) {
-        if (strcmp(callback->name, name) == 0) {
-            *value = (uint64_t)(uintptr_t)callback->address;
-            return true;
-        }
-    }
-    return false;
+    uint64_t index;
+    bool good = number_value(number, &index) && index < count;
+    *value = good ? words[index] : 0;
+    return good;
+}
+
+void token_finder_set(char prefix, token_finder *finder)
+{
+    finders[(unsigned char)prefix] = finder;
 }
 
 bool token_value(const char *token, uint64_t *value)
 {
     unsigned char *at;
+    token_finder *finder = finders[(unsigned char)*token];
     switch (*token) {
     case 'b':
         at = place(token, 0);
@@ -136,25 +144,12 @@ bool token_value(const char *token, uint64_t *value)
             memcpy(value, at, sizeof *value);
         }
         return at != NULL;
-    case 'r': {
-        uint64_t index;
-        bool good = number(token + 1, &index) && index < MAX_VALUES;
-        *value = good ? results[index] : 0;
-        return good;
-    }
-    case 'c': {
-        uint64_t index;
-        bool good = number(token + 1, &index) && index < callback_arguments.count;
-        *value = good ? callback_arguments.values[index] : 0;
-        return good;
-    }
-    case '^':
-        return callback_address(token + 1, value);
-    case '@':
-        *value = (uint64_t)(uintptr_t)loader_symbol(token + 1, NULL);
-        return *value != 0;
+    case 'r':
+        return word_of(results, MAX_VALUES, token + 1, value);
+    case 'c':
+        return word_of(callback_arguments.values, callback_arguments.count, token + 1, value);
     default:
-        return number(token, value);
+        return finder ? finder(token + 1, value) : number_value(token, value);
     }
 }
 

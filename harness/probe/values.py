@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from harness.probe.session import Session
+from harness.api.codes import Code
+from harness.api.model import api
+
+
+class Commands(Protocol):
+    """What values need of the connection to their probe."""
+
+    def command(self, text: str) -> str: ...
+    def later(self, text: str) -> None: ...
 
 
 class Value(int):
@@ -24,10 +31,11 @@ class Value(int):
 class Buffer:
     """Memory in the probe. Its end is followed by an unreadable page: reading or writing past it is a crash.
 
-    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)` and `handle(n)` the n-th element, `text()` a C string.
+    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)` and `handle(n)` the n-th element, `code()` an error code, `text()` a
+    C string.
     """
 
-    def __init__(self, session: Session, index: int, size: int) -> None:
+    def __init__(self, session: Commands, index: int, size: int) -> None:
         self.session = session
         self.index = index
         self.size = size
@@ -46,6 +54,10 @@ class Buffer:
 
     def i32(self, index: int = 0) -> int:
         return int(struct.unpack("<i", self[4 * index : 4 * index + 4])[0])
+
+    def code(self) -> Code:
+        """The cl_int at the start, as an errcode_ret has it."""
+        return Code(self.i32())
 
     def u64(self, index: int = 0) -> int:
         return int(struct.unpack("<Q", self[8 * index : 8 * index + 8])[0])
@@ -110,7 +122,7 @@ class CallbackArgument:
 class Later:
     """A call that was kept for a thread or for a callback."""
 
-    def __init__(self, session: Session, function: str, variable: int) -> None:
+    def __init__(self, session: Commands, function: str, variable: int) -> None:
         self.session = session
         self.function = function
         self.variable = variable
@@ -118,7 +130,7 @@ class Later:
     def result(self) -> int:
         """What it answered, when it was made (last)."""
         value = int(self.session.command(f"value r{self.variable}"), 16)
-        return self.session.as_result(self.function, value, self.variable)
+        return result_value(self.function, value, self.variable)
 
 
 def pack(values: Iterable[int], width: int = 8) -> bytes:
@@ -128,3 +140,11 @@ def pack(values: Iterable[int], width: int = 8) -> bytes:
 
 def is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def result_value(function: str, value: int, variable: int) -> int:
+    """A result's 64 bits as the function's type has them; `variable` is its number in the probe."""
+    kind = api().functions[function].result_kind
+    if kind == "signed":
+        return Code.of_word(value)
+    return Value(value, f"r{variable}") if kind in ("handle", "pointer") else value

@@ -21,6 +21,10 @@ class AbnormalExit(SubjectFailure):
     """The process ended by itself when it should not have, or with an exit code that is not 0."""
 
 
+class ProtocolViolation(SubjectFailure):
+    """What came from the probe is not what the probe says: the subject wrote in its place, or into its memory."""
+
+
 class Hung(SubjectFailure):
     """Silence beyond the time limit."""
 

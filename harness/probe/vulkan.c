@@ -1,317 +1,159 @@
-/* Memory of a Vulkan device that is exported as file descriptors, for vendors that import such.
+/* Commands: memory of a Vulkan device that is exported as file descriptors, for vendors that import such. Linux only.
  *
- * Vulkan is loaded where it is there; nothing is linked. The declarations are those of the Vulkan specification 1.1
- * with VK_KHR_external_memory_fd, as far as they are needed here.
+ * Vulkan is loaded where it is there; nothing is linked. Needed: Vulkan 1.1 with VK_KHR_external_memory_fd.
  *
  * The device itself writes, takes the memory from outside Vulkan before and gives it back after: a write of the host
  * that no command of the device orders need not be seen by anybody.
  */
-#define _GNU_SOURCE
-#include "probe.h"
+#define VK_NO_PROTOTYPES
+#include "topics.h"
+
+#include <vulkan/vulkan_core.h>
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEVICES = 16, UUID_SIZE = 16, API_1_1 = 1 << 22 | 1 << 12, PROPERTIES_SIZE = 1024 };
-enum { STAGE_TRANSFER = 0x1000, STAGE_HOST = 0x4000, STAGE_ALL = 0x10000 };
-enum { TRANSFER_WRITE = 0x1000, HOST_READ = 0x2000 };
-enum { OWN_FAMILY = 0, MAX_UPDATE = 65536 };
-static const uint32_t outside = 0xFFFFFFFE; /* VK_QUEUE_FAMILY_EXTERNAL */
+enum { MAX_DEVICES = 16, OWN_FAMILY = 0, MAX_UPDATE = 65536 };
 
-enum { HOST_VISIBLE = 2, HOST_COHERENT = 4, DEVICE_LOCAL = 1, USAGE_TRANSFER_AND_STORAGE = 0x23 };
+/* Those that an instance gives; all that it takes to make one comes before them. */
+#define INSTANCE_FUNCTIONS(F)              \
+    F(vkAllocateCommandBuffers)            \
+    F(vkAllocateMemory)                    \
+    F(vkBeginCommandBuffer)                \
+    F(vkBindBufferMemory)                  \
+    F(vkCmdPipelineBarrier)                \
+    F(vkCmdUpdateBuffer)                   \
+    F(vkCreateBuffer)                      \
+    F(vkCreateCommandPool)                 \
+    F(vkCreateDevice)                      \
+    F(vkEndCommandBuffer)                  \
+    F(vkEnumeratePhysicalDevices)          \
+    F(vkGetBufferMemoryRequirements)       \
+    F(vkGetDeviceProcAddr)                 \
+    F(vkGetDeviceQueue)                    \
+    F(vkGetPhysicalDeviceMemoryProperties) \
+    F(vkGetPhysicalDeviceProperties2)      \
+    F(vkMapMemory)                         \
+    F(vkQueueSubmit)                       \
+    F(vkQueueWaitIdle)
 
-struct head {
-    uint32_t type;
-    const void *next;
-};
+#define DECLARE(name) static PFN_##name name;
+INSTANCE_FUNCTIONS(DECLARE)
+#undef DECLARE
 
-struct application_info {
-    struct head head;
-    const char *name;
-    uint32_t version;
-    const char *engine;
-    uint32_t engine_version;
-    uint32_t api_version;
-};
-
-struct instance_info {
-    struct head head;
-    uint32_t flags;
-    const struct application_info *application;
-    uint32_t layer_count;
-    const char *const *layers;
-    uint32_t extension_count;
-    const char *const *extensions;
-};
-
-struct queue_info {
-    struct head head;
-    uint32_t flags;
-    uint32_t family;
-    uint32_t count;
-    const float *priorities;
-};
-
-struct device_info {
-    struct head head;
-    uint32_t flags;
-    uint32_t queue_count;
-    const struct queue_info *queues;
-    uint32_t layer_count;
-    const char *const *layers;
-    uint32_t extension_count;
-    const char *const *extensions;
-    const void *features;
-};
-
-struct id_properties {
-    struct head head;
-    uint8_t device[UUID_SIZE];
-    uint8_t driver[UUID_SIZE];
-    uint8_t luid[8];
-    uint32_t node_mask;
-    uint32_t luid_valid;
-};
-
-struct properties {
-    struct head head;
-    uint64_t room[PROPERTIES_SIZE / 8];
-};
-
-struct external_info {
-    struct head head;
-    uint32_t handle_types;
-};
-
-struct buffer_info {
-    struct head head;
-    uint32_t flags;
-    uint64_t size;
-    uint32_t usage;
-    uint32_t sharing;
-    uint32_t family_count;
-    const uint32_t *families;
-};
-
-struct requirements {
-    uint64_t size;
-    uint64_t alignment;
-    uint32_t types;
-};
-
-struct memory_properties {
-    uint32_t type_count;
-    struct {
-        uint32_t flags;
-        uint32_t heap;
-    } types[32];
-    uint32_t heap_count;
-    struct {
-        uint64_t size;
-        uint32_t flags;
-    } heaps[16];
-};
-
-struct allocation {
-    struct head head;
-    uint64_t size;
-    uint32_t type;
-};
-
-struct descriptor_info {
-    struct head head;
-    uint64_t memory;
-    uint32_t handle_type;
-};
-
-struct pool_info {
-    struct head head;
-    uint32_t flags;
-    uint32_t family;
-};
-
-struct commands_info {
-    struct head head;
-    uint64_t pool;
-    uint32_t level;
-    uint32_t count;
-};
-
-struct begin_info {
-    struct head head;
-    uint32_t flags;
-    const void *inheritance;
-};
-
-struct barrier {
-    struct head head;
-    uint32_t access_before;
-    uint32_t access_after;
-    uint32_t family_before;
-    uint32_t family_after;
-    uint64_t buffer;
-    uint64_t offset;
-    uint64_t size;
-};
-
-struct submit_info {
-    struct head head;
-    uint32_t wait_count;
-    const uint64_t *waits;
-    const uint32_t *wait_stages;
-    uint32_t commands_count;
-    void *const *commands;
-    uint32_t signal_count;
-    const uint64_t *signals;
-};
-
-static struct {
-    void *library;
-    void *instance;
-    void *physical;
-    void *device;
-    void *queue;
-    void *commands;
-    uint64_t memory;
-    uint64_t buffer;
-    uint32_t handle_type;
-    unsigned char *mapped;
-    size_t size;
+/* The device that was opened last, and its memory. */
+static struct vulkan {
+    VkInstance instance;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    VkCommandBuffer commands;
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkExternalMemoryHandleTypeFlagBits handle_type;
+    void *mapped;
+    VkDeviceSize size;
 } vulkan;
 
-/* Calls a function of the library, all of whose arguments are words. */
-static int32_t call(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
-{
-    typedef int32_t function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-    function *found = (function *)(uintptr_t)dlsym(vulkan.library, name);
-    return found ? found(a, b, c, d, e, f) : -1;
-}
+/* --- instance and device --- */
 
-static uint64_t word(const void *pointer)
+/* Makes the instance, and finds the functions. NULL, or the reason why not. */
+static const char *open_instance(void)
 {
-    return (uint64_t)(uintptr_t)pointer;
-}
-
-static bool has_uuid(void *physical, const unsigned char *uuid)
-{
-    struct id_properties id = {.head.type = 1000071004};
-    struct properties all = {.head = {1000059001, &id}};
-    call("vkGetPhysicalDeviceProperties2", word(physical), word(&all), 0, 0, 0, 0);
-    return !uuid || memcmp(id.device, uuid, UUID_SIZE) == 0;
-}
-
-static bool make_commands(void)
-{
-    struct pool_info pool = {{39, NULL}, 2, OWN_FAMILY};
-    struct commands_info commands = {.head.type = 40, .count = 1};
-    call("vkGetDeviceQueue", word(vulkan.device), OWN_FAMILY, 0, word(&vulkan.queue), 0, 0);
-    return vulkan.queue &&
-           call("vkCreateCommandPool", word(vulkan.device), word(&pool), 0, word(&commands.pool), 0, 0) == 0 &&
-           call("vkAllocateCommandBuffers", word(vulkan.device), word(&commands), word(&vulkan.commands), 0, 0, 0) == 0;
-}
-
-/* Takes the buffer from outside Vulkan, or gives it back, in the order of the commands. */
-static void change_owner(bool take, uint32_t stage, uint32_t access)
-{
-    typedef void barriers(void *, uint32_t, uint32_t, uint32_t, uint32_t, void *, uint32_t, struct barrier *, uint32_t,
-                          void *);
-    barriers *add = (barriers *)(uintptr_t)dlsym(vulkan.library, "vkCmdPipelineBarrier");
-    struct barrier barrier = {{44, NULL}, access, 0, OWN_FAMILY, outside, vulkan.buffer, 0, ~(uint64_t)0};
-    if (take) {
-        barrier = (struct barrier){{44, NULL}, 0, access, outside, OWN_FAMILY, vulkan.buffer, 0, ~(uint64_t)0};
-    }
-    if (add) {
-        add(vulkan.commands, take ? STAGE_ALL : stage, take ? stage : STAGE_ALL, 0, 0, NULL, 1, &barrier, 0, NULL);
-    }
-}
-
-static bool begin(void)
-{
-    struct begin_info info = {.head.type = 42, .flags = 1};
-    return call("vkBeginCommandBuffer", word(vulkan.commands), word(&info), 0, 0, 0, 0) == 0;
-}
-
-/* Ends the commands, and waits until the device has done them. */
-static bool done(void)
-{
-    struct submit_info info = {.head.type = 4, .commands_count = 1, .commands = &vulkan.commands};
-    return call("vkEndCommandBuffer", word(vulkan.commands), 0, 0, 0, 0, 0) == 0 &&
-           call("vkQueueSubmit", word(vulkan.queue), 1, word(&info), 0, 0, 0) == 0 &&
-           call("vkQueueWaitIdle", word(vulkan.queue), 0, 0, 0, 0, 0) == 0;
-}
-
-/* Whole words are written: up to three bytes of 0 follow. */
-static const char *write_memory(const char *hex)
-{
-    static unsigned char bytes[MAX_UPDATE];
-    long length = hex_bytes(hex, NULL);
-    if (length < 0 || (size_t)length > vulkan.size || length > MAX_UPDATE - 4) {
-        return "these bytes do not fit";
-    }
-    memset(bytes, 0, sizeof bytes);
-    if (hex_bytes(hex, bytes) != length || !begin()) {
-        return "Vulkan has no commands here";
-    }
-    change_owner(true, STAGE_TRANSFER, TRANSFER_WRITE);
-    call("vkCmdUpdateBuffer", word(vulkan.commands), vulkan.buffer, 0, (uint64_t)(length + 3) & ~(uint64_t)3,
-         word(bytes), 0);
-    change_owner(false, STAGE_TRANSFER, TRANSFER_WRITE);
-    return done() ? NULL : "Vulkan did not write the bytes";
-}
-
-/* Lets the host see what was written outside Vulkan. */
-static const char *take_memory(void)
-{
-    if (!begin()) {
-        return "Vulkan has no commands here";
-    }
-    change_owner(true, STAGE_HOST, HOST_READ);
-    change_owner(false, STAGE_HOST, HOST_READ);
-    return done() ? NULL : "Vulkan did not take the memory";
-}
-
-static const char *open_device(const unsigned char *uuid)
-{
-    struct application_info application = {.name = "clharness", .api_version = API_1_1};
-    struct instance_info info = {.head.type = 1, .application = &application};
-    void *found[MAX_DEVICES];
-    uint32_t count = MAX_DEVICES;
-    vulkan.library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!vulkan.library) {
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "clharness", .apiVersion = VK_API_VERSION_1_1};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pApplicationInfo = &application};
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
         return "there is no libvulkan.so.1";
     }
-    if (call("vkCreateInstance", word(&info), 0, word(&vulkan.instance), 0, 0, 0) != 0 ||
-        call("vkEnumeratePhysicalDevices", word(vulkan.instance), word(&count), word(found), 0, 0, 0) < 0) {
+    PFN_vkGetInstanceProcAddr find = (PFN_vkGetInstanceProcAddr)(uintptr_t)dlsym(library, "vkGetInstanceProcAddr");
+    PFN_vkCreateInstance create = find ? (PFN_vkCreateInstance)find(NULL, "vkCreateInstance") : NULL;
+    if (!create || create(&info, NULL, &vulkan.instance) != VK_SUCCESS) {
+        return "Vulkan has no device here";
+    }
+    bool complete = true;
+#define FIND(name)                                   \
+    name = (PFN_##name)find(vulkan.instance, #name); \
+    complete = complete && (name);
+    INSTANCE_FUNCTIONS(FIND)
+#undef FIND
+    return complete ? NULL : "this Vulkan is older than version 1.1";
+}
+
+static bool has_uuid(VkPhysicalDevice physical, const unsigned char *uuid)
+{
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+    vkGetPhysicalDeviceProperties2(physical, &all);
+    return !uuid || memcmp(id.deviceUUID, uuid, VK_UUID_SIZE) == 0;
+}
+
+static const char *choose_device(const unsigned char *uuid)
+{
+    VkPhysicalDevice found[MAX_DEVICES];
+    uint32_t count = MAX_DEVICES;
+    if (vkEnumeratePhysicalDevices(vulkan.instance, &count, found) < 0) {
         return "Vulkan has no device here";
     }
     for (uint32_t i = 0; i < count && !vulkan.physical; i++) {
         vulkan.physical = has_uuid(found[i], uuid) ? found[i] : NULL;
     }
-    if (!vulkan.physical) {
-        return "Vulkan does not have this device";
-    }
+    return vulkan.physical ? NULL : "Vulkan does not have this device";
+}
+
+static bool make_commands(void)
+{
+    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                               .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                               .queueFamilyIndex = OWN_FAMILY};
+    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                        .commandBufferCount = 1};
+    vkGetDeviceQueue(vulkan.device, OWN_FAMILY, 0, &vulkan.queue);
+    return vulkan.queue && vkCreateCommandPool(vulkan.device, &pool_info, NULL, &info.commandPool) == VK_SUCCESS &&
+           vkAllocateCommandBuffers(vulkan.device, &info, &vulkan.commands) == VK_SUCCESS;
+}
+
+static const char *open_device(const unsigned char *uuid)
+{
     static const float priority = 1;
     static const char *const extensions[] = {"VK_KHR_external_memory_fd", "VK_EXT_external_memory_dma_buf"};
-    struct queue_info queue = {.head.type = 2, .count = 1, .priorities = &priority};
-    struct device_info device = {.head.type = 3, .queue_count = 1, .queues = &queue, .extensions = extensions};
-    for (device.extension_count = 2; device.extension_count > 0; device.extension_count--) {
-        if (call("vkCreateDevice", word(vulkan.physical), word(&device), 0, word(&vulkan.device), 0, 0) == 0) {
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = OWN_FAMILY,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queue,
+                               .ppEnabledExtensionNames = extensions};
+    vulkan = (struct vulkan){0};
+    const char *problem = open_instance();
+    problem = problem ? problem : choose_device(uuid);
+    if (problem) {
+        return problem;
+    }
+    for (info.enabledExtensionCount = 2; info.enabledExtensionCount > 0; info.enabledExtensionCount--) {
+        if (vkCreateDevice(vulkan.physical, &info, NULL, &vulkan.device) == VK_SUCCESS) {
             return make_commands() ? NULL : "this device of Vulkan has no queue";
         }
     }
     return "this device of Vulkan exports no memory as descriptors";
 }
 
+/* --- memory --- */
+
 /* A type of memory that the host sees, preferably the device's own. */
 static int choose_type(uint32_t allowed)
 {
-    struct memory_properties memory = {0};
-    call("vkGetPhysicalDeviceMemoryProperties", word(vulkan.physical), word(&memory), 0, 0, 0, 0);
-    const uint32_t wanted[] = {HOST_VISIBLE | HOST_COHERENT | DEVICE_LOCAL, HOST_VISIBLE | HOST_COHERENT};
+    const VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    const VkMemoryPropertyFlags wanted[] = {visible | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, visible};
+    VkPhysicalDeviceMemoryProperties memory = {0};
+    vkGetPhysicalDeviceMemoryProperties(vulkan.physical, &memory);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        for (uint32_t type = 0; type < memory.type_count; type++) {
-            if (allowed >> type & 1 && (memory.types[type].flags & wanted[i]) == wanted[i]) {
+        for (uint32_t type = 0; type < memory.memoryTypeCount; type++) {
+            if (allowed >> type & 1 && (memory.memoryTypes[type].propertyFlags & wanted[i]) == wanted[i]) {
                 return (int)type;
             }
         }
@@ -319,22 +161,36 @@ static int choose_type(uint32_t allowed)
     return -1;
 }
 
-static const char *make_memory(size_t size, uint32_t handle_type)
+/* Memory for the buffer, at an address of the host, too. */
+static bool allocate(VkExternalMemoryHandleTypeFlagBits handle_type)
 {
-    struct external_info external = {{1000072000, NULL}, handle_type};
-    struct buffer_info info = {.head = {12, &external}, .size = size, .usage = USAGE_TRANSFER_AND_STORAGE};
-    struct requirements needed = {0};
-    if (call("vkCreateBuffer", word(vulkan.device), word(&info), 0, word(&vulkan.buffer), 0, 0) != 0) {
+    VkMemoryRequirements needed = {0};
+    vkGetBufferMemoryRequirements(vulkan.device, vulkan.buffer, &needed);
+    int type = choose_type(needed.memoryTypeBits);
+    const VkExportMemoryAllocateInfo exported = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+                                                 .handleTypes = handle_type};
+    const VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                       .pNext = &exported,
+                                       .allocationSize = needed.size,
+                                       .memoryTypeIndex = (uint32_t)type};
+    return type >= 0 && vkAllocateMemory(vulkan.device, &info, NULL, &vulkan.memory) == VK_SUCCESS &&
+           vkBindBufferMemory(vulkan.device, vulkan.buffer, vulkan.memory, 0) == VK_SUCCESS &&
+           vkMapMemory(vulkan.device, vulkan.memory, 0, needed.size, 0, &vulkan.mapped) == VK_SUCCESS;
+}
+
+static const char *make_memory(VkDeviceSize size, VkExternalMemoryHandleTypeFlagBits handle_type)
+{
+    const VkExternalMemoryBufferCreateInfo external = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                                       .handleTypes = handle_type};
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .pNext = &external,
+                                     .size = size,
+                                     .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                              VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    if (vkCreateBuffer(vulkan.device, &info, NULL, &vulkan.buffer) != VK_SUCCESS) {
         return "Vulkan makes no buffer that can be exported so";
     }
-    call("vkGetBufferMemoryRequirements", word(vulkan.device), vulkan.buffer, word(&needed), 0, 0, 0);
-    int type = choose_type(needed.types);
-    struct external_info exported = {{1000072002, NULL}, handle_type};
-    struct allocation allocation = {{5, &exported}, needed.size, (uint32_t)type};
-    if (type < 0 ||
-        call("vkAllocateMemory", word(vulkan.device), word(&allocation), 0, word(&vulkan.memory), 0, 0) != 0 ||
-        call("vkBindBufferMemory", word(vulkan.device), vulkan.buffer, vulkan.memory, 0, 0, 0) != 0 ||
-        call("vkMapMemory", word(vulkan.device), vulkan.memory, 0, needed.size, 0, word(&vulkan.mapped)) != 0) {
+    if (!allocate(handle_type)) {
         return "Vulkan has no memory that the host sees and that can be exported so";
     }
     vulkan.size = size;
@@ -342,45 +198,151 @@ static const char *make_memory(size_t size, uint32_t handle_type)
     return NULL;
 }
 
-static const char *export_memory(int64_t *made)
+/* The descriptor, or -1. */
+static int export_memory(void)
 {
-    typedef int32_t get(void *, const struct descriptor_info *, int *);
-    typedef void *lookup(void *, const char *);
-    lookup *find = (lookup *)(uintptr_t)dlsym(vulkan.library, "vkGetDeviceProcAddr");
-    get *found = find ? (get *)(uintptr_t)find(vulkan.device, "vkGetMemoryFdKHR") : NULL;
-    struct descriptor_info info = {{1000074002, NULL}, vulkan.memory, vulkan.handle_type};
+    PFN_vkGetMemoryFdKHR get = (PFN_vkGetMemoryFdKHR)vkGetDeviceProcAddr(vulkan.device, "vkGetMemoryFdKHR");
+    const VkMemoryGetFdInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR, .memory = vulkan.memory, .handleType = vulkan.handle_type};
     int fd = -1;
-    bool done = found && found(vulkan.device, &info, &fd) == 0;
-    *made = fd;
-    return done ? NULL : "Vulkan did not export the memory";
+    return get && get(vulkan.device, &info, &fd) == VK_SUCCESS ? fd : -1;
 }
 
-const char *vulkan_make(char **words, int count, int64_t *made)
+/* --- commands of the device --- */
+
+static bool begin(void)
 {
-    unsigned char uuid[UUID_SIZE];
-    *made = 0;
-    if (count == 2 && strcmp(words[0], "open") == 0) {
-        bool any = strcmp(words[1], "-") == 0;
-        if (!any && (hex_bytes(words[1], NULL) != UUID_SIZE || hex_bytes(words[1], uuid) != UUID_SIZE)) {
-            return "no UUID";
-        }
-        return open_device(any ? NULL : uuid);
-    }
-    if (count == 3 && strcmp(words[0], "memory") == 0 && vulkan.device) {
-        return make_memory(strtoul(words[1], NULL, 10), (uint32_t)strtoul(words[2], NULL, 0));
-    }
-    if (count == 1 && strcmp(words[0], "export") == 0 && vulkan.mapped) {
-        return export_memory(made);
-    }
-    if (count == 1 && strcmp(words[0], "mapped") == 0 && vulkan.mapped) {
-        *made = (int64_t)(uintptr_t)vulkan.mapped;
-        return NULL;
-    }
-    if (count == 2 && strcmp(words[0], "write") == 0 && vulkan.mapped) {
-        return write_memory(words[1]);
-    }
-    if (count == 1 && strcmp(words[0], "take") == 0 && vulkan.mapped) {
-        return take_memory();
-    }
-    return "open UUID, memory SIZE TYPE, export, mapped, write HEX or take, in this order";
+    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                           .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    return vkBeginCommandBuffer(vulkan.commands, &info) == VK_SUCCESS;
 }
+
+/* Takes the buffer from outside Vulkan, or gives it back, in the order of the commands. */
+static void change_owner(bool take, VkPipelineStageFlags stage, VkAccessFlags access)
+{
+    const VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkBufferMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+                                           .srcAccessMask = take ? 0 : access,
+                                           .dstAccessMask = take ? access : 0,
+                                           .srcQueueFamilyIndex = take ? VK_QUEUE_FAMILY_EXTERNAL : OWN_FAMILY,
+                                           .dstQueueFamilyIndex = take ? OWN_FAMILY : VK_QUEUE_FAMILY_EXTERNAL,
+                                           .buffer = vulkan.buffer,
+                                           .size = VK_WHOLE_SIZE};
+    vkCmdPipelineBarrier(vulkan.commands, take ? all : stage, take ? stage : all, 0, 0, NULL, 1, &barrier, 0, NULL);
+}
+
+/* Ends the commands, and waits until the device has done them. */
+static bool done(void)
+{
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &vulkan.commands};
+    return vkEndCommandBuffer(vulkan.commands) == VK_SUCCESS &&
+           vkQueueSubmit(vulkan.queue, 1, &info, VK_NULL_HANDLE) == VK_SUCCESS &&
+           vkQueueWaitIdle(vulkan.queue) == VK_SUCCESS;
+}
+
+/* Whole words are written: up to three bytes of 0 follow. */
+static const char *write_memory(const char *content, size_t length)
+{
+    static unsigned char bytes[MAX_UPDATE];
+    if (length > vulkan.size || length > MAX_UPDATE - 4) {
+        return "these bytes do not fit";
+    }
+    memset(bytes, 0, sizeof bytes);
+    memcpy(bytes, content, length);
+    if (!begin()) {
+        return "Vulkan has no commands here";
+    }
+    change_owner(true, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+    vkCmdUpdateBuffer(vulkan.commands, vulkan.buffer, 0, (length + 3) & ~(VkDeviceSize)3, bytes);
+    change_owner(false, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+    return done() ? NULL : "Vulkan did not write the bytes";
+}
+
+static const char *take_memory(void)
+{
+    if (!begin()) {
+        return "Vulkan has no commands here";
+    }
+    change_owner(true, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    change_owner(false, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    return done() ? NULL : "Vulkan did not take the memory";
+}
+
+/* --- the rows; a[0] is the result's number, a[1] the word that names the row --- */
+
+/* `value`, or the reason why there is none. */
+static void finish(const struct argument *a, const char *problem, uint64_t value, const struct reply *reply)
+{
+    if (problem) {
+        reply_error(reply, "%s", problem);
+    } else {
+        reply_result(reply, a[0].value, value);
+    }
+}
+
+static const char *missing_memory(void)
+{
+    return vulkan.mapped ? NULL : "no memory was made yet";
+}
+
+static void run_open(const struct argument *a, const struct reply *reply)
+{
+    unsigned char uuid[VK_UUID_SIZE];
+    const char *text = a[2].text;
+    bool any = strcmp(text, "-") == 0;
+    if (!any && (hex_bytes(text, NULL) != VK_UUID_SIZE || hex_bytes(text, uuid) != VK_UUID_SIZE)) {
+        reply_error(reply, "'%s' is neither a UUID nor '-'", text);
+        return;
+    }
+    finish(a, open_device(any ? NULL : uuid), 0, reply);
+}
+
+static void run_memory(const struct argument *a, const struct reply *reply)
+{
+    const char *problem = vulkan.device ? NULL : "no device was opened yet";
+    problem = problem ? problem : make_memory(a[2].value, (VkExternalMemoryHandleTypeFlagBits)a[3].value);
+    finish(a, problem, 0, reply);
+}
+
+static void run_export(const struct argument *a, const struct reply *reply)
+{
+    const char *problem = missing_memory();
+    int fd = problem ? -1 : export_memory();
+    finish(a, problem || fd >= 0 ? problem : "Vulkan did not export the memory", (uint64_t)fd, reply);
+}
+
+static void run_mapped(const struct argument *a, const struct reply *reply)
+{
+    finish(a, missing_memory(), (uint64_t)(uintptr_t)vulkan.mapped, reply);
+}
+
+static void run_write(const struct argument *a, const struct reply *reply)
+{
+    const char *problem = missing_memory();
+    finish(a, problem ? problem : write_memory(a[2].text, a[2].length), 0, reply);
+}
+
+static void run_take(const struct argument *a, const struct reply *reply)
+{
+    const char *problem = missing_memory();
+    finish(a, problem ? problem : take_memory(), 0, reply);
+}
+
+static const struct command rows[] = {
+    /* The device with this UUID; "-" for any. */
+    {"vulkan", "RESULT open UUID", run_open, false},
+    /* Memory of that device; TYPE is VkExternalMemoryHandleTypeFlagBits. */
+    {"vulkan", "RESULT memory SIZE TYPE", run_memory, false},
+    /* ok NUMBER of a new descriptor of the memory, which is kept. */
+    {"vulkan", "RESULT export", run_export, false},
+    /* ok ADDRESS of the memory, which is kept. */
+    {"vulkan", "RESULT mapped", run_mapped, false},
+    /* Lets the device write at the start of the memory. */
+    {"vulkan", "RESULT write HEX", run_write, false},
+    /* Lets the host see what was written outside Vulkan. */
+    {"vulkan", "RESULT take", run_take, false},
+    {0},
+};
+
+const struct command_table vulkan_commands = {.rows = rows};

@@ -83,6 +83,8 @@ def source(api: dict[str, Any]) -> str:
         if function is None or slot.reached == "windows-query":
             continue
         parts.append(f"typedef {_declaration(function, 'type_of_' + name)};\n")
+        if slot.reached == "export":  # headers have slots whose function they do not declare
+            parts.append(f"EXPORTED CL_API_ENTRY {_declaration(function, name)};\n")
         if slot.class_ not in OWN and name not in OWN_FUNCTIONS:
             parts.append(_loader_function(function, slot))
         parts.append(_export(function, slot))

@@ -46,7 +46,7 @@ def without_proof(
     `faults` holds the requirements that have a seeded fault, or a reason for none.
     """
     return [
-        f"{requirement.id}: is checked, but has neither a fault in faults.toml nor a reason there (no_fault)"
+        f"{requirement.id}: is checked, but has neither a mutant nor a reason why there is none (no_mutant)"
         for requirement in requirements.values()
         if requirement.id in checked
         and requirement.for_loader
@@ -63,7 +63,7 @@ def checks_without_proof(checks: Iterable[Check], faults: Mapping[str, object]) 
         if check.name and check.requirement is not None:
             named[check.file, check.name].append(check)
     return [
-        f"{own[0]}: none of {', '.join(str(c.requirement) for c in own)} has a fault in faults.toml, or a reason there"
+        f"{own[0]}: none of {', '.join(str(c.requirement) for c in own)} has a mutant, or a reason for none (no_mutant)"
         for own in named.values()
         if not any(check.requirement in faults for check in own)
     ]

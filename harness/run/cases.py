@@ -134,7 +134,7 @@ def _with_evidence(case: Case, result: CaseResult, subject: str, keep: bool, kee
     if sandbox is None or not sandbox.root.exists() or (result.verdict == "pass" and not result.counts and not keep):
         return result
     values: dict[str, Any] = {
-        "log": slice_of(sandbox.log),
+        "log": slice_of(sandbox.log_so_far),
         "files": tuple(map(printable, sandbox.listing())),
         "environment": {name: printable(value) for name, value in sandbox.env.items()},
         "reproduce": f"pytest {shlex.quote(case.id)} {subject}",

@@ -13,7 +13,7 @@ from harness.errors import UsageError
 from harness.run import tested
 from harness.run.cases import CASE, COMMAND, Case
 from harness.run.lint import lint, lint_whole
-from harness.selftest.loaders import faults
+from harness.selftest.mutants.loader import mutants
 
 DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
 
@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     cases = [item.stash[CASE] for item in items if CASE in item.stash]
     problems = lint(cases)
     if cases and _of_all_suites(config):
-        problems += lint_whole(cases, ROOT, expectations.known(), faults().by_name)
+        problems += lint_whole(cases, ROOT, expectations.known(), mutants().by_name)
     if not problems:
         return
     said = "the suites are not in order:\n" + "\n".join(problems)

@@ -1,9 +1,12 @@
-"""What must be true of the suites before any check runs: known requirements, in the right folder, nothing twice, no
-check that cannot fail; and of the whole suites: no fault and no expectation that nothing uses.
+"""What must be true of the suites before any check runs: known requirements, in the right folder, one name for one
+check, one door to the harness, no check that cannot fail; and of the whole suites: no fault and no expectation that
+nothing uses.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +17,7 @@ from harness.requirements.catalogue import catalogue, suite_of
 from harness.run import assertions
 from harness.run.cases import Case
 from harness.sandbox.faults import fault_lists
-from harness.selftest.loaders import Fault
+from harness.selftest.mutants import Mutant
 
 # Groups of requirements that each suite's folder may prove.
 GROUPS = {
@@ -23,6 +26,8 @@ GROUPS = {
     "layers": ("LAY",),
     "interop": ("GL", "XM", "PL", "VK"),
 }
+
+DOOR = "harness.check"
 
 
 def lint(cases: Sequence[Case]) -> list[str]:
@@ -51,7 +56,43 @@ def lint(cases: Sequence[Case]) -> list[str]:
         seen.add(where)
     problems += [f"{i}: is there {n} times; give each case a name of its own"
                  for i, n in Counter(case.id for case in cases).items() if n > 1]  # fmt: skip
+    files = sorted({Path(inspect.unwrap(case.check).__code__.co_filename) for case in cases if case.check is not None})
+    for file in files:
+        problems += side_doors(file)
+    for root in sorted({root for file in files if (root := _root(file)) is not None}):
+        problems += repeated_names(root)
     return list(dict.fromkeys(problems))
+
+
+# --- sources ---
+
+
+def _root(file: Path) -> Path | None:
+    """The project's folder: the one above the suites that a file belongs to."""
+    return next((folder.parent for folder in file.parents if folder.name == "suites"), None)
+
+
+def side_doors(file: Path) -> Iterator[str]:
+    """Imports of the harness that go around harness.check."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        for module in modules:
+            if module.partition(".")[0] == "harness" and module != DOOR:
+                where = file.relative_to(_root(file) or file.parent)
+                yield f"{where}: line {node.lineno}: imports {module}; import from {DOOR} only, see there what there is"
+
+
+def repeated_names(root: Path) -> Iterator[str]:
+    """Test functions of the same name, in the suites and in the project's own tests."""
+    files: dict[str, list[str]] = defaultdict(list)
+    for path in (path for folder in ("suites", "tests") for path in sorted((root / folder).rglob("test_*.py"))):
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.M):
+            files[name].append(str(path.relative_to(root)))
+    for name, places in files.items():
+        if len(places) > 1:
+            yield f"{name} is the name of {len(places)} tests, in {' and '.join(places)}; give each a name of its own"
 
 
 # --- only where whole suites were collected ---
@@ -73,13 +114,13 @@ def unused_expectations(cases: Sequence[Case], known: Iterable[Expectations]) ->
                 yield f"{file}: {entry.id}: no case is named so; correct or remove the entry"
 
 
-def faults_without_their_cases(cases: Sequence[Case], faults: Iterable[Fault]) -> Iterator[str]:
-    """Seeded faults that name cases which are not there."""
+def faults_without_their_cases(cases: Sequence[Case], faults: Iterable[Mutant]) -> Iterator[str]:
+    """Mutants that name cases which do not exist."""
     suites = {case.suite for case in cases}
     for fault in faults:
         own = set(map(suite_of, fault.requirements))
         if fault.cases and own <= suites and not any(fault.cases in case.id for case in cases):
-            yield f"faults.toml: {fault.name}: no case has {fault.cases!r} in its name; correct `cases`"
+            yield f"mutant {fault.name}: no case has {fault.cases!r} in its name; correct `cases`"
 
 
 _LITERAL = re.compile(r"""(f?)(?:"([^"\n]*)"|'([^'\n]*)')""")
@@ -116,7 +157,7 @@ def _users(root: Path) -> list[Path]:
 
 
 def lint_whole(
-    cases: Sequence[Case], root: Path, known: Iterable[Expectations], faults: Mapping[str, Fault]
+    cases: Sequence[Case], root: Path, known: Iterable[Expectations], faults: Mapping[str, Mutant]
 ) -> list[str]:
     """What can only be said where the cases of all suites are there. `root` is the project's."""
     collected = {case.suite for case in cases}

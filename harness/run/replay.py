@@ -12,6 +12,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.build import build
 from harness.calllog.reader import DEFAULT_SIZE, HEADER, MAGIC
 from harness.probe import Session
 from harness.sandbox import Sandbox
@@ -56,8 +57,7 @@ def _order(sandbox: Sandbox, folder: Path) -> str:
 def _special_files(sandbox: Sandbox) -> list[str]:
     """Commands that make what a copy cannot hold."""
     lines = []
-    for path in sorted(sandbox.root.rglob("*")):
-        state = path.lstat()
+    for path, state in sorted(sandbox.paths()):
         name = shlex.quote(str(path.relative_to(sandbox.root)))
         if stat.S_ISFIFO(state.st_mode):
             lines.append(f"mkfifo {name}")
@@ -66,9 +66,13 @@ def _special_files(sandbox: Sandbox) -> list[str]:
         elif stat.S_ISCHR(state.st_mode) or stat.S_ISBLK(state.st_mode):
             kind = "c" if stat.S_ISCHR(state.st_mode) else "b"
             lines.append(f"mknod {name} {kind} {os.major(state.st_rdev)} {os.minor(state.st_rdev)}")
-        elif state.st_mode & stat.S_ISUID:
-            lines.append(f"chown {state.st_uid}:{state.st_gid} {name} && chmod {stat.S_IMODE(state.st_mode):o} {name}")
     return lines
+
+
+def _program(copy: str) -> str:
+    """The program that a copy was made of."""
+    built = (build().probe, build().linked_probe)
+    return shlex.quote(str(next(program for program in built if program.name == Path(copy).name)))
 
 
 def _session(session: Session, number: int, root: Path) -> list[str]:
@@ -81,8 +85,10 @@ def _session(session: Session, number: int, root: Path) -> list[str]:
         shlex.join(command[:program]),
         shlex.join([*command[program:], "--script", f"{root}/exchange-{number}"]),
     )
+    own_copy = f"install -D -m 4500 -o {NOBODY} -g {NOBODY} {_program(command[program])} {command[program]}"
     return [
         f"echo '--- session {number}'",
+        *([own_copy] if session.own_copy else []),
         "status=0",
         f'env -i {environment} {user}{before} "$@" {after} || status=$?'.replace("  ", " "),
         'echo "--- ended with status $status"',

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/reg.h>
 #include <sys/types.h>
@@ -57,14 +58,6 @@ static int set_at_secure(pid_t child)
     return -1;
 }
 
-static pid_t traced;
-
-/* The probe's stacks are asked for by a signal to the process that Python knows: this one. */
-static void pass_on(int number)
-{
-    kill(traced, number);
-}
-
 int main(int count, char **arguments)
 {
     int status;
@@ -72,8 +65,9 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: %s PROGRAM [ARGUMENT...]\n", arguments[0]);
         return 125;
     }
-    traced = fork();
+    pid_t traced = fork();
     if (traced == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it does not outlive this process */
         ptrace(PTRACE_TRACEME, 0, NULL, NULL);
         execv(arguments[1], arguments + 1);
         fprintf(stderr, "at_secure: cannot run %s: %s\n", arguments[1], strerror(errno));
@@ -86,7 +80,6 @@ int main(int count, char **arguments)
         }
         return 125;
     }
-    signal(SIGTERM, pass_on);
     ptrace(PTRACE_DETACH, traced, NULL, NULL);
     while (waitpid(traced, &status, 0) < 0 && errno == EINTR) {
     }

@@ -102,6 +102,26 @@ def require_private_mounts() -> None:
         raise Unsupported("machine", f"bubblewrap cannot make a private root here: {done.stderr.strip()}")
 
 
+def set_uid_copy(program: Path, folder: Path) -> Path | None:
+    """A copy of a program that runs as NOBODY, which only this user can reach; None where that cannot be had.
+
+    The folder, which has to be new, is closed to everybody else: what the program is told to load would be theirs.
+    """
+    status = Path("/proc/self/status").read_text()
+    folder.mkdir(mode=0o700)
+    if os.statvfs(folder).f_flag & os.ST_NOSUID or "NoNewPrivs:\t1" in status:
+        return None
+    copy = folder / program.name
+    shutil.copyfile(program, copy)
+    try:
+        os.chown(copy, NOBODY, NOBODY)
+        copy.chmod(0o4500)
+    except OSError:  # root in a user namespace that has no such user
+        copy.unlink()
+        return None
+    return copy
+
+
 @cache
 def at_secure_by_tracer() -> bool:
     """Whether a tracer may set AT_SECURE in a program's auxiliary vector."""

@@ -16,29 +16,12 @@ from harness import tomlfile
 from harness.errors import UsageError
 from harness.sandbox.faults import Kind, check_faults, nearest
 from harness.sandbox.sandbox import Sandbox
+from harness.sandbox.settings import MAX_PLATFORMS, Scope, function_lines, settings
 
-_PLATFORM: dict[str, type] = {
-    "name": str,
-    "suffix": str,
-    "extensions": str,
-    "version": str,
-    "profile": str,
-    "features": str,
-    "gpus": int,
-    "cpus": int,
-    "accelerators": int,
-    "unloadable": bool,
-}
-_BOTH: dict[str, type] = {"name": str, "variant": str, "faults": list}
-_KEYS: dict[Kind, dict[str, type]] = {
-    "icd": _PLATFORM
-    | _BOTH
-    | {"platforms": int, "icd2": bool, "validates": bool, "refuses": bool, "table": int, "platform": list},
-    "layer": _BOTH,
-}
-_WANTED = {str: "a string", int: "a whole number from 0", bool: "true or false", list: "a list"}
+# What an entry may say besides the settings of its mock.
+_ENTRY: dict[str, type] = {"name": str, "variant": str, "faults": list, "functions": dict}
+_WANTED: dict[type, str] = {str: "a string", list: "a list", dict: "a table"}
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # part of a file name, and a word in the log
-_MAX_PLATFORMS = 64
 
 
 @dataclass
@@ -57,10 +40,10 @@ class MockConfig:
         """
         shown: dict[str, str] = {}
         try:
-            for settings in self.icds:
-                sandbox.vendor(**settings)
+            for arguments in self.icds:
+                sandbox.vendor(**arguments)
                 shown["OCL_ICD_VENDORS"] = str(sandbox.vendors)
-            layers = [sandbox.layer(**settings) for settings in self.layers]
+            layers = [sandbox.layer(**arguments) for arguments in self.layers]
         except UsageError as error:  # a variant that is not built
             raise UsageError(f"{self.path}: {error}") from None
         if layers:
@@ -99,21 +82,37 @@ def _only_keys(path: Path, where: str, table: dict[str, Any], known: tuple[str, 
             tomlfile.wrong(path, where, f"has the unknown key {key!r}; {nearest(key, known)}")
 
 
-def _typed(path: Path, where: str, table: dict[str, Any], types: dict[str, type]) -> None:
-    _only_keys(path, where, table, tuple(types))
-    for key, value in table.items():
-        # bool is a kind of int in Python, and not in TOML
-        if type(value) is not types[key] or (isinstance(value, int) and value < 0):
-            tomlfile.wrong(path, where, f"needs {_WANTED[types[key]]} as `{key}`, not {value!r}")
+def _check_settings(path: Path, where: str, kind: Kind, scope: Scope, given: dict[str, Any]) -> None:
+    known = settings(kind, scope)
+    for key, value in given.items():
+        if not known[key].takes(value):
+            tomlfile.wrong(path, where, f"needs {known[key].needs} as `{key}`, not {value!r}")
+
+
+def _check_functions(path: Path, where: str, kind: Kind, functions: dict[str, Any]) -> None:
+    try:
+        for name, values in functions.items():
+            if not isinstance(values, list):
+                tomlfile.wrong(path, where, f"needs a list of functions as `functions.{name}`, not {values!r}")
+            list(function_lines(kind, {name: values}))
+    except UsageError as error:
+        tomlfile.wrong(path, where, str(error))
 
 
 def _mock(path: Path, where: str, kind: Kind, entry: dict[str, Any]) -> dict[str, Any]:
     """One mock's keyword arguments."""
-    _typed(path, where, entry, _KEYS[kind])
+    of_mock, of_platforms = settings(kind, "mock"), settings(kind, "platform")
+    _only_keys(path, where, entry, (*_ENTRY, *of_mock, *of_platforms, *(["platform"] if kind == "icd" else [])))
+    for key, wanted in _ENTRY.items():
+        if key in entry and not isinstance(entry[key], wanted):
+            tomlfile.wrong(path, where, f"needs {_WANTED[wanted]} as `{key}`, not {entry[key]!r}")
+    _check_settings(path, where, kind, "mock", {key: entry[key] for key in of_mock if key in entry})
+    _check_settings(path, where, kind, "platform", {key: entry[key] for key in of_platforms if key in entry})
+    _check_functions(path, where, kind, entry.get("functions", {}))
     if not _NAME.fullmatch(tomlfile.text(path, where, entry, "name")):
         tomlfile.wrong(path, where, "needs a `name` of letters, digits, '.', '-' and '_'")
-    settings = dict(entry)
-    faults = settings.get("faults", [])
+    arguments = dict(entry)
+    faults = arguments.get("faults", [])
     if not all(isinstance(fault, str) for fault in faults):
         tomlfile.wrong(path, where, 'needs strings in `faults`, such as "list_call_writes=1"')
     try:
@@ -121,14 +120,15 @@ def _mock(path: Path, where: str, kind: Kind, entry: dict[str, Any]) -> dict[str
     except UsageError as error:
         tomlfile.wrong(path, where, str(error))
     if kind == "icd":
-        settings["per_platform"] = settings.pop("platform", [])
-        described = len(settings["per_platform"])
+        arguments["per_platform"] = arguments.pop("platform", [])
+        described = len(arguments["per_platform"])
         for number, (_, platform) in enumerate(_tables(path, entry, "platform")):
-            _typed(path, f"{where} platform {number}:", platform, _PLATFORM)
-        count = settings.setdefault("platforms", max(1, described))
-        if not described <= count <= _MAX_PLATFORMS:
-            tomlfile.wrong(path, where, f"needs {described} to {_MAX_PLATFORMS} as `platforms`, not {count}")
-    return settings
+            _only_keys(path, f"{where} platform {number}:", platform, tuple(of_platforms))
+            _check_settings(path, f"{where} platform {number}:", kind, "platform", platform)
+        count = arguments.setdefault("platforms", max(1, described))
+        if not described <= count <= MAX_PLATFORMS:
+            tomlfile.wrong(path, where, f"needs {described} to {MAX_PLATFORMS} as `platforms`, not {count}")
+    return arguments
 
 
 def _environment(path: Path, table: Any) -> dict[str, str]:

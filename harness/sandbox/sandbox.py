@@ -7,18 +7,30 @@ import os
 import random
 import shutil
 import stat
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from harness import untrusted
 from harness.build import build
 from harness.calllog import reader
-from harness.calllog.reader import CallLog
+from harness.calllog.reader import CallLog, LogFile
 from harness.errors import UsageError
+from harness.sandbox import kept
 from harness.sandbox.faults import NAMES, Kind, check_faults, nearest
+from harness.sandbox.folder import OwnFolder, sweep
 from harness.sandbox.machine import Unsupported, scratch_root
+from harness.sandbox.settings import Value, function_lines, lines, settings
+
+PREFIX = "clharness-case-"
+KEPT_PREFIX = "clharness-kept-"  # of sandboxes that are not swept
+MAX_WALKED = 2000  # entries of a sandbox that are looked at for a report
+
+PREFIX = "clharness-case-"
+KEPT_PREFIX = "clharness-kept-"  # of sandboxes that are not swept
+MAX_WALKED = 2000  # entries of a sandbox that are looked at for a report
 
 # Variables that choose vendors, layers or behaviour of any loader: none of them reaches a case by accident.
 LOADER_VARIABLES = [
@@ -48,54 +60,6 @@ PASSED_ON = (
     "GCOV_PREFIX",
 )
 
-# What a platform of the mock ICD can be told, besides its name (mock_icds/config.h).
-PLATFORM_SETTINGS = (
-    "suffix",
-    "extensions",
-    "version",
-    "profile",
-    "features",
-    "gpus",
-    "cpus",
-    "accelerators",
-    "unloadable",
-)
-
-# What single functions of the mock ICD can be told (mock_icds/config.h).
-FUNCTION_SETTINGS = (
-    "answers",
-    "takes_anything",
-    "silent",
-    "lacks",
-    "without_dispatch",
-    "without_data",
-    "calls_back",
-    "calls_back_threaded",
-    "waits_at",
-    "arrives_at",
-)
-
-# The same of the mock layer (mock_layers/layer.h).
-LAYER_FUNCTION_SETTINGS = (
-    "only",
-    "swallows",
-    "changes_arguments",
-    "changes_result",
-    "calls_another",
-    "recurses",
-    "calls_twice",
-    "calls_neighbour",
-    "truncates",
-    "swaps_arguments",
-    "drops_errcode",
-    "drops_outputs",
-    "drops_callback",
-    "needs_pointers",
-    "spoils_memory",
-    "shares_arguments",
-    "leaks",
-)
-
 
 @dataclass(frozen=True)
 class MockIcd:
@@ -119,23 +83,32 @@ class MockLayer:
         return str(self.path)
 
 
-def _escaped(text: str) -> str:
-    """The configuration's form of a value: a line of printable ASCII."""
-    return "".join(c if " " <= c <= "~" and c != "\\" else "".join(f"\\x{b:02x}" for b in c.encode()) for c in text)
-
-
-def _check_settings(kind: Kind, given: Iterable[str], known: Sequence[str]) -> None:
-    for key in given:
-        if key not in known:
-            raise UsageError(f"functions of the {NAMES[kind]} have no setting {key!r}; {nearest(key, known)}")
-
-
 def _mock(kind: Kind, variant: str) -> Path:
     """The built library of a variant."""
     built = build().mock_icds if kind == "icd" else build().mock_layers
     if variant not in built:
         raise UsageError(f"there is no variant {variant!r} of the {NAMES[kind]}; {nearest(variant, built)}")
     return built[variant]
+
+
+class LogNotWhole(AssertionError):
+    """The call log does not hold all that happened: what it lacks shows nothing."""
+
+
+class Run(Protocol):
+    """What a sandbox needs to know of a session that was started in it."""
+
+    @property
+    def calls_made(self) -> int: ...
+    @property
+    def exit_code(self) -> int | None: ...
+
+
+@cache
+def _swept_root() -> Path:
+    """Where sandboxes are made; those that killed runs left there are removed, once in each process."""
+    sweep(scratch_root(), PREFIX)
+    return scratch_root()
 
 
 class Sandbox:
@@ -146,35 +119,47 @@ class Sandbox:
     application's environment has. Everything lies below `root` and is removed by `close`.
     """
 
-    def __init__(self, loader_path: Path | None = None) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="clharness-", dir=scratch_root()))
-        self.root.chmod(0o755)
+    def __init__(self, loader_path: Path | None = None, *, stays: bool = False) -> None:
+        """stays: nobody but a person removes it, unless it is closed."""
+        self._own = OwnFolder(_swept_root(), KEPT_PREFIX if stays else PREFIX)
+        self.root = self._own.path
+        self.problems: list[str] = []  # what could not be done when it was closed
         self.vendors = self.folder("vendors")
         self.libraries = self.folder("libraries")
         self.log_path = self.root / "calllog"
-        reader.create(self.log_path)
-        self.log_path.chmod(0o666)
+        self._log = LogFile(self.log_path)
+        self._runs_before = 0  # sessions that write to a log that was forgotten
         self.loader_path = loader_path
         self.env: dict[str, str] = {}
-        self.runs: list[object] = []  # sessions started here, newest last (harness.probe.session.Session)
+        self.runs: list[Run] = []  # sessions started here, newest last (harness.probe.session.Session)
+
+    def _place(self) -> Path:
+        """`root`, for writing. Fails where a subject put something else in its place."""
+        assert self._own.is_in_place(), f"the subject removed or replaced the case's folder {self.root}"
+        return self.root
 
     # --- files ---
 
     def folder(self, name: str) -> Path:
         """A new folder in the sandbox."""
-        path = self.root / name
+        path = self._place() / name
         path.mkdir(parents=True)
         return path
 
+    def new_place(self, name: str) -> Path:
+        """The path of a folder that is to be made in the sandbox: `name` and a number."""
+        return next(path for n in itertools.count() if not (path := self._place() / f"{name}-{n}").exists())
+
     def file(self, name: str, content: str | bytes = b"", mode: int = 0o644) -> Path:
         """A file in the sandbox (`name` may contain folders that exist)."""
-        path = self.root / name
+        path = self._place() / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         path.chmod(mode)
         return path
 
     def vendor_file(self, name: str, content: str | bytes, folder: Path | None = None) -> Path:
         """A configuration file in the vendor directory, with exactly these bytes."""
+        self._place()
         path = (folder or self.vendors) / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
@@ -190,55 +175,35 @@ class Sandbox:
         variant: str = "icd",
         file: str | None = None,
         folder: Path | None = None,
-        icd2: bool = False,
-        table: int | None = None,
-        exact_objects: bool = False,
-        table_per_class: bool = False,
-        validates: bool = True,
-        refuses: bool | None = None,
-        functions: Mapping[str, Sequence[str]] | None = None,
-        per_platform: Sequence[dict[str, str | int]] = (),
-        **settings: str | int,
+        functions: Mapping[str, Iterable[str]] | None = None,
+        per_platform: Sequence[Mapping[str, Value]] = (),
+        **given: Value,
     ) -> MockIcd:
         """A copy of the mock ICD, a vendor of its own.
 
-        `settings` (suffix, extensions, version, profile, features, gpus, cpus, accelerators, unloadable) hold for all
-        its platforms, `per_platform` for the n-th. With several platforms their names are "NAME.0", "NAME.1", …
+        Further keywords are settings of the ICD, such as `icd2=True`, or hold for all its platforms, such as
+        `suffix="A"`; `per_platform` has those of the n-th platform. mock_icds/settings.h explains them all, and
+        `clharness mock --settings` prints them. With several platforms their names are "NAME.0", "NAME.1", …
         `faults` are entries of mock_icds/faults.h: "name", "name=VALUE", "name@PLATFORM".
         `variant` is a build of the mock (which symbols it exports), `file` the copy's file name.
-        `table` is the length of its dispatch table in entries; what is behind the last known one logs a trap. Exact
-        objects are one word (two with ICD 2) before an unreadable page, and unreadable once released. With a table per
-        class each class of objects has its own table that holds the functions of that class only. One that `validates`
-        checks arguments as the specification says; `features` are words for what its devices can do then, as
-        mock_icds/creation.h explains them. One that `refuses` has the errors of every other function, too
-        (mock_icds/validity.h); that is so where no loader is under test. `functions` tells single functions what to do,
-        by FUNCTION_SETTINGS:
-        {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function, and 1 a
-        platform of an ICD 2 vendor, asked for its functions.
+        `functions` has settings of single functions, each with the functions that it is for:
+        {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function.
+        An ICD `refuses` where no loader is under test, unless it is told.
         """
-        _check_settings("icd", functions or {}, FUNCTION_SETTINGS)
-        for key in (*settings, *itertools.chain.from_iterable(per_platform)):
-            if key not in PLATFORM_SETTINGS and (key != "name" or key in settings):
-                raise UsageError(f"the mock ICD has no setting {key!r}; {nearest(key, PLATFORM_SETTINGS)}")
         path = (folder or self.libraries) / (file or f"lib{name}.so")
-        self.copy_mock(_mock("icd", variant), path)
-        lines = [f"name = {name}", f"log = {self.log_path}", f"platforms = {platforms}"]
-        lines += [f"loader = {self.loader_path}"] if self.loader_path else []
-        lines += ["icd2 = 1"] if icd2 else []
-        lines += [f"table = {table}"] if table is not None else []
-        lines += ["exact_objects = 1"] if exact_objects else []
-        lines += ["table_per_class = 1"] if table_per_class else []
-        lines += [] if validates else ["validates = 0"]
-        lines += ["refuses = 1"] if refuses or (refuses is None and not self.loader_path) else []
-        lines += [f"{key} = {name}" for key, names in (functions or {}).items() for name in names]
+        about: dict[str, Value] = {"platforms": platforms, "refuses": not self.loader_path, **given}
+        of_platforms = {key: about.pop(key) for key in given if key in settings("icd", "platform")}
+        for key in about:
+            if key not in settings("icd", "mock"):  # what was meant may be a setting of platforms, too
+                known = settings("icd", "mock") | settings("icd", "platform")
+                raise UsageError(f"the {NAMES['icd']} has no setting {key!r}; {nearest(key, known)}")
+        configuration = [*lines("icd", "mock", about), *function_lines("icd", functions or {})]
         for index in range(platforms):
-            about: dict[str, str | int] = {"name": name if platforms == 1 else f"{name}.{index}", **settings}
-            about.update(per_platform[index] if index < len(per_platform) else {})
-            lines += [
-                f"platform.{index}.{key} = {_escaped(str(int(v) if v is True else v))}" for key, v in about.items()
-            ]
-        lines += [f"fault = {fault}" for fault in check_faults("icd", faults)]
-        Path(f"{path}.conf").write_text("\n".join(lines) + "\n")
+            own: dict[str, Value] = {"name": name if platforms == 1 else f"{name}.{index}", **of_platforms}
+            own |= per_platform[index] if index < len(per_platform) else {}
+            configuration += lines("icd", "platform", own, f"platform.{index}.")
+        configuration += [f"fault = {fault}" for fault in check_faults("icd", faults)]
+        self._copy_configured(_mock("icd", variant), path, name, configuration)
         return MockIcd(name, path)
 
     def vendor(self, name: str, **settings: object) -> MockIcd:
@@ -265,25 +230,30 @@ class Sandbox:
         variant: str = "layer",
         file: str | None = None,
         folder: Path | None = None,
-        functions: Mapping[str, Sequence[str]] | None = None,
+        functions: Mapping[str, Iterable[str]] | None = None,
     ) -> MockLayer:
         """A copy of the mock layer; `faults` are entries of mock_layers/faults.h.
 
         `variant` is a build of the mock: "layer" exports all four functions, the others say what they lack.
-        `functions` tells single functions what to do, by LAYER_FUNCTION_SETTINGS: {"only": ["clFinish"]}.
+        `functions` has settings of single functions (mock_layers/settings.h), each with the functions that it is for:
+        {"only": ["clFinish"]}.
         """
-        _check_settings("layer", functions or {}, LAYER_FUNCTION_SETTINGS)
         path = (folder or self.libraries) / (file or f"lib{name}.so")
-        self.copy_mock(_mock("layer", variant), path)
-        lines = [f"name = {name}", f"log = {self.log_path}"]
-        lines += [f"loader = {self.loader_path}"] if self.loader_path else []
-        lines += [f"{key} = {function}" for key, names in (functions or {}).items() for function in names]
-        lines += [f"fault = {fault}" for fault in check_faults("layer", faults)]
-        Path(f"{path}.conf").write_text("\n".join(lines) + "\n")
+        configuration = [*function_lines("layer", functions or {})]
+        configuration += [f"fault = {fault}" for fault in check_faults("layer", faults)]
+        self._copy_configured(_mock("layer", variant), path, name, configuration)
         return MockLayer(name, path)
+
+    def _copy_configured(self, built: Path, path: Path, name: str, configuration: Iterable[str]) -> None:
+        """A copy of a mock with its configuration beside it, which begins with what every mock is told."""
+        self.copy_mock(built, path)
+        common = [f"name = {name}", f"log = {self.log_path}"]
+        common += [f"loader = {self.loader_path}"] if self.loader_path else []
+        Path(f"{path}.conf").write_text("\n".join([*common, *configuration]) + "\n")
 
     def copy_mock(self, built: Path, to: Path) -> None:
         """Copies a library: a copy is a file of its own, so that `dlopen` gives it a handle of its own."""
+        self._place()
         shutil.copyfile(built, to)
         to.chmod(0o755)
 
@@ -315,57 +285,55 @@ class Sandbox:
 
     @property
     def log(self) -> CallLog:
-        """The call log so far, of all processes that ran in this sandbox."""
-        return reader.read(self.log_path)
+        """The call log so far, of all processes that ran in this sandbox. Fails where it is not whole."""
+        log = self.log_so_far
+        calls = sum(run.calls_made for run in self.runs[self._runs_before :])
+        at_rest = all(run.exit_code == 0 for run in self.runs)
+        if problem := self._log.problem(log, calls, at_rest):
+            raise LogNotWhole(f"the call log is not whole: {problem}")
+        return log
 
-    def forget_log(self) -> None:
-        """Empties the call log, between two runs in one sandbox."""
+    @property
+    def log_so_far(self) -> CallLog:
+        """The same, whatever happened to it: for a report."""
+        return self._log.read()
+
+    def forget_log(self, size: int = reader.DEFAULT_SIZE) -> None:
+        """Empties the call log, between two runs in one sandbox; `size` is that of the new one in bytes."""
+        self._place()
+        self._log.close()
         self.log_path.unlink()
-        reader.create(self.log_path)
-        self.log_path.chmod(0o666)
+        self._log = LogFile(self.log_path, size)
+        self._runs_before = len(self.runs)
+
+    def paths(self) -> Iterator[tuple[Path, os.stat_result]]:
+        """What lies in the sandbox, with its state, folder by folder; links are not followed."""
+        for path, _, _, state in self._own.walk():
+            yield self.root / path, state
 
     def listing(self) -> list[str]:
         """What lies in the sandbox, for a report: kind, size and start of each file; at most 60 files."""
+        kinds = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket"}
         lines = []
-        for path in itertools.islice(sorted(self.root.rglob("*")), 60):
+        for path, name, at, state in itertools.islice(self._own.walk(), MAX_WALKED):
+            shown = kinds.get(stat.S_IFMT(state.st_mode), f"{state.st_size} bytes")
             try:
-                state = path.lstat()
-                kind = {
-                    stat.S_IFDIR: "folder",
-                    stat.S_IFLNK: "link",
-                    stat.S_IFIFO: "FIFO",
-                    stat.S_IFSOCK: "socket",
-                }
-                shown = kind.get(stat.S_IFMT(state.st_mode), f"{state.st_size} bytes")
-                if path.is_symlink():
-                    shown += f" to {os.readlink(path)}"
-                elif path.suffix in (".icd", ".lay", ".conf") and stat.S_ISREG(state.st_mode):
-                    with path.open("rb") as file:
-                        shown += f": {file.read(200)!r}"
-                lines.append(f"{path.relative_to(self.root)}  ({shown})")
+                if stat.S_ISLNK(state.st_mode):
+                    shown += f" to {os.readlink(name, dir_fd=at)}"
+                elif name.endswith((".icd", ".lay", ".conf")) and stat.S_ISREG(state.st_mode):
+                    shown += f": {untrusted.head(name, 200, at)!r}"
             except OSError as error:
-                lines.append(f"{path.relative_to(self.root)}  ({error.strerror})")
-        return lines
+                shown += f", {error.strerror}"
+            lines.append((path.split("/"), f"{path}  ({shown})"))
+        return [line for _, line in sorted(lines)[:60]]
 
     def keep(self, where: Path) -> Path:
         """Copies the sandbox (what can be copied of it) to `where`, for a person or a replay."""
-        shutil.rmtree(where, ignore_errors=True)
-
-        def special(folder: str, names: list[str]) -> set[str]:
-            return {n for n in names if not (p := Path(folder) / n).is_dir() and not p.is_file() and not p.is_symlink()}
-
-        shutil.copytree(self.root, where, symlinks=True, ignore=special, ignore_dangling_symlinks=True)
+        kept.keep(self._own, where)
         return where
 
     def close(self) -> None:
-        """Removes the sandbox, also what a case made unreadable."""
-
-        def make_writable(function: object, path: str, _: object) -> None:
-            os.chmod(os.path.dirname(path), 0o700)
-            if os.path.isdir(path) and not os.path.islink(path):
-                os.chmod(path, 0o700)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                Path(path).unlink(missing_ok=True)
-
-        shutil.rmtree(self.root, onerror=make_writable)
+        """Removes the sandbox, also what a case made unreadable; `problems` says where that could not be done."""
+        self._log.close()
+        if problem := self._own.remove():
+            self.problems.append(problem)

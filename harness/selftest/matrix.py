@@ -20,7 +20,7 @@ from typing import Literal
 import pytest
 
 from harness.run.cases import CASE
-from harness.selftest.loaders import Fault
+from harness.selftest.mutants import Mutant
 from harness.selftest.place import Place
 from harness.selftest.worker import Result, Runner, Task, Usual, Workers
 
@@ -32,7 +32,7 @@ FEW = 6  # cases of a check that meet a fault of other requirements
 class Caught:
     """How a fault fared."""
 
-    fault: Fault
+    fault: Mutant
     by: str | None = None  # ID of the case that was red
     verdict: str = ""
     message: str = ""
@@ -56,7 +56,7 @@ class Check:
 class Matrix:
     """The cases, the faults, and what is known of them so far."""
 
-    def __init__(self, items: Sequence[pytest.Item], faults: Sequence[Fault], jobs: int) -> None:
+    def __init__(self, items: Sequence[pytest.Item], faults: Sequence[Mutant], jobs: int) -> None:
         self.items = items
         self.jobs = jobs
         self.caught = {fault.name: Caught(fault) for fault in faults}
@@ -165,7 +165,7 @@ class Matrix:
             order += [n for group in itertools.zip_longest(*lists) for n in group if n is not None]
         return order
 
-    def _nearest(self, fault: Fault) -> list[int]:
+    def _nearest(self, fault: Mutant) -> list[int]:
         """Cases whose names hold what the fault says they do, else the API function that it is in."""
         if fault.cases:
             return [n for n in sorted(self._supported) if fault.cases in self.items[n].nodeid]
@@ -203,7 +203,7 @@ class Matrix:
         Of a family of faults one has to do where the requirement is another: its functions are alike.
         """
         tried: set[tuple[str, str]] = set()
-        by_distance: dict[int, list[tuple[Check, Fault]]] = defaultdict(list)
+        by_distance: dict[int, list[tuple[Check, Mutant]]] = defaultdict(list)
         for check in self.checks.values():
             sections = {r.rpartition("-")[0] for r in check.requirements}
             for caught in self.caught.values():

@@ -13,8 +13,8 @@ import pytest
 from harness.build import ROOT, build
 from harness.errors import ClharnessError, HarnessError, UsageError
 from harness.run.cases import CASE
-from harness.selftest.loaders import Fault
 from harness.selftest.matrix import Matrix
+from harness.selftest.mutants import Mutant
 from harness.selftest.worker import VARIABLE
 
 
@@ -23,7 +23,7 @@ class _Loop:
 
     def __init__(
         self,
-        faults: Sequence[Fault],
+        faults: Sequence[Mutant],
         jobs: int,
         tick: Callable[[str], None],
         prove_checks: bool,
@@ -52,7 +52,7 @@ class _Loop:
             self.error = error
         return True
 
-    def _run(self, items: Sequence[pytest.Item], faults: Sequence[Fault]) -> Matrix:
+    def _run(self, items: Sequence[pytest.Item], faults: Sequence[Mutant]) -> Matrix:
         matrix = Matrix(items, faults, self.jobs)
         if matrix.run_without_fault(self.tick):
             matrix.run_faults(self.tick, self.prove_checks, self.all_own_cases)
@@ -81,7 +81,7 @@ def seeded_loader() -> Path:
 def run_matrix(
     suites: Path,
     folder: Path,
-    faults: Sequence[Fault],
+    faults: Sequence[Mutant],
     jobs: int,
     tick: Callable[[str], None],
     prove_checks: bool,

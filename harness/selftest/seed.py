@@ -1,10 +1,10 @@
-"""Writes copies of the reference loader's sources in which each fault of faults.toml can be chosen at run time.
+"""Writes copies of the reference loader's sources in which each mutant of the lists can be chosen at run time.
 
     python -m harness.selftest.seed --out FOLDER SOURCE...
 
-Where a fault replaces an expression its copy reads `(SEEDED(name) ? (instead) : (code))`, where it replaces a
+Where a mutant replaces an expression its copy reads `(SEEDED(name) ? (instead) : (code))`, where it replaces a
 statement `if (SEEDED(name)) { instead } else { code }`. CLHARNESS_FAULT=name, read once when the library is loaded,
-chooses the fault; an unknown name ends the process, so that nothing passes by mistake.
+chooses the mutant; an unknown name ends the process, so that nothing passes by mistake.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ClharnessError, UsageError
-from harness.selftest.families import families
-from harness.selftest.loaders import FILE, FILES, Fault, load_all
+from harness.selftest.mutants import Mutant
+from harness.selftest.mutants.families import families
+from harness.selftest.mutants.loader import FOLDER, lists, load_all
 
 HEADER = "seeded_faults.h"
 SYSTEM_HEADERS = (
@@ -35,10 +36,10 @@ class _Place:
 
     start: int
     end: int
-    faults: list[Fault]
+    faults: list[Mutant]
 
 
-def seeded(name: str, source: str, faults: Iterable[Fault], path: Path = FILE) -> str:
+def seeded(name: str, source: str, faults: Iterable[Mutant], path: Path = FOLDER) -> str:
     """The source with its faults. UsageError where the code of a fault is not there, or there more than once."""
     places: list[_Place] = []
     for fault in faults:
@@ -57,7 +58,7 @@ def seeded(name: str, source: str, faults: Iterable[Fault], path: Path = FILE) -
     return _replaced(source, 0, len(source), places)
 
 
-def _span(name: str, source: str, fault: Fault, path: Path) -> tuple[int, int]:
+def _span(name: str, source: str, fault: Mutant, path: Path) -> tuple[int, int]:
     """Where the code of a fault stands; white space may differ."""
     where = f"{name}, function {fault.function}" if fault.function else name
     start, end = 0, len(source)
@@ -72,7 +73,7 @@ def _span(name: str, source: str, fault: Fault, path: Path) -> tuple[int, int]:
     return start + found[0][0], start + found[0][1]
 
 
-def _function(name: str, source: str, fault: Fault, path: Path) -> tuple[int, int]:
+def _function(name: str, source: str, fault: Mutant, path: Path) -> tuple[int, int]:
     """Where a function's definition stands: from its name to the brace in the first column."""
     head = re.compile(rf"^\w[^;{{}}=\n]*\b{re.escape(fault.function)}\([^;{{}}]*\)\n\{{$.*?^\}}$", re.M | re.S)
     found = [match.span() for match in head.finditer(source)]
@@ -94,7 +95,7 @@ def _replaced(source: str, start: int, end: int, places: Sequence[_Place]) -> st
     return "".join(parts) + source[at:end]
 
 
-def _choice(faults: Sequence[Fault], code: str) -> str:
+def _choice(faults: Sequence[Mutant], code: str) -> str:
     """The correct code and its faults. The lines of the source stay on their numbers."""
     for fault in reversed(faults):
         instead = " ".join(fault.instead.split())
@@ -105,10 +106,10 @@ def _choice(faults: Sequence[Fault], code: str) -> str:
     return code
 
 
-def header(faults: Mapping[str, Fault]) -> str:
+def header(faults: Mapping[str, Mutant]) -> str:
     """What the seeded copies include first: the choice, and the system headers that faults need."""
     listed = "".join(f"    /* Makes the loader {f.sentence} */\n    FAULT_{f.name},\n" for f in faults.values())
-    return f"""/* Generated from faults.toml. Do not edit. */
+    return f"""/* Generated from the lists of mutants. Do not edit. */
 #ifndef CLHARNESS_SEEDED_FAULTS_H
 #define CLHARNESS_SEEDED_FAULTS_H
 
@@ -126,13 +127,13 @@ extern enum seeded_fault clharness_seeded_fault;
 """
 
 
-def chooser(faults: Mapping[str, Fault]) -> str:
+def chooser(faults: Mapping[str, Mutant]) -> str:
     """The C file that reads CLHARNESS_FAULT before anything else of the library runs."""
     names = "".join(f'    "{name}",\n' for name in faults)
     at_load = "".join(
         f"    if (SEEDED({f.name})) {{\n        {f.at_load.strip()}\n    }}\n" for f in faults.values() if f.at_load
     )
-    return f"""/* Generated from faults.toml. Do not edit. */
+    return f"""/* Generated from the lists of mutants. Do not edit. */
 #include "{HEADER}"
 #include "loader.h"
 
@@ -152,7 +153,7 @@ __attribute__((constructor(101))) static void choose_fault(void)
         }}
     }}
     if (asked) {{
-        fprintf(stderr, "clharness: CLHARNESS_FAULT=%s: there is no such fault; see faults.toml\\n", asked);
+        fprintf(stderr, "clharness: CLHARNESS_FAULT=%s: unknown; clharness selftest --list shows the names\\n", asked);
         abort();
     }}
 }}
@@ -163,10 +164,10 @@ __attribute__((constructor)) static void run_at_load(void)
 """
 
 
-def write(out: Path, sources: Sequence[Path], lists: Sequence[Path], api: Mapping[str, Any] | None = None) -> None:
+def write(out: Path, sources: Sequence[Path], files: Sequence[Path], api: Mapping[str, Any] | None = None) -> None:
     """Writes the seeded copy of each source, the header and the chooser; with an API model also the families."""
-    faults = dict(load_all(lists).by_name)
-    list_path = lists[0] if len(lists) == 1 else FILE.with_name("faults*.toml")
+    faults = dict(load_all(files).by_name)
+    list_path = files[0] if len(files) == 1 else FOLDER
     faults |= {fault.name: fault for fault in families(api)} if api else {}
     names = {source.name for source in sources}
     for fault in faults.values():
@@ -185,7 +186,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m harness.selftest.seed")
     parser.add_argument("sources", type=Path, nargs="+", help="sources and headers of the loader")
     parser.add_argument("--out", type=Path, required=True, help="folder for the copies")
-    parser.add_argument("--faults", type=Path, nargs="+", default=FILES, help="the lists of faults")
+    parser.add_argument("--faults", type=Path, nargs="+", default=lists(), help="the lists of faults")
     parser.add_argument("--api", type=Path, help="api.json of harness.api.generate, for the faults of each function")
     options = parser.parse_args(arguments)
     api = json.loads(options.api.read_text()) if options.api else None

@@ -1,30 +1,27 @@
 # shellcheck shell=bash
-# Configures and builds with CMake where the build is not current. The output goes to setup.log, and to the terminal
-# only where something fails.
+# Configures and builds with CMake where there is work, and keeps the build as it is while a command uses it. What is to
+# be done is asked of the build tool. Output goes to setup.log, and to the terminal only where something fails.
 : "${root:?}" "${build:?}"
 
-# What the build was made from, apart from this repository's files: another Python or set of headers needs a new
-# one. Packaged headers carry their release's date, so that make cannot notice newer ones by itself.
+# What the build tool cannot see by itself: another checkout, another Python, another set of headers. Packaged headers
+# carry their release's date, so that newer ones may look old.
 build_identity() {
     printf '%s\n' "$root" "${python:?}" "${CLHARNESS_OPENCL_HEADERS-}"
     stat -c '%n %s %Y' "${CLHARNESS_OPENCL_HEADERS:-/usr/include}"/CL/*.h 2>/dev/null || true
 }
 
+has_identity() { [[ -e $build/setup.built && $(<"$build/setup.built") == "$(build_identity)" ]]; }
+
+# Only Ninja can be asked; where make builds, it always runs.
 build_is_current() {
-    local stamp=$build/setup.built newer
-    [[ -e $build/clharness.json && -e $stamp && $(<"$stamp") == "$(build_identity)" ]] || return
-    newer=$(cd "$root" && find . \( -path './build*' -o -path './.?*' -o -samefile "$build" \) -prune -o \
-        \( -name '*.[ch]' -o -name '*.in' -o -name '*.cmake' -o -name CMakeLists.txt -o -path './harness/api/*.py' -o \
-            -path './harness/reference_loader/*' -o -path './harness/api/contract/*.toml' -o \
-            -path './harness/selftest/*' \) \
-        -newer "$stamp" -print -quit)
-    [[ ! $newer ]]
+    [[ -e $build/clharness.json && -e $build/build.ninja ]] && has_identity &&
+        [[ $(cmake --build "$build" -- -n 2>/dev/null) == *"no work to do"* ]]
 }
 
 # A folder that a person configured is left as it is.
 must_configure() {
     [[ -e $build/build.ninja || -e $build/Makefile ]] || return 0
-    belongs_to_another_checkout || { [[ -e $build/setup.built ]] && [[ $(<"$build/setup.built") != "$(build_identity)" ]]; }
+    belongs_to_another_checkout || { [[ -e $build/setup.built ]] && ! has_identity; }
 }
 
 belongs_to_another_checkout() {
@@ -43,7 +40,7 @@ configure() {
     cmake "${options[@]}" && cmake --build "$build" --target clean
 }
 
-compile() { cmake --build "$build" --parallel "$(nproc)"; }
+compile() { cmake --build "$build" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"; }
 
 # Runs a step with its output in the log; ends the run with the log's end where it fails.
 logged() {
@@ -55,23 +52,43 @@ logged() {
     fi
 }
 
+# Needs the lock for itself.
 build_all() {
-    make_build_folder
-    # Two runs that start at once must not build into each other's files.
-    exec {lock}>"$build/setup.lock"
-    ! command -v flock >/dev/null || flock "$lock"
-    if ! build_is_current; then
-        local now=$build/setup.now
-        build_identity >"$now"
-        : >"$build/setup.log"
-        if must_configure; then
-            say "configuring and building in $build (log: setup.log)"
-            logged "configuring" configure
-        else
-            say "building what has changed"
-        fi
-        logged "building" compile
-        mv "$now" "$build/setup.built"
+    local now=$build/setup.now
+    build_identity >"$now"
+    : >"$build/setup.log"
+    if must_configure; then
+        say "configuring and building in $build (log: setup.log)"
+        logged "configuring" configure
+    else
+        say "building what has changed"
     fi
-    exec {lock}>&-
+    logged "building" compile
+    mv "$now" "$build/setup.built"
+}
+
+# wait_for OPTION REASON: takes the lock, and says why where that does not succeed at once.
+wait_for() {
+    command -v flock >/dev/null || return 0
+    flock "$1" --nonblock "$lock" || { say "$2" && flock "$1" "$lock"; }
+}
+
+# Brings the build up to date, and holds a shared lock on its folder from then on: this process keeps the open file, and
+# so does the command line that takes its place. A build has the folder for itself. A command that was started by one
+# that holds it finds the build as that one left it.
+use_build() {
+    [[ ${CLHARNESS_BUILD_IN_USE-} != "$build" ]] || return 0
+    if [[ ! -w $build ]] && build_is_current; then
+        return # nobody can build in it
+    fi
+    make_build_folder
+    exec {lock}>>"$build/setup.lock"
+    export CLHARNESS_BUILD_IN_USE=$build
+    wait_for --shared "waiting for another command, which is building in $build"
+    if ! build_is_current; then
+        ! command -v flock >/dev/null || flock --unlock "$lock"
+        wait_for --exclusive "waiting until no other command uses $build: it must be built again, under no running case"
+        build_is_current || build_all
+        wait_for --shared "waiting for another command, which is building in $build"
+    fi
 }

@@ -3,7 +3,7 @@
 #
 # Sourced only where something is missing. Says what it installs before it does; apt-get's own words go to setup.log.
 : "${root:?}" "${build:?}"
-# `python`, `missing` and `wanted` come from machine.sh.
+# `python`, `missing`, `wanted` and `needs` come from machine.sh.
 
 # An old release has an old Python, and apt-get's modules are for that one.
 debian_python_is_too_old() {
@@ -21,7 +21,8 @@ packages_of() {
         if debian_python_is_too_old; then
             echo python3.11 python3.11-venv # its modules then come from pip
         else
-            echo python3 python3-pytest python3-pytest-xdist python3-pycparser python3-pyelftools
+            echo python3
+            python_modules "$needs" | sed -E 's/([^ ]+)/python3-\1/g'
         fi
         ;;
     *) echo "$1" ;;
@@ -36,7 +37,7 @@ words_of() {
     make) echo "Ninja or make" ;;
     headers) echo "the OpenCL-Headers with CL/cl_icd.h (or CLHARNESS_OPENCL_HEADERS set to their folder)" ;;
     loader) echo "an OpenCL ICD loader, libOpenCL.so.1 (which the project's own tests are run against)" ;;
-    python-modules) echo "Python 3.11 or newer with pytest 7.2, pytest-xdist 3.1, pycparser 2.21 and pyelftools 0.29 or newer" ;;
+    python-modules) echo "Python 3.11 or newer with $(python_modules "$needs")" ;;
     bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;
     gdb) echo "gdb (shows where a hung program stands)" ;;
     esac
@@ -82,7 +83,7 @@ apt_install() {
 make_venv() {
     local requirements
     find_any_python || return
-    mapfile -t requirements < <("$python" "$root/harness/setup/python_parts.py" --requirements)
+    mapfile -t requirements < <(python_parts "$needs" --requirements)
     say "installing with pip into $build/venv: ${requirements[*]}"
     "$python" -m venv "$build/venv" >>"$build/setup.log" 2>&1 &&
         "$build/venv/bin/python" -m pip install --quiet "${requirements[@]}" </dev/null >>"$build/setup.log" 2>&1
@@ -93,7 +94,7 @@ list_packages() {
     local word words
     packages=()
     for word; do
-        read -ra words <<<"$(packages_of "$word")"
+        read -d '' -ra words < <(packages_of "$word") || true
         packages+=("${words[@]}")
     done
 }

@@ -1,8 +1,7 @@
 # shellcheck shell=bash
 # What this machine has of what clharness needs, and the one function that brings it up to that: set_up.
 #
-# Sourced by clharness and by ci/setup, which set `root` and `build`. The path where nothing is missing starts two
-# short processes and takes a few milliseconds.
+# Sourced by clharness and by ci/setup, which set `root` and `build`.
 : "${root:?}" "${build:?}"
 
 say() { printf 'clharness: %s\n' "$*" >&2; }
@@ -37,40 +36,27 @@ python_candidates() {
 
 # Sets `python` to any interpreter that is new enough, with or without the modules.
 find_any_python() {
-    for python in $(python_candidates); do
-        "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && return 0
-    done
+    while read -r python; do
+        ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || return 0
+    done < <(python_candidates)
     python=""
     return 1
 }
 
-# Sets `python` to an interpreter that has the modules, and notes in the inventory where they lie, so that the next
-# run need not start it to find out.
+# python_parts NEEDS OPTION...: python_parts.py under $python. NEEDS is "build" or "tests".
+python_parts() {
+    local options=("${@:2}")
+    [[ $1 != tests ]] || options+=(--tests)
+    "$python" "$root/harness/setup/python_parts.py" ${options[@]+"${options[@]}"}
+}
+
+# Sets `python` to an interpreter that has the modules.
 find_python() {
-    local inventory=$build/setup.inventory files found
-    if [[ -r $inventory ]]; then
-        mapfile -t files <"$inventory"
-        python=${files[0]-}
-        if all_exist "${files[@]}" && [[ ! ${CLHARNESS_PYTHON-} || $CLHARNESS_PYTHON == "$python" ]]; then
-            return 0
-        fi
-    fi
-    for python in $(python_candidates); do
-        if found=$("$python" "$root/harness/setup/python_parts.py" 2>/dev/null); then
-            [[ ! -w $build ]] || printf '%s\n' "$python" "$found" >"$inventory"
-            return 0
-        fi
-    done
+    while read -r python; do
+        ! python_parts "$1" 2>/dev/null || return 0
+    done < <(python_candidates)
     python=""
     return 1
-}
-
-all_exist() {
-    local file
-    (($#)) || return 1
-    for file; do
-        [[ -e $file ]] || return 1
-    done
 }
 
 # A compiler that can compile: on Debian gcc comes without the C library's headers.
@@ -82,7 +68,7 @@ has_compiler() {
 
 # A build folder that has been configured knows its headers, wherever they are.
 has_headers() {
-    [[ -e $build/clharness.json ]] || all_exist "${CLHARNESS_OPENCL_HEADERS:-/usr/include}/CL/cl_icd.h" ||
+    [[ -e $build/clharness.json || -e ${CLHARNESS_OPENCL_HEADERS:-/usr/include}/CL/cl_icd.h ]] ||
         [[ ! ${CLHARNESS_OPENCL_HEADERS-} && -e /usr/local/include/CL/cl_icd.h ]]
 }
 
@@ -91,15 +77,22 @@ has_system_loader() {
         { PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null | grep -q 'libOpenCL\.so\.1 '; }
 }
 
+# The distributions that pyproject.toml lists, without a Python that could read it. NEEDS is "build" or "tests".
+python_modules() {
+    local list=dependencies
+    [[ $1 != tests ]] || list='(dependencies|tests)'
+    sed -nE "/^$list = \[/,/\]/p" "$root/pyproject.toml" | grep -oE '"[a-z][^">]+' | tr -d '"' | paste -sd' '
+}
+
 # Sets `missing` (needed) and `wanted` (better with it) to words of the table in install.sh. A machine without an
 # OpenCL loader stays without one, because that would change what its programs see: `clharness loader` then tests the
 # reference loader. Only the project's own tests need the system's.
 look_around() {
     local needs=$1
     missing=() wanted=()
-    if ! find_python; then
+    if ! find_python "$needs"; then
         [[ ! ${CLHARNESS_PYTHON-} ]] ||
-            stop "CLHARNESS_PYTHON ($CLHARNESS_PYTHON) must be Python 3.11 or newer with pytest, pytest-xdist, pycparser and pyelftools"
+            stop "CLHARNESS_PYTHON ($CLHARNESS_PYTHON) must be Python 3.11 or newer with $(python_modules "$needs")"
         missing+=(python-modules)
     fi
     has_compiler || missing+=(compiler)
@@ -120,6 +113,7 @@ make_build_folder() {
 # set_up NEEDS NO_INSTALL: installs what is missing, builds what is not built. NEEDS is "build" or "tests".
 set_up() {
     local needs=$1 no_install=$2
+    local -x LC_ALL=C # order of files and words of programs are not the user's
     # shellcheck source=harness/setup/build.sh
     source "$root/harness/setup/build.sh"
     [[ -d $build ]] || make_build_folder
@@ -129,5 +123,5 @@ set_up() {
         source "$root/harness/setup/install.sh"
         provide "$needs" "$no_install"
     fi
-    build_is_current || build_all
+    use_build
 }

@@ -8,15 +8,31 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
 
 from harness.api.model import api
 from harness.probe import Session, SubjectFailure
-from harness.probe.convenience import CallFailed
 from harness.probe.session import CommandError
 from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import ANDROID_VENDORS, SYSTEM_VENDORS, Loader
+from harness.subject.facts import Facts
+from harness.subject.places import ANDROID_VENDORS, SYSTEM_VENDORS
 
 LOADER_INFO = "clGetICDLoaderInfoOCLICD"
+
+
+class Loader(Protocol):
+    """What is asked (harness.subject.loader.Loader)."""
+
+    path: Path
+    facts: Facts
+    capabilities: set[str]
+    by_variable: bool
+    system_vendors: str
+
+    def start(
+        self, sandbox: Sandbox, *, system_binds: dict[str, Path] | None = None, unset: tuple[str, ...] = ()
+    ) -> Session: ...
 
 
 def _lists(session: Session, *names: str) -> bool:
@@ -184,7 +200,7 @@ def detect(loader: Loader) -> None:
         except SubjectFailure:
             if name == "OCL_ICD_VENDORS":
                 break  # it cannot even list one vendor: the checks will say so
-        except (CommandError, CallFailed, Unsupported):
+        except (CommandError, AssertionError, Unsupported):
             pass
         finally:
             sandbox.close()
@@ -196,6 +212,6 @@ def detect(loader: Loader) -> None:
 def tell_name(loader: Loader) -> None:
     """Fills in the name and the version that it tells, and nothing else."""
     sandbox = Sandbox(loader.path)
-    with contextlib.suppress(SubjectFailure, CommandError, CallFailed, Unsupported):
+    with contextlib.suppress(SubjectFailure, CommandError, AssertionError, Unsupported):
         _loader_info(loader, sandbox)
     sandbox.close()

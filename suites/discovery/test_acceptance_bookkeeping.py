@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, MockIcd, Sandbox, requirement
 
 # How a vendor may be rejected, from the first step to the last: variant of the mock and faults. "missing": no library.
 WAYS: dict[str, tuple[str, list[str]]] = {
@@ -72,9 +70,9 @@ def test_objects_of_vendors_among_rejected_ones(loader: Loader, sandbox: Sandbox
         owners = set()
         for platform in cl.GetPlatformIDs():
             name = cl.GetPlatformInfo(platform)
-            error, context = cl.CreateContext([0x1084, platform, 0], cl.GetDeviceIDs(platform))
-            assert error == 0 and context
-            assert cl.clReleaseContext(context) == 0
+            error, context = cl.CreateContext([CL.CONTEXT_PLATFORM, platform, 0], cl.GetDeviceIDs(platform))
+            assert error == CL.SUCCESS and context
+            assert cl.clReleaseContext(context) == CL.SUCCESS
             owner = name.partition(".")[0]
             assert sandbox.log.calls("clCreateContext", by=owner)
             assert sandbox.log.calls("clReleaseContext", by=owner)
@@ -110,7 +108,7 @@ def test_length_of_a_platform_list_costs_nothing_when_it_fails(loader: Loader, s
 
 
 @requirement("DISC-GEN-015")
-def test_memory_runs_out(loader: Loader, sandbox: Sandbox) -> None:
+def test_platforms_are_usable_whichever_allocation_fails(loader: Loader, sandbox: Sandbox) -> None:
     """Whichever allocation of the loader fails, vendors may be missing, but those that are offered can be used."""
     mocks = [sandbox.icd("a", platforms=2), sandbox.icd("x", faults=["suffix_data_fails"]), sandbox.icd("b")]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, MockIcd, Sandbox, requirement
 
 
 def listed_in_order(sandbox: Sandbox, mocks: list[MockIcd | Path]) -> None:
@@ -117,7 +115,7 @@ def test_no_library_can_be_opened(loader: Loader, sandbox: Sandbox, count: int) 
         sandbox.vendor_file(f"{number}.icd", f"{sandbox.libraries}/lib{number}.so\n")
     with loader.start(sandbox, guarded_heap=True) as cl:
         number_of_platforms = cl.buffer(4)
-        assert cl.clGetPlatformIDs(0, None, number_of_platforms) == -1001
+        assert cl.clGetPlatformIDs(0, None, number_of_platforms) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.open_files() == []
 
     sandbox.vendor("good")
@@ -127,7 +125,9 @@ def test_no_library_can_be_opened(loader: Loader, sandbox: Sandbox, count: int) 
 
 @requirement("DISC-ACC-001")
 @pytest.mark.parametrize("place", ["missing folder", "wrong folder", "file as folder", "empty file", "text"])
-def test_nothing_is_tried_instead(loader: Loader, sandbox: Sandbox, place: str) -> None:
+def test_path_of_no_library_is_not_replaced_by_one_of_the_same_name(
+    loader: Loader, sandbox: Sandbox, place: str
+) -> None:
     """Where a path names no library, one of the same name that the dynamic linker would find is not taken instead."""
     mock = sandbox.icd("x")
     sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
@@ -169,7 +169,9 @@ COMPLETE = {
 @requirement("DISC-ACC-004")
 @pytest.mark.parametrize("way", COMPLETE)
 @pytest.mark.parametrize("platforms", [1, 3])
-def test_library_with_all_functions(loader: Loader, sandbox: Sandbox, way: str, platforms: int) -> None:
+def test_library_with_all_functions_exported_or_queried_is_a_vendor(
+    loader: Loader, sandbox: Sandbox, way: str, platforms: int
+) -> None:
     """clIcdGetPlatformIDsKHR may be exported, or be told by clGetExtensionFunctionAddress only."""
     variant, faults = COMPLETE[way]
     mock = sandbox.vendor("x", variant=variant, faults=faults, platforms=platforms, suffix="XX")
@@ -183,7 +185,9 @@ def test_library_with_all_functions(loader: Loader, sandbox: Sandbox, way: str, 
 
 
 @requirement("DISC-ACC-004")
-def test_library_with_one_function_exported(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_library_that_exports_only_its_address_query_is_a_vendor_or_not(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """A library that exports clGetExtensionFunctionAddress only, which tells the other two, is a vendor or not."""
     sandbox.vendor("x", variant="icd_only_get_extension_function_address")
     sandbox.vendor("a")
@@ -198,7 +202,7 @@ def test_library_with_one_function_exported(loader: Loader, sandbox: Sandbox, re
 @pytest.mark.parametrize(
     "fault", ["get_platform_ids_not_returned", "address_query_returns_null"], ids=["list-function", "all"]
 )
-def test_list_function_only_exported(
+def test_list_function_that_is_only_exported_makes_a_vendor_or_not(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], fault: str
 ) -> None:
     """A library that exports clIcdGetPlatformIDsKHR, which its address function does not tell, is a vendor or not."""
@@ -221,7 +225,7 @@ def test_list_function_only_exported(
     [("icd_without_get_platform_info", ()), ("icd", ("get_platform_info_not_returned",))],
     ids=["told", "exported"],
 )
-def test_info_function_found_in_one_way(
+def test_info_function_only_exported_or_only_queried_makes_a_vendor_or_not(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], variant: str, faults: tuple[str, ...]
 ) -> None:
     """A library whose clGetPlatformInfo is only exported, or only told by its address function, is a vendor or not."""
@@ -237,7 +241,7 @@ def test_info_function_found_in_one_way(
 @requirement("DISC-ACC-020")
 @pytest.mark.parametrize("platforms", [1, 3])
 @pytest.mark.parametrize("told", [True, False], ids=["told", "exported-only"])
-def test_which_info_function_is_asked(
+def test_info_function_is_the_same_for_each_platform(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], platforms: int, told: bool
 ) -> None:
     """clGetPlatformInfo is the exported function or the one in the dispatch table, the same for each platform."""
@@ -250,7 +254,7 @@ def test_which_info_function_is_asked(
         assert cl.platform_names() == {"plain"} | names  # after discovery it is the table's, always
     log = sandbox.log
     exported = len(log.happened("exported clGetPlatformInfo", by="x"))
-    asked = [call for call in log.calls("clGetPlatformInfo", by="x") if call.arguments[1] == 0x0920]
+    asked = [call for call in log.calls("clGetPlatformInfo", by="x") if call.arguments[1] == CL.PLATFORM_ICD_SUFFIX_KHR]
     assert bool(exported) != bool(asked)
     record("exported" if exported else "table")
 

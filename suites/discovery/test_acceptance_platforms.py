@@ -7,10 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, Sandbox, Session, requirement
 
 COUNTS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 64]
 
@@ -34,14 +31,16 @@ def info_calls(sandbox: Sandbox, who: str, query: int) -> list[tuple[int, int, b
 def handles(cl: Session, count: int) -> list[int]:
     """What clGetPlatformIDs stores when it is given exactly `count` entries; the array ends at an unreadable page."""
     array, number = cl.buffer(8 * count), cl.buffer(4)
-    assert cl.clGetPlatformIDs(count, array, number) == 0
+    assert cl.clGetPlatformIDs(count, array, number) == CL.SUCCESS
     assert number.u32() == count
     return [int(handle) for handle in array.handles()]
 
 
 @requirement("DISC-GEN-001", "DISC-ACC-013", "DISC-ACC-016")
 @pytest.mark.parametrize("count", COUNTS)
-def test_platforms_of_one_library(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int) -> None:
+def test_each_platform_of_one_library_is_asked_and_offered(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int
+) -> None:
     """Every platform is asked for extensions and suffix, first the size, then with room of that size, and offered."""
     extensions = "cl_khr_icd cl_khr_fp64"
     sandbox.vendor("x", platforms=count, extensions=extensions, suffix="VENDORX")
@@ -51,9 +50,12 @@ def test_platforms_of_one_library(loader: Loader, sandbox: Sandbox, record: Call
         assert len(set(found)) == count and 0 not in found
         assert list_calls(sandbox, "x")[0] == (0, False, True)
         assert [call[:2] for call in list_calls(sandbox, "x")[1:]] == [(count, True)]
-        for query, length in ((0x0904, len(extensions) + 1), (0x0920, len("VENDORX") + 1)):
+        for query, length in (
+            (CL.PLATFORM_EXTENSIONS, len(extensions) + 1),
+            (CL.PLATFORM_ICD_SUFFIX_KHR, len("VENDORX") + 1),
+        ):
             calls = info_calls(sandbox, "x", query)
-            if query == 0x0904 and not calls:
+            if query == CL.PLATFORM_EXTENSIONS and not calls:
                 continue  # no check of the extension at all: DISC-ACC-014 tells
             assert sorted(p for p, _, memory, _ in calls if not memory) == sorted(found)
             assert sorted(p for p, _, memory, _ in calls if memory) == sorted(found)
@@ -72,7 +74,9 @@ def test_platforms_of_one_library(loader: Loader, sandbox: Sandbox, record: Call
     [(1, 1), (1, 2, 3), (3, 1, 2), (2, 0, 2), (0, 3, 0), (5, 1, 1, 5), (1,) * 9, (4, 4, 4), (1, 33, 1), (0, 0, 1, 0)],
     ids=lambda counts: "-".join(map(str, counts)),
 )
-def test_platforms_of_several_libraries(loader: Loader, sandbox: Sandbox, counts: tuple[int, ...]) -> None:
+def test_platforms_of_several_libraries_are_all_offered(
+    loader: Loader, sandbox: Sandbox, counts: tuple[int, ...]
+) -> None:
     """All platforms of all libraries are offered, and each library's own functions are found by its suffix."""
     mocks = [sandbox.icd(f"m{n}", platforms=count, suffix=f"SUFFIX{n}") for n, count in enumerate(counts)]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
@@ -102,7 +106,7 @@ SUBSETS = [subset for size in (1, 2) for subset in combinations(range(3), size)]
 @requirement("DISC-ACC-017")
 @pytest.mark.parametrize("failing", SUBSETS, ids=lambda failing: "-".join(map(str, failing)))
 @pytest.mark.parametrize("way", [pytest.param(w, marks=WAYS[w][0]) for w in WAYS])
-def test_some_platforms_of_a_library_fail(
+def test_platforms_that_fail_cost_at_most_their_library(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str, failing: tuple[int, ...]
 ) -> None:
     """Where some platforms of a library fail, either these are missing or all of that library; never any other."""
@@ -158,7 +162,9 @@ LISTS = {
 
 @requirement("DISC-ACC-022")
 @pytest.mark.parametrize("way", LISTS)
-def test_list_is_not_as_announced(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str) -> None:
+def test_list_of_another_length_than_announced_costs_only_the_vendor(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str
+) -> None:
     """A list that is shorter or longer than announced costs no more than the vendor, and no memory is misused."""
     faults, platforms, offered = LISTS[way]
     sandbox.vendor("a")
@@ -177,18 +183,20 @@ def test_list_is_not_as_announced(loader: Loader, sandbox: Sandbox, record: Call
 @requirement("DISC-ACC-009", "DISC-ACC-010", "DISC-GEN-002")
 @pytest.mark.parametrize("vendors", [1, 2, 9])
 @pytest.mark.parametrize("way", ["success", "not-found"])
-def test_only_vendors_without_platforms(loader: Loader, sandbox: Sandbox, vendors: int, way: str) -> None:
+def test_only_vendors_without_platforms_is_platform_not_found(
+    loader: Loader, sandbox: Sandbox, vendors: int, way: str
+) -> None:
     """Vendors without platforms give "no platform", whatever their number; one vendor more with one gives success."""
     faults = ["platform_not_found"] if way == "not-found" else []
     for number in range(vendors):
         sandbox.vendor(f"m{number}", platforms=0, faults=faults)
     with loader.start(sandbox) as cl:
         count = cl.buffer(4)
-        assert cl.clGetPlatformIDs(0, None, count) == -1001
+        assert cl.clGetPlatformIDs(0, None, count) == CL.PLATFORM_NOT_FOUND_KHR
 
     sandbox.vendor("good")
     with loader.start(sandbox) as cl:
         count, platform = cl.buffer(4), cl.buffer(8)
-        assert cl.clGetPlatformIDs(1, platform, count) == 0
+        assert cl.clGetPlatformIDs(1, platform, count) == CL.SUCCESS
         assert count.u32() == 1
         assert cl.used_platforms() == {"good"}

@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, Sandbox, requirement
 
 # Strings that list cl_khr_icd.
 LISTED = {
@@ -76,7 +74,9 @@ FAR_MISSES = {
 
 @requirement("DISC-ACC-014", "DISC-ACC-015")
 @pytest.mark.parametrize("extensions", LISTED.values(), ids=LISTED)
-def test_platform_that_lists_the_extension(loader: Loader, sandbox: Sandbox, extensions: str) -> None:
+def test_platform_that_lists_the_extension_anywhere_is_offered(
+    loader: Loader, sandbox: Sandbox, extensions: str
+) -> None:
     """A platform is offered wherever cl_khr_icd stands in its extension string, and however long that is."""
     sandbox.vendor("x", extensions=extensions)
     sandbox.vendor("y", platforms=3, per_platform=[{}, {"extensions": extensions}, {}])
@@ -100,19 +100,21 @@ def test_extension_is_a_whole_name(loader: Loader, sandbox: Sandbox, extensions:
 
 @requirement("DISC-ACC-014")
 @pytest.mark.parametrize("extensions", FAR_MISSES.values(), ids=FAR_MISSES)
-def test_platform_that_does_not_list_the_extension(loader: Loader, sandbox: Sandbox, extensions: str) -> None:
+def test_platform_without_the_extension_is_not_offered(loader: Loader, sandbox: Sandbox, extensions: str) -> None:
     """A platform that does not list cl_khr_icd is not offered, and not asked for its suffix."""
     sandbox.vendor("x", extensions=extensions)
     sandbox.vendor("a", extensions=f"{extensions} cl_khr_icd")
 
     with loader.start(sandbox, guarded_heap=True) as cl:
         assert cl.platform_names() == {"a"}
-        assert 0x0920 not in [call.arguments[1] for call in sandbox.log.calls("clGetPlatformInfo", by="x")]
+        assert CL.PLATFORM_ICD_SUFFIX_KHR not in [
+            call.arguments[1] for call in sandbox.log.calls("clGetPlatformInfo", by="x")
+        ]
 
 
 @requirement("DISC-ACC-014")
 @pytest.mark.parametrize("separator", ["\t", "\n", "\r", "\v"], ids=["tab", "newline", "return", "vertical-tab"])
-def test_extensions_separated_by_other_white_space(
+def test_extensions_separated_by_other_white_space_harm_no_other_vendor(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], separator: str
 ) -> None:
     """Names are separated by spaces; what another white space does is the loader's choice, without harm to others."""
@@ -130,7 +132,7 @@ SUFFIXES = ["", "X", "NV", "AMDX", "x" * 7, "Y" * 15, "Y" * 16, "Y" * 17, "Z" * 
 
 @requirement("DISC-ACC-018", "DISC-ACC-016")
 @pytest.mark.parametrize("suffix", SUFFIXES, ids=lambda suffix: f"{len(suffix)}")
-def test_suffix_of_any_length(loader: Loader, sandbox: Sandbox, suffix: str) -> None:
+def test_suffix_of_any_length_finds_the_functions(loader: Loader, sandbox: Sandbox, suffix: str) -> None:
     """A platform is offered whatever the length of its suffix, which may be empty; its functions are found by it."""
     sandbox.vendor("a", suffix="FIRST")
     sandbox.vendor("x", suffix=suffix, platforms=3)
@@ -157,7 +159,9 @@ UNTERMINATED = {
 
 @requirement("DISC-ACC-021")
 @pytest.mark.parametrize("way", UNTERMINATED)
-def test_string_without_terminator(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str) -> None:
+def test_string_without_terminator_is_not_read_past_its_size(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], way: str
+) -> None:
     """An extension string or suffix without a terminator is not read past the size that was reported."""
     string, text = UNTERMINATED[way]
     sandbox.vendor("x", faults=[f"{string}_unterminated"], **{"suffix": "MIDDLE", string: text})
@@ -177,7 +181,7 @@ def test_string_without_terminator(loader: Loader, sandbox: Sandbox, record: Cal
 @requirement("DISC-ACC-021")
 @pytest.mark.parametrize("size", [0, 1, 5, 11, 12, 200, 4096, 100000])
 @pytest.mark.parametrize("string", ["extensions", "suffix"])
-def test_string_of_another_size(
+def test_string_of_another_size_than_reported_uses_no_other_memory(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], string: str, size: int
 ) -> None:
     """Where the reported size is not that of the string, no memory outside of the reported size is used."""
@@ -195,7 +199,7 @@ def test_string_of_another_size(
 @requirement("DISC-ACC-013", "DISC-ACC-016")
 @pytest.mark.parametrize("size", [1 << 62, -1, -4096], ids=["2-to-62", "all-ones", "minus-4096"])
 @pytest.mark.parametrize("string", ["extensions", "suffix"])
-def test_string_of_impossible_size(
+def test_string_of_impossible_size_rejects_only_its_platform(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], string: str, size: int
 ) -> None:
     """A platform whose extension string or suffix does not fit into memory is not offered, without harm to others."""
@@ -210,7 +214,9 @@ def test_string_of_impossible_size(
 
 @requirement("DISC-ACC-013", "DISC-ACC-016")
 @pytest.mark.parametrize("string", ["extensions", "suffix"])
-def test_size_of_a_string_is_not_written(loader: Loader, sandbox: Sandbox, string: str) -> None:
+def test_size_of_a_string_that_is_not_written_harms_no_other_vendor(
+    loader: Loader, sandbox: Sandbox, string: str
+) -> None:
     """A size query that succeeds without an answer harms no other vendor, whatever it does to its own."""
     sandbox.vendor("x", faults=[f"{string}_size_unset"])
     sandbox.vendor("a")

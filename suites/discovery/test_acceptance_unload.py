@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, requirement
 
 BOTH = "cl_khr_icd cl_khr_icd_unloadable"
 
@@ -91,7 +89,7 @@ def test_vendor_with_one_platform_that_is_not_unloadable(
     loader: Loader, sandbox: Sandbox, declaring: tuple[int, ...]
 ) -> None:
     """A library stays in the process when one of its platforms does not declare itself unloadable."""
-    declared = [{"unloadable": int(n in declaring), "extensions": BOTH} for n in range(3)]
+    declared = [{"unloadable": n in declaring, "extensions": BOTH} for n in range(3)]
     mock = sandbox.vendor("x", platforms=3, per_platform=declared)
     control = unloadable(sandbox, "control", 3)
 

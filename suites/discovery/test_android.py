@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.loader import ANDROID_VENDORS, SYSTEM_VENDORS, Loader
+from harness.check import ANDROID_VENDORS, SYSTEM_VENDORS, Loader, Sandbox, requirement
 
 ANDROID = "Android vendor directory"
 
@@ -16,7 +14,9 @@ ANDROID = "Android vendor directory"
 @requirement("DISC-AND-001")
 @pytest.mark.parametrize("linked", [False, True], ids=["opened", "linked"])
 @pytest.mark.parametrize("present", ["both", "Linux", "Android"])
-def test_directory_of_its_own_system(loader: Loader, sandbox: Sandbox, present: str, linked: bool) -> None:
+def test_only_the_directory_of_the_own_system_is_read(
+    loader: Loader, sandbox: Sandbox, present: str, linked: bool
+) -> None:
     """A loader reads the vendor directory of the system that it was built for, and no other system's."""
     linux, android = sandbox.folder("linux"), sandbox.folder("android")
     sandbox.vendor_file("linux.icd", f"{sandbox.icd('linux')}\n", linux)
@@ -45,7 +45,7 @@ CONTENTS: dict[str, tuple[Sequence[str], list[str]]] = {
 
 @requirement("DISC-AND-001")
 @pytest.mark.parametrize("content", CONTENTS)
-def test_configuration_files_on_android(loader: Loader, sandbox: Sandbox, content: str) -> None:
+def test_configuration_files_on_android_name_libraries(loader: Loader, sandbox: Sandbox, content: str) -> None:
     """Android's directory holds .icd files that name a library, as on Linux; a missing one is passed over."""
     loader.require(ANDROID)
     lines, expected = CONTENTS[content]
@@ -63,7 +63,7 @@ def sandbox_line(sandbox: Sandbox, line: str) -> str:
 
 
 @requirement("DISC-AND-001")
-def test_other_files_on_android(loader: Loader, sandbox: Sandbox) -> None:
+def test_other_files_on_android_are_ignored(loader: Loader, sandbox: Sandbox) -> None:
     """Files of Android's directory whose names do not end in .icd are no configuration files."""
     loader.require(ANDROID)
     sandbox.vendor("good")
@@ -75,7 +75,7 @@ def test_other_files_on_android(loader: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-AND-001")
-def test_variable_on_android(loader: Loader, sandbox: Sandbox) -> None:
+def test_variable_on_android_replaces_the_directory(loader: Loader, sandbox: Sandbox) -> None:
     """OCL_ICD_VENDORS takes the place of Android's directory, too."""
     loader.require(ANDROID)
     loader.require("OCL_ICD_VENDORS")

@@ -6,10 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.build import build
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Unsupported, build, requirement
 
 
 def directory(sandbox: Sandbox) -> None:
@@ -102,7 +99,7 @@ def test_variable_is_ignored_with_elevated_privileges(
 
 @requirement("DISC-ENV-015")
 @pytest.mark.parametrize("elevated", [False, True], ids=["plain", "elevated"])
-def test_trace_with_elevated_privileges(
+def test_trace_with_elevated_privileges_loads_no_library(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], elevated: bool
 ) -> None:
     """A variable that is true or false and chooses no library may be honoured with elevated privileges, or not."""
@@ -115,7 +112,7 @@ def test_trace_with_elevated_privileges(
 
 
 @requirement("DISC-ENV-013")
-def test_all_variables_at_once_with_elevated_privileges(loader: Loader, sandbox: Sandbox) -> None:
+def test_all_variables_at_once_load_no_library_with_elevated_privileges(loader: Loader, sandbox: Sandbox) -> None:
     """With elevated privileges, no library is loaded that a variable names, also where several do."""
     libraries = [sandbox.vendor(name) for name in "abc"]
     layer = sandbox.layer("layer") if build().mock_layers else None

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, requirement
 
 Record = Callable[[str], None]
 VARIABLE = "OCL_ICD_FILENAMES"
@@ -63,7 +60,7 @@ STARTS: dict[str, dict[str, Any]] = {
 
 @requirement("DISC-ENV-008")
 @pytest.mark.parametrize("start", STARTS)
-def test_libraries_in_other_programs(loader: Loader, sandbox: Sandbox, start: str) -> None:
+def test_named_libraries_are_vendors_in_every_kind_of_program(loader: Loader, sandbox: Sandbox, start: str) -> None:
     """OCL_ICD_FILENAMES is honoured however the program uses the loader and wherever its directory is."""
     loader.require(VARIABLE)
     sandbox.vendor("directory", suffix="DIRECTORY")
@@ -74,7 +71,7 @@ def test_libraries_in_other_programs(loader: Loader, sandbox: Sandbox, start: st
 
 @requirement("DISC-ENV-008")
 @pytest.mark.parametrize("directory", ["empty", "missing"])
-def test_libraries_without_a_directory(loader: Loader, sandbox: Sandbox, directory: str) -> None:
+def test_named_libraries_need_no_directory(loader: Loader, sandbox: Sandbox, directory: str) -> None:
     """OCL_ICD_FILENAMES is enough: no vendor has to be in the directory, and the directory need not exist."""
     loader.require(VARIABLE)
     sandbox.env[VARIABLE] = joined(vendors(sandbox, ["a", "b"]))
@@ -85,7 +82,7 @@ def test_libraries_without_a_directory(loader: Loader, sandbox: Sandbox, directo
 
 
 @requirement("DISC-ENV-008")
-def test_libraries_with_several_platforms(loader: Loader, sandbox: Sandbox) -> None:
+def test_platforms_of_named_libraries_keep_the_order_of_the_list(loader: Loader, sandbox: Sandbox) -> None:
     """All platforms of a listed library come before those of the next library and of the directory."""
     loader.require(VARIABLE)
     sandbox.vendor("d", platforms=2)
@@ -114,7 +111,7 @@ SPELLINGS = {
 
 @requirement("DISC-ENV-008")
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_spelling_of_an_element(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
+def test_element_is_the_library_name_byte_for_byte(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
     """An element of OCL_ICD_FILENAMES is a library's name as dlopen takes it, byte for byte; only ':' separates."""
     loader.require(VARIABLE)
     file, element = SPELLINGS[spelling]
@@ -191,7 +188,9 @@ POSITIONS = {"first": (0,), "last": (2,), "everywhere": (0, 2, 4)}
 @requirement("DISC-ENV-009")
 @pytest.mark.parametrize("position", POSITIONS)
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.__name__)
-def test_bad_element(loader: Loader, sandbox: Sandbox, bad: Callable[[Sandbox], object], position: str) -> None:
+def test_bad_element_is_passed_over(
+    loader: Loader, sandbox: Sandbox, bad: Callable[[Sandbox], object], position: str
+) -> None:
     """An element that is no vendor is passed over; the other elements and the directory are vendors all the same."""
     loader.require(VARIABLE)
     sandbox.vendor("directory", suffix="DIRECTORY")
@@ -209,7 +208,7 @@ def test_bad_element(loader: Loader, sandbox: Sandbox, bad: Callable[[Sandbox], 
 
 @requirement("DISC-ENV-009")
 @pytest.mark.parametrize("count", [1, 2, 40])
-def test_only_bad_elements(loader: Loader, sandbox: Sandbox, count: int) -> None:
+def test_list_of_bad_elements_leaves_the_directory(loader: Loader, sandbox: Sandbox, count: int) -> None:
     """A list without any vendor leaves the vendors of the directory."""
     loader.require(VARIABLE)
     sandbox.vendor("directory", suffix="DIRECTORY")
@@ -235,7 +234,7 @@ EMPTY = {
 
 @requirement("DISC-ENV-010")
 @pytest.mark.parametrize("spelling", EMPTY)
-def test_empty_element(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
+def test_empty_elements_of_filenames_are_passed_over(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
     """Empty elements of OCL_ICD_FILENAMES are passed over."""
     loader.require(VARIABLE)
     sandbox.vendor("directory", suffix="DIRECTORY")
@@ -248,7 +247,7 @@ def test_empty_element(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
 
 @requirement("DISC-ENV-010")
 @pytest.mark.parametrize("spelling", ["trailing", "leading"])
-def test_empty_element_in_a_linked_program(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
+def test_empty_element_in_a_linked_program_is_not_the_program(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
     """An empty element does not lead to the program itself, in which the loader's own functions are found."""
     loader.require(VARIABLE)
     sandbox.vendor("directory", suffix="DIRECTORY")
@@ -271,7 +270,7 @@ def test_empty_variable_adds_nothing(loader: Loader, sandbox: Sandbox, start: st
 
 
 @requirement("DISC-ENV-008")
-def test_variable_without_the_capability(loader: Loader, sandbox: Sandbox, record: Record) -> None:
+def test_filenames_are_honoured_as_a_whole_or_not_at_all(loader: Loader, sandbox: Sandbox, record: Record) -> None:
     """A list of libraries is honoured as a whole or not at all; the directory is read either way."""
     sandbox.vendor("directory", suffix="DIRECTORY")
     sandbox.env[VARIABLE] = joined(vendors(sandbox, ["a", "b"]))
@@ -298,7 +297,7 @@ REPEATED = {
 
 @requirement("DISC-ENV-011")
 @pytest.mark.parametrize("named", REPEATED)
-def test_library_named_again(loader: Loader, sandbox: Sandbox, named: str) -> None:
+def test_library_named_again_in_the_variable_is_one_vendor(loader: Loader, sandbox: Sandbox, named: str) -> None:
     """A library that is named several times is one vendor, at the place where it is named first."""
     loader.require(VARIABLE)
     loader.require("deduplicates libraries")
@@ -313,7 +312,7 @@ def test_library_named_again(loader: Loader, sandbox: Sandbox, named: str) -> No
 
 @requirement("DISC-ENV-011")
 @pytest.mark.parametrize("other", ["link", "hard link", "dots", "relative", "sought"])
-def test_library_named_otherwise(loader: Loader, sandbox: Sandbox, other: str) -> None:
+def test_library_named_by_another_path_is_the_same_vendor(loader: Loader, sandbox: Sandbox, other: str) -> None:
     """A library is the same vendor whatever path leads to its file; a copy of it is another one."""
     loader.require(VARIABLE)
     loader.require("deduplicates libraries")

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Leaked, Loader, Sandbox, requirement
 
 SHORT, LONG = 10, 20_000
 ALLOWANCE = 1_000
@@ -42,13 +39,13 @@ def discover(loader: Loader, sandbox: Sandbox, **start: Any) -> tuple[list[str],
     with loader.start(sandbox, **start) as cl:
         before = cl.heap()
         names = list(cl.platform_names())
-        cl.clGetPlatformInfo(None, 0x0902, 0, None, None)
+        cl.clGetPlatformInfo(None, CL.PLATFORM_NAME, 0, None, None)
         return names, cl.heap() - before
 
 
 @requirement("DISC-GEN-016", "DISC-ENV-001", "DISC-ENV-008", "DISC-ENV-015")
 @pytest.mark.parametrize("variable", LENGTHENED)
-def test_memory_of_a_value(loader: Loader, sandbox: Sandbox, variable: str) -> None:
+def test_memory_does_not_grow_with_the_value_of_a_variable(loader: Loader, sandbox: Sandbox, variable: str) -> None:
     """The memory in use after discovery does not grow with the length of a variable's value."""
     sandbox.vendor("good")
     plain, used = dict(sandbox.env), []
@@ -69,7 +66,7 @@ LINES: dict[str, Callable[[Sandbox, int], str]] = {
 
 @requirement("DISC-GEN-016", "DISC-ENV-006")
 @pytest.mark.parametrize("line", LINES)
-def test_memory_without_a_vendor(loader: Loader, sandbox: Sandbox, line: str) -> None:
+def test_memory_without_a_vendor_does_not_grow_with_the_files(loader: Loader, sandbox: Sandbox, line: str) -> None:
     """Where no file of the directory brings in a vendor, nothing is kept that grows with the number of files."""
     used = []
     for number in range(20):
@@ -85,7 +82,7 @@ def test_memory_without_a_vendor(loader: Loader, sandbox: Sandbox, line: str) ->
 
 @requirement("DISC-ENV-001", "DISC-ENV-008", "DISC-ENV-015")
 @pytest.mark.parametrize("length", [0, 1, 2, 15, 16, 1023])
-def test_values_of_any_length(loader: Loader, sandbox: Sandbox, length: int) -> None:
+def test_values_of_any_length_are_read_within_their_memory(loader: Loader, sandbox: Sandbox, length: int) -> None:
     """Values of any length are read within the memory that is there for them."""
     sandbox.vendor("good")
     for variable, lengthened in LENGTHENED.items():
@@ -96,7 +93,9 @@ def test_values_of_any_length(loader: Loader, sandbox: Sandbox, length: int) -> 
 
 @requirement("DISC-ENV-001", "DISC-ENV-008", "DISC-ENV-015")
 @pytest.mark.parametrize("failing", range(1, 9))
-def test_lacking_memory(loader: Loader, sandbox: Sandbox, failing: int) -> None:
+def test_variable_without_memory_counts_as_unset_or_costs_platforms(
+    loader: Loader, sandbox: Sandbox, failing: int
+) -> None:
     """Where memory lacks for a variable, it counts as unset, or the platforms are fewer; nothing crashes."""
     sandbox.vendor("directory")
     sandbox.env |= {

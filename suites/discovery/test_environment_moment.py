@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, api, requirement
 
 FIRST_CALLS = {
     "clGetPlatformIDs": lambda cl: cl.platform_count(),
@@ -36,7 +32,7 @@ def answers(cl: Session) -> tuple[list[str], str | None, str | None]:
 @requirement("DISC-ENV-020")
 @pytest.mark.parametrize("first", FIRST_CALLS)
 @pytest.mark.parametrize("start", STARTS)
-def test_variable_set_before_the_first_call(
+def test_variable_set_before_the_first_call_is_honoured(
     loader: Loader, sandbox: Sandbox, chosen: str, start: str, first: str
 ) -> None:
     """A variable that the program sets after it loaded the loader, before its first call, is honoured."""
@@ -49,7 +45,7 @@ def test_variable_set_before_the_first_call(
 
 
 @requirement("DISC-ENV-020")
-def test_variable_removed_before_the_first_call(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
+def test_variable_removed_before_the_first_call_has_no_effect(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
     """A variable that the program removes before its first call has no effect."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.env["OCL_ICD_VENDORS"] = chosen
@@ -61,7 +57,9 @@ def test_variable_removed_before_the_first_call(loader: Loader, sandbox: Sandbox
 
 @requirement("DISC-ENV-020")
 @pytest.mark.parametrize("change", ["set", "removed"])
-def test_variable_changed_after_the_first_call(loader: Loader, sandbox: Sandbox, chosen: str, change: str) -> None:
+def test_variable_changed_after_the_first_call_has_no_effect(
+    loader: Loader, sandbox: Sandbox, chosen: str, change: str
+) -> None:
     """What the program does with a variable after its first call has no effect on the platforms."""
     loader.require("OCL_ICD_VENDORS")
     with loader.start(sandbox) as cl:
@@ -76,7 +74,7 @@ def test_variable_changed_after_the_first_call(loader: Loader, sandbox: Sandbox,
 
 
 @requirement("DISC-ENV-020")
-def test_variable_set_after_nothing_was_found(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
+def test_variable_set_after_no_platform_was_found_has_no_effect(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
     """A first call that found no platform has read the variables: setting one afterwards brings in no vendor."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.env["OCL_ICD_VENDORS"] = str(sandbox.folder("empty"))
@@ -99,12 +97,12 @@ def devices(cl: Session) -> tuple[int, int]:
 def context(cl: Session) -> tuple[int, int]:
     error = cl.buffer(4, 0)
     made = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
-    return error.i32(), made != 0
+    return error.code(), made != 0
 
 
 @requirement("DISC-ENV-020")
 @pytest.mark.parametrize("call", [information, devices, context], ids=lambda call: call.__name__)
-def test_first_call_that_names_no_platform(
+def test_first_call_that_names_no_platform_gets_the_later_answer(
     loader: Loader, sandbox: Sandbox, chosen: str, call: Callable[[Session], tuple[int, int]]
 ) -> None:
     """A call that names no platform gets the same answer as first call as after the platforms were listed."""
@@ -121,7 +119,7 @@ def test_first_call_that_names_no_platform(
 
 @requirement("DISC-ENV-020", "DISC-ENV-019")
 @pytest.mark.parametrize(("first", "then"), [("1", "2"), (None, "1"), ("1", None), ("3", "1")])
-def test_default_platform_changed_after_its_first_use(
+def test_default_platform_stays_after_its_first_use(
     loader: Loader, sandbox: Sandbox, first: str | None, then: str | None
 ) -> None:
     """The default platform stays the same for the whole life of the process, whatever becomes of the variable."""
@@ -140,7 +138,7 @@ def test_default_platform_changed_after_its_first_use(
 
 
 @requirement("DISC-ENV-020")
-def test_variable_of_a_loader_opened_again(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
+def test_loader_opened_late_reads_the_variables_of_that_moment(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
     """A loader that is opened late reads the variables as they are then."""
     loader.require("OCL_ICD_VENDORS")
     with loader.start(sandbox, late=True) as cl:
@@ -150,7 +148,7 @@ def test_variable_of_a_loader_opened_again(loader: Loader, sandbox: Sandbox, cho
 
 
 @requirement("DISC-ENV-020")
-def test_variable_in_a_child_process(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
+def test_variable_set_in_a_child_process_is_honoured_there(loader: Loader, sandbox: Sandbox, chosen: str) -> None:
     """A child process that makes the first call reads the variables as it has set them."""
     loader.require("OCL_ICD_VENDORS")
     with loader.start(sandbox) as cl:
@@ -161,7 +159,9 @@ def test_variable_in_a_child_process(loader: Loader, sandbox: Sandbox, chosen: s
 
 @requirement("DISC-ENV-020")
 @pytest.mark.parametrize("start", STARTS)
-def test_library_list_set_before_the_first_call(loader: Loader, sandbox: Sandbox, chosen: str, start: str) -> None:
+def test_library_list_set_before_the_first_call_is_honoured(
+    loader: Loader, sandbox: Sandbox, chosen: str, start: str
+) -> None:
     """OCL_ICD_FILENAMES that the program sets before its first call is honoured."""
     loader.require("OCL_ICD_FILENAMES")
     more = sandbox.icd("more")

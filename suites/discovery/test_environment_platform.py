@@ -6,46 +6,41 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Code, Loader, MockIcd, Sandbox, Session, api, requirement
 
 Record = Callable[[str], None]
 DEFAULT = "OCL_ICD_DEFAULT_PLATFORM"
 ASSUME = "OCL_ICD_ASSUME_ICD_EXTENSION"
-INVALID_PLATFORM = -32
 
 
-def default_platform(cl: Session) -> str:
+def default_platform(cl: Session) -> str | int:
     """The name of the platform that answers for NULL, or the error code."""
     text = cl.buffer(64, 0)
     result = cl.clGetPlatformInfo(None, api().constant("CL_PLATFORM_NAME"), 64, text, None)
-    return text.text() if result == 0 else str(result)
+    return text.text() if result == CL.SUCCESS else result
 
 
-def default_platform_by_devices(cl: Session) -> str:
+def default_platform_by_devices(cl: Session) -> str | int:
     """The same by the devices that clGetDeviceIDs lists for NULL."""
     device = cl.buffer(8, 0)
     result = cl.clGetDeviceIDs(None, api().constant("CL_DEVICE_TYPE_ALL"), 1, device, None)
     if result:
-        return str(result)
+        return result
     owner = cl.buffer(8, 0)
-    assert cl.clGetDeviceInfo(device.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == 0
+    assert cl.clGetDeviceInfo(device.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == CL.SUCCESS
     return cl.GetPlatformInfo(owner.handle())
 
 
-def default_platform_by_context(cl: Session) -> str:
+def default_platform_by_context(cl: Session) -> str | int:
     """The same by the vendor that clCreateContextFromType reaches without properties."""
     error = cl.buffer(4)
     context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
     if not context:
-        return str(error.i32())
+        return error.code()
     devices = cl.buffer(8, 0)
-    assert cl.clGetContextInfo(context, api().constant("CL_CONTEXT_DEVICES"), 8, devices, None) == 0
+    assert cl.clGetContextInfo(context, api().constant("CL_CONTEXT_DEVICES"), 8, devices, None) == CL.SUCCESS
     owner = cl.buffer(8, 0)
-    assert cl.clGetDeviceInfo(devices.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == 0
+    assert cl.clGetDeviceInfo(devices.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == CL.SUCCESS
     return cl.GetPlatformInfo(owner.handle())
 
 
@@ -64,7 +59,9 @@ def vendors(sandbox: Sandbox, count: int) -> None:
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize(("count", "number"), [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (33, 31), (33, 32)])
-def test_default_platform(loader: Loader, sandbox: Sandbox, count: int, number: int, asked: str) -> None:
+def test_default_platform_is_the_number_in_the_variable(
+    loader: Loader, sandbox: Sandbox, count: int, number: int, asked: str
+) -> None:
     """OCL_ICD_DEFAULT_PLATFORM is the number, from 0, of the platform that is meant where a call names none."""
     loader.require(DEFAULT)
     vendors(sandbox, count)
@@ -76,7 +73,7 @@ def test_default_platform(loader: Loader, sandbox: Sandbox, count: int, number: 
 
 
 @requirement("DISC-ENV-019")
-def test_default_platform_without_the_variable(loader: Loader, sandbox: Sandbox) -> None:
+def test_default_platform_without_the_variable_is_the_first(loader: Loader, sandbox: Sandbox) -> None:
     """Without OCL_ICD_DEFAULT_PLATFORM, the first platform is meant where a call names none."""
     loader.require(DEFAULT)
     vendors(sandbox, 3)
@@ -107,7 +104,9 @@ NO_NUMBER = [
 
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("value", NO_NUMBER, ids=lambda value: repr(value[:24]))
-def test_default_platform_out_of_range(loader: Loader, sandbox: Sandbox, record: Record, value: str) -> None:
+def test_default_platform_out_of_range_is_one_of_them_or_none(
+    loader: Loader, sandbox: Sandbox, record: Record, value: str
+) -> None:
     """A value that is no number of a platform means one of the platforms or none, for every call the same."""
     loader.require(DEFAULT)
     vendors(sandbox, 3)
@@ -117,34 +116,37 @@ def test_default_platform_out_of_range(loader: Loader, sandbox: Sandbox, record:
         answers = {default_platform(cl), default_platform_by_devices(cl), default_platform(cl)}
         assert len(answers) == 1
         answer = answers.pop()
-        assert answer in (*names, str(INVALID_PLATFORM))
+        assert answer in (*names, CL.INVALID_PLATFORM)
         assert cl.used_platforms() == list(names)
-    record(f"platform {names.index(answer)}" if answer in names else "none")
+    record(f"platform {names.index(answer)}" if isinstance(answer, str) else "none")
 
 
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("value", ["3", "-1", ""], ids=repr)
-def test_default_platform_out_of_range_for_a_context(loader: Loader, sandbox: Sandbox, value: str) -> None:
+def test_context_of_a_default_platform_out_of_range_is_refused_or_some_platforms(
+    loader: Loader, sandbox: Sandbox, value: str
+) -> None:
     """A context without properties is refused, or is one of some platform, where the default platform is none."""
     loader.require(DEFAULT)
     vendors(sandbox, 3)
     sandbox.env[DEFAULT] = value
     with loader.start(sandbox) as cl:
         names = cl.platform_names()
-        assert default_platform_by_context(cl) in (*names, str(INVALID_PLATFORM))
+        assert default_platform_by_context(cl) in (*names, CL.INVALID_PLATFORM)
 
 
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("value", [None, "0", "1"])
-def test_default_platform_without_platforms(loader: Loader, sandbox: Sandbox, value: str | None) -> None:
+def test_default_platform_without_platforms_is_refused(loader: Loader, sandbox: Sandbox, value: str | None) -> None:
     """Where there is no platform, a call that names none is refused, whatever the default is."""
     if value is not None:
         sandbox.env[DEFAULT] = value
     with loader.start(sandbox) as cl:
         assert cl.platform_count() == 0
-        assert default_platform(cl) == str(INVALID_PLATFORM)
-        assert default_platform_by_devices(cl) == str(INVALID_PLATFORM)
-        assert int(default_platform_by_context(cl)) < 0
+        assert default_platform(cl) == CL.INVALID_PLATFORM
+        assert default_platform_by_devices(cl) == CL.INVALID_PLATFORM
+        error = default_platform_by_context(cl)
+        assert isinstance(error, Code) and error != CL.SUCCESS
 
 
 # --- vendors that do not name cl_khr_icd ---
@@ -161,7 +163,9 @@ def in_position(sandbox: Sandbox, tested: MockIcd, position: int) -> list[str]:
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("position", [0, 1, 2])
 @pytest.mark.parametrize("value", [None, "", "1", "0", "no", "debug", "debugger"])
-def test_assumed_extension(loader: Loader, sandbox: Sandbox, value: str | None, position: int) -> None:
+def test_assumed_extension_accepts_a_vendor_without_it(
+    loader: Loader, sandbox: Sandbox, value: str | None, position: int
+) -> None:
     """With OCL_ICD_ASSUME_ICD_EXTENSION set and not empty, a vendor is accepted without cl_khr_icd; else it is not."""
     loader.require(ASSUME)
     names = in_position(sandbox, sandbox.icd("tested", suffix="TESTED", extensions="cl_khr_other"), position)
@@ -177,7 +181,7 @@ def test_assumed_extension(loader: Loader, sandbox: Sandbox, value: str | None, 
 @pytest.mark.parametrize("position", [0, 1, 2])
 @pytest.mark.parametrize("value", [None, "", "1", "debug"])
 @pytest.mark.parametrize("platforms", [1, 3])
-def test_information_from_the_table(
+def test_assumed_extension_allows_the_info_function_in_the_table_only(
     loader: Loader, sandbox: Sandbox, value: str | None, position: int, platforms: int
 ) -> None:
     """OCL_ICD_ASSUME_ICD_EXTENSION lets a vendor have clGetPlatformInfo in its dispatch table only."""

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, requirement
 
 Devices = tuple[int, int, int]  # GPUs, CPUs, accelerators
 
@@ -76,7 +73,7 @@ def test_platforms_are_sorted_by_devices(loader: Loader, sandbox: Sandbox, order
 
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("count", [7, 8, 9, 33])
-def test_many_platforms_are_sorted(loader: Loader, sandbox: Sandbox, count: int) -> None:
+def test_any_number_of_platforms_is_sorted_by_devices(loader: Loader, sandbox: Sandbox, count: int) -> None:
     """The order by devices holds for any number of platforms."""
     loader.require("sorts platforms by devices")
     scrambled = [(11 * number) % 36 for number in range(count)]
@@ -89,7 +86,7 @@ def test_many_platforms_are_sorted(loader: Loader, sandbox: Sandbox, count: int)
 
 
 @requirement("DISC-ENV-019")
-def test_platforms_of_one_vendor_are_sorted(loader: Loader, sandbox: Sandbox) -> None:
+def test_platforms_of_one_vendor_are_sorted_among_others(loader: Loader, sandbox: Sandbox) -> None:
     """Platforms of one vendor are sorted one by one, among those of other vendors."""
     loader.require("sorts platforms by devices")
     two = sandbox.icd("two", platforms=2, per_platform=[{"gpus": 1, "suffix": "TWO"}, {"gpus": 5, "suffix": "TWO"}])
@@ -102,7 +99,7 @@ def test_platforms_of_one_vendor_are_sorted(loader: Loader, sandbox: Sandbox) ->
 
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_platform_whose_devices_cannot_be_counted(loader: Loader, sandbox: Sandbox, position: int) -> None:
+def test_platform_whose_devices_cannot_be_counted_has_none(loader: Loader, sandbox: Sandbox, position: int) -> None:
     """A platform that answers an error when it is asked for its devices counts as one without devices."""
     loader.require("sorts platforms by devices")
     mocks = [sandbox.icd("two", gpus=2), sandbox.icd("one", gpus=1)]
@@ -118,7 +115,9 @@ def test_platform_whose_devices_cannot_be_counted(loader: Loader, sandbox: Sandb
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("count", [1, 2, 3, 9])
 @pytest.mark.parametrize("linked", [False, True], ids=["opened", "linked"])
-def test_sort_none(loader: Loader, sandbox: Sandbox, linked: bool, count: int) -> None:
+def test_sort_none_keeps_the_order_and_counts_no_devices(
+    loader: Loader, sandbox: Sandbox, linked: bool, count: int
+) -> None:
     """With OCL_ICD_PLATFORM_SORT=none, platforms come as they were found, and no devices are counted."""
     loader.require("sorts platforms by devices")
     names = vendors(sandbox, [((5 * number) % 9, 0, 0) for number in range(count)])
@@ -133,7 +132,7 @@ def test_sort_none(loader: Loader, sandbox: Sandbox, linked: bool, count: int) -
 @pytest.mark.parametrize(
     "value", ["devices", "", "unknown", "None", "NONE", "none ", " none", "non", "nonesuch", "n", "0", "x" * 5000]
 )
-def test_sort_by_other_values(loader: Loader, sandbox: Sandbox, value: str) -> None:
+def test_other_values_of_sort_are_as_if_it_were_not_set(loader: Loader, sandbox: Sandbox, value: str) -> None:
     """With any other value of OCL_ICD_PLATFORM_SORT, platforms are sorted by devices as if it were not set."""
     loader.require("sorts platforms by devices")
     names = vendors(sandbox, [(1, 0, 0), (3, 0, 0), (2, 0, 0)])

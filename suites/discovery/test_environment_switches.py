@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.sandbox import MockIcd, MockLayer, Sandbox
-from harness.subject.loader import Loader
+from harness.check import CallLog, Loader, MockIcd, MockLayer, Sandbox, requirement
 
 TRUE = ["True", "true", "T", "1"]
 FALSE = [
@@ -43,7 +40,9 @@ def two_layers(sandbox: Sandbox, **settings: Any) -> list[MockLayer]:
 
 @requirement("DISC-ENV-015")
 @pytest.mark.parametrize(("value", "meaning"), SPELLINGS, ids=IDS)
-def test_spelling_of_true_for_the_trace(loader: Loader, sandbox: Sandbox, value: str, meaning: bool) -> None:
+def test_trace_is_written_for_four_spellings_of_true(
+    loader: Loader, sandbox: Sandbox, value: str, meaning: bool
+) -> None:
     """OCL_ICD_ENABLE_TRACE makes the loader write diagnostics for exactly the values True, true, T and 1."""
     loader.require(TRACE)
     sandbox.vendor("a")
@@ -149,7 +148,9 @@ def test_trace_alters_nothing(loader: Loader, sandbox: Sandbox, machine: Callabl
 
 @requirement("DISC-ENV-017", "DISC-ENV-015")
 @pytest.mark.parametrize(("value", "meaning"), FEW, ids=[repr(value) for value, _ in FEW])
-def test_vendors_are_kept_loaded(loader: Loader, sandbox: Sandbox, value: str | None, meaning: bool) -> None:
+def test_unloadable_vendors_are_kept_loaded_without_unloading(
+    loader: Loader, sandbox: Sandbox, value: str | None, meaning: bool
+) -> None:
     """OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING keeps unloadable vendors mapped when the loader is closed."""
     loader.require("unloads vendors")
     mocks = [unloadable(sandbox, "a"), sandbox.vendor("not_unloadable"), unloadable(sandbox, "b")]
@@ -194,7 +195,9 @@ def test_layers_are_deinitialised_and_kept_loaded(
 
 @requirement("DISC-ENV-018", "DISC-ENV-015")
 @pytest.mark.parametrize(("value", "meaning"), FEW, ids=[repr(value) for value, _ in FEW])
-def test_older_scheme_of_layers(loader: Loader, sandbox: Sandbox, value: str | None, meaning: bool) -> None:
+def test_legacy_termination_selects_the_init_function(
+    loader: Loader, sandbox: Sandbox, value: str | None, meaning: bool
+) -> None:
     """OCL_ICD_FORCE_LEGACY_TERMINATION makes the loader call clInitLayer only, without it the newer two functions."""
     loader.require("initialises layers with properties")
     sandbox.vendor("a")
@@ -228,7 +231,9 @@ VARIANTS = {
 @requirement("DISC-ENV-018")
 @pytest.mark.parametrize("legacy", [False, True], ids=["newer", "older"])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_layers_of_either_scheme(loader: Loader, sandbox: Sandbox, variant: str, legacy: bool) -> None:
+def test_layer_without_the_init_function_of_the_scheme_is_left_out(
+    loader: Loader, sandbox: Sandbox, variant: str, legacy: bool
+) -> None:
     """The older scheme needs clInitLayer and the newer clInitLayerWithProperties; the other layers are not affected."""
     loader.require("initialises layers with properties")
     sandbox.vendor("a")

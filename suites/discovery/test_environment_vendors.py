@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, requirement
 
 Record = Callable[[str], None]
 NO_VARIABLE = ("OCL_ICD_VENDORS",)
@@ -100,7 +97,7 @@ SPELLINGS = {
 
 @requirement("DISC-ENV-001", "DISC-ENV-002")
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_spelling_of_the_directory(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
+def test_vendor_directory_is_found_in_every_spelling(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
     """However the directory is called and spelled, its vendors are found, and none of another directory."""
     loader.require("OCL_ICD_VENDORS")
     folder, value = SPELLINGS[spelling]
@@ -114,7 +111,7 @@ def test_spelling_of_the_directory(loader: Loader, sandbox: Sandbox, spelling: s
 
 
 @requirement("DISC-ENV-001")
-def test_link_to_a_directory(loader: Loader, sandbox: Sandbox) -> None:
+def test_link_to_a_vendor_directory_is_followed(loader: Loader, sandbox: Sandbox) -> None:
     """OCL_ICD_VENDORS may name a symbolic link to a directory."""
     loader.require("OCL_ICD_VENDORS")
     in_folder(sandbox, sandbox.root / "chosen", "first")
@@ -275,7 +272,9 @@ ICD_FILES = {
 
 @requirement("DISC-ENV-003")
 @pytest.mark.parametrize("spelling", ICD_FILES)
-def test_configuration_file_as_vendors(loader: Loader, sandbox: Sandbox, record: Record, spelling: str) -> None:
+def test_configuration_file_as_vendors_is_read_alone_or_nothing(
+    loader: Loader, sandbox: Sandbox, record: Record, spelling: str
+) -> None:
     """OCL_ICD_VENDORS that names a .icd file loads the vendor of this file alone, or nothing."""
     loader.require("OCL_ICD_VENDORS")
     folder, value = ICD_FILES[spelling]
@@ -336,7 +335,9 @@ def test_configuration_file_with_a_folder_is_not_sought(
 
 @requirement("DISC-ENV-003")
 @pytest.mark.parametrize("content", ["empty", "missing library", "not an ICD", "text"])
-def test_bad_configuration_file_as_vendors(loader: Loader, sandbox: Sandbox, content: str) -> None:
+def test_bad_configuration_file_as_vendors_is_platform_not_found(
+    loader: Loader, sandbox: Sandbox, content: str
+) -> None:
     """OCL_ICD_VENDORS that names a .icd file without a usable library leads to no platform, and to no other file."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.vendor("default")
@@ -366,7 +367,9 @@ LIBRARIES = {
 
 @requirement("DISC-ENV-004")
 @pytest.mark.parametrize("spelling", LIBRARIES)
-def test_library_as_vendors(loader: Loader, sandbox: Sandbox, record: Record, spelling: str) -> None:
+def test_library_as_vendors_is_loaded_alone_or_nothing(
+    loader: Loader, sandbox: Sandbox, record: Record, spelling: str
+) -> None:
     """OCL_ICD_VENDORS that names a library loads this vendor alone, or nothing."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.vendor("default")
@@ -391,7 +394,9 @@ def test_library_as_vendors(loader: Loader, sandbox: Sandbox, record: Record, sp
     ],
     ids=["without address query", "without enumeration", "count fails"],
 )
-def test_rejected_library_as_vendors(loader: Loader, sandbox: Sandbox, variant: str, fault: str | None) -> None:
+def test_rejected_library_as_vendors_is_platform_not_found(
+    loader: Loader, sandbox: Sandbox, variant: str, fault: str | None
+) -> None:
     """OCL_ICD_VENDORS that names a library that is no vendor leads to no platform."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.vendor("default")
@@ -406,7 +411,9 @@ def test_rejected_library_as_vendors(loader: Loader, sandbox: Sandbox, variant: 
 
 
 @requirement("DISC-ENV-005")
-def test_empty_variable(loader: Loader, sandbox: Sandbox, record: Record) -> None:
+def test_empty_vendors_variable_is_the_default_or_no_directory(
+    loader: Loader, sandbox: Sandbox, record: Record
+) -> None:
     """An empty OCL_ICD_VENDORS means the default directory, or no directory; never another one."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.vendor("default", suffix="DEFAULT")
@@ -440,7 +447,9 @@ ALIAS: dict[str, tuple[str | None, str | None, tuple[str, ...]]] = {
 
 @requirement("DISC-ENV-007")
 @pytest.mark.parametrize("values", ALIAS)
-def test_alias(loader: Loader, sandbox: Sandbox, record: Record, values: str) -> None:
+def test_alias_of_the_vendors_variable_never_wins(
+    loader: Loader, sandbox: Sandbox, record: Record, values: str
+) -> None:
     """OPENCL_VENDOR_PATH never wins over OCL_ICD_VENDORS; where that is unset, it names the directory or is ignored."""
     loader.require("OCL_ICD_VENDORS")
     variable, alias, acceptable = ALIAS[values]

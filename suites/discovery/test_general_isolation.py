@@ -8,10 +8,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, requirement
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
 
@@ -81,7 +78,7 @@ def check_functions(cl: Session, sandbox: Sandbox, names: Sequence[str]) -> None
 @requirement("DISC-GEN-015")
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
 @pytest.mark.parametrize("places", ["first", "last", "all-around"])
-def test_vendors_around_a_bad_one(
+def test_vendors_around_a_bad_one_work(
     loader: Loader, sandbox: Sandbox, bad: Callable[[Sandbox, str], str], places: str
 ) -> None:
     """Vendors before and after one that brings no platform are offered and work."""
@@ -116,7 +113,7 @@ DOUBTFUL: dict[str, Callable[[Sandbox, str], str]] = {
 
 @requirement("DISC-GEN-015")
 @pytest.mark.parametrize("doubtful", DOUBTFUL.values(), ids=DOUBTFUL.keys())
-def test_vendors_around_a_doubtful_one(
+def test_vendors_around_a_doubtful_one_work(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], doubtful: Callable[[Sandbox, str], str]
 ) -> None:
     """Whatever becomes of a vendor that loaders judge differently, those around it are offered and work."""
@@ -136,7 +133,7 @@ def test_vendors_around_a_doubtful_one(
 @requirement("DISC-GEN-015")
 @pytest.mark.parametrize("way", ["linked", "system", "bind_now"])
 @pytest.mark.parametrize("count", [1, 8, 9], ids=str)
-def test_all_kinds_of_bad_vendors_at_once(loader: Loader, sandbox: Sandbox, way: str, count: int) -> None:
+def test_good_vendors_among_all_kinds_of_bad_ones_work(loader: Loader, sandbox: Sandbox, way: str, count: int) -> None:
     """Good vendors among all kinds of bad ones are offered and work."""
     contents = [BAD[kind](sandbox, f"x{i}") for i, kind in enumerate(MIXED)]
     names = [f"g{i}" for i in range(count)]
@@ -150,7 +147,7 @@ def test_all_kinds_of_bad_vendors_at_once(loader: Loader, sandbox: Sandbox, way:
 
 @requirement("DISC-GEN-015")
 @pytest.mark.parametrize("seed", range(18))
-def test_good_and_bad_vendors_in_any_order(loader: Loader, sandbox: Sandbox, seed: int) -> None:
+def test_good_vendors_work_in_any_order_with_bad_ones(loader: Loader, sandbox: Sandbox, seed: int) -> None:
     """Good and bad vendors in any order and number: the good ones are offered and work."""
     chance = random.Random(seed)
     platforms = 1 + seed % 3
@@ -173,7 +170,9 @@ def test_good_and_bad_vendors_in_any_order(loader: Loader, sandbox: Sandbox, see
 @requirement("DISC-GEN-015")
 @pytest.mark.parametrize("kind", ["list-fails", "suffix-size-fails", "no-icd", "missing-library"])
 @pytest.mark.parametrize("order", ["xa", "ax", "xab", "axb", "abx", "xaxb", "xxxab", "xaybz"])
-def test_functions_of_vendors_around_bad_ones(loader: Loader, sandbox: Sandbox, order: str, kind: str) -> None:
+def test_functions_of_vendors_around_bad_ones_are_found(
+    loader: Loader, sandbox: Sandbox, order: str, kind: str
+) -> None:
     """A vendor's own functions are found in it, whatever was done with memory when others were rejected."""
     good_ones = [n for n in order if n in "ab"]
     sandbox.vendors_in_order(
@@ -189,7 +188,7 @@ def test_functions_of_vendors_around_bad_ones(loader: Loader, sandbox: Sandbox, 
 @requirement("DISC-GEN-015")
 @pytest.mark.parametrize("bad", [1, 7, 8, 9, 33], ids=str)
 @pytest.mark.parametrize("where", ["before", "after"])
-def test_one_good_vendor_and_many_bad_ones(loader: Loader, sandbox: Sandbox, where: str, bad: int) -> None:
+def test_one_good_vendor_is_found_among_many_bad_ones(loader: Loader, sandbox: Sandbox, where: str, bad: int) -> None:
     """One good vendor is found behind or before any number of bad ones."""
     contents = [BAD["list-fails" if i % 2 else "missing-library"](sandbox, f"x{i}") for i in range(bad)]
     contents.insert(0 if where == "after" else bad, good(sandbox, "good"))
@@ -200,7 +199,7 @@ def test_one_good_vendor_and_many_bad_ones(loader: Loader, sandbox: Sandbox, whe
 
 
 @requirement("DISC-GEN-015")
-def test_bad_libraries_named_by_variable(loader: Loader, sandbox: Sandbox) -> None:
+def test_bad_libraries_named_by_variable_cost_only_themselves(loader: Loader, sandbox: Sandbox) -> None:
     """Bad libraries that a variable names cost neither the other named ones nor those of the directory."""
     loader.require("OCL_ICD_FILENAMES")
     lines = [BAD[kind](sandbox, f"x{i}") for i, kind in enumerate(["missing-library", "list-fails", "no-icd"])]

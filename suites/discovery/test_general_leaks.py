@@ -7,11 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Leaked, Loader, Sandbox, Session, requirement
 
 ROUNDS = 6
 SMALLEST_BLOCK = 4 * struct.calcsize("P")  # of the C library's heap
@@ -55,7 +51,7 @@ def use(cl: Session, platforms: int) -> None:
 
 @requirement("DISC-GEN-016")
 @pytest.mark.parametrize("platforms", [1, 9], ids=str)
-def test_heap_of_repeated_calls(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+def test_repeated_calls_leave_the_heap_as_it_was(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
     """Enumerations and address queries after the first leave the heap as it was."""
     sandbox.vendor("a", platforms=platforms)
 
@@ -74,7 +70,7 @@ def test_heap_of_repeated_calls(loader: Loader, sandbox: Sandbox, platforms: int
 
 @requirement("DISC-GEN-016")
 @pytest.mark.parametrize("kind", BAD)
-def test_heap_that_a_bad_file_costs(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+def test_bad_files_cost_no_heap(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """A file that brings no platform costs no heap once discovery is over: twenty cost what one costs."""
     used = []
     for number in (1, 20):
@@ -94,7 +90,7 @@ def test_heap_that_a_bad_file_costs(loader: Loader, sandbox: Sandbox, kind: str)
 
 @requirement("DISC-GEN-016")
 @pytest.mark.parametrize("fault", ["list_call_fails", "list_call_fails_after_writing"])
-def test_heap_that_a_failed_list_costs(loader: Loader, sandbox: Sandbox, fault: str) -> None:
+def test_failed_platform_lists_cost_no_heap(loader: Loader, sandbox: Sandbox, fault: str) -> None:
     """Room that was made for a vendor's platforms is given back when the vendor then fails to list them."""
     used = []
     for platforms in (1, 64):
@@ -108,7 +104,7 @@ def test_heap_that_a_failed_list_costs(loader: Loader, sandbox: Sandbox, fault: 
 
 @requirement("DISC-GEN-016")
 @pytest.mark.parametrize("directory", ["missing", "empty", "a-file"])
-def test_heap_of_discoveries_that_find_nothing(loader: Loader, sandbox: Sandbox, directory: str) -> None:
+def test_discoveries_that_find_nothing_leave_no_heap(loader: Loader, sandbox: Sandbox, directory: str) -> None:
     """A loader that finds nothing, over and over, leaves nothing behind, wherever it was sent."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.env["OCL_ICD_VENDORS"] = str(sandbox.root / "elsewhere")
@@ -130,7 +126,9 @@ def test_heap_of_discoveries_that_find_nothing(loader: Loader, sandbox: Sandbox,
 
 @requirement("DISC-GEN-016")
 @pytest.mark.parametrize("what", ["extensions", "other-extensions", "suffix"])
-def test_heap_that_a_string_costs(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], what: str) -> None:
+def test_strings_of_discovery_are_kept_at_most_once(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], what: str
+) -> None:
     """The strings that discovery reads are kept at most once each; whether a loader keeps them is recorded."""
     used = []
     for length in (100, 10100):
@@ -156,7 +154,7 @@ def test_heap_that_a_string_costs(loader: Loader, sandbox: Sandbox, record: Call
     [("nothing", False), ("none-at-all", False), *((kind, True) for kind in ("nothing", "listed-twice", *BAD))],
     ids=lambda value: {True: "unloadable", False: "stays"}.get(value, value),
 )
-def test_heap_of_repeated_discoveries(loader: Loader, sandbox: Sandbox, kind: str, unloadable: bool) -> None:
+def test_repeated_discoveries_leave_no_heap(loader: Loader, sandbox: Sandbox, kind: str, unloadable: bool) -> None:
     """A loader that is opened, used and closed over and over leaves nothing behind."""
     good = [] if kind == "none-at-all" else ["a", "b"]
     extensions = EXTENSIONS if unloadable else "cl_khr_icd"
@@ -183,7 +181,7 @@ def test_heap_of_repeated_discoveries(loader: Loader, sandbox: Sandbox, kind: st
 
 @requirement("DISC-GEN-016")
 @pytest.mark.parametrize("kind", ["nothing", *BAD])
-def test_descriptors(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+def test_discovery_closes_every_file_and_directory(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """Discovery closes every file and directory that it opened, also where it was disappointed by what it found."""
     contents = [bad(sandbox, kind, f"x{i}") for i in range(3)] if kind in BAD else []
 
@@ -198,7 +196,7 @@ def test_descriptors(loader: Loader, sandbox: Sandbox, kind: str) -> None:
 @requirement("DISC-GEN-016")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
 @pytest.mark.parametrize("good", [0, 1, 9], ids=str)
-def test_a_process_that_ends(loader: Loader, sandbox: Sandbox, good: int, way: str) -> None:
+def test_process_ends_normally_after_discovery(loader: Loader, sandbox: Sandbox, good: int, way: str) -> None:
     """A process ends normally after discovery, with memory filled as it is freed, with vendors and without."""
     contents = [f"{sandbox.icd(f'g{i}', platforms=2, extensions=EXTENSIONS, unloadable=True)}\n" for i in range(good)]
     sandbox.vendors_in_order([*contents, bad(sandbox, "list-fails", "x")])
@@ -213,7 +211,7 @@ def test_a_process_that_ends(loader: Loader, sandbox: Sandbox, good: int, way: s
 
 @requirement("DISC-GEN-016")
 @pytest.mark.parametrize("kind", ["nothing", *BAD])
-def test_heap_is_not_damaged(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+def test_discovery_does_not_damage_the_heap(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """Discovery and the end of the loader write to no memory beyond what they asked for, and free nothing twice."""
     contents = [f"{sandbox.icd(n, platforms=2, extensions=EXTENSIONS, unloadable=True)}\n" for n in "ab"]
     if kind in BAD:

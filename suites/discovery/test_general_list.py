@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, requirement
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
 
@@ -68,7 +65,7 @@ def check_usable(cl: Session, sandbox: Sandbox, offers: Sequence[int]) -> None:
 
 @requirement("DISC-GEN-001")
 @pytest.mark.parametrize("offers", OFFERS.values(), ids=OFFERS.keys())
-def test_all_platforms_of_all_vendors(loader: Loader, sandbox: Sandbox, offers: Sequence[int]) -> None:
+def test_all_platforms_of_all_vendors_are_listed(loader: Loader, sandbox: Sandbox, offers: Sequence[int]) -> None:
     """The list is the union of what the vendors offer, and each handle leads to the vendor that offered it."""
     mocks = vendors(sandbox, offers)
 
@@ -91,7 +88,7 @@ def test_all_platforms_of_all_vendors(loader: Loader, sandbox: Sandbox, offers: 
 @requirement("DISC-GEN-001")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("offers", [(1, 2, 3), (1,) * 9], ids=["1-2-3", "9-vendors"])
-def test_all_platforms_however_the_application_runs(
+def test_all_platforms_are_listed_however_the_application_runs(
     loader: Loader, sandbox: Sandbox, offers: Sequence[int], way: str
 ) -> None:
     """The list is complete and usable whatever way the application reaches the loader."""
@@ -115,7 +112,7 @@ def test_nothing_depends_on_what_memory_held_before(loader: Loader, sandbox: San
 
 
 @requirement("DISC-GEN-001")
-def test_union_of_named_libraries_and_directory(loader: Loader, sandbox: Sandbox) -> None:
+def test_named_libraries_and_directory_are_offered_together(loader: Loader, sandbox: Sandbox) -> None:
     """Libraries that a variable names and those of the directory are offered together."""
     loader.require("OCL_ICD_FILENAMES")
     named = [sandbox.icd(f"v{i:02}", platforms=2, suffix=f"V{i:02}") for i in range(3)]
@@ -147,7 +144,9 @@ def test_vendors_with_the_same_suffix_are_all_listed(loader: Loader, sandbox: Sa
 
 
 @requirement("DISC-GEN-001")
-def test_order_of_equal_vendors(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_order_of_equal_vendors_stays_and_all_are_listed(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """The order of vendors that are alike is not specified; a loader keeps to its own, and all are listed."""
     wanted = [f"v{i:02}" for i in (3, 1, 4, 0, 5, 2)]
     mocks = [sandbox.icd(name) for name in wanted]

@@ -7,15 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, Sandbox, Session, Value, requirement
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
-DEVICE_TYPE_GPU = 4
-DEVICE_TYPE_ACCELERATOR = 8
 WAYS = ["plain", "linked", "system", "ordinary_user", "bind_now", "bind_global"]
 
 
@@ -61,7 +55,7 @@ def test_loading_the_loader_loads_no_vendor(loader: Loader, sandbox: Sandbox, wa
 
 @requirement("DISC-GEN-012")
 @pytest.mark.parametrize("way", WAYS)
-def test_process_without_a_call(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_process_without_a_call_loads_no_vendor(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """A process that makes no call ends as usual, and no vendor library was ever loaded."""
     sandbox.vendor("a")
 
@@ -73,7 +67,7 @@ def test_process_without_a_call(loader: Loader, sandbox: Sandbox, way: str) -> N
 
 
 @requirement("DISC-GEN-012")
-def test_opened_and_closed_without_a_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_loader_opened_and_closed_without_a_call_loads_no_vendor(loader: Loader, sandbox: Sandbox) -> None:
     """A loader that is opened and closed without a call loads no vendor; opened again it works."""
     sandbox.vendor("a")
 
@@ -87,7 +81,7 @@ def test_opened_and_closed_without_a_call(loader: Loader, sandbox: Sandbox) -> N
 
 
 @requirement("DISC-GEN-012")
-def test_vendors_that_arrive_before_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_vendors_that_arrive_before_the_first_call_are_found(loader: Loader, sandbox: Sandbox) -> None:
     """What counts is the directory as it stands at the first call, not as it stood when the loader was loaded."""
     mock = sandbox.vendor("gone")
 
@@ -99,7 +93,7 @@ def test_vendors_that_arrive_before_the_first_call(loader: Loader, sandbox: Sand
 
 
 @requirement("DISC-GEN-012")
-def test_environment_at_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_environment_at_the_first_call_counts(loader: Loader, sandbox: Sandbox) -> None:
     """What counts is the environment at the first call, not the one with which the process began."""
     loader.require("OCL_ICD_VENDORS")
     three_vendors(sandbox)
@@ -130,19 +124,27 @@ def _unknown_function(cl: Session, error: Value) -> int:
 
 
 def _context(cl: Session, error: Value) -> int:
-    return cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, error)
+    return cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, error)
 
 
 def _context_without_error(cl: Session, error: Value) -> int:
-    return cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, None)
+    return cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, None)
 
 
 def gl_context_info(cl: Session, properties: list[int] | None) -> int:
     """By the symbol, or by the address where the loader has no such symbol: one of them is the process's first call."""
     function = "clGetGLContextInfoKHR"
     if int(cl.command(f"symbol {function}"), 16):
-        return cl.clGetGLContextInfoKHR(properties, 0x2006, 0, None, None)
-    return cl.call_at(cl.GetExtensionFunctionAddress(function), function, properties, 0x2006, 0, None, None)
+        return cl.clGetGLContextInfoKHR(properties, CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, 0, None, None)
+    return cl.call_at(
+        cl.GetExtensionFunctionAddress(function),
+        function,
+        properties,
+        CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR,
+        0,
+        None,
+        None,
+    )
 
 
 def _gl_context(cl: Session, error: Value) -> int:
@@ -150,7 +152,7 @@ def _gl_context(cl: Session, error: Value) -> int:
 
 
 def _gl_context_with_list(cl: Session, error: Value) -> int:
-    return gl_context_info(cl, [0x2008, 1, 0])
+    return gl_context_info(cl, [CL.GL_CONTEXT_KHR, 1, 0])
 
 
 def _address_for_platform(cl: Session, error: Value) -> int:
@@ -192,7 +194,7 @@ def test_first_call_starts_discovery(
 
 
 @requirement("DISC-GEN-013")
-def test_own_function_in_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_own_function_of_a_vendor_is_found_in_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
     """A vendor's own function is found by its suffix when it is the first thing that is asked for."""
     three_vendors(sandbox)
 
@@ -205,7 +207,7 @@ def test_own_function_in_the_first_call(loader: Loader, sandbox: Sandbox) -> Non
 @requirement("DISC-GEN-013")
 @pytest.mark.parametrize("enumerated", [False, True], ids=["first-call", "later-call"])
 @pytest.mark.parametrize("call", ["context", "gl"])
-def test_default_platform_in_the_first_call(
+def test_default_platform_in_the_first_call_is_the_later_one(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], call: str, enumerated: bool
 ) -> None:
     """Without a platform the answer is a vendor's or an error, as the first call just as after an enumeration."""
@@ -217,24 +219,24 @@ def test_default_platform_in_the_first_call(
         error = cl.buffer(4)
         if call == "context":
             function = "clCreateContextFromType"
-            result = cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, error)
-            assert (error.i32() == 0) == (result != 0)
-            answer = error.i32()
+            result = cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, error)
+            assert (error.code() == 0) == (result != 0)
+            answer: int = error.code()
         else:
             function = "clGetGLContextInfoKHR"
-            answer = gl_context_info(cl, [0x2008, 1, 0])
+            answer = gl_context_info(cl, [CL.GL_CONTEXT_KHR, 1, 0])
         asked = [e.who for e in sandbox.log.calls(function) if e.who != "application"]
         assert len(asked) <= 1
         assert asked or answer < 0, "success, and no vendor was asked"
-    record(f"asks {asked[0]}" if asked else f"answers {answer}")
+    record(f"asks {asked[0]}" if asked else f"answers {int(answer)}")
 
 
 @requirement("DISC-GEN-013")
 @pytest.mark.parametrize(
     "function, arguments",
     [
-        ("clGetPlatformInfo", (None, 0x0902, 0, None, None)),
-        ("clGetDeviceIDs", (None, DEVICE_TYPE_ACCELERATOR, 0, None, None)),
+        ("clGetPlatformInfo", (None, CL.PLATFORM_NAME, 0, None, None)),
+        ("clGetDeviceIDs", (None, CL.DEVICE_TYPE_ACCELERATOR, 0, None, None)),
         ("clGetExtensionFunctionAddressForPlatform", (None, "clSomethingAAA")),
         ("clUnloadPlatformCompiler", (None,)),
         ("clUnloadCompiler", ()),
@@ -245,7 +247,7 @@ def test_default_platform_in_the_first_call(
     ],
     ids=lambda value: value if isinstance(value, str) else "NULL",
 )
-def test_first_call_without_an_object(
+def test_first_call_without_an_object_leaves_all_vendors_to_be_found(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str, arguments: tuple[object, ...]
 ) -> None:
     """A first call without any object may or may not start discovery; it is no crash, and the next call finds all."""
@@ -259,7 +261,7 @@ def test_first_call_without_an_object(
         discovered = len(log.happened("loaded"))
         assert discovered in (0, 3)
         assert len(asked) <= 1
-        answered = "an address" if isinstance(result, Value) and result else str(result)
+        answered = "an address" if isinstance(result, Value) and result else str(int(result))
         answer = f"asks {asked[0]}" if asked else f"answers {answered}"
         record(f"{answer}, {'discovers' if discovered else 'discovers nothing'}")
         check_found_once(cl, sandbox)
@@ -281,7 +283,7 @@ def _asked_for_address(cl: Session, sandbox: Sandbox) -> None:
 
 
 def _made_context(cl: Session, sandbox: Sandbox) -> None:
-    cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, None)
+    cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, None)
 
 
 BEFORE = {
@@ -295,7 +297,7 @@ BEFORE = {
 @requirement("DISC-GEN-011")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
 @pytest.mark.parametrize("first", BEFORE.values(), ids=BEFORE.keys())
-def test_vendors_added_later(
+def test_vendors_added_after_the_first_call_are_not_listed(
     loader: Loader, sandbox: Sandbox, first: Callable[[Session, Sandbox], None], way: str
 ) -> None:
     """A vendor that is added after the first call is not picked up in this process, but in the next one."""
@@ -313,11 +315,11 @@ def test_vendors_added_later(
 
 @requirement("DISC-GEN-011")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
-def test_vendors_added_when_there_was_none(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_vendors_added_after_none_was_found_are_not_listed(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """That there is no platform is found out once, too."""
     with loader.start(sandbox, **options(way)) as cl:
         for _ in range(3):
-            assert cl.clGetPlatformIDs(0, None, cl.buffer(4)) == -1001
+            assert cl.clGetPlatformIDs(0, None, cl.buffer(4)) == CL.PLATFORM_NOT_FOUND_KHR
             if not (sandbox.vendors / "a.icd").exists():
                 sandbox.vendor("a", suffix="AAA")
         assert not cl.GetExtensionFunctionAddress("clSomethingAAA")
@@ -327,7 +329,7 @@ def test_vendors_added_when_there_was_none(loader: Loader, sandbox: Sandbox, way
 
 
 @requirement("DISC-GEN-011")
-def test_everything_changes_after_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
+def test_platforms_stay_when_everything_changes_after_the_first_call(loader: Loader, sandbox: Sandbox) -> None:
     """Files, libraries, environment and folder may go once discovery is over: the platforms stay and work."""
     three_vendors(sandbox)
     other = sandbox.folder("other")
@@ -357,7 +359,7 @@ def test_same_list_again_and_again(loader: Loader, sandbox: Sandbox, way: str) -
         first = cl.GetPlatformIDs()
         for turn in range(20):
             array = cl.buffer(8 * 4)
-            assert cl.clGetPlatformIDs(1 + turn % 4, array, None) == 0
+            assert cl.clGetPlatformIDs(1 + turn % 4, array, None) == CL.SUCCESS
             assert array.handles()[: 1 + turn % 4] == first[: 1 + turn % 4]
             cl.GetDeviceIDs(first[turn % 4])
             cl.clGetPlatformIDs(0, None, None)
@@ -369,7 +371,9 @@ def test_same_list_again_and_again(loader: Loader, sandbox: Sandbox, way: str) -
 @requirement("DISC-GEN-009")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
 @pytest.mark.parametrize("enumerated", [True, False], ids=["after", "before"])
-def test_list_of_a_forked_process(loader: Loader, sandbox: Sandbox, enumerated: bool, way: str) -> None:
+def test_forked_process_has_the_list_of_its_parent(
+    loader: Loader, sandbox: Sandbox, enumerated: bool, way: str
+) -> None:
     """A child process has its parent's list if there was one, and else finds the vendors itself."""
     three_vendors(sandbox)
 

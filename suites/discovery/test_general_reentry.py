@@ -6,16 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Unsupported, requirement
 
 CALLS_BACK = ["constructor_calls_opencl", "enumeration_calls_opencl", "info_calls_opencl"]
 
 
 @requirement("DISC-GEN-014")
 @pytest.mark.parametrize("fault", CALLS_BACK)
-def test_call_from_a_vendor_during_discovery(
+def test_call_from_a_vendor_during_discovery_hangs_nobody(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], fault: str
 ) -> None:
     """A vendor that calls clGetPlatformIDs while it is loaded or asked hangs nobody, and costs no other vendor."""
@@ -34,7 +32,7 @@ def test_call_from_a_vendor_during_discovery(
 
 
 @requirement("DISC-GEN-014")
-def test_call_from_the_destructor_of_a_rejected_vendor(loader: Loader, sandbox: Sandbox) -> None:
+def test_call_from_the_destructor_of_a_rejected_vendor_hangs_nobody(loader: Loader, sandbox: Sandbox) -> None:
     """A rejected vendor that calls clGetPlatformIDs while it is closed again hangs nobody."""
     bad = sandbox.icd("bad", faults=["list_call_fails", "destructor_calls_opencl"])
     mocks = [sandbox.icd("first"), bad, sandbox.icd("last")]
@@ -47,7 +45,7 @@ def test_call_from_the_destructor_of_a_rejected_vendor(loader: Loader, sandbox: 
 
 @requirement("DISC-GEN-014")
 @pytest.mark.parametrize("position", [0, 1, 2], ids=["first", "middle", "last"])
-def test_call_from_a_thread_of_a_vendor_during_discovery(loader: Loader, sandbox: Sandbox, position: int) -> None:
+def test_call_from_a_thread_of_a_vendor_hangs_nobody(loader: Loader, sandbox: Sandbox, position: int) -> None:
     """A thread that a vendor starts while it is loaded may call clGetPlatformIDs: nobody hangs, all are listed."""
     faults = ["constructor_calls_opencl_in_thread"]
     mocks = [sandbox.icd(f"v{i}", faults=faults if i == position else []) for i in range(3)]
@@ -65,7 +63,9 @@ def test_call_from_a_thread_of_a_vendor_during_discovery(loader: Loader, sandbox
 @requirement("DISC-GEN-014")
 @pytest.mark.parametrize("unloadable", [False, True], ids=["stays", "unloadable"])
 @pytest.mark.parametrize("end", ["close", "exit", "exit-linked"])
-def test_call_from_a_destructor_at_the_end(loader: Loader, sandbox: Sandbox, unloadable: bool, end: str) -> None:
+def test_call_from_a_destructor_at_the_end_does_not_crash(
+    loader: Loader, sandbox: Sandbox, unloadable: bool, end: str
+) -> None:
     """A vendor that calls clGetPlatformIDs while the loader or the process ends neither crashes nor hangs it."""
     if end == "exit-linked" and loader.facts.sanitizer:
         raise Unsupported("machine", "a sanitizer's library does not bear to be asked for again after its end")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, requirement
 
 
 @requirement("DISC-GEN-001")
 @pytest.mark.parametrize(("vendors", "platforms"), [(100, 1), (1000, 1), (10, 64), (40, 64)])
-def test_many_vendors(loader: Loader, sandbox: Sandbox, vendors: int, platforms: int) -> None:
+def test_every_platform_of_many_vendors_is_listed_once(
+    loader: Loader, sandbox: Sandbox, vendors: int, platforms: int
+) -> None:
     """Every platform of every vendor is listed once, and the first, the last and one in between are usable."""
     names = [f"v{i}" for i in range(vendors)]
     for name in names:

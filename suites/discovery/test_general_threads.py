@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, Sandbox, Session, requirement
 
 GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
 THREADS = 16
@@ -44,7 +41,9 @@ SLOW = ["loading-first", "loading-last", "counting-first", "counting-last", "nob
 @requirement("DISC-GEN-010")
 @pytest.mark.parametrize("way", ["plain", "linked", "system"])
 @pytest.mark.parametrize("slow", SLOW)
-def test_first_enumeration_in_many_threads(loader: Loader, sandbox: Sandbox, slow: str, way: str) -> None:
+def test_first_enumeration_in_many_threads_gives_each_the_whole_list(
+    loader: Loader, sandbox: Sandbox, slow: str, way: str
+) -> None:
     """Discovery runs once, and every thread sees the complete list in the same order."""
     vendors(sandbox, slow)
 
@@ -66,7 +65,7 @@ def test_first_enumeration_in_many_threads(loader: Loader, sandbox: Sandbox, slo
 
 @requirement("DISC-GEN-010")
 @pytest.mark.parametrize("slow", SLOW)
-def test_first_calls_of_all_kinds_in_threads(loader: Loader, sandbox: Sandbox, slow: str) -> None:
+def test_first_calls_of_all_kinds_in_threads_find_every_vendor(loader: Loader, sandbox: Sandbox, slow: str) -> None:
     """Whichever call of whichever thread comes first: an enumeration, an address, or a context finds every vendor."""
     vendors(sandbox, slow)
 
@@ -89,7 +88,7 @@ def test_first_calls_of_all_kinds_in_threads(loader: Loader, sandbox: Sandbox, s
 
 @requirement("DISC-GEN-010")
 @pytest.mark.parametrize("slow", ["loading-first", "counting-last"])
-def test_rejected_vendors_and_many_threads(loader: Loader, sandbox: Sandbox, slow: str) -> None:
+def test_rejected_vendors_cost_no_thread_the_others(loader: Loader, sandbox: Sandbox, slow: str) -> None:
     """Vendors that are rejected while other threads wait cost nobody the others."""
     vendors(sandbox, slow)
     good = [(sandbox.vendors / entry).read_bytes() for entry in sorted(p.name for p in sandbox.vendors.iterdir())]
@@ -112,7 +111,7 @@ def test_rejected_vendors_and_many_threads(loader: Loader, sandbox: Sandbox, slo
 
 
 @requirement("DISC-GEN-010")
-def test_no_platform_in_many_threads(loader: Loader, sandbox: Sandbox) -> None:
+def test_no_platform_is_reported_to_every_thread(loader: Loader, sandbox: Sandbox) -> None:
     """Where there is no platform, every thread is told so."""
     sandbox.vendor("bad", faults=["enumeration_sleeps=5", "list_call_fails"])
 
@@ -127,7 +126,7 @@ def test_no_platform_in_many_threads(loader: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-GEN-009", "DISC-GEN-010")
-def test_enumerations_in_threads_after_the_first(loader: Loader, sandbox: Sandbox) -> None:
+def test_enumerations_in_threads_give_identical_lists(loader: Loader, sandbox: Sandbox) -> None:
     """A hundred enumerations from several threads give identical lists."""
     vendors(sandbox, "nobody")
 

@@ -8,10 +8,18 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import MockIcd, Sandbox, Unsupported
-from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
+from harness.check import (
+    ANDROID_VENDORS,
+    CL,
+    SYSTEM_LAYERS,
+    SYSTEM_VENDORS,
+    Loader,
+    MockIcd,
+    Sandbox,
+    Session,
+    Unsupported,
+    requirement,
+)
 
 Record = Callable[[str], None]
 
@@ -50,7 +58,7 @@ def compiled_for_android(loader: Loader, sandbox: Sandbox) -> bool:
 
 @requirement("DISC-LNX-001")
 @pytest.mark.parametrize("count", [1, 3])
-def test_compiled_in_directory(loader: Loader, sandbox: Sandbox, count: int) -> None:
+def test_compiled_in_directory_is_read(loader: Loader, sandbox: Sandbox, count: int) -> None:
     """Without any variable the loader finds the vendors of /etc/OpenCL/vendors, and of no similar place."""
     mocks = [vendor(sandbox, f"v{number}") for number in range(count)]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
@@ -72,7 +80,7 @@ def test_compiled_in_directory(loader: Loader, sandbox: Sandbox, count: int) -> 
 
 @requirement("DISC-LNX-027")
 @pytest.mark.parametrize("place", ["absent", "empty"])
-def test_no_compiled_in_directory(loader: Loader, sandbox: Sandbox, place: str) -> None:
+def test_missing_compiled_in_directory_is_platform_not_found(loader: Loader, sandbox: Sandbox, place: str) -> None:
     """Where /etc/OpenCL/vendors is missing or empty there are no platforms."""
     vendor(sandbox, "elsewhere")
     binds = {} if place == "absent" else {SYSTEM_VENDORS: sandbox.vendors}
@@ -85,9 +93,9 @@ def assert_no_platform(cl: Session) -> None:
     files = cl.open_files()
     for _ in range(2):
         count, platforms = cl.buffer(4), cl.buffer(16)
-        assert cl.clGetPlatformIDs(0, None, count) == -1001
-        assert cl.clGetPlatformIDs(2, platforms, count) == -1001
-        assert cl.clGetPlatformIDs(2, platforms, None) == -1001
+        assert cl.clGetPlatformIDs(0, None, count) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(2, platforms, count) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(2, platforms, None) == CL.PLATFORM_NOT_FOUND_KHR
     assert cl.vendor_function("clWho_one") is None
     assert cl.open_files() == files
 
@@ -108,7 +116,9 @@ BARREN = {
 @requirement("DISC-LNX-027")
 @pytest.mark.parametrize("linked", [False, True], ids=["opened", "linked"])
 @pytest.mark.parametrize("barren", BARREN)
-def test_no_vendor_directory(loader: Loader, sandbox: Sandbox, barren: str, linked: bool) -> None:
+def test_missing_vendor_directory_is_platform_not_found(
+    loader: Loader, sandbox: Sandbox, barren: str, linked: bool
+) -> None:
     """A vendor directory that is missing, empty or cannot be opened is the same as having no vendors."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.file("file")
@@ -121,7 +131,7 @@ def test_no_vendor_directory(loader: Loader, sandbox: Sandbox, barren: str, link
 
 @requirement("DISC-LNX-027", "DISC-LNX-012")
 @pytest.mark.parametrize("mode", [0o000, 0o111, 0o444], ids=oct)
-def test_vendor_directory_without_permission(loader: Loader, sandbox: Sandbox, mode: int) -> None:
+def test_vendor_directory_without_permission_is_platform_not_found(loader: Loader, sandbox: Sandbox, mode: int) -> None:
     """A vendor directory that the user may not list, or whose files they may not reach, is the same as none."""
     sandbox.vendor("hidden")
     sandbox.vendors.chmod(mode)
@@ -134,7 +144,7 @@ def test_vendor_directory_without_permission(loader: Loader, sandbox: Sandbox, m
 
 @requirement("DISC-LNX-027", "DISC-LNX-005")
 @pytest.mark.parametrize("count", [1, 2, 100])
-def test_directory_without_configuration_files(loader: Loader, sandbox: Sandbox, count: int) -> None:
+def test_directory_of_other_files_is_platform_not_found(loader: Loader, sandbox: Sandbox, count: int) -> None:
     """A directory that holds other files only is the same as an empty one."""
     mock = vendor(sandbox, "hidden")
     for number in range(count):
@@ -146,7 +156,7 @@ def test_directory_without_configuration_files(loader: Loader, sandbox: Sandbox,
 
 @requirement("DISC-LNX-002")
 @pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 3900])
-def test_long_path_of_the_directory(loader: Loader, sandbox: Sandbox, length: int) -> None:
+def test_directory_with_a_long_path_is_read(loader: Loader, sandbox: Sandbox, length: int) -> None:
     """The vendor directory's files are read whatever the length of its path is."""
     loader.require("OCL_ICD_VENDORS")
     names = ("one", "two", "three")
@@ -160,7 +170,7 @@ def test_long_path_of_the_directory(loader: Loader, sandbox: Sandbox, length: in
 
 @requirement("DISC-LNX-002")
 @pytest.mark.parametrize("length", [4084, 4085, 4086, 4087, 4090, 4095])
-def test_directory_that_leaves_no_room_for_a_name(
+def test_path_too_long_for_directory_and_name_does_no_harm(
     loader: Loader, sandbox: Sandbox, record: Record, length: int
 ) -> None:
     """Where directory and file name together are too long for a path, the file is ignored or read, without harm."""
@@ -264,7 +274,7 @@ def named_files(sandbox: Sandbox, names: Sequence[str], start: str) -> list[str]
 
 @requirement("DISC-LNX-005")
 @pytest.mark.parametrize("way", WAYS)
-def test_every_name_that_ends_in_icd(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_every_file_that_ends_in_icd_is_read(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """Every file whose name ends in ".icd" is read, however long or odd what stands before that is."""
     good = named_files(sandbox, CONSIDERED, "considered")
     with loader.start(sandbox, **WAYS[way]) as cl:
@@ -273,7 +283,7 @@ def test_every_name_that_ends_in_icd(loader: Loader, sandbox: Sandbox, way: str)
 
 @requirement("DISC-LNX-005")
 @pytest.mark.parametrize("name", CONSIDERED[:5])
-def test_single_file(loader: Loader, sandbox: Sandbox, name: str) -> None:
+def test_single_configuration_file_is_read(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """A single configuration file in the directory is read."""
     good = named_files(sandbox, [name], "single")
     with loader.start(sandbox) as cl:
@@ -282,7 +292,7 @@ def test_single_file(loader: Loader, sandbox: Sandbox, name: str) -> None:
 
 @requirement("DISC-LNX-005")
 @pytest.mark.parametrize("way", WAYS)
-def test_no_name_that_ends_otherwise(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_file_that_does_not_end_in_icd_is_not_read(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """A file whose name does not end in ".icd" is not read, even if it names a vendor's library."""
     named_files(sandbox, NOT_CONSIDERED, "other")
     good = named_files(sandbox, ["a.icd", "b.icd"], "considered")
@@ -291,7 +301,7 @@ def test_no_name_that_ends_otherwise(loader: Loader, sandbox: Sandbox, way: str)
 
 
 @requirement("DISC-LNX-006")
-def test_suffix_in_another_case(loader: Loader, sandbox: Sandbox) -> None:
+def test_file_suffix_in_another_case_is_not_read(loader: Loader, sandbox: Sandbox) -> None:
     """A suffix with capital letters is another suffix."""
     named_files(sandbox, OTHER_CASE, "other")
     good = named_files(sandbox, ["a.icd", "A.icd"], "considered")
@@ -302,7 +312,9 @@ def test_suffix_in_another_case(loader: Loader, sandbox: Sandbox) -> None:
 @requirement("DISC-LNX-007")
 @pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "among others"])
-def test_suffix_without_a_name(loader: Loader, sandbox: Sandbox, record: Record, alone: bool, heap: str) -> None:
+def test_file_called_only_icd_does_no_harm(
+    loader: Loader, sandbox: Sandbox, record: Record, alone: bool, heap: str
+) -> None:
     """A file called ".icd" is a configuration file or not; short names around it do no harm."""
     (sandbox.vendors / ".icd").write_text(f"{vendor(sandbox, 'bare')}\n")
     good = [] if alone else named_files(sandbox, ["a.icd"], "considered")
@@ -316,7 +328,7 @@ def test_suffix_without_a_name(loader: Loader, sandbox: Sandbox, record: Record,
 
 @requirement("DISC-LNX-008")
 @pytest.mark.parametrize("name", DOT_FILES)
-def test_dot_file(loader: Loader, sandbox: Sandbox, name: str) -> None:
+def test_configuration_file_that_starts_with_a_dot_is_read(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """A file whose name starts with a dot is a configuration file like any other."""
     good = named_files(sandbox, [name, "a.icd"], "considered")
     with loader.start(sandbox) as cl:
@@ -341,7 +353,7 @@ def test_every_file_is_read_once(loader: Loader, sandbox: Sandbox, count: int, h
 
 @requirement("DISC-LNX-028")
 @pytest.mark.parametrize("bad", [1, 7, 8, 9, 33])
-def test_bad_files_among_good_ones(loader: Loader, sandbox: Sandbox, bad: int) -> None:
+def test_bad_files_cost_no_good_ones(loader: Loader, sandbox: Sandbox, bad: int) -> None:
     """Files that name no library do not keep the files between and after them from being read."""
     names = [f"v{number:03}" for number in range(5)]
     lines = []
@@ -354,7 +366,7 @@ def test_bad_files_among_good_ones(loader: Loader, sandbox: Sandbox, bad: int) -
 
 @requirement("DISC-LNX-005", "DISC-LNX-028")
 @pytest.mark.parametrize("suffix", [".icd", ".txt"])
-def test_ten_thousand_files(loader: Loader, sandbox: Sandbox, suffix: str) -> None:
+def test_directory_of_ten_thousand_files_is_read_to_its_end(loader: Loader, sandbox: Sandbox, suffix: str) -> None:
     """A directory of ten thousand files is read to its end."""
     absent = sandbox.file("absent", "/absent/lib.so\n")
     names = ("one", "two", "three")

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, requirement
 
 # Ways in which an application meets the loader, for what must hold in each of them.
 WAYS: dict[str, dict[str, Any]] = {
@@ -140,7 +137,7 @@ def test_library_whose_name_ends_in_the_letter_n(loader: Loader, sandbox: Sandbo
 @requirement("DISC-LNX-002", "DISC-LNX-013", "DISC-LNX-014")
 @pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
 @pytest.mark.parametrize("end", ["\n", ""], ids=["newline", "no newline"])
-def test_shortest_names(loader: Loader, sandbox: Sandbox, end: str, heap: str) -> None:
+def test_library_name_of_one_character_is_found(loader: Loader, sandbox: Sandbox, end: str, heap: str) -> None:
     """A file name of a single character names a library as well as a longer one does."""
     mocks = [vendor(sandbox, f"v{length}", file="vendor"[:length]) for length in (1, 2, 3, 4, 5)]
     sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
@@ -152,7 +149,7 @@ def test_shortest_names(loader: Loader, sandbox: Sandbox, end: str, heap: str) -
 
 @requirement("DISC-LNX-002", "DISC-LNX-003")
 @pytest.mark.parametrize("size", SIZES)
-def test_long_path(loader: Loader, sandbox: Sandbox, size: int) -> None:
+def test_library_with_a_long_path_is_found(loader: Loader, sandbox: Sandbox, size: int) -> None:
     """A library is found by its path whatever the path's length is, up to the longest that the system takes."""
     mocks = [vendor(sandbox, f"v{number}") for number in range(6)]
     lines = [padded(mock.path, size - 1 + number // 2) for number, mock in enumerate(mocks)]
@@ -164,7 +161,7 @@ def test_long_path(loader: Loader, sandbox: Sandbox, size: int) -> None:
 
 @requirement("DISC-LNX-003", "DISC-LNX-024")
 @pytest.mark.parametrize("size", SIZES)
-def test_path_is_not_cut(loader: Loader, sandbox: Sandbox, size: int) -> None:
+def test_library_path_is_not_cut(loader: Loader, sandbox: Sandbox, size: int) -> None:
     """A line is used whole: its first bytes alone name a library here that nobody asked for."""
     traps = [vendor(sandbox, f"trap{number}") for number in range(3)]
     starts = [padded(trap.path, size - 1 + number) for number, trap in enumerate(traps)]
@@ -179,7 +176,7 @@ def test_path_is_not_cut(loader: Loader, sandbox: Sandbox, size: int) -> None:
 
 @requirement("DISC-LNX-003")
 @pytest.mark.parametrize("end", ["\n", ""], ids=["newline", "no newline"])
-def test_odd_characters_in_an_absolute_path(loader: Loader, sandbox: Sandbox, end: str) -> None:
+def test_odd_characters_in_an_absolute_path_are_kept(loader: Loader, sandbox: Sandbox, end: str) -> None:
     """An absolute path is opened exactly as written, whatever characters it has."""
     mocks = []
     for number, name in enumerate(ODD_NAMES):
@@ -226,7 +223,7 @@ def test_absolute_path_is_not_simplified(loader: Loader, sandbox: Sandbox) -> No
 @requirement("DISC-LNX-024")
 @pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
 @pytest.mark.parametrize("size", [4096, 4097, 8192, 65535, 65536, 1 << 20, 5 << 20])
-def test_line_too_long_for_a_path(loader: Loader, sandbox: Sandbox, size: int, heap: str) -> None:
+def test_line_too_long_for_a_path_is_ignored(loader: Loader, sandbox: Sandbox, size: int, heap: str) -> None:
     """A line beyond the longest path is ignored, and the vendors before and after it are not affected."""
     ended, whole = "a" * (size - 1) + "\n", "a" * size
     sandbox.vendors_in_order([ended, f"{vendor(sandbox, 'one')}\n", whole, f"{vendor(sandbox, 'two')}\n", ended])
@@ -239,7 +236,7 @@ def test_line_too_long_for_a_path(loader: Loader, sandbox: Sandbox, size: int, h
 
 @requirement("DISC-LNX-024")
 @pytest.mark.parametrize("size", [4096, 4097, 5000, 65536, 1 << 20])
-def test_valid_path_beyond_the_longest(loader: Loader, sandbox: Sandbox, size: int) -> None:
+def test_path_one_byte_too_long_is_ignored(loader: Loader, sandbox: Sandbox, size: int) -> None:
     """A path that is one byte too long for the system is ignored, even if a shorter one would name a library."""
     long = vendor(sandbox, "long")
     control = vendor(sandbox, "control")

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, MockIcd, Sandbox, Session, requirement
 
 WAYS: dict[str, dict[str, Any]] = {
     "opened": {},
@@ -68,21 +65,21 @@ def assert_only_good(loader: Loader, sandbox: Sandbox, place: str, bad: bytes, w
 
 @requirement("DISC-LNX-019")
 @pytest.mark.parametrize("place, way", PLACES_AND_WAYS)
-def test_empty_file(loader: Loader, sandbox: Sandbox, place: str, way: str) -> None:
+def test_empty_file_is_passed_over(loader: Loader, sandbox: Sandbox, place: str, way: str) -> None:
     """A file without content names no vendor, and the files before and after it are read."""
     assert_only_good(loader, sandbox, place, b"", way)
 
 
 @requirement("DISC-LNX-020")
 @pytest.mark.parametrize("place, way", PLACES_AND_WAYS)
-def test_file_of_a_newline(loader: Loader, sandbox: Sandbox, place: str, way: str) -> None:
+def test_file_of_one_newline_is_passed_over(loader: Loader, sandbox: Sandbox, place: str, way: str) -> None:
     """A file that holds nothing but a newline names no vendor, and the files before and after it are read."""
     assert_only_good(loader, sandbox, place, b"\n", way)
 
 
 @requirement("DISC-LNX-019", "DISC-LNX-020")
 @pytest.mark.parametrize("bad", [b"", b"\n"], ids=["empty", "newline"])
-def test_empty_file_beside_a_library_without_a_name(loader: Loader, sandbox: Sandbox, bad: bytes) -> None:
+def test_empty_line_does_not_name_a_library(loader: Loader, sandbox: Sandbox, bad: bytes) -> None:
     """An empty line is no name: the directory's own path, or a library called ".so", does not stand in for it."""
     for name in (".so", "lib.so", "lib"):
         vendor(sandbox, f"named {name}", file=name)
@@ -102,16 +99,16 @@ def test_files_that_name_nothing_are_no_vendors(loader: Loader, sandbox: Sandbox
     with loader.start(sandbox) as cl:
         files = cl.open_files()
         number, platforms = cl.buffer(4), cl.buffer(16)
-        assert cl.clGetPlatformIDs(0, None, number) == -1001
-        assert cl.clGetPlatformIDs(2, platforms, number) == -1001
-        assert cl.clGetPlatformIDs(2, platforms, None) == -1001
+        assert cl.clGetPlatformIDs(0, None, number) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(2, platforms, number) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(2, platforms, None) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.vendor_function("clWho_one") is None
         assert cl.open_files() == files
 
 
 @requirement("DISC-LNX-002", "DISC-LNX-024")
 @pytest.mark.parametrize("heap", ["opened", "guarded heap"])
-def test_contents_of_one_byte(loader: Loader, sandbox: Sandbox, heap: str) -> None:
+def test_content_of_one_byte_does_no_harm(loader: Loader, sandbox: Sandbox, heap: str) -> None:
     """No content of a single byte harms a loader, or the vendors between such files."""
     short = [bytes([value]) for value in range(256) if value not in b"\0\n"]
     good = {len(short): "last", 100: "middle", 0: "first"}
@@ -126,7 +123,7 @@ def test_contents_of_one_byte(loader: Loader, sandbox: Sandbox, heap: str) -> No
 @requirement("DISC-LNX-002")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("bad", ["/\n", ".\n", "..", "{folder}\n", "{folder}/", "{folder}/absent.so\n", "{text}\n"])
-def test_content_that_names_no_library(loader: Loader, sandbox: Sandbox, bad: str, way: str) -> None:
+def test_content_that_names_no_library_is_ignored(loader: Loader, sandbox: Sandbox, bad: str, way: str) -> None:
     """A line that names nothing that can be loaded is ignored: a folder, an absent file, a file of text."""
     text = sandbox.file("text.so", "no library\n")
     line = bad.format(folder=sandbox.libraries, text=text).encode()
@@ -193,49 +190,63 @@ def check_around(loader: Loader, sandbox: Sandbox, record: Record, around: str) 
 
 @requirement("DISC-LNX-015")
 @_around("DISC-LNX-015")
-def test_carriage_return(loader: Loader, sandbox: Sandbox, record: Record, around: str) -> None:
+def test_carriage_return_costs_at_most_its_vendor(
+    loader: Loader, sandbox: Sandbox, record: Record, around: str
+) -> None:
     """A carriage return at the end of a line costs that vendor at most, and never another one."""
     check_around(loader, sandbox, record, around)
 
 
 @requirement("DISC-LNX-016")
 @_around("DISC-LNX-016")
-def test_blanks_around_the_path(loader: Loader, sandbox: Sandbox, record: Record, around: str) -> None:
+def test_blanks_around_the_path_cost_at_most_their_vendor(
+    loader: Loader, sandbox: Sandbox, record: Record, around: str
+) -> None:
     """Blanks around a path cost that vendor at most, and never another one."""
     check_around(loader, sandbox, record, around)
 
 
 @requirement("DISC-LNX-017")
 @_around("DISC-LNX-017")
-def test_several_newlines(loader: Loader, sandbox: Sandbox, record: Record, around: str) -> None:
+def test_several_newlines_cost_at_most_their_vendor(
+    loader: Loader, sandbox: Sandbox, record: Record, around: str
+) -> None:
     """More newlines than one cost that vendor at most, and never another one."""
     check_around(loader, sandbox, record, around)
 
 
 @requirement("DISC-LNX-021")
 @_around("DISC-LNX-021")
-def test_nul_behind_the_path(loader: Loader, sandbox: Sandbox, record: Record, around: str) -> None:
+def test_nul_after_the_path_costs_at_most_its_vendor(
+    loader: Loader, sandbox: Sandbox, record: Record, around: str
+) -> None:
     """A NUL and what follows it costs that vendor at most, and never another one."""
     check_around(loader, sandbox, record, around)
 
 
 @requirement("DISC-LNX-022")
 @_around("DISC-LNX-022")
-def test_byte_order_mark(loader: Loader, sandbox: Sandbox, record: Record, around: str) -> None:
+def test_byte_order_mark_costs_at_most_its_vendor(
+    loader: Loader, sandbox: Sandbox, record: Record, around: str
+) -> None:
     """A byte-order mark costs that vendor at most, and never another one."""
     check_around(loader, sandbox, record, around)
 
 
 @requirement("DISC-LNX-023")
 @_around("DISC-LNX-023")
-def test_comment_in_the_line(loader: Loader, sandbox: Sandbox, record: Record, around: str) -> None:
+def test_comment_in_the_line_costs_at_most_its_vendor(
+    loader: Loader, sandbox: Sandbox, record: Record, around: str
+) -> None:
     """What looks like a comment costs that vendor at most, and never another one."""
     check_around(loader, sandbox, record, around)
 
 
 @requirement("DISC-LNX-016")
 @pytest.mark.parametrize("blank", [" ", "\t"], ids=["blank", "tab"])
-def test_leading_blank_of_a_bare_name(loader: Loader, sandbox: Sandbox, record: Record, blank: str) -> None:
+def test_leading_blank_of_a_bare_name_loads_nothing_else(
+    loader: Loader, sandbox: Sandbox, record: Record, blank: str
+) -> None:
     """A blank before a file name is part of the name or not; nothing else is loaded for it."""
     vendor(sandbox, "stripped", file="libvendor.so")
     vendor(sandbox, "kept", file=f"{blank}libvendor.so")
@@ -266,7 +277,7 @@ LINES = {
 
 @requirement("DISC-LNX-018")
 @pytest.mark.parametrize("lines", LINES)
-def test_second_line(loader: Loader, sandbox: Sandbox, record: Record, lines: str) -> None:
+def test_second_line_brings_in_no_vendor(loader: Loader, sandbox: Sandbox, record: Record, lines: str) -> None:
     """A file names at most one vendor, that of its first line; a second line brings in no other one."""
     paths = {name: vendor(sandbox, name).path for name in ("first", "second")}
     content = LINES[lines].format(**paths).encode()
@@ -277,7 +288,9 @@ def test_second_line(loader: Loader, sandbox: Sandbox, record: Record, lines: st
 
 @requirement("DISC-LNX-023")
 @pytest.mark.parametrize("comment", ["# a comment", "#", "; a comment", "// a comment"])
-def test_comment_line(loader: Loader, sandbox: Sandbox, record: Record, comment: str) -> None:
+def test_comment_before_the_line_costs_at_most_its_vendor(
+    loader: Loader, sandbox: Sandbox, record: Record, comment: str
+) -> None:
     """A comment before the library's line costs that vendor at most, and never another one."""
     path = vendor(sandbox, "behind").path
     record(whose(loader, sandbox, f"{comment}\n{path}\n".encode(), {"comment skipped": "behind"}))
@@ -295,7 +308,9 @@ NUL_FIRST = {
 @requirement("DISC-LNX-021")
 @pytest.mark.parametrize("way", ["opened", "guarded heap"])
 @pytest.mark.parametrize("content", NUL_FIRST)
-def test_nul_at_the_start(loader: Loader, sandbox: Sandbox, record: Record, content: str, way: str) -> None:
+def test_nul_at_the_start_is_ignored_without_harm(
+    loader: Loader, sandbox: Sandbox, record: Record, content: str, way: str
+) -> None:
     """A file that starts with a NUL is ignored without harm."""
     line = NUL_FIRST[content].format(path=vendor(sandbox, "behind")).encode()
     record(whose(loader, sandbox, line, {"NUL skipped": "behind"}, way))
@@ -307,7 +322,7 @@ LINE_ENDS = {"LF LF": b"\n\n", "LF LF LF": b"\n\n\n", "65536 LF": b"\n" * 65536,
 @requirement("DISC-LNX-017")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("content", LINE_ENDS)
-def test_nothing_but_line_ends(loader: Loader, sandbox: Sandbox, content: str, way: str) -> None:
+def test_file_of_line_ends_names_no_vendor(loader: Loader, sandbox: Sandbox, content: str, way: str) -> None:
     """A file that holds nothing but line ends names no vendor and does no harm."""
     assert whose(loader, sandbox, LINE_ENDS[content], {}, way) == "ignored"
 
@@ -322,7 +337,7 @@ MARKS = {
 
 @requirement("DISC-LNX-022")
 @pytest.mark.parametrize("content", MARKS)
-def test_byte_order_mark_alone(loader: Loader, sandbox: Sandbox, content: str) -> None:
+def test_byte_order_mark_alone_names_no_vendor(loader: Loader, sandbox: Sandbox, content: str) -> None:
     """A file that holds a byte-order mark and no path names no vendor and does no harm."""
     assert whose(loader, sandbox, MARKS[content], {}) == "ignored"
 

@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.session import CommandError
-from harness.sandbox import MockIcd, Sandbox
-from harness.subject.loader import Loader
+from harness.check import CommandError, Loader, MockIcd, Sandbox, Session, requirement
 
 Record = Callable[[str], None]
 
@@ -90,7 +86,7 @@ def test_bare_name_is_searched_by_the_dynamic_linker(loader: Loader, sandbox: Sa
 @requirement("DISC-LNX-004")
 @pytest.mark.parametrize("way", ["opened", "linked", "private root"])
 @pytest.mark.parametrize("name", ["libvendor.so", "vendor"])
-def test_bare_name_outside_the_search(loader: Loader, sandbox: Sandbox, name: str, way: str) -> None:
+def test_bare_name_outside_the_search_is_not_found(loader: Loader, sandbox: Sandbox, name: str, way: str) -> None:
     """A file name is not looked up in the vendor directory, the working folder, or beside other vendors' libraries."""
     vendor(sandbox, "beside", file=name)
     vendor(sandbox, "in_vendors", file=name, folder=sandbox.vendors)
@@ -103,7 +99,7 @@ def test_bare_name_outside_the_search(loader: Loader, sandbox: Sandbox, name: st
 
 
 @requirement("DISC-LNX-004")
-def test_bare_name_of_a_loaded_library(loader: Loader, sandbox: Sandbox) -> None:
+def test_bare_name_like_a_loaded_library_is_not_that_library(loader: Loader, sandbox: Sandbox) -> None:
     """A file name that differs from a vendor's by its start or its end is not taken for it."""
     sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
     good = vendor(sandbox, "good", file="libvendor.so")
@@ -117,7 +113,9 @@ def test_bare_name_of_a_loaded_library(loader: Loader, sandbox: Sandbox) -> None
 @requirement("DISC-LNX-026")
 @pytest.mark.parametrize("path", ["./libvendor.so", "sub/libvendor.so", "sub/../libvendor.so", ".//libvendor.so"])
 @pytest.mark.parametrize("moved", [False, True], ids=["as started", "after chdir"])
-def test_relative_path(loader: Loader, sandbox: Sandbox, record: Record, path: str, moved: bool) -> None:
+def test_relative_path_is_ignored_or_read_from_one_place(
+    loader: Loader, sandbox: Sandbox, record: Record, path: str, moved: bool
+) -> None:
     """A relative path with a slash is ignored or read from one place, and never from two."""
     places = {"vendor directory": sandbox.vendors, "folder at start": sandbox.root, "library path": sandbox.libraries}
     places["working folder"] = sandbox.folder("working")
@@ -192,7 +190,7 @@ def broken_library(sandbox: Sandbox, broken: str) -> Path:
 @requirement("DISC-LNX-035")
 @pytest.mark.parametrize("place", ["middle", "everywhere"])
 @pytest.mark.parametrize("broken", BROKEN)
-def test_library_that_is_refused(loader: Loader, sandbox: Sandbox, broken: str, place: str) -> None:
+def test_library_that_the_linker_refuses_is_ignored(loader: Loader, sandbox: Sandbox, broken: str, place: str) -> None:
     """A library that the dynamic linker refuses is ignored, and the vendors before and after it are listed."""
     assert_ignored(loader, sandbox, place, broken_library(sandbox, broken))
 
@@ -200,7 +198,7 @@ def test_library_that_is_refused(loader: Loader, sandbox: Sandbox, broken: str, 
 @requirement("DISC-LNX-035")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("place", PLACES)
-def test_library_of_another_machine(loader: Loader, sandbox: Sandbox, place: str, way: str) -> None:
+def test_library_of_another_machine_is_ignored(loader: Loader, sandbox: Sandbox, place: str, way: str) -> None:
     """A library for another machine is ignored wherever it stands, and however the loader is loaded."""
     assert_ignored(loader, sandbox, place, broken_library(sandbox, "no machine"), way)
 
@@ -208,7 +206,9 @@ def test_library_of_another_machine(loader: Loader, sandbox: Sandbox, place: str
 @requirement("DISC-LNX-035")
 @pytest.mark.parametrize("place", ["only", "everywhere"])
 @pytest.mark.parametrize("kind", ["folder", "empty file", "dangling link", "program", "absent folder", "/dev/null"])
-def test_what_is_no_library(loader: Loader, sandbox: Sandbox, kind: str, place: str) -> None:
+def test_path_of_something_other_than_a_library_is_ignored(
+    loader: Loader, sandbox: Sandbox, kind: str, place: str
+) -> None:
     """A path to something other than a library is ignored, and the vendors before and after it are listed."""
     (sandbox.root / "dangling").symlink_to("absent")
     paths = {
@@ -224,7 +224,7 @@ def test_what_is_no_library(loader: Loader, sandbox: Sandbox, kind: str, place: 
 
 @requirement("DISC-LNX-035")
 @pytest.mark.parametrize("place", ["first", "everywhere"])
-def test_library_without_permission(loader: Loader, sandbox: Sandbox, place: str) -> None:
+def test_library_without_permission_is_ignored(loader: Loader, sandbox: Sandbox, place: str) -> None:
     """A library that the user may not read is ignored, and the vendors before and after it are listed."""
     closed = vendor(sandbox, "closed")
     good = good_vendors(sandbox, place, closed)
@@ -240,7 +240,7 @@ def test_library_without_permission(loader: Loader, sandbox: Sandbox, place: str
 @requirement("DISC-LNX-035")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("place", PLACES)
-def test_library_that_needs_an_absent_one(loader: Loader, sandbox: Sandbox, place: str, way: str) -> None:
+def test_library_that_needs_an_absent_one_is_ignored(loader: Loader, sandbox: Sandbox, place: str, way: str) -> None:
     """A library that cannot be loaded for want of another is ignored, and the vendors around it are listed."""
     needy = vendor(sandbox, "needy", variant="icd_needs_absent_library")
     assert_ignored(loader, sandbox, place, needy, way)
@@ -248,7 +248,7 @@ def test_library_that_needs_an_absent_one(loader: Loader, sandbox: Sandbox, plac
 
 @requirement("DISC-LNX-035")
 @pytest.mark.parametrize("place", ["only", "first", "last"])
-def test_library_whose_platform_fails(loader: Loader, sandbox: Sandbox, place: str) -> None:
+def test_library_whose_platform_fails_is_opened_once_and_closed(loader: Loader, sandbox: Sandbox, place: str) -> None:
     """A library that loads but offers no usable platform is opened once and closed again, and nothing of it stays."""
     dropped = vendor(sandbox, "dropped", faults=["suffix_size_fails"])
     good = good_vendors(sandbox, place, dropped)
@@ -264,7 +264,9 @@ def test_library_whose_platform_fails(loader: Loader, sandbox: Sandbox, place: s
 
 @requirement("DISC-LNX-032")
 @pytest.mark.parametrize("place", ["only", "first", "middle", "last"])
-def test_unresolved_symbol(loader: Loader, sandbox: Sandbox, record: Record, place: str) -> None:
+def test_library_with_an_unresolved_symbol_costs_no_other_vendor(
+    loader: Loader, sandbox: Sandbox, record: Record, place: str
+) -> None:
     """A library with a symbol that nobody has is accepted and usable, or ignored; the other vendors are listed."""
     unresolved = vendor(sandbox, "unresolved", variant="icd_unresolved")
     names = good_vendors(sandbox, place, unresolved)
@@ -277,7 +279,9 @@ def test_unresolved_symbol(loader: Loader, sandbox: Sandbox, record: Record, pla
 
 @requirement("DISC-LNX-032")
 @pytest.mark.parametrize("place", PLACES)
-def test_unresolved_symbol_when_all_are_bound_at_once(loader: Loader, sandbox: Sandbox, place: str) -> None:
+def test_library_with_an_unresolved_symbol_bound_at_once_is_ignored(
+    loader: Loader, sandbox: Sandbox, place: str
+) -> None:
     """Where the dynamic linker binds everything at once (LD_BIND_NOW), a library with a missing symbol is ignored."""
     sandbox.env["LD_BIND_NOW"] = "1"
     assert_ignored(loader, sandbox, place, vendor(sandbox, "unresolved", variant="icd_unresolved"))
@@ -340,7 +344,9 @@ def other_name(sandbox: Sandbox, mock: MockIcd, kind: str) -> str:
 @requirement("DISC-LNX-029", "DISC-LNX-030")
 @pytest.mark.parametrize("order", ["adjacent", "apart", "thrice"])
 @pytest.mark.parametrize("kind", ["same path", "symbolic link", "hard link", "other spelling", "bare name"])
-def test_library_named_again(loader: Loader, sandbox: Sandbox, record: Record, kind: str, order: str) -> None:
+def test_library_named_by_two_files_counts_alike_in_every_spelling(
+    loader: Loader, sandbox: Sandbox, record: Record, kind: str, order: str
+) -> None:
     """A library that two files name is one vendor, or two of the same, alike for every way to name it."""
     again, good = vendor(sandbox, "again", platforms=2), vendor(sandbox, "good")
     sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
@@ -365,7 +371,7 @@ def test_library_named_again(loader: Loader, sandbox: Sandbox, record: Record, k
 
 @requirement("DISC-LNX-031")
 @pytest.mark.parametrize("count", [2, 3, 9])
-def test_copy_of_a_library(loader: Loader, sandbox: Sandbox, count: int) -> None:
+def test_copy_of_a_library_is_another_vendor(loader: Loader, sandbox: Sandbox, count: int) -> None:
     """A copy of a library is another vendor, even if its platforms have the same names."""
     copies = []
     for number in range(count):
@@ -386,7 +392,7 @@ def test_copy_of_a_library(loader: Loader, sandbox: Sandbox, count: int) -> None
 
 @requirement("DISC-LNX-025")
 @pytest.mark.parametrize("way, place", [("opened", "first"), ("linked", "middle")])
-def test_loader_named_as_a_vendor(loader: Loader, sandbox: Sandbox, way: str, place: str) -> None:
+def test_loader_named_as_a_vendor_is_ignored(loader: Loader, sandbox: Sandbox, way: str, place: str) -> None:
     """A file that names the loader itself is ignored: no endless search, and no platform is listed twice."""
     names: dict[str, object] = {"opened": loader.path, "linked": "libOpenCL.so.1"}
     good = good_vendors(sandbox, place, names[way])
@@ -397,7 +403,7 @@ def test_loader_named_as_a_vendor(loader: Loader, sandbox: Sandbox, way: str, pl
 
 
 @requirement("DISC-LNX-025")
-def test_copy_of_the_loader_named_as_a_vendor(loader: Loader, sandbox: Sandbox, record: Record) -> None:
+def test_copy_of_the_loader_named_as_a_vendor_ends_the_search(loader: Loader, sandbox: Sandbox, record: Record) -> None:
     """A file that names a copy of the loader does not make the search endless; the good vendors are listed."""
     copy = sandbox.root / "copy-of-the-loader.so"
     shutil.copyfile(loader.path, copy)

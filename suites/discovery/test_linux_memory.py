@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Leaked, Loader, Sandbox, requirement
 
 # A list with room for each file may stay; a path or the content of a file is larger than an element of it.
 MORE = 64
@@ -44,7 +41,7 @@ ENTRIES: dict[str, Callable[[Path], object]] = {
 
 @requirement("DISC-GEN-016", "DISC-LNX-009", "DISC-LNX-010", "DISC-LNX-019", "DISC-LNX-024")
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_memory_of_ignored_files(loader: Loader, sandbox: Sandbox, entry: str) -> None:
+def test_memory_does_not_grow_with_ignored_files(loader: Loader, sandbox: Sandbox, entry: str) -> None:
     """The memory in use after discovery does not grow with the number of files that bring in no vendor."""
     sandbox.vendor("good")
     ENTRIES[entry](sandbox.vendors / "first.icd")
@@ -57,7 +54,7 @@ def test_memory_of_ignored_files(loader: Loader, sandbox: Sandbox, entry: str) -
 
 
 @requirement("DISC-GEN-016", "DISC-LNX-012")
-def test_memory_of_unreadable_files(loader: Loader, sandbox: Sandbox) -> None:
+def test_memory_does_not_grow_with_unreadable_files(loader: Loader, sandbox: Sandbox) -> None:
     """The memory in use after discovery does not grow with the number of files that the user may not read."""
     sandbox.vendor("good")
     sandbox.vendor_file("first.icd", "/absent/lib.so\n").chmod(0)
@@ -70,7 +67,7 @@ def test_memory_of_unreadable_files(loader: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-GEN-016", "DISC-LNX-002")
-def test_memory_of_a_file_that_is_read(loader: Loader, sandbox: Sandbox) -> None:
+def test_memory_does_not_keep_the_content_of_a_file(loader: Loader, sandbox: Sandbox) -> None:
     """The content of a configuration file is not kept: a large one leaves no more memory in use than a small one."""
     mock = sandbox.icd("good")
     sandbox.vendor_file("a.icd", f"{mock}\n")

@@ -13,10 +13,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import MockIcd, Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import Loader, MockIcd, Sandbox, Session, Unsupported, requirement
 
 Maker = Callable[[Path], object]
 
@@ -129,14 +126,14 @@ def _special(identifier: str) -> pytest.MarkDecorator:
 @requirement("DISC-LNX-009")
 @pytest.mark.parametrize("place", PLACES)
 @_special("DISC-LNX-009")
-def test_folder(loader: Loader, sandbox: Sandbox, special: str, place: str) -> None:
+def test_folder_that_ends_in_icd_is_passed_over(loader: Loader, sandbox: Sandbox, special: str, place: str) -> None:
     """A folder whose name ends in ".icd" is passed over, and the files before and after it are read."""
     assert_only_good(loader, sandbox, place, SPECIAL[special][1])
 
 
 @requirement("DISC-LNX-009")
 @pytest.mark.parametrize("place", PLACES)
-def test_folder_with_configuration_files(loader: Loader, sandbox: Sandbox, place: str) -> None:
+def test_folder_of_configuration_files_is_not_searched(loader: Loader, sandbox: Sandbox, place: str) -> None:
     """A folder in the vendor directory is not searched for configuration files."""
     hidden = vendor(sandbox, "hidden")
 
@@ -151,7 +148,7 @@ def test_folder_with_configuration_files(loader: Loader, sandbox: Sandbox, place
 @requirement("DISC-LNX-010")
 @pytest.mark.parametrize("place", PLACES)
 @_special("DISC-LNX-010")
-def test_link_to_nothing(loader: Loader, sandbox: Sandbox, special: str, place: str) -> None:
+def test_link_to_nothing_is_passed_over(loader: Loader, sandbox: Sandbox, special: str, place: str) -> None:
     """A link that leads to no file is passed over, and the files before and after it are read."""
     assert_only_good(loader, sandbox, place, SPECIAL[special][1])
 
@@ -159,7 +156,7 @@ def test_link_to_nothing(loader: Loader, sandbox: Sandbox, special: str, place: 
 @requirement("DISC-LNX-011")
 @pytest.mark.parametrize("place", ["first"])
 @_special("DISC-LNX-011")
-def test_special_file(loader: Loader, sandbox: Sandbox, special: str, place: str) -> None:
+def test_special_file_does_not_stop_discovery(loader: Loader, sandbox: Sandbox, special: str, place: str) -> None:
     """A special file called like a configuration file does not stop discovery."""
     os.mkfifo(sandbox.root / "fifo")
     assert_only_good(loader, sandbox, place, SPECIAL[special][1])
@@ -179,7 +176,7 @@ LINKS = {
 @requirement("DISC-LNX-010")
 @pytest.mark.parametrize("place", ["only", "first", "last"])
 @pytest.mark.parametrize("link", LINKS)
-def test_link_to_a_file(loader: Loader, sandbox: Sandbox, link: str, place: str) -> None:
+def test_link_to_a_configuration_file_is_followed(loader: Loader, sandbox: Sandbox, link: str, place: str) -> None:
     """A link to a configuration file is followed, whatever the file's own name is."""
     folder = sandbox.folder("elsewhere")
     line = f"{vendor(sandbox, 'linked')}\n"
@@ -205,7 +202,7 @@ def test_link_counts_by_its_own_name(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("DISC-LNX-010")
 @pytest.mark.parametrize("way", ["variable", "private root"])
-def test_linked_vendor_directory(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_linked_vendor_directory_is_read(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """A vendor directory that is reached through a link is read like any other."""
     (sandbox.root / "link").symlink_to(sandbox.vendors)
     sandbox.vendor_file("a.icd", f"{vendor(sandbox, 'one')}\n")
@@ -217,7 +214,7 @@ def test_linked_vendor_directory(loader: Loader, sandbox: Sandbox, way: str) -> 
 
 
 @requirement("DISC-LNX-010")
-def test_hard_link(loader: Loader, sandbox: Sandbox) -> None:
+def test_hard_link_to_a_configuration_file_is_read(loader: Loader, sandbox: Sandbox) -> None:
     """A configuration file that has another name outside the directory is read like any other."""
     outside = sandbox.file("outside.txt", f"{vendor(sandbox, 'one')}\n")
     os.link(outside, sandbox.vendors / "a.icd")
@@ -231,7 +228,7 @@ UNREADABLE = ["file", "write-only file", "folder", "link into a closed folder", 
 @requirement("DISC-LNX-012")
 @pytest.mark.parametrize("place", ["only", "first", "last"])
 @pytest.mark.parametrize("kind", UNREADABLE)
-def test_unreadable_file(loader: Loader, sandbox: Sandbox, kind: str, place: str) -> None:
+def test_unreadable_file_is_passed_over(loader: Loader, sandbox: Sandbox, kind: str, place: str) -> None:
     """A configuration file that the user may not read is passed over, and the files around it are read."""
     line = f"{vendor(sandbox, 'hidden')}\n"
     closed = sandbox.folder("closed")
@@ -249,7 +246,7 @@ def test_unreadable_file(loader: Loader, sandbox: Sandbox, kind: str, place: str
 
 
 @requirement("DISC-LNX-012")
-def test_unreadable_file_becomes_readable(loader: Loader, sandbox: Sandbox) -> None:
+def test_unreadable_file_that_becomes_readable_is_read(loader: Loader, sandbox: Sandbox) -> None:
     """Only the permission to read makes the difference: the same file is read once the user may read it."""
     vendor(sandbox, "hidden")
     file = sandbox.vendor_file("a.icd", f"{sandbox.libraries}/libhidden.so\n")
@@ -262,7 +259,9 @@ def test_unreadable_file_becomes_readable(loader: Loader, sandbox: Sandbox) -> N
 @requirement("DISC-LNX-009", "DISC-LNX-010", "DISC-LNX-028")
 @pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
 @pytest.mark.parametrize("special", [name for name in SPECIAL if SPECIAL[name][0] != "DISC-LNX-011"])
-def test_many_special_entries(loader: Loader, sandbox: Sandbox, special: str, heap: str) -> None:
+def test_many_special_entries_do_not_disturb_the_count_of_files(
+    loader: Loader, sandbox: Sandbox, special: str, heap: str
+) -> None:
     """More entries that are passed over than files that are read do not disturb the counting of the files."""
     makers: list[Maker] = [SPECIAL[special][1]] * 9
     makers.insert(4, plain_file(f"{vendor(sandbox, 'one')}\n"))
@@ -274,7 +273,7 @@ def test_many_special_entries(loader: Loader, sandbox: Sandbox, special: str, he
 
 @requirement("DISC-LNX-012", "DISC-LNX-002")
 @pytest.mark.parametrize("mode", [0o400, 0o440, 0o600, 0o640, 0o644, 0o755, 0o777, 0o4644], ids=oct)
-def test_mode_of_a_readable_file(loader: Loader, sandbox: Sandbox, mode: int) -> None:
+def test_readable_file_of_any_mode_is_read(loader: Loader, sandbox: Sandbox, mode: int) -> None:
     """A configuration file that the program may read is read, whatever else its mode says."""
     sandbox.vendor("plain")
     sandbox.vendor_file("mode.icd", f"{sandbox.icd('mode')}\n").chmod(mode)

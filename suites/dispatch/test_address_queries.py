@@ -6,16 +6,19 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.calllog.reader import CallLog, Event
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.patterns import answered
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.capabilities import LOADER_INFO
-from harness.subject.loader import Loader
+from harness.check import (
+    LOADER_INFO,
+    CallLog,
+    Event,
+    Loader,
+    Sandbox,
+    Session,
+    Value,
+    answer_pattern,
+    api,
+    requirement,
+    slots,
+)
 
 QUERY = "clGetExtensionFunctionAddress"
 PLATFORM_QUERY = "clGetExtensionFunctionAddressForPlatform"
@@ -90,11 +93,11 @@ def test_answer_of_a_platform_is_unchanged(loader: Loader, sandbox: Sandbox) -> 
     with loader.start(sandbox) as cl:
         for owner, platform in platforms_by_owner(cl) * 2:
             for name in ("clFooAAA", "clFooBBB", "clFooCCC", "clFoo", CREATED_BY_KHR):
-                assert address(cl, platform, name) == answered(owner, PLATFORM_QUERY, 2)
+                assert address(cl, platform, name) == answer_pattern(owner, PLATFORM_QUERY, 2)
 
 
 @requirement("DISP-EXT-009")
-def test_core_functions_of_a_platform(loader: Loader, sandbox: Sandbox) -> None:
+def test_core_name_of_a_platform_is_not_the_loaders_function(loader: Loader, sandbox: Sandbox) -> None:
     """A name of the core leads to no function of the loader: it is unknown, or the platform's own affair."""
     vendors(loader, sandbox)
     asked = []
@@ -111,7 +114,7 @@ def test_core_functions_of_a_platform(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("DISP-EXT-014")
 @pytest.mark.parametrize("name", OF_ICDS)
-def test_functions_between_loader_and_vendor(loader: Loader, sandbox: Sandbox, name: str) -> None:
+def test_functions_for_the_loader_are_not_given_to_the_application(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """What a vendor has for the loader only is not given to the application."""
     vendors(loader, sandbox)
     with loader.start(sandbox) as cl:
@@ -122,7 +125,7 @@ def test_functions_between_loader_and_vendor(loader: Loader, sandbox: Sandbox, n
 
 
 @requirement("DISP-EXT-001")
-def test_no_name(loader: Loader, sandbox: Sandbox) -> None:
+def test_null_name_of_a_platform_reaches_no_vendor(loader: Loader, sandbox: Sandbox) -> None:
     """NULL is no name: nobody is asked for it, of whatever platform."""
     vendors(loader, sandbox)
     with loader.start(sandbox) as cl:
@@ -136,7 +139,7 @@ def test_no_name(loader: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-EXT-013")
-def test_known_name_of_no_platform(loader: Loader, sandbox: Sandbox) -> None:
+def test_known_name_of_no_platform_is_found(loader: Loader, sandbox: Sandbox) -> None:
     """A function that the loader has is found without a platform, be it in a first call or a later one."""
     vendors(loader, sandbox)
     queried = [name for name, slot in slots().items() if slot.reached == "query"]
@@ -149,7 +152,9 @@ def test_known_name_of_no_platform(loader: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-EXT-013", "DISP-EXT-004")
-def test_unknown_name_of_no_platform(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_unknown_name_of_no_platform_is_null_or_the_first_platforms(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """Without a platform an unknown name leads to nothing, or to what the first platform has (grey area 7)."""
     vendors(loader, sandbox)
     asked = [*OF_NOBODY, *NEAR_KNOWN]
@@ -167,7 +172,7 @@ def test_unknown_name_of_no_platform(loader: Loader, sandbox: Sandbox, record: C
 
 
 @requirement("DISP-EXT-004")
-def test_no_vendor_at_all(loader: Loader, sandbox: Sandbox) -> None:
+def test_unknown_name_without_vendors_is_null(loader: Loader, sandbox: Sandbox) -> None:
     """Without a vendor no unknown name leads to anything."""
     with loader.start(sandbox) as cl:
         assert [name for name in OF_NOBODY if cl.clGetExtensionFunctionAddress(name)] == []
@@ -177,7 +182,7 @@ def test_no_vendor_at_all(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("DISP-EXT-020")
 @pytest.mark.parametrize("way", ["suffix", "suffix-in-child", "no-platform", "known-name"])
-def test_query_is_the_first_call(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_address_query_as_first_call_finds_all_vendors(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """A query that comes first finds all vendors."""
     vendors(loader, sandbox)
     with loader.start(sandbox) as cl:

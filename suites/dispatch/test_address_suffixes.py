@@ -8,15 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.capabilities import LOADER_INFO
-from harness.subject.loader import Loader
+from harness.check import LOADER_INFO, CallLog, Loader, Sandbox, Session, Value, api, requirement, slots
 
 QUERY = "clGetExtensionFunctionAddress"
 LONGEST_LOGGED = 100  # a longer name may be cut in the log
@@ -121,7 +113,7 @@ def names_in(world: World) -> list[str]:
 @requirement("DISP-EXT-003", "DISP-EXT-004", "DISP-EXT-007", "DISP-EXT-008")
 @pytest.mark.parametrize("order", ["first-to-last", "last-to-first"])
 @pytest.mark.parametrize("world", WORLDS)
-def test_suffix_tells_the_vendor(loader: Loader, sandbox: Sandbox, world: str, order: str) -> None:
+def test_suffix_chooses_the_vendor(loader: Loader, sandbox: Sandbox, world: str, order: str) -> None:
     """A name goes to the vendor whose suffix ends it, unchanged, and so does the answer; any other one is unknown."""
     make(loader, sandbox, WORLDS[world], list(WORLDS[world])[:: 1 if order == "first-to-last" else -1])
     names = names_in(WORLDS[world])
@@ -134,7 +126,7 @@ def test_suffix_tells_the_vendor(loader: Loader, sandbox: Sandbox, world: str, o
 
 @requirement("DISP-EXT-003")
 @pytest.mark.parametrize("order", ["ab", "ba"])
-def test_suffixes_that_end_each_other(
+def test_suffixes_that_end_each_other_ask_one_vendor(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], order: str
 ) -> None:
     """Where several suffixes end a name, one vendor is asked: the first platform's, or the longest suffix's."""
@@ -156,7 +148,7 @@ def test_suffixes_that_end_each_other(
 
 @requirement("DISP-EXT-005")
 @pytest.mark.parametrize("order", itertools.permutations("abc"), ids="".join)
-def test_equal_suffixes(loader: Loader, sandbox: Sandbox, order: tuple[str, ...]) -> None:
+def test_equal_suffixes_ask_the_first_platform(loader: Loader, sandbox: Sandbox, order: tuple[str, ...]) -> None:
     """The first of several platforms with a suffix is asked, and no other one, even if it answers NULL."""
     mocks = {"a": sandbox.icd("a", suffix="ARM", functions={"lacks": ["clSVMAllocARM"]})}
     mocks |= {vendor: sandbox.icd(vendor, suffix="ARM") for vendor in "bc"}
@@ -172,7 +164,9 @@ def test_equal_suffixes(loader: Loader, sandbox: Sandbox, order: tuple[str, ...]
 
 @requirement("DISP-EXT-006")
 @pytest.mark.parametrize("order", itertools.permutations("abc"), ids="".join)
-def test_empty_suffix(loader: Loader, sandbox: Sandbox, order: tuple[str, ...]) -> None:
+def test_platform_with_an_empty_suffix_is_asked_for_no_name(
+    loader: Loader, sandbox: Sandbox, order: tuple[str, ...]
+) -> None:
     """A platform without a suffix is asked for no name; platforms with one are asked as ever."""
     world = {"a": [""], "b": ["BBB"], "c": ["", "CCC"]}
     make(loader, sandbox, world, order)
@@ -183,7 +177,7 @@ def test_empty_suffix(loader: Loader, sandbox: Sandbox, order: tuple[str, ...]) 
 
 
 @requirement("DISP-EXT-007", "DISP-EXT-003")
-def test_suffix_longer_than_the_name(loader: Loader, sandbox: Sandbox) -> None:
+def test_suffix_longer_than_the_name_does_not_match(loader: Loader, sandbox: Sandbox) -> None:
     """What stands in memory before a name is not looked at: an end of the suffix is another name."""
     suffix = "LONGSUFFIX"
     make(loader, sandbox, {"a": [suffix], "b": ["X" + suffix]})
@@ -206,7 +200,7 @@ def core_functions() -> list[str]:
 
 
 @requirement("DISP-EXT-009", "DISP-EXT-004")
-def test_core_functions(loader: Loader, sandbox: Sandbox) -> None:
+def test_core_functions_are_not_found_by_suffix(loader: Loader, sandbox: Sandbox) -> None:
     """Functions of the core are not found, and no vendor is asked for them, be it in a first call or a later one."""
     sandbox.vendor("a", suffix="AAA")
     sandbox.vendor("b", suffix="BBB", icd2=loader.has("ICD 2"))
@@ -222,7 +216,7 @@ def test_core_functions(loader: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-EXT-012", "DISP-EXT-004")
-def test_extension_functions_without_a_slot(loader: Loader, sandbox: Sandbox) -> None:
+def test_extension_function_without_a_slot_belongs_to_no_vendor(loader: Loader, sandbox: Sandbox) -> None:
     """Functions of extensions that have no slot belong to no vendor in particular, unless a suffix says so."""
     sandbox.vendor("a", suffix="AAA")
     sandbox.vendor("b", suffix="INTEL", icd2=loader.has("ICD 2"))
@@ -244,7 +238,7 @@ def names_near(name: str) -> list[str]:
 
 
 @requirement("DISP-EXT-004")
-def test_names_near_known_ones(loader: Loader, sandbox: Sandbox) -> None:
+def test_name_near_a_known_one_is_unknown(loader: Loader, sandbox: Sandbox) -> None:
     """A name that differs from a function's in one letter is another name."""
     sandbox.vendor("a", suffix="AAA")
     sandbox.vendor("b", suffix="BBB", icd2=loader.has("ICD 2"))

@@ -7,17 +7,20 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
-
-INVALID_OPERATION = -59
+from harness.check import (
+    CL,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Unsupported,
+    Value,
+    api,
+    requirement,
+    slots,
+)
 
 
 def extension_functions(reached: Sequence[str]) -> list[Any]:
@@ -79,7 +82,7 @@ def test_one_function_serves_all_vendors(loader: Loader, sandbox: Sandbox, funct
 
 
 @requirement("DISP-EXT-015")
-def test_same_address_each_time(loader: Loader, sandbox: Sandbox) -> None:
+def test_query_gives_the_same_address_each_time(loader: Loader, sandbox: Sandbox) -> None:
     """A query answers the same address each time; where the function is exported, that is the exported one."""
     sandbox.vendor("a")
     sandbox.vendor("b", icd2=loader.has("ICD 2"))
@@ -98,7 +101,7 @@ def test_same_address_each_time(loader: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-EXT-015", "DISP-EXT-010")
-def test_addresses_differ(loader: Loader, sandbox: Sandbox) -> None:
+def test_each_function_has_its_own_address(loader: Loader, sandbox: Sandbox) -> None:
     """Each function has an address of its own, in the loader."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
@@ -111,7 +114,9 @@ def test_addresses_differ(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("DISP-EXT-011")
 @pytest.mark.parametrize("function", EXPORTED)
-def test_names_without_khr(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: Function) -> None:
+def test_names_without_khr_are_known_or_not(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: Function
+) -> None:
     """Names of GL functions without KHR are known to some loaders and not to others."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
@@ -123,7 +128,9 @@ def test_names_without_khr(loader: Loader, sandbox: Sandbox, record: Callable[[s
 @requirement("DISP-EXT-019")
 @pytest.mark.parametrize("icd2", [False, True], ids=["ICD 1", "ICD 2"])
 @pytest.mark.parametrize("function", QUERIED + EXPORTED)
-def test_vendor_without_the_function(loader: Loader, sandbox: Sandbox, function: Function, icd2: bool) -> None:
+def test_call_to_a_vendor_without_the_function_is_invalid_operation(
+    loader: Loader, sandbox: Sandbox, function: Function, icd2: bool
+) -> None:
     """A call to a vendor that has no such function answers CL_INVALID_OPERATION; beside it others have one."""
     if icd2:
         loader.require("ICD 2")
@@ -141,7 +148,7 @@ def test_vendor_without_the_function(loader: Loader, sandbox: Sandbox, function:
         logs = sandbox.log.during(function.name)
         assert not control.problems(logs[0])
         assert [e.who for e in logs[1].calls()] == ["application"]
-        assert error_of(refused) == INVALID_OPERATION
+        assert error_of(refused) == CL.INVALID_OPERATION
 
 
 def error_of(call: PatternedCall) -> int:
@@ -149,5 +156,5 @@ def error_of(call: PatternedCall) -> int:
     for parameter, sent in zip(call.function.parameters, call.sent, strict=True):
         if parameter.name == "errcode_ret" and sent.buffer:
             assert call.result == 0
-            return sent.buffer.i32()
+            return sent.buffer.code()
     return call.result

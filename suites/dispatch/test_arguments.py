@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, address_of, variants
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CallLog, Function, Loader, Objects, PatternedCall, Sandbox, address_of, api, slots, variants
 
 CLASSES = {
     "platform": "DISP-ARG-001",

@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.values import CallbackArgument
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    CallbackArgument,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Unsupported,
+    api,
+    requirement,
+)
 
 # Functions that take a callback, and what the callback's first argument is where that is an object.
 CALLBACKS = {
@@ -51,7 +54,7 @@ def needs_function(cl: Session, name: str) -> None:
 @requirement("DISP-ARG-024")
 @pytest.mark.parametrize("how", ["calls_back", "calls_back_threaded"])
 @pytest.mark.parametrize("callback", callbacks())
-def test_calls_from_a_callback(loader: Loader, sandbox: Sandbox, callback: str, how: str) -> None:
+def test_calls_from_a_callback_reach_both_vendors(loader: Loader, sandbox: Sandbox, callback: str, how: str) -> None:
     """From a vendor's callback, in the calling thread or another one, calls reach both vendors and come back.
 
     The outer call comes back, too, and what the vendor hands to the callback arrives.
@@ -95,7 +98,7 @@ def check_handed_over(call: PatternedCall, arrived: tuple[int, ...], log: Any) -
 
 @requirement("DISP-ARG-024")
 @pytest.mark.parametrize("last", ["clFlush", "clBuildProgram"])
-def test_many_calls_from_a_callback(loader: Loader, sandbox: Sandbox, last: str) -> None:
+def test_many_calls_from_a_callback_come_back(loader: Loader, sandbox: Sandbox, last: str) -> None:
     """The application can create, ask for addresses, wait, and even call the same function again from a callback."""
     callback = "clBuildProgram.pfn_notify"
     for name in "ab":

@@ -7,21 +7,23 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.api.model import api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent
-from harness.probe.values import Buffer, pack
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    Buffer,
+    CallLog,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    api,
+    pack,
+    requirement,
+)
 
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 BY_PROPERTY = ("clCreateContextFromType", "clGetGLContextInfoKHR")
-INVALID_PLATFORM = -32
-
-# What stands for platforms in a list: the one that the call is for, and another vendor's.
 OWN, OTHER = "own", "other"
 Words = Sequence[int | str]
 
@@ -99,7 +101,7 @@ def error_of(call: PatternedCall) -> int:
     """What the call reported, by its result or by errcode_ret."""
     code = call.sent[-1].buffer
     if call.function.result_kind == "handle" and isinstance(code, Buffer):
-        return code.i32() if call.result == 0 else 0
+        return code.code() if call.result == 0 else 0
     return call.result
 
 
@@ -109,7 +111,7 @@ def reached(log: CallLog) -> list[str]:
 
 @requirement("DISP-CTX-001", "DISP-CTX-002", "DISP-CTX-003", "DISP-CTX-004", "DISP-CTX-011")
 @pytest.mark.parametrize("function", ["clCreateContext", *BY_PROPERTY])
-def test_platform_in_the_list(loader: Loader, sandbox: Sandbox, function: str) -> None:
+def test_platform_anywhere_in_the_list_gets_the_call(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Wherever the platform stands, whatever surrounds it: its vendor gets the call, once, with the list as it is."""
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
@@ -133,7 +135,7 @@ def who_is_called(cl: Session, sandbox: Sandbox, world: World, own: Objects, wor
     who = reached(log)
     assert len(who) <= 1
     if not who:
-        assert error_of(call) == INVALID_PLATFORM
+        assert error_of(call) == CL.INVALID_PLATFORM
         return "refused"
     call.objects = next(o for o in world.objects if o.owner == who[0])
     assert not call.problems(log)
@@ -142,7 +144,9 @@ def who_is_called(cl: Session, sandbox: Sandbox, world: World, own: Objects, wor
 
 @requirement("DISP-CTX-005")
 @pytest.mark.parametrize("function", BY_PROPERTY)
-def test_platform_twice(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str) -> None:
+def test_platform_given_twice_calls_the_first_or_the_last(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str
+) -> None:
     """Of two platforms the first or the last is called, and only that one."""
     vendors(loader, sandbox, function)
     found = set()
@@ -175,7 +179,7 @@ WITHOUT_PLATFORM: dict[str, tuple[Words, str]] = {
     "words",
     [pytest.param(w, id=name, marks=pytest.mark.requirement(r)) for name, (w, r) in WITHOUT_PLATFORM.items()],
 )
-def test_list_without_a_platform(
+def test_list_without_a_platform_is_refused_or_the_first_platforms(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str, words: Words
 ) -> None:
     """Without a platform in the list it is refused, or the first platform is called."""
@@ -208,7 +212,9 @@ def test_no_list_is_the_first_platform(loader: Loader, sandbox: Sandbox) -> None
 
 
 @requirement("DISP-CTX-012")
-def test_no_list_for_a_gl_context(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_no_list_for_a_gl_context_is_refused_or_the_first_platforms(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """Without a list a query of a GL context is refused, or the first platform gets it."""
     vendors(loader, sandbox, "clGetGLContextInfoKHR")
     with loader.start(sandbox) as cl:
@@ -221,7 +227,7 @@ def test_no_list_for_a_gl_context(loader: Loader, sandbox: Sandbox, record: Call
 
 @requirement("DISP-CTX-009")
 @pytest.mark.parametrize("function", BY_PROPERTY)
-def test_value_that_is_no_platform(
+def test_value_that_is_not_a_platform_is_refused(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str
 ) -> None:
     """Memory of the application in the place of a platform is refused."""
@@ -234,13 +240,13 @@ def test_value_that_is_no_platform(
         call.sent[0] = Sent(words, words, b"")
         call.make()
         assert reached(sandbox.log.during(function)[-1]) == []
-        assert error_of(call) == INVALID_PLATFORM
+        assert error_of(call) == CL.INVALID_PLATFORM
     record("refused")
 
 
 @requirement("DISP-CTX-010")
 @pytest.mark.parametrize("function", BY_PROPERTY)
-def test_no_vendor(loader: Loader, sandbox: Sandbox, function: str) -> None:
+def test_context_without_vendors_is_invalid_platform(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Without any vendor the answer is CL_INVALID_PLATFORM, with whatever list, and without errcode_ret, too."""
     lists: list[Words | None] = [None, *(words for words, _ in WITHOUT_PLATFORM.values() if OTHER not in words)]
     with loader.start(sandbox) as cl:
@@ -248,11 +254,14 @@ def test_no_vendor(loader: Loader, sandbox: Sandbox, function: str) -> None:
         for words in lists:
             outputs = [cl.buffer(8, 0x5A), cl.buffer(8, 0x5A)]
             if address:
-                assert cl.call_at(address, function, words, 0x2006, 8, *outputs) == INVALID_PLATFORM
+                assert (
+                    cl.call_at(address, function, words, CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, 8, *outputs)
+                    == CL.INVALID_PLATFORM
+                )
             else:
-                assert cl.call(function, words, 1, None, None, outputs[0]) == 0
-                assert outputs[0].bytes() == pack([INVALID_PLATFORM], 4) + b"\x5a" * 4
-                assert cl.call(function, words, 1, None, None, None) == 0
+                assert cl.call(function, words, 1, None, None, outputs[0]) == CL.SUCCESS
+                assert outputs[0].bytes() == pack([CL.INVALID_PLATFORM], 4) + b"\x5a" * 4
+                assert cl.call(function, words, 1, None, None, None) == CL.SUCCESS
             assert outputs[1].bytes() == b"\x5a" * 8
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
@@ -261,7 +270,7 @@ def test_no_vendor(loader: Loader, sandbox: Sandbox, function: str) -> None:
 
 
 @requirement("DISP-ARG-011")
-def test_platform_of_another_vendor_than_the_devices(
+def test_platform_of_another_vendor_than_the_devices_calls_one_of_the_two(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
 ) -> None:
     """A context of one vendor's devices and another one's platform is made by one of the two (grey area 10)."""

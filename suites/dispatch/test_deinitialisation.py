@@ -6,11 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import Loader, Objects, Sandbox, Session, Unsupported, requirement
 
 UNLOADABLE = {"extensions": "cl_khr_icd cl_khr_icd_unloadable", "unloadable": True}
 LEGACY = "OCL_ICD_FORCE_LEGACY_TERMINATION"
@@ -35,7 +31,9 @@ def order(sandbox: Sandbox) -> list[str]:
 @pytest.mark.parametrize("vendors", [1, 3])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("way", ["close", "exit", "exit-linked"])
-def test_layers_before_vendors(loader: Loader, sandbox: Sandbox, way: str, layers: int, vendors: int) -> None:
+def test_layers_are_deinitialised_before_vendors_are_unloaded(
+    loader: Loader, sandbox: Sandbox, way: str, layers: int, vendors: int
+) -> None:
     """All layers are deinitialised, each once, while the vendors still answer; then every vendor is unloaded."""
     loader.require("OPENCL_LAYERS")
     loader.require("unloads vendors")
@@ -60,7 +58,9 @@ def test_layers_before_vendors(loader: Loader, sandbox: Sandbox, way: str, layer
 
 @requirement("DISP-DEI-004")
 @pytest.mark.parametrize("value", ["1", "True", None])
-def test_legacy_termination(loader: Loader, sandbox: Sandbox, value: str | None) -> None:
+def test_legacy_termination_calls_no_layer_and_unloads_no_vendor(
+    loader: Loader, sandbox: Sandbox, value: str | None
+) -> None:
     """With OCL_ICD_FORCE_LEGACY_TERMINATION a loader that is closed calls no layer and unloads no vendor."""
     loader.require("OPENCL_LAYERS")
     loader.require("unloads vendors")
@@ -82,7 +82,7 @@ def test_legacy_termination(loader: Loader, sandbox: Sandbox, value: str | None)
 @requirement("DISP-DEI-002")
 @pytest.mark.parametrize("layered", [False, True], ids=["no-layer", "layer"])
 @pytest.mark.parametrize("unloadable", [False, True], ids=["stays", "unloadable"])
-def test_enumeration_after_the_end(
+def test_enumeration_after_the_end_does_not_crash(
     loader: Loader, sandbox: Sandbox, unloadable: bool, layered: bool, record: Callable[[str], None]
 ) -> None:
     """clGetPlatformIDs of an application's library whose destructor runs after the loader's: an answer, no crash."""
@@ -94,7 +94,7 @@ def test_enumeration_after_the_end(
 @requirement("DISP-DEI-002", "DISP-DEI-003")
 @pytest.mark.parametrize("layered", [False, True], ids=["no-layer", "layer"])
 @pytest.mark.parametrize("unloadable", [False, True], ids=["stays", "unloadable"])
-def test_release_after_the_end(
+def test_release_after_the_end_does_not_crash(
     loader: Loader, sandbox: Sandbox, unloadable: bool, layered: bool, record: Callable[[str], None]
 ) -> None:
     """clReleaseContext from there is forwarded or refused with CL_INVALID_OPERATION; it does not crash."""

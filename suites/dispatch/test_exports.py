@@ -8,13 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.api.contract.slots import opencl_version, slots
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.session import CommandError
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CommandError, Loader, Sandbox, Session, api, opencl_version, requirement, slots
 
 VERSIONS = ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
 
@@ -57,7 +51,7 @@ def test_functions_of_a_version_are_exported(loader: Loader, sandbox: Sandbox, v
 
 @requirement("DISP-EXP-002")
 @pytest.mark.parametrize("version", VERSIONS)
-def test_version_of_a_symbol(loader: Loader, sandbox: Sandbox, version: str) -> None:
+def test_symbol_has_the_version_that_brought_it(loader: Loader, sandbox: Sandbox, version: str) -> None:
     """Each function has the version of OpenCL that brought it, and is found by that and by no other version."""
     with loader.start(sandbox) as cl:
         exports = [symbol for symbol in cl.exports() if named_functions().get(symbol.name) == version]
@@ -71,7 +65,7 @@ def test_version_of_a_symbol(loader: Loader, sandbox: Sandbox, version: str) -> 
 
 
 @requirement("DISP-EXP-002")
-def test_versions_inherit(loader: Loader, sandbox: Sandbox) -> None:
+def test_symbol_versions_inherit_in_a_chain(loader: Loader, sandbox: Sandbox) -> None:
     """The versions form a chain, in which each inherits from the one before."""
     with loader.start(sandbox) as cl:
         versions = cl.symbol_versions()
@@ -82,7 +76,9 @@ def test_versions_inherit(loader: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-EXP-003")
-def test_functions_of_extensions(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_exported_extension_functions_are_those_of_the_address_query(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """Functions of extensions may be exported; those that are, the address query gives, too, and the same ones."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
@@ -93,7 +89,7 @@ def test_functions_of_extensions(loader: Loader, sandbox: Sandbox, record: Calla
 
 
 @requirement("DISP-EXP-004")
-def test_nothing_else_is_visible(loader: Loader, sandbox: Sandbox) -> None:
+def test_only_functions_of_opencl_are_exported(loader: Loader, sandbox: Sandbox) -> None:
     """Nothing but functions of OpenCL is exported: what else a library shows, others may be bound to."""
     with loader.start(sandbox) as cl:
         names = [symbol.name for symbol in cl.exports()]
@@ -104,7 +100,7 @@ def test_nothing_else_is_visible(loader: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-EXP-005")
-def test_name_of_the_library(loader: Loader, sandbox: Sandbox) -> None:
+def test_loader_library_is_named_libopencl(loader: Loader, sandbox: Sandbox) -> None:
     """The library is libOpenCL.so.1 to the dynamic linker: who asks for that, finds the one that is there already."""
     assert loader.facts.soname == "libOpenCL.so.1"
     with loader.start(sandbox) as cl:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, Objects, PatternedCall, Sandbox, api, requirement, slots
 
 KINDS = {"platform", "device", "context", "queue", "memory", "program", "kernel", "event", "sampler"}
 
 
 @requirement("DISP-OBJ-006", "DISP-ARG-020")
 @pytest.mark.parametrize("way", ["dlopen", "linked"])
-def test_objects_of_the_parent(loader: Loader, sandbox: Sandbox, way: str) -> None:
+def test_objects_of_the_parent_work_in_a_forked_child(loader: Loader, sandbox: Sandbox, way: str) -> None:
     """After a fork calls on objects of the parent reach their vendors in the child, and so do those on new objects.
 
     One function of each class is called before the fork, and again in the child.
@@ -42,8 +36,8 @@ def test_objects_of_the_parent(loader: Loader, sandbox: Sandbox, way: str) -> No
             call.make()
         for objects in owners:
             objects.forget("cl_command_queue")
-            assert cl.clFlush(objects.queue) == 0
-        assert cl.clFlush(None) == -36
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
+        assert cl.clFlush(None) == CL.INVALID_COMMAND_QUEUE
         assert cl.platform_names() == {"a", "b"}
         events = sandbox.log[in_parent:]
     assert len({event.thread for event in events}) == 1

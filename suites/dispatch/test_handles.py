@@ -6,16 +6,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.session import Session
-from harness.probe.values import CallbackArgument, Value
-from harness.probe.whole_api import reached
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    CallbackArgument,
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    reached,
+    requirement,
+)
 
 # How a handle of each class is used again.
 USED = {
@@ -113,7 +118,7 @@ def special(cl: Session, objects: Objects, name: str) -> Value:
     """An object that is made from one of its own class, or by a command."""
     if name == "command":
         made = cl.buffer(8, 0)
-        assert cl.clEnqueueMarker(objects.queue, made) == 0
+        assert cl.clEnqueueMarker(objects.queue, made) == CL.SUCCESS
         return made.handle()
     if name == "sub-device":
         made = cl.buffer(8, 0)
@@ -146,7 +151,7 @@ def objects_of_m(cl: Session) -> Objects:
 
 @requirement("DISP-OBJ-006")
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
-def test_created_handles(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
+def test_created_handles_are_the_vendors_own(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
     """What a function makes, it gives as the vendor's own handle: as its result, in an argument, in an array."""
     two_vendors(loader, sandbox, icd2)
     with loader.start(sandbox) as cl:
@@ -162,7 +167,7 @@ def test_created_handles(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
 
 @requirement("DISP-OBJ-006")
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
-def test_queried_handles(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
+def test_queried_handles_can_be_used(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
     """What an object says of its relatives are handles that can be used."""
     two_vendors(loader, sandbox, icd2)
     with loader.start(sandbox) as cl:
@@ -170,7 +175,7 @@ def test_queried_handles(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
         assert QUERIES
         for name, function, query, kind in QUERIES:
             answer = cl.buffer(8, 0)
-            assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == 0
+            assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == CL.SUCCESS
             answers.append((query, answer.handle(), kind))
         relatives = [objects.device, objects.context, objects.queue, objects.program, objects.platform, objects.mem]
         # Before they are used: what is no handle may crash the loader.
@@ -183,7 +188,7 @@ def test_queried_handles(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
 @requirement("DISP-OBJ-006")
 @pytest.mark.parametrize("way", ["calls_back", "calls_back_threaded"])
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
-def test_handles_in_callbacks(loader: Loader, sandbox: Sandbox, icd2: bool, way: str) -> None:
+def test_handles_in_callbacks_can_be_used(loader: Loader, sandbox: Sandbox, icd2: bool, way: str) -> None:
     """A handle that a callback is given can be used in it, in the thread of the call or another one."""
     two_vendors(loader, sandbox, icd2, functions={way: list(CALLBACKS)})
     with loader.start(sandbox) as cl:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.values import Names, Value
-from harness.probe.whole_api import misrouted, reached
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, Names, Objects, Sandbox, Value, api, misrouted, reached, requirement
 
 GET = "clIcdGetFunctionAddressForPlatformKHR"
 SET = "clIcdSetPlatformDispatchDataKHR"
@@ -31,7 +25,7 @@ FUNCTIONS = {
 
 @requirement("DISP-ICD2-003", "DISP-ICD2-004", "DISP-ICD2-005", "DISP-ICD2-006", "DISP-ICD2-007")
 @pytest.mark.parametrize("tags", TAGS)
-def test_tags_and_functions(loader: Loader, sandbox: Sandbox, tags: str) -> None:
+def test_tags_and_functions_decide_the_kind_of_platform(loader: Loader, sandbox: Sandbox, tags: str) -> None:
     """Both tags and both functions make a platform one of ICD 2; no tag, one of ICD 1; all else is not offered."""
     loader.require("ICD 2")
     for name, missing in FUNCTIONS.items():
@@ -53,7 +47,9 @@ def names_of(failing: tuple[int, ...]) -> set[str]:
 @requirement("DISP-ICD2-005", "DISP-ICD2-006", "DISP-ICD2-007", "DISP-ICD2-021")
 @pytest.mark.parametrize("odd", [(0,), (1,), (2,), (0, 2)], ids=lambda odd: "-".join(map(str, odd)))
 @pytest.mark.parametrize("tags", [tags for tags in TAGS if tags != "both"])
-def test_tags_of_each_platform(loader: Loader, sandbox: Sandbox, tags: str, odd: tuple[int, ...]) -> None:
+def test_each_platform_is_judged_by_its_own_tags(
+    loader: Loader, sandbox: Sandbox, tags: str, odd: tuple[int, ...]
+) -> None:
     """The tags are those of the platform: one library may have platforms of both kinds, and incomplete ones."""
     loader.require("ICD 2")
     sandbox.vendor("m", icd2=True, platforms=3, faults=[f"{fault}@{n}" for fault in TAGS[tags] for n in odd])
@@ -66,12 +62,12 @@ def test_tags_of_each_platform(loader: Loader, sandbox: Sandbox, tags: str, odd:
         else:  # the text ignores "the Vendor ICD": the platform, or all of the library (grey area 4)
             assert names == {"z"} | names_of(odd) or names == {"z"}
         for platform in cl.GetPlatformIDs():
-            assert cl.clFinish(Objects(cl, platform).queue) == 0
+            assert cl.clFinish(Objects(cl, platform).queue) == CL.SUCCESS
 
 
 @requirement("DISP-ICD2-008", "DISP-ICD2-003")
 @pytest.mark.parametrize("platforms", [1, 3])
-def test_names_before_hand_over(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+def test_names_are_asked_for_before_the_hand_over(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
     """For each platform the loader asks for all functions first, then hands over its data, once; then it calls them."""
     loader.require("ICD 2")
     sandbox.vendor("a", icd2=True, platforms=platforms)
@@ -100,7 +96,9 @@ def test_names_before_hand_over(loader: Loader, sandbox: Sandbox, platforms: int
     [((0,), -32), ((1,), -32), ((2,), -32), ((0, 2), -6), ((0, 1, 2), -6), ((1,), 1)],
     ids=["first", "second", "last", "two", "all", "positive"],
 )
-def test_refused_dispatch_data(loader: Loader, sandbox: Sandbox, failing: tuple[int, ...], error: int) -> None:
+def test_platform_that_refuses_dispatch_data_is_not_offered(
+    loader: Loader, sandbox: Sandbox, failing: tuple[int, ...], error: int
+) -> None:
     """A platform that refuses its dispatch data is not offered; the others of its library may be, and work."""
     loader.require("ICD 2")
     sandbox.vendor("a", icd2=True)
@@ -111,14 +109,16 @@ def test_refused_dispatch_data(loader: Loader, sandbox: Sandbox, failing: tuple[
         names: Names = cl.used_platforms()
         assert names == {"a", "z"} | names_of(failing) or names == {"a", "z"}
         for platform in cl.GetPlatformIDs():
-            assert cl.clFinish(Objects(cl, platform).queue) == 0
+            assert cl.clFinish(Objects(cl, platform).queue) == CL.SUCCESS
 
 
 @requirement("DISP-ICD2-013")
 @pytest.mark.parametrize(
     "refused,fault", [(0, "suffix_size_fails"), (1, "suffix_data_fails"), (2, "suffix_data_fails")]
 )
-def test_dispatch_data_of_refused_platforms(loader: Loader, sandbox: Sandbox, refused: int, fault: str) -> None:
+def test_dispatch_data_of_refused_platforms_stays_good(
+    loader: Loader, sandbox: Sandbox, refused: int, fault: str
+) -> None:
     """Dispatch data stays good while the vendor is there, also that of a platform which a later step refuses.
 
     Its vendor may hand out its objects all the same, for instance by an extension of another platform.
@@ -137,13 +137,13 @@ def test_dispatch_data_of_refused_platforms(loader: Loader, sandbox: Sandbox, re
         for event in given:
             platform = Value(event.arguments[0], str(event.arguments[0]))
             devices = cl.buffer(4, 0)
-            assert cl.clGetDeviceIDs(platform, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, devices) == 0
+            assert cl.clGetDeviceIDs(platform, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, devices) == CL.SUCCESS
         assert len(offered & {event.arguments[0] for event in given}) == 2
 
 
 @requirement("DISP-ICD2-021", "DISP-ICD2-007")
 @pytest.mark.parametrize("order", ["12", "21", "121", "212"])
-def test_both_kinds_side_by_side(loader: Loader, sandbox: Sandbox, order: str) -> None:
+def test_vendors_of_icd_1_and_icd_2_work_side_by_side(loader: Loader, sandbox: Sandbox, order: str) -> None:
     """Vendors of ICD 1 and ICD 2 work side by side, in calls that take turns, in whatever order they are found."""
     loader.require("ICD 2")
     mocks = [sandbox.icd(f"m{n}", icd2=kind == "2", exact_objects=True) for n, kind in enumerate(order)]

@@ -6,13 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.whole_api import INVALID_OPERATION, call_all, lacking_calls, misrouted, reached, refusal_problems
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    Loader,
+    Objects,
+    Sandbox,
+    api,
+    call_all,
+    lacking_calls,
+    misrouted,
+    reached,
+    refusal_problems,
+    requirement,
+    slots,
+)
 
 GET = "clIcdGetFunctionAddressForPlatformKHR"
 ALWAYS = {"clGetPlatformInfo", "clGetDeviceIDs"}  # without these no platform is offered, or none has objects
@@ -78,7 +85,7 @@ def test_missing_function_is_a_stub(loader: Loader, sandbox: Sandbox, lacking: s
 
 @requirement("DISP-ICD2-010")
 @pytest.mark.parametrize("lacking", ["clGetExtensionFunctionAddressForPlatform", "clGetPlatformInfo"])
-def test_missing_function_of_platforms(
+def test_missing_function_of_the_loaders_own_need_refuses_only_its_platform(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], lacking: str
 ) -> None:
     """A platform may lack functions that the loader itself needs: it is ignored, or its calls are refused."""
@@ -92,7 +99,7 @@ def test_missing_function_of_platforms(
             "clGetExtensionFunctionAddressForPlatform": ["clSomethingMOCK"],
         }
         answers = [cl.call(lacking, platform, *rest[lacking]) for platform in cl.GetPlatformIDs()]
-        refused = answers.count(INVALID_OPERATION if lacking == "clGetPlatformInfo" else 0)
+        refused = answers.count(CL.INVALID_OPERATION if lacking == "clGetPlatformInfo" else 0)
         assert (len(answers), refused) in ACCEPTED[lacking]
         used = [event.who for event in sandbox.log.calls(lacking) if event.who != "application"]
         assert {"a", "z"} <= set(used)
@@ -101,7 +108,7 @@ def test_missing_function_of_platforms(
 
 @requirement("DISP-ICD2-010", "DISP-ICD2-011", "DISP-ICD2-008")
 @pytest.mark.parametrize("first", [0, 1])
-def test_functions_of_the_platform(loader: Loader, sandbox: Sandbox, first: int) -> None:
+def test_each_platform_of_one_vendor_has_its_own_functions(loader: Loader, sandbox: Sandbox, first: int) -> None:
     """Each platform of one ICD 2 vendor has its own functions: two platforms that have every other one."""
     loader.require("ICD 2")
     kept = ALWAYS | MAKERS
@@ -117,12 +124,12 @@ def test_functions_of_the_platform(loader: Loader, sandbox: Sandbox, first: int)
             missing = call.owner != "b" and call.function.name in lacks[int(call.owner[-1])]
             assert call.reached == ([] if missing else [f"{call.owner[0]} ({call.function})"]), call
             if missing and call.function.result_kind == "signed":
-                assert call.result == INVALID_OPERATION, call
+                assert call.result == CL.INVALID_OPERATION, call
 
 
 @requirement("DISP-ICD2-009")
 @pytest.mark.parametrize("platforms", [1, 3])
-def test_names_that_are_asked_for(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+def test_every_function_is_asked_for_by_its_name(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
     """Each function that the loader can call is asked for by its name, and nothing else that has no slot."""
     loader.require("ICD 2")
     sandbox.vendor("a", icd2=True, platforms=platforms)

@@ -7,15 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, Sandbox, Session, Value, requirement
 
 FUNCTION = "clGetICDLoaderInfoOCLICD"
 OPENCL_VERSION, VERSION, NAME, VENDOR = QUERIES = (1, 2, 3, 4)
-INVALID_VALUE = -30
 MOST = 4096  # bytes of an answer, as far as anybody would read
 CANARY = 0xA5
 CANARY_64 = 0xA5A5A5A5A5A5A5A5
@@ -41,7 +36,7 @@ def answer(cl: Session, address: Value, query: int) -> bytes:
 
 @requirement("DISP-INF-001")
 @pytest.mark.parametrize("first", ["plain", "for-platform"])
-def test_function_is_found(loader: Loader, sandbox: Sandbox, first: str) -> None:
+def test_loader_info_is_found_by_both_address_queries(loader: Loader, sandbox: Sandbox, first: str) -> None:
     """Both address queries give the same function, for every platform and each time; a name close to it is unknown."""
     loader.require(FUNCTION)
     sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"  # one loader takes ICD 2 well in the last place only
@@ -60,7 +55,9 @@ def test_function_is_found(loader: Loader, sandbox: Sandbox, first: str) -> None
 
 
 @requirement("DISP-INF-002", "DISP-INF-003")
-def test_answers(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_loader_info_answers_strings_that_stay_the_same(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """Each of the four names gives a terminated string that stays the same; the first is "OpenCL", and a version."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
@@ -80,7 +77,7 @@ def test_answers(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
 
 @requirement("DISP-INF-002", "DISP-INF-004")
 @pytest.mark.parametrize("query", QUERIES)
-def test_sizes(loader: Loader, sandbox: Sandbox, query: int) -> None:
+def test_loader_info_with_too_little_room_is_invalid_value(loader: Loader, sandbox: Sandbox, query: int) -> None:
     """A value needs its whole size: one byte less is CL_INVALID_VALUE. NULL for value, size or both is ignored."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
@@ -89,8 +86,8 @@ def test_sizes(loader: Loader, sandbox: Sandbox, query: int) -> None:
         needed = len(expected)
         for room in (0, 1, needed // 2, needed - 1):
             value = cl.buffer(room + 1)  # one byte before; an unreadable page behind
-            assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.buffer(8)) == INVALID_VALUE
-            assert cl.call_at(address, FUNCTION, query, room, value.at(1), None) == INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.buffer(8)) == CL.INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), None) == CL.INVALID_VALUE
             assert value[:1] == bytes([CANARY])
         for room in (needed, needed + 1, 4096, 1 << 63):
             value, size = cl.buffer(min(room, 4096) + 1), cl.buffer(24)
@@ -110,7 +107,7 @@ def test_sizes(loader: Loader, sandbox: Sandbox, query: int) -> None:
 
 @requirement("DISP-INF-004")
 @pytest.mark.parametrize("query", [0, 5, 6, 255, 257, 0x0902, 0x10001, 0x10004, 0x7FFFFFFF, 0xFFFFFFFF])
-def test_unknown_names(loader: Loader, sandbox: Sandbox, query: int) -> None:
+def test_loader_info_of_an_unknown_name_is_invalid_value(loader: Loader, sandbox: Sandbox, query: int) -> None:
     """Any other name is CL_INVALID_VALUE, and nothing is written to the value."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
@@ -122,13 +119,13 @@ def test_unknown_names(loader: Loader, sandbox: Sandbox, query: int) -> None:
             (0, None, cl.buffer(8)),
             (0, None, None),
         ):
-            assert cl.call_at(address, FUNCTION, query, room, to, size) == INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, to, size) == CL.INVALID_VALUE
         assert set(value.bytes()) == {CANARY}
         assert cl.call_at(address, FUNCTION, NAME, 256, value, None) == 0
 
 
 @requirement("DISP-INF-005")
-def test_without_vendors(loader: Loader, sandbox: Sandbox) -> None:
+def test_loader_info_is_the_same_without_vendors(loader: Loader, sandbox: Sandbox) -> None:
     """Without any vendor the answers are the same."""
     with loader.start(sandbox) as cl:
         address = address_of(loader, cl)

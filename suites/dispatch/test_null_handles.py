@@ -8,16 +8,26 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import LIST, PatternedCall, Sent, address_of, routing_parameter
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    LIST_LENGTH,
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    Unsupported,
+    Value,
+    address_of,
+    api,
+    pack,
+    requirement,
+    routing_parameter,
+    slots,
+)
 
 CLASSES = {
     "device": pytest.mark.requirement("DISP-NUL-003"),
@@ -31,7 +41,6 @@ CLASSES = {
 }
 SVM = ("clSVMAlloc", "clSVMFree")
 PLATFORM = ("clGetPlatformInfo", "clGetDeviceIDs", "clUnloadPlatformCompiler")
-INVALID_PLATFORM = -32
 
 
 def functions_of(*classes: str) -> list[Function]:
@@ -101,7 +110,7 @@ def vendors_of_both_kinds(loader: Loader, sandbox: Sandbox, order: str = "ab", *
 
 
 @pytest.mark.parametrize("function", cases())
-def test_null_object(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_null_object_is_the_error_of_its_class(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """NULL for the object is that object's error and nothing else, first thing in a process and later.
 
     The same call with an object reaches its vendor.
@@ -124,7 +133,7 @@ def test_null_object(loader: Loader, sandbox: Sandbox, function: Function) -> No
 
 @requirement("DISP-NUL-001")
 @pytest.mark.parametrize("kind", CLASSES)
-def test_null_object_without_vendors(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+def test_null_object_without_vendors_is_the_same_error(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """Without any vendor NULL is the same error, before the platforms were asked for and after that."""
     with loader.start(sandbox) as cl:
         for functions in (functions_of(kind), functions_of(kind)[::-1]):
@@ -142,8 +151,8 @@ def who_got(log: CallLog, name: str) -> str:
 
 def platform_outcome(call: PatternedCall, first: str, at: str) -> str:
     """How a loader that has platforms takes NULL for one; fails where that is none of the ways that there are."""
-    if call.result == INVALID_PLATFORM:
-        assert not call.refusal_problems(INVALID_PLATFORM)
+    if call.result == CL.INVALID_PLATFORM:
+        assert not call.refusal_problems(CL.INVALID_PLATFORM)
         assert at == "", f"{call} was refused, but reached {at}"
         return "refused"
     assert not call.answer_problems()
@@ -154,7 +163,9 @@ def platform_outcome(call: PatternedCall, first: str, at: str) -> str:
 @requirement("DISP-NUL-002", "DISP-NUL-014")
 @pytest.mark.parametrize("order", ["ab", "ba"])
 @pytest.mark.parametrize("name", PLATFORM)
-def test_null_platform(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], name: str, order: str) -> None:
+def test_null_platform_is_invalid_platform_or_the_first(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], name: str, order: str
+) -> None:
     """NULL for the platform is CL_INVALID_PLATFORM, or stands for the first platform (API: implementation-defined)."""
     function = api().functions[name]
     vendors_of_both_kinds(loader, sandbox, order, functions={"answers": [name]})
@@ -176,7 +187,7 @@ def test_null_platform(loader: Loader, sandbox: Sandbox, record: Callable[[str],
         at = [who_got(log, name) for log in logs]
         for call in calls[:2]:  # with them came discovery, which asks vendors itself
             call.objects = owners[0]
-            at.insert(0, "" if call.result == INVALID_PLATFORM else first)
+            at.insert(0, "" if call.result == CL.INVALID_PLATFORM else first)
         outcomes = {platform_outcome(call, first, who) for call, who in zip(calls, at, strict=False)}
     assert len(outcomes) == 1, "NULL does not mean the same each time"
     record(*outcomes)
@@ -184,7 +195,7 @@ def test_null_platform(loader: Loader, sandbox: Sandbox, record: Callable[[str],
 
 @requirement("DISP-NUL-002", "DISP-NUL-014")
 @pytest.mark.parametrize("name", PLATFORM)
-def test_null_platform_without_vendors(loader: Loader, sandbox: Sandbox, name: str) -> None:
+def test_null_platform_without_vendors_is_invalid_platform(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """Without any vendor NULL for the platform is CL_INVALID_PLATFORM, first thing in a process and later."""
     function = api().functions[name]
     with loader.start(sandbox) as cl:
@@ -206,8 +217,8 @@ def with_null_elements(call: PatternedCall) -> PatternedCall:
     """The call, with nothing but NULL in each list of handles."""
     for index, parameter in enumerate(call.function.parameters):
         if parameter.kind == "handles":
-            buffer = call.session.words([0] * LIST)
-            call.sent[index] = Sent(buffer, buffer, pack([0] * LIST))
+            buffer = call.session.words([0] * LIST_LENGTH)
+            call.sent[index] = Sent(buffer, buffer, pack([0] * LIST_LENGTH))
     return call
 
 
@@ -219,7 +230,7 @@ def arrival_problems(call: PatternedCall, log: CallLog) -> list[str]:
         if parameter.kind in ("handle", "handles") and sent.arguments[index] != arrived.arguments[index]:
             found.append(f"{call}: {parameter.name} arrived as {arrived.arguments[index]:#x}")
         if parameter.kind == "handles" and call.sent[index].content:
-            words = [int(word, 16) for word in arrived.data["in"][parameter.name][:LIST]]
+            words = [int(word, 16) for word in arrived.data["in"][parameter.name][:LIST_LENGTH]]
             if pack(words) != call.sent[index].content[: 8 * len(words)]:
                 found.append(f"{call}: the list {parameter.name} arrived as {words}")
     return found
@@ -227,7 +238,7 @@ def arrival_problems(call: PatternedCall, log: CallLog) -> list[str]:
 
 @requirement("DISP-NUL-015")
 @pytest.mark.parametrize("kind", [*CLASSES, "platform"])
-def test_null_in_other_places(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+def test_null_in_other_places_arrives_at_the_vendor(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """NULL for any other object, for a list of them and in such a list is the vendor's business: it arrives."""
     vendors_of_both_kinds(loader, sandbox)
     calls: dict[str, list[PatternedCall]] = defaultdict(list)

@@ -7,24 +7,27 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent, narrowed, routing_parameter
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    Value,
+    api,
+    narrowed,
+    requirement,
+    routing_parameter,
+    slots,
+)
 
 KINDS = ("device", "context", "queue", "memory", "program", "kernel", "event", "sampler")
 LAYERS = ["outer", "inner"]
 REFUSED = 3  # of the calls of each function: with NULL for the object
-INVALID_VALUE = -30
-INVALID_PLATFORM = -32
-INVALID_DEVICE = -33
-INVALID_EVENT = -58
 
 
 def two_layers(loader: Loader, sandbox: Sandbox, vendors: bool = True) -> None:
@@ -61,7 +64,7 @@ def way(log: CallLog, name: str) -> list[str]:
 
 @requirement("DISP-NUL-018")
 @pytest.mark.parametrize("kind", KINDS)
-def test_null_object_with_layers(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+def test_null_object_passes_all_layers_and_is_the_same_error(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """NULL passes all layers and is then the usual error; the same call with an object goes on to the vendor."""
     two_layers(loader, sandbox)
     calls: dict[str, list[PatternedCall]] = defaultdict(list)
@@ -98,26 +101,32 @@ def test_null_object_with_layers(loader: Loader, sandbox: Sandbox, kind: str) ->
 def waits(cl: Session, event: Value | int) -> list[tuple[object, int]]:
     """Calls of clWaitForEvents: what each answered, and has to answer."""
     return [
-        (cl.clWaitForEvents(0, [event]), INVALID_VALUE),
-        (cl.clWaitForEvents(3, None), INVALID_VALUE),
-        (cl.clWaitForEvents(1, [0]), INVALID_EVENT),
+        (cl.clWaitForEvents(0, [event]), CL.INVALID_VALUE),
+        (cl.clWaitForEvents(3, None), CL.INVALID_VALUE),
+        (cl.clWaitForEvents(1, [0]), CL.INVALID_EVENT),
     ]
 
 
 def contexts(cl: Session, device: Value | int) -> list[tuple[object, int]]:
     """Calls of clCreateContext: what each stored in errcode_ret, and has to store."""
     answers: list[tuple[object, int]] = []
-    for count, devices, code in ((0, [device], INVALID_VALUE), (3, None, INVALID_VALUE), (1, [0], INVALID_DEVICE)):
+    for count, devices, code in (
+        (0, [device], CL.INVALID_VALUE),
+        (3, None, CL.INVALID_VALUE),
+        (1, [0], CL.INVALID_DEVICE),
+    ):
         error = cl.buffer(4)
         assert cl.clCreateContext(None, count, devices, None, None, error) == 0
-        answers.append((error.i32(), code))
+        answers.append((error.code(), code))
         assert cl.clCreateContext(None, count, devices, None, None, None) == 0
     return answers
 
 
 @requirement("DISP-NUL-018", "DISP-NUL-012", "DISP-NUL-013")
 @pytest.mark.parametrize("with_vendors", [True, False], ids=["vendors", "no-vendor"])
-def test_lists_with_layers(loader: Loader, sandbox: Sandbox, with_vendors: bool) -> None:
+def test_lists_without_a_first_element_pass_all_layers_and_are_refused(
+    loader: Loader, sandbox: Sandbox, with_vendors: bool
+) -> None:
     """Lists without a first element pass all layers and are then the usual errors; others go on to the vendor."""
     two_layers(loader, sandbox, with_vendors)
     with loader.start(sandbox) as cl:
@@ -127,7 +136,7 @@ def test_lists_with_layers(loader: Loader, sandbox: Sandbox, with_vendors: bool)
         owners = [Objects(cl, platform) for platform in platforms]
         for objects in owners:
             assert objects.context
-            assert cl.clWaitForEvents(1, [objects.event]) == 0
+            assert cl.clWaitForEvents(1, [objects.event]) == CL.SUCCESS
     log = sandbox.log
     if not log.calls(by="outer"):
         assert not with_vendors, "layers were left out"
@@ -140,7 +149,7 @@ def test_lists_with_layers(loader: Loader, sandbox: Sandbox, with_vendors: bool)
 
 
 @requirement("DISP-NUL-018", "DISP-NUL-002", "DISP-NUL-014")
-def test_null_platform_with_layers(loader: Loader, sandbox: Sandbox) -> None:
+def test_null_platform_passes_all_layers(loader: Loader, sandbox: Sandbox) -> None:
     """NULL for the platform passes all layers, and then is what it is without them."""
     two_layers(loader, sandbox)
     names = ("clGetPlatformInfo", "clGetDeviceIDs", "clUnloadPlatformCompiler", "clCreateContextFromType")
@@ -153,10 +162,10 @@ def test_null_platform_with_layers(loader: Loader, sandbox: Sandbox) -> None:
             "clUnloadPlatformCompiler": (cl.clUnloadPlatformCompiler(None), 0),
         }
         context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
-        asked["clCreateContextFromType"] = (error.i32(), context == 0)
+        asked["clCreateContextFromType"] = (error.code(), context == 0)
     log = sandbox.log
     for name in names:
         answer = asked[name][0]
         at = [first] if answer == 0 else []
-        assert answer in (0, INVALID_PLATFORM)
+        assert answer in (0, CL.INVALID_PLATFORM)
         assert way(log.during(name)[-1], name) == ["application", *LAYERS, *at]

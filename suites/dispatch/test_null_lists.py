@@ -7,19 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.values import Buffer, Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Buffer, CallLog, Loader, Objects, Sandbox, Session, Value, api, requirement
 
-INVALID_VALUE = -30
-INVALID_PLATFORM = -32
-INVALID_DEVICE = -33
-INVALID_EVENT = -58
 CANARY = -0x5A5A5A5B  # 0xA5A5A5A5 as cl_int
 MOST = 0xFFFFFFFF
 
@@ -52,7 +41,7 @@ def asked(log: CallLog, name: str) -> list[str]:
 
 @requirement("DISP-NUL-012")
 @pytest.mark.parametrize("with_vendors", [True, False], ids=["vendors", "no-vendor"])
-def test_events_to_wait_for(loader: Loader, sandbox: Sandbox, with_vendors: bool) -> None:
+def test_no_events_or_null_to_wait_for_is_refused(loader: Loader, sandbox: Sandbox, with_vendors: bool) -> None:
     """No events are CL_INVALID_VALUE and NULL for the first is CL_INVALID_EVENT, with and without vendors.
 
     Nothing is read of a list that is too short for that; a list with an event first goes to its vendor.
@@ -63,9 +52,9 @@ def test_events_to_wait_for(loader: Loader, sandbox: Sandbox, with_vendors: bool
     with loader.start(sandbox) as cl:
         for _ in range(2):  # first thing in a process, and later
             for count, shape in NO_LIST:
-                assert cl.clWaitForEvents(count, list_of(cl, shape, 0)) == INVALID_VALUE, f"{count} events, {shape}"
+                assert cl.clWaitForEvents(count, list_of(cl, shape, 0)) == CL.INVALID_VALUE, f"{count} events, {shape}"
             for count, shape in FIRST_IS_NULL:
-                assert cl.clWaitForEvents(count, list_of(cl, shape, 1)) == INVALID_EVENT, f"{count} events, {shape}"
+                assert cl.clWaitForEvents(count, list_of(cl, shape, 1)) == CL.INVALID_EVENT, f"{count} events, {shape}"
             platforms = cl.GetPlatformIDs()
         for objects in [Objects(cl, platform) for platform in platforms]:
             for count, shape in FORWARDED:
@@ -79,13 +68,15 @@ def create_context(cl: Session, properties: Any, count: int, devices: Any, with_
     """The error, or what no error was stored over, and the context."""
     error = cl.buffer(4)
     context = cl.clCreateContext(properties, count, devices, None, None, error if with_error else None)
-    return error.i32(), int(context)
+    return error.code(), int(context)
 
 
 @requirement("DISP-NUL-013", "DISP-NUL-010")
 @pytest.mark.parametrize("with_error", [True, False], ids=["errcode_ret", "no-errcode_ret"])
 @pytest.mark.parametrize("with_vendors", [True, False], ids=["vendors", "no-vendor"])
-def test_devices_of_a_context(loader: Loader, sandbox: Sandbox, with_vendors: bool, with_error: bool) -> None:
+def test_no_devices_or_null_for_a_context_is_refused(
+    loader: Loader, sandbox: Sandbox, with_vendors: bool, with_error: bool
+) -> None:
     """No devices are CL_INVALID_VALUE and NULL for the first is CL_INVALID_DEVICE, with and without vendors.
 
     Nothing is read of a list that is too short for that; a list with a device first goes to its vendor.
@@ -99,10 +90,10 @@ def test_devices_of_a_context(loader: Loader, sandbox: Sandbox, with_vendors: bo
             for given in properties:
                 for count, shape in NO_LIST:
                     answer = create_context(cl, given, count, list_of(cl, shape, 1), with_error)
-                    assert answer == (INVALID_VALUE if with_error else CANARY, 0), f"{count} devices, {shape}"
+                    assert answer == (CL.INVALID_VALUE if with_error else CANARY, 0), f"{count} devices, {shape}"
                 for count, shape in FIRST_IS_NULL:
                     answer = create_context(cl, given, count, list_of(cl, shape, 1), with_error)
-                    assert answer == (INVALID_DEVICE if with_error else CANARY, 0), f"{count} devices, {shape}"
+                    assert answer == (CL.INVALID_DEVICE if with_error else CANARY, 0), f"{count} devices, {shape}"
             platforms = cl.GetPlatformIDs()
         for objects in [Objects(cl, platform) for platform in platforms]:
             for count, shape in FORWARDED:
@@ -116,10 +107,10 @@ def test_devices_of_a_context(loader: Loader, sandbox: Sandbox, with_vendors: bo
 
 @requirement("DISP-NUL-013")
 @pytest.mark.parametrize("count, shape, code", [
-    *((count, shape, INVALID_VALUE) for count, shape in NO_LIST),
-    *((count, shape, INVALID_DEVICE) for count, shape in FIRST_IS_NULL),
-])  # fmt: skip
-def test_devices_of_a_context_of_a_platform(
+    *((count, shape, CL.INVALID_VALUE) for count, shape in NO_LIST),
+    *((count, shape, CL.INVALID_DEVICE) for count, shape in FIRST_IS_NULL),
+], ids=lambda value: f"{value:d}" if isinstance(value, int) else None)  # fmt: skip
+def test_no_devices_beside_a_platform_reach_its_vendor_or_are_refused(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int, shape: str, code: int
 ) -> None:
     """Without devices a platform among the properties may tell the vendor; else the loader answers as without it."""
@@ -142,35 +133,37 @@ def test_devices_of_a_context_of_a_platform(
 
 # --- a property list in place of an object ---
 
-NO_PLATFORM: dict[str, list[int] | None] = {"none": None, "empty": [0], "NULL": [0x1084, 0, 0]}
+NO_PLATFORM: dict[str, list[int] | None] = {"none": None, "empty": [0], "NULL": [CL.CONTEXT_PLATFORM, 0, 0]}
 
 
 def from_type(cl: Session, properties: Any, with_error: bool) -> tuple[int, int]:
     error = cl.buffer(4)
     context = cl.clCreateContextFromType(properties, MOST, None, None, error if with_error else None)
-    return error.i32(), int(context)
+    return error.code(), int(context)
 
 
 def gl_info(cl: Session, address: Value, properties: Any) -> int:
-    return cl.call_at(address, "clGetGLContextInfoKHR", properties, 0x2006, 0, None, None)
+    return cl.call_at(address, "clGetGLContextInfoKHR", properties, CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, 0, None, None)
 
 
 @requirement("DISP-NUL-001", "DISP-NUL-010")
 @pytest.mark.parametrize("properties", NO_PLATFORM)
-def test_no_platform_and_no_vendor(loader: Loader, sandbox: Sandbox, properties: str) -> None:
+def test_list_without_a_platform_and_without_vendors_is_invalid_platform(
+    loader: Loader, sandbox: Sandbox, properties: str
+) -> None:
     """Where there is no platform at all, a property list without one is CL_INVALID_PLATFORM."""
     with loader.start(sandbox) as cl:
         for _ in range(2):
-            assert from_type(cl, NO_PLATFORM[properties], with_error=True) == (INVALID_PLATFORM, 0)
+            assert from_type(cl, NO_PLATFORM[properties], with_error=True) == (CL.INVALID_PLATFORM, 0)
             assert from_type(cl, NO_PLATFORM[properties], with_error=False) == (CANARY, 0)
             address = cl.GetExtensionFunctionAddress("clGetGLContextInfoKHR")
-            assert not address or gl_info(cl, address, NO_PLATFORM[properties]) == INVALID_PLATFORM
+            assert not address or gl_info(cl, address, NO_PLATFORM[properties]) == CL.INVALID_PLATFORM
             assert cl.GetPlatformIDs() == []
 
 
 @requirement("DISP-NUL-001", "DISP-NUL-010")
 @pytest.mark.parametrize("properties", NO_PLATFORM)
-def test_no_platform_in_the_list(
+def test_list_without_a_platform_for_a_type_is_refused_or_the_first_platforms(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], properties: str
 ) -> None:
     """A property list without a platform is CL_INVALID_PLATFORM, or stands for the first platform, each time."""
@@ -186,9 +179,9 @@ def test_no_platform_in_the_list(
         assert got == [first] * 3
         assert [error for error, _ in answers] == [CANARY] * 3
     else:
-        assert answers == [(INVALID_PLATFORM, 0), (CANARY, 0), (INVALID_PLATFORM, 0)]
+        assert answers == [(CL.INVALID_PLATFORM, 0), (CANARY, 0), (CL.INVALID_PLATFORM, 0)]
     if info is not None:
         asked_for_info = asked(log, "clGetGLContextInfoKHR")
         assert asked_for_info in ([""], [first])
-        assert (info == INVALID_PLATFORM) == (asked_for_info == [""])
+        assert (info == CL.INVALID_PLATFORM) == (asked_for_info == [""])
     record("the first platform's" if any(got) else "refused")

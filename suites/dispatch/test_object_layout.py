@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.session import CommandError, Session
-from harness.probe.values import Value
-from harness.probe.whole_api import misrouted, reached
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    CommandError,
+    Loader,
+    Objects,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    misrouted,
+    reached,
+    requirement,
+)
 
 # Class: the functions that take and drop a reference. Devices that are no sub-devices have no references.
 RELEASED = {
@@ -45,7 +50,7 @@ def test_objects_end_after_their_words(loader: Loader, sandbox: Sandbox, words: 
 
 @requirement("DISP-OBJ-007")
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
-def test_table_of_the_object(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
+def test_function_comes_from_the_table_of_the_object(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
     """The function is taken from the table of the very object of the call: classes of objects have different tables."""
     if icd2:
         loader.require("ICD 2")
@@ -81,7 +86,7 @@ def test_nothing_is_touched_after_release(loader: Loader, sandbox: Sandbox, icd2
         for handle, retain, release in reversed(made):
             assert (cl.call(retain, handle), cl.call(release, handle)) == (0, 0)
             assert readable(cl, handle)
-            assert cl.call(release, handle) == 0
+            assert cl.call(release, handle) == CL.SUCCESS
             assert not readable(cl, handle)
         assert cl.GetPlatformInfo(objects.platform) == "a"
         assert not sandbox.log.happened("bad reference")

@@ -7,15 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.session import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import Function, Loader, Objects, PatternedCall, Sandbox, Session, Value, api, requirement, slots
 
 # Two functions that no other one stands in for: what comes to meet the call under test at the same vendor.
 COUNTERPARTS = ("clGetEventProfilingInfo", "clGetKernelArgInfo")
@@ -41,7 +33,7 @@ def meeting(cl: Session, thread: int, function: Function, objects: Objects, addr
 
 
 @requirement("DISP-ARG-023")
-def test_calls_to_two_vendors_meet(loader: Loader, sandbox: Sandbox) -> None:
+def test_same_function_of_two_vendors_runs_at_once(loader: Loader, sandbox: Sandbox) -> None:
     """While a vendor is in a function, the same function of another vendor can be called; for every function."""
     place = sandbox.root / "meeting"
     sandbox.vendor("waits", functions={"waits_at": [f"all {place}"]})
@@ -64,7 +56,7 @@ def test_calls_to_two_vendors_meet(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("DISP-ARG-023")
 @pytest.mark.parametrize("position", ["first", "last"])
-def test_calls_to_two_objects_of_a_vendor_meet(loader: Loader, sandbox: Sandbox, position: str) -> None:
+def test_two_functions_of_a_vendor_run_at_once(loader: Loader, sandbox: Sandbox, position: str) -> None:
     """While a vendor is in a function, another function of the same vendor can be called; for every function."""
     place = sandbox.root / "meeting"
     others = [f.name for f in api().dispatched() if f.name not in COUNTERPARTS]

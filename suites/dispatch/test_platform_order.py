@@ -6,13 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, Sandbox, Session, api, requirement
 
-INVALID_PLATFORM = -32
 DEVICES = [(0, 1), (3, 0), (0, 0), (1, 2), (2, 0)]  # GPUs and CPUs, so that order by devices is another one
 
 
@@ -33,7 +28,9 @@ def expected(name: str, count: int) -> list[str]:
     + [(counts, False) for counts in ([4, 3], [1, 4, 1], [3, 1, 4])],
     ids=lambda value: str(value) if isinstance(value, list) else "icd2" if value else "icd1",
 )
-def test_platforms_of_one_library(loader: Loader, sandbox: Sandbox, counts: Sequence[int], icd2: bool) -> None:
+def test_platforms_of_one_library_keep_its_order(
+    loader: Loader, sandbox: Sandbox, counts: Sequence[int], icd2: bool
+) -> None:
     """Platforms of one library keep the order in which the library lists them, and no other comes between them."""
     if icd2:
         loader.require("ICD 2")
@@ -95,13 +92,13 @@ def context_of_no_platform(cl: Session) -> tuple[int, int]:
     """The error, and the context that a property list without a platform gives."""
     error = cl.buffer(4)
     context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
-    return error.i32(), int(context)
+    return error.code(), int(context)
 
 
 @requirement("DISP-ORD-004")
 @pytest.mark.parametrize("sort", ["devices", "none"])
 @pytest.mark.parametrize("order", ["a", "ab", "ba", "abc", "cba"])
-def test_default_platform_is_the_first(
+def test_context_that_needs_no_platform_is_the_first_platforms(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], order: str, sort: str
 ) -> None:
     """Where a context needs no platform it is made by the first one listed, also when no one asked for the list yet."""
@@ -117,7 +114,7 @@ def test_default_platform_is_the_first(
         contexts.append(context_of_no_platform(cl))
     made = [event.who for event in sandbox.log.calls("clCreateContextFromType") if event.who != "application"]
     if not made:
-        assert contexts == [(INVALID_PLATFORM, 0)] * 2
+        assert contexts == [(CL.INVALID_PLATFORM, 0)] * 2
         record("refused")
         return
     assert [error for error, _ in contexts] == [0, 0]

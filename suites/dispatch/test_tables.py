@@ -7,15 +7,23 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.probe.values import Value
-from harness.probe.verdicts import Crashed
-from harness.probe.whole_api import call_all, lacking_calls, misrouted, reached, refusal_problems, with_slots
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    Crashed,
+    Loader,
+    Objects,
+    Sandbox,
+    Value,
+    api,
+    call_all,
+    lacking_calls,
+    misrouted,
+    reached,
+    refusal_problems,
+    requirement,
+    slots,
+    with_slots,
+)
 
 # Where the table ended once: the first slot behind it, for each block of functions that was appended (HDR cl_icd.h).
 ENDS = {
@@ -49,12 +57,12 @@ class OldObjects(Objects):
         if handle != "cl_event":
             return super()._make(handle)
         made = self.session.buffer(8, 0)
-        assert self.session.clEnqueueMarker(self.queue, made) == 0
+        assert self.session.clEnqueueMarker(self.queue, made) == CL.SUCCESS
         return made.handle()
 
 
 @requirement("DISP-TAB-001", "DISP-TAB-002", "DISP-TAB-003", "DISP-TAB-004", "DISP-TAB-005", "DISP-OBJ-010")
-def test_tables_of_all_lengths(loader: Loader, sandbox: Sandbox) -> None:
+def test_tables_of_all_lengths_work_to_their_end(loader: Loader, sandbox: Sandbox) -> None:
     """Every function of a vendor's table works, wherever that ends: behind it is memory that nobody can read.
 
     Each vendor is asked for the functions that came last; the oldest and the newest one for all that they have.
@@ -77,7 +85,7 @@ def test_tables_of_all_lengths(loader: Loader, sandbox: Sandbox) -> None:
 @requirement("DISP-TAB-010", "DISP-TAB-002")
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
 @pytest.mark.parametrize("more", [1, 400])
-def test_longer_table(loader: Loader, sandbox: Sandbox, more: int, icd2: bool) -> None:
+def test_vendor_table_that_is_longer_works(loader: Loader, sandbox: Sandbox, more: int, icd2: bool) -> None:
     """A vendor's table may be longer than the loader's: nobody calls what is behind the end, and the rest works."""
     if icd2:
         loader.require("ICD 2")
@@ -93,13 +101,13 @@ def test_longer_table(loader: Loader, sandbox: Sandbox, more: int, icd2: bool) -
 
 @requirement("DISP-TAB-009")
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
-def test_slots_that_nobody_calls(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
+def test_slots_of_the_loaders_own_functions_are_not_called(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
     """The loader answers clGetPlatformIDs and clUnloadCompiler itself, and asks the library for addresses."""
     sandbox.vendor("a", faults=["unused_slots_trap"], suffix="A", icd2=icd2 and loader.has("ICD 2"))
     sandbox.vendor("b", faults=["unused_slots_trap"], suffix="B", icd2=icd2 and loader.has("ICD 2"))
     with loader.start(sandbox) as cl:
         assert cl.used_platforms() == {"a", "b"}
-        assert cl.clUnloadCompiler() == 0
+        assert cl.clUnloadCompiler() == CL.SUCCESS
         assert [cl.vendor_function(f"clSomething{suffix}") for suffix in "AB"] == ["a", "b"]
         assert not cl.GetExtensionFunctionAddress("clNothing")
         for platform in cl.GetPlatformIDs():
@@ -112,7 +120,7 @@ def test_slots_that_nobody_calls(loader: Loader, sandbox: Sandbox, icd2: bool) -
 
 @requirement("DISP-EXT-019", "DISP-OBJ-010")
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
-def test_empty_extension_entries(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
+def test_empty_extension_entry_is_invalid_operation(loader: Loader, sandbox: Sandbox, icd2: bool) -> None:
     """A vendor may lack functions of extensions: the call answers CL_INVALID_OPERATION, and writes nothing else."""
     if icd2:
         loader.require("ICD 2")
@@ -129,7 +137,9 @@ def test_empty_extension_entries(loader: Loader, sandbox: Sandbox, icd2: bool) -
 
 @requirement("DISP-TAB-007")
 @pytest.mark.parametrize("function", ["clFinish", "clCreateUserEvent", "clSVMAlloc"])
-def test_empty_core_entry(loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str) -> None:
+def test_empty_core_entry_harms_no_other_vendor(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str
+) -> None:
     """What a call does whose function of the core is not in the vendor's table is undefined; it is nobody else's."""
     sandbox.vendor("a", functions={"lacks": [function]})
     sandbox.vendor("b")
@@ -139,5 +149,5 @@ def test_empty_core_entry(loader: Loader, sandbox: Sandbox, record: Callable[[st
         assert not misrouted(sandbox, cl, [(found["b"], wanted)])
         record("crashes")
         (call,) = call_all(sandbox, cl, [(found["a"], wanted)])
-        record(f"answers {call.result}")
+        record(f"answers {int(call.result)}")
     assert sandbox.log.calls(by="b").functions().count(function) == 1

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.objects import Objects
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import CL, Loader, Objects, Sandbox, requirement
 
 ORDERS = ["ab", "ba"]
 
@@ -25,7 +22,7 @@ def vendors(loader: Loader, sandbox: Sandbox, order: str, variant: str = "icd") 
 
 @requirement("DISP-NOA-001")
 @pytest.mark.parametrize("order", ["", *ORDERS])
-def test_unload_compiler(loader: Loader, sandbox: Sandbox, order: str) -> None:
+def test_unload_compiler_is_success_and_reaches_no_vendor(loader: Loader, sandbox: Sandbox, order: str) -> None:
     """clUnloadCompiler is CL_SUCCESS and reaches no vendor, first thing in a process and later; its successor does."""
     if order:
         vendors(loader, sandbox, order)
@@ -33,10 +30,10 @@ def test_unload_compiler(loader: Loader, sandbox: Sandbox, order: str) -> None:
         assert [cl.clUnloadCompiler() for _ in range(2)] == [0, 0]
         owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
         for objects in owners:
-            assert cl.clFlush(objects.queue) == 0
-            assert cl.clUnloadCompiler() == 0
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
+            assert cl.clUnloadCompiler() == CL.SUCCESS
             if int(cl.command("symbol clUnloadPlatformCompiler"), 16):  # new in OpenCL 1.2
-                assert cl.clUnloadPlatformCompiler(objects.platform) == 0
+                assert cl.clUnloadPlatformCompiler(objects.platform) == CL.SUCCESS
     log = sandbox.log
     assert len(owners) == (3 if order else 0)
     assert not [event for event in log.calls("clUnloadCompiler") if event.who != "application"]
@@ -46,14 +43,14 @@ def test_unload_compiler(loader: Loader, sandbox: Sandbox, order: str) -> None:
 
 
 @requirement("DISP-NOA-001", "DISP-NUL-018")
-def test_unload_compiler_with_layers(loader: Loader, sandbox: Sandbox) -> None:
+def test_unload_compiler_passes_every_layer(loader: Loader, sandbox: Sandbox) -> None:
     """clUnloadCompiler passes every layer, and ends in the loader with CL_SUCCESS."""
     loader.require("OPENCL_LAYERS")
     vendors(loader, sandbox, "ab")
     sandbox.env["OPENCL_LAYERS"] = ":".join(str(sandbox.layer(name)) for name in ("inner", "outer"))
     with loader.start(sandbox) as cl:
         assert len(cl.GetPlatformIDs()) == 3
-        assert cl.clUnloadCompiler() == 0
+        assert cl.clUnloadCompiler() == CL.SUCCESS
     assert [event.who for event in sandbox.log.calls("clUnloadCompiler")] == ["application", "outer", "inner"]
 
 
@@ -75,7 +72,7 @@ def test_platforms_are_the_loaders_list(loader: Loader, sandbox: Sandbox, order:
 
 @requirement("DISP-NOA-003")
 @pytest.mark.parametrize("order", ORDERS)
-def test_functions_by_suffix(loader: Loader, sandbox: Sandbox, order: str) -> None:
+def test_address_query_asks_the_vendor_of_the_suffix_only(loader: Loader, sandbox: Sandbox, order: str) -> None:
     """clGetExtensionFunctionAddress asks the vendor whose suffix ends the name, and no other; its answer comes back."""
     vendors(loader, sandbox, order)
     names = ["clThingA", "clThingB", "clThingC", "clOtherB", "clOtherA"]
@@ -88,7 +85,7 @@ def test_functions_by_suffix(loader: Loader, sandbox: Sandbox, order: str) -> No
 
 
 @requirement("DISP-NOA-004")
-def test_functions_between_loader_and_vendor(loader: Loader, sandbox: Sandbox) -> None:
+def test_functions_for_the_loader_are_not_exported(loader: Loader, sandbox: Sandbox) -> None:
     """What a vendor has for the loader only is no function of the loader: no symbol is named so."""
     with loader.start(sandbox) as cl:
         exports = {name for name, _, _ in cl.exports()}

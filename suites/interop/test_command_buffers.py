@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.addressed import Words, problems_of_function, problems_of_lists
-from harness.probe.extensions import COMMAND_BUFFER_FLAGS, FUNCTIONS
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    EXTENSION_FUNCTIONS,
+    Loader,
+    Sandbox,
+    Words,
+    problems_of_function,
+    problems_of_lists,
+    requirement,
+)
 
 CREATE = "clCreateCommandBufferKHR"
 END = 0
-FLAGS, ASSERTS = COMMAND_BUFFER_FLAGS, 0x12B7  # CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
-ALL = [f for name in ("cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch") for f in FUNCTIONS[name]]
+FLAGS, ASSERTS = CL.COMMAND_BUFFER_FLAGS_KHR, CL.COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+ALL = [
+    f for name in ("cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch") for f in EXTENSION_FUNCTIONS[name]
+]
 
 LISTS: dict[str, Words] = {
     "nothing": [END],
@@ -26,7 +33,7 @@ LISTS: dict[str, Words] = {
 
 
 @requirement("XM-CMD-001")
-def test_list_of_command_buffers(loader: Loader, sandbox: Sandbox) -> None:
+def test_command_buffer_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox) -> None:
     """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
     assert LISTS
     assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
@@ -34,6 +41,6 @@ def test_list_of_command_buffers(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("XM-CMD-001")
 @pytest.mark.parametrize("function", ALL)
-def test_functions_of_command_buffers(loader: Loader, sandbox: Sandbox, function: str) -> None:
+def test_command_buffer_functions_are_each_platforms_own(loader: Loader, sandbox: Sandbox, function: str) -> None:
     """Each platform that has the function gives its own by address query, and one that has not gives NULL."""
     assert problems_of_function(loader, sandbox, function) == []

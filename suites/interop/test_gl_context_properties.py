@@ -9,15 +9,20 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from harness.api.model import api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent
-from harness.probe.values import Buffer, pack
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    Buffer,
+    CallLog,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Sent,
+    Session,
+    api,
+    pack,
+    requirement,
+)
 
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 USER_SYNC = api().constant("CL_CONTEXT_INTEROP_USER_SYNC")
@@ -27,7 +32,6 @@ GL, EGL, GLX, WGL, CGL = ATTRIBUTES = [
 ]
 BINDINGS = {"egl": (GL, EGL), "glx": (GL, GLX), "wgl": (GL, WGL), "cgl": (CGL,)}
 
-INVALID_PLATFORM = -32
 FUNCTIONS = ("clCreateContext", "clCreateContextFromType", "clGetGLContextInfoKHR")
 
 # What stands for platforms in a list: the one that the call is for, and another vendor's.
@@ -154,7 +158,7 @@ def error_of(call: PatternedCall) -> int:
     """What the call reported, by its result or by errcode_ret."""
     code = call.sent[-1].buffer
     if call.function.result_kind == "handle" and isinstance(code, Buffer):
-        return code.i32() if call.result == 0 else 0
+        return code.code() if call.result == 0 else 0
     return call.result
 
 
@@ -166,7 +170,7 @@ WITHOUT_PLATFORM = [
 
 
 @requirement("GL-CTX-019")
-def test_devices_tell_the_vendor(loader: Loader, sandbox: Sandbox) -> None:
+def test_gl_attributes_without_a_platform_reach_the_vendor_of_the_devices(loader: Loader, sandbox: Sandbox) -> None:
     """Attributes of OpenGL without a platform arrive at the vendor of the devices, as they are."""
     vendors(loader, sandbox, "clCreateContext")
     with loader.start(sandbox) as cl:
@@ -180,7 +184,7 @@ def test_devices_tell_the_vendor(loader: Loader, sandbox: Sandbox) -> None:
 
 @requirement("GL-CTX-019", "GL-INF-001")
 @pytest.mark.parametrize("function", FUNCTIONS[1:])
-def test_attributes_without_a_platform(
+def test_gl_attributes_without_a_platform_are_refused_or_the_first_platforms(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str
 ) -> None:
     """Attributes of OpenGL without a platform are refused, or are the first platform's, whatever they are."""
@@ -192,7 +196,7 @@ def test_attributes_without_a_platform(
             call = world.call(0, listed)
             call.make()
             log = sandbox.log.during(function)[-1]
-            assert call.problems(log) == [] if reached(log) else error_of(call) == INVALID_PLATFORM
+            assert call.problems(log) == [] if reached(log) else error_of(call) == CL.INVALID_PLATFORM
             outcomes.add("first platform" if reached(log) else "refused")
         control = world.call(2, words(*pairs_of(GL, EGL), (PLATFORM, OWN)))
         control.make()

@@ -6,19 +6,26 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.calllog.reader import CallLog
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    requirement,
+    slots,
+)
 
-INVALID_OPERATION = -59
-NULL = {"context": -34, "queue": -36, "memory": -38}  # the error where that handle is NULL
+NULL = {
+    "context": CL.INVALID_CONTEXT,
+    "queue": CL.INVALID_COMMAND_QUEUE,
+    "memory": CL.INVALID_MEM_OBJECT,
+}  # the error where that handle is NULL
 
 OF_MEMORY = (
     "clCreateFromGLBuffer",
@@ -69,7 +76,9 @@ def objects_by_owner(cl: Session) -> dict[str, Objects]:
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_two_vendors_beside_one_without(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_gl_calls_reach_the_two_vendors_that_have_the_function(
+    loader: Loader, sandbox: Sandbox, function: Function
+) -> None:
     """However the function is had, calls reach the two vendors that have it, unchanged, and NULL reaches nobody."""
     three_vendors(loader, sandbox, function)
     error = NULL[slots()[function.name].class_]
@@ -100,7 +109,9 @@ def reached(log: CallLog) -> list[str]:
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_vendor_without_the_function_of_gl(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_gl_call_to_a_vendor_without_the_function_is_invalid_operation(
+    loader: Loader, sandbox: Sandbox, function: Function
+) -> None:
     """A call on an object of the vendor that has no such function answers CL_INVALID_OPERATION; the others get none."""
     three_vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
@@ -116,14 +127,14 @@ def test_vendor_without_the_function_of_gl(loader: Loader, sandbox: Sandbox, fun
         assert not control.problems(logs[0])
         for call, log in zip(calls, logs[1:], strict=True):
             assert reached(log) == []
-            assert not call.refusal_problems(INVALID_OPERATION)
+            assert not call.refusal_problems(CL.INVALID_OPERATION)
 
 
 CODES = (-1000, -1093, -1092, -60, -62, -64, -39, -30, -1, 1, 0x7FFFFFFF, -0x80000000)
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_errors_come_back(loader: Loader, sandbox: Sandbox, function: Function) -> None:
+def test_errors_of_gl_functions_come_back(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """Every error of a vendor comes back as it is, with NULL where an object would be, and nothing is written."""
     for code in CODES:
         extensions = "cl_khr_gl_sharing cl_khr_gl_event cl_khr_egl_image cl_khr_egl_event"
@@ -164,7 +175,7 @@ class Sharing:
         names = ("CL_GL_CONTEXT_KHR", CONTEXT, "CL_EGL_DISPLAY_KHR", DISPLAY, "CL_CONTEXT_PLATFORM", platform)
         words = [api().constant(name) if isinstance(name, str) else name for name in names]
         error, self.context = cl.CreateContext([*words, 0], [self.device])
-        assert error == 0
+        assert error == CL.SUCCESS
         self.queue = self.made("clCreateCommandQueue", self.device, 0)
 
     def call(self, function: str, *arguments: Any) -> int:
@@ -176,7 +187,7 @@ class Sharing:
         code = self.cl.buffer(4)
         made = self.call(function, self.context, *arguments, code)
         assert isinstance(made, Value)
-        assert (code.i32(), bool(made)) == (0, True)
+        assert (code.code(), bool(made)) == (0, True)
         return made
 
     def uses(self, acquire: str, release: str, memory: Value, event: Value) -> list[int]:
@@ -188,7 +199,7 @@ class Sharing:
 
 
 @requirement("GL-OBJ-016", "GL-ACQ-011", "GL-EVT-010")
-def test_sharing_of_two_vendors(loader: Loader, sandbox: Sandbox) -> None:
+def test_gl_objects_of_two_vendors_work_beside_each_other(loader: Loader, sandbox: Sandbox) -> None:
     """Objects of OpenGL and EGL of two vendors are made, asked for, acquired and released beside each other."""
     for name in "ab":
         sandbox.vendor(name, extensions=GL_SHARING, icd2=name == "b" and loader.has("ICD 2"))
@@ -211,16 +222,16 @@ def test_sharing_of_two_vendors(loader: Loader, sandbox: Sandbox) -> None:
         for name, s in sharing.items():
             buffer, texture, image, sync, egl_sync = memory[name]
             kind, number = cl.buffer(4, 0), cl.buffer(4, 0)
-            assert s.call("clGetGLObjectInfo", buffer, kind, number) == 0
+            assert s.call("clGetGLObjectInfo", buffer, kind, number) == CL.SUCCESS
             assert (kind.u32(), number.u32()) == (api().constant("CL_GL_OBJECT_BUFFER"), BUFFER)
             target = api().constant("CL_GL_TEXTURE_TARGET")
-            assert s.call("clGetGLTextureInfo", texture, target, 4, number, None) == 0
+            assert s.call("clGetGLTextureInfo", texture, target, 4, number, None) == CL.SUCCESS
             assert number.u32() == 0x0DE1
             gl = ("clEnqueueAcquireGLObjects", "clEnqueueReleaseGLObjects")
             egl = ("clEnqueueAcquireEGLObjectsKHR", "clEnqueueReleaseEGLObjectsKHR")
             assert s.uses(*gl, buffer, sync) == [0, 0, 0]
             assert s.uses(*egl, image, egl_sync) == [0, 0, 0]
-            assert s.call(gl[0], s.queue, 1, [image], 0, None, None) == -60  # CL_INVALID_GL_OBJECT
+            assert s.call(gl[0], s.queue, 1, [image], 0, None, None) == CL.INVALID_GL_OBJECT
     # A sync of OpenGL is of a type of its own, and no object of a vendor's.
     foreign = [e for e in sandbox.log.happened("foreign handle") if e.data["detail"] != "sync"]
     assert not foreign

@@ -8,14 +8,20 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import api
-from harness.check.layer_schemes import SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    SCHEMES,
+    Loader,
+    Objects,
+    Sandbox,
+    Session,
+    Unsupported,
+    api,
+    requirement,
+    slots,
+    use_layers,
+    use_scheme,
+)
 
 Record = Callable[[str], None]
 
@@ -45,7 +51,7 @@ def library_of(cl: Session, address: int) -> str:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("tables", ["complete", "partial", "short"])
 @pytest.mark.parametrize("count", [1, 2, 3, 16])
-def test_target_is_the_completed_table_behind(
+def test_target_is_the_completed_table_of_the_layer_before(
     loader: Loader, sandbox: Sandbox, count: int, tables: str, scheme: str
 ) -> None:
     """Each layer's target holds the entries of the layer loaded before it, and where that has none, its target's.
@@ -82,7 +88,7 @@ def test_target_is_the_completed_table_behind(
 @requirement("LAY-CHN-002")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("count", [1, 2, 3, 16])
-def test_calls_are_nested(loader: Loader, sandbox: Sandbox, count: int, scheme: str) -> None:
+def test_calls_leave_the_layers_in_opposite_order(loader: Loader, sandbox: Sandbox, count: int, scheme: str) -> None:
     """A call enters each layer from the front to the back and leaves them in the opposite order."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -91,7 +97,7 @@ def test_calls_are_nested(loader: Loader, sandbox: Sandbox, count: int, scheme: 
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
         for function in ("clFinish", "clFlush", "clRetainCommandQueue"):
-            assert cl.call(function, objects.queue) == 0
+            assert cl.call(function, objects.queue) == CL.SUCCESS
             log = sandbox.log.during(function)[-1]
             inside = [(event.who, event.kind) for event in log if event.who != "application"]
             down = [(name, "call") for name in [*names, "a"]]
@@ -105,7 +111,7 @@ EARLY: dict[str, tuple[object, ...]] = {
     "clUnloadCompiler": (),
     "clFlush": (None,),
     "clRetainContext": (None,),
-    "clGetPlatformInfo": (None, 0x0902, 0, None, None),
+    "clGetPlatformInfo": (None, CL.PLATFORM_NAME, 0, None, None),
     "clGetDeviceIDs": (None, 0xFFFFFFFF, 0, None, None),
     "clCreateContext": (None, 0, None, None, None, None),
     "clCreateContextFromType": ((0,), 0xFFFFFFFF, None, None, None),
@@ -118,7 +124,9 @@ EARLY: dict[str, tuple[object, ...]] = {
 
 @requirement("LAY-CHN-011")
 @pytest.mark.parametrize("function", EARLY)
-def test_first_call_of_the_process(loader: Loader, sandbox: Sandbox, function: str, record: Record) -> None:
+def test_first_call_passes_the_layers_or_misses_them(
+    loader: Loader, sandbox: Sandbox, function: str, record: Record
+) -> None:
     """The very first call passes the layers or misses them; once discovery has run, the same call passes them."""
     loader.require("OPENCL_LAYERS")
     sandbox.vendor("a")
@@ -141,7 +149,7 @@ def test_first_call_of_the_process(loader: Loader, sandbox: Sandbox, function: s
 
 @requirement("LAY-CHN-013")
 @pytest.mark.parametrize("threads", [16, 64])
-def test_threads_through_two_layers(loader: Loader, sandbox: Sandbox, threads: int) -> None:
+def test_calls_of_many_threads_pass_both_layers_once(loader: Loader, sandbox: Sandbox, threads: int) -> None:
     """Calls of many threads, on objects of two vendors, each pass both layers once and reach their owner."""
     loader.require("OPENCL_LAYERS")
     for name in "ab":
@@ -195,7 +203,9 @@ def test_layers_do_not_wait_for_one_another(loader: Loader, sandbox: Sandbox, co
 @requirement("LAY-INI-019", "LAY-CHN-013")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("function", ["clGetPlatformIDs", "clGetExtensionFunctionAddress", "clCreateContextFromType"])
-def test_first_calls_of_64_threads(loader: Loader, sandbox: Sandbox, function: str, scheme: str) -> None:
+def test_first_calls_of_64_threads_initialise_layers_once(
+    loader: Loader, sandbox: Sandbox, function: str, scheme: str
+) -> None:
     """64 threads that make the first call of the process: layers are initialised once, every call passes all three."""
     init = use_scheme(loader, sandbox, scheme).init
     sandbox.vendor("a")
@@ -244,7 +254,7 @@ def test_layers_see_all_platforms_when_they_start(loader: Loader, sandbox: Sandb
 @requirement("LAY-CHN-009")
 @pytest.mark.parametrize("vendors", [1, 2])
 @pytest.mark.parametrize("position", ["front", "back"])
-def test_platform_of_a_layer(loader: Loader, sandbox: Sandbox, position: str, vendors: int) -> None:
+def test_platform_that_a_layer_adds_is_listed(loader: Loader, sandbox: Sandbox, position: str, vendors: int) -> None:
     """A layer that adds a platform of its own is believed: it is listed, and calls with it reach the layer."""
     loader.require("OPENCL_LAYERS")
     for number in range(vendors):
@@ -263,7 +273,9 @@ def test_platform_of_a_layer(loader: Loader, sandbox: Sandbox, position: str, ve
 @requirement("LAY-DSC-012")
 @pytest.mark.parametrize("supplies", [False, True], ids=["plain", "supplies a platform"])
 @pytest.mark.parametrize("place", ["missing", "empty", "unusable"])
-def test_layers_without_a_vendor(loader: Loader, sandbox: Sandbox, place: str, supplies: bool, record: Record) -> None:
+def test_layers_without_a_vendor_are_loaded_or_not(
+    loader: Loader, sandbox: Sandbox, place: str, supplies: bool, record: Record
+) -> None:
     """Without any vendor layers are loaded or not; where they are, a platform that one supplies is there."""
     loader.require("OPENCL_LAYERS")
     if place == "missing":
@@ -282,7 +294,9 @@ def test_layers_without_a_vendor(loader: Loader, sandbox: Sandbox, place: str, s
 @requirement("LAY-DSC-015")
 @pytest.mark.parametrize("value", ["{layer}", "{layer}:{layer}", "/missing", ":", "", "x" * 100_000])
 @pytest.mark.parametrize("variable", ["OPENCL_LAYERS", "OPENCL_LAYER_PATH"])
-def test_variables_where_layers_are_not_supported(loader: Loader, sandbox: Sandbox, variable: str, value: str) -> None:
+def test_loader_without_layers_ignores_their_variables(
+    loader: Loader, sandbox: Sandbox, variable: str, value: str
+) -> None:
     """A loader without layers does not care for their variables, whatever they say."""
     if loader.has(variable):
         raise Unsupported("loader", f"this loader has {variable}")
@@ -296,7 +310,7 @@ def test_variables_where_layers_are_not_supported(loader: Loader, sandbox: Sandb
 
 @requirement("LAY-API-005")
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_output_of_a_layer(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
+def test_output_of_a_layer_comes_out_once(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
     """What a layer prints while it is initialised comes out once, and nothing is added to it or lost."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")

@@ -13,16 +13,23 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.check.layer_schemes import SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.counting import counted
-from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    SCHEMES,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    Session,
+    Unsupported,
+    api,
+    counted,
+    requirement,
+    slots,
+    use_layers,
+    use_scheme,
+)
 
 # Calls of each class of objects, with what is to be known of their first argument; all answer without a callback.
 CALLS: dict[str, str] = {
@@ -55,7 +62,7 @@ def costs(loader: Loader, sandbox: Sandbox) -> dict[str, int]:
         objects = Objects(cl, next(p for p in cl.GetPlatformIDs() if cl.GetPlatformInfo(p) == "a"))
         for function, handle in CALLS.items():
             arguments: tuple[object, ...] = (objects[handle],) if handle else ()
-            arguments += {"clGetPlatformInfo": (0x0902, 0, None, cl.buffer(8))}.get(function, ())
+            arguments += {"clGetPlatformInfo": (CL.PLATFORM_NAME, 0, None, cl.buffer(8))}.get(function, ())
             arguments += {"clGetPlatformIDs": (0, None, cl.buffer(4))}.get(function, ())
             if int(cl.command(f"symbol {function}"), 16):
                 cl.call(function, *arguments)
@@ -96,7 +103,9 @@ def larger_environment(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "machine", [missing, empty, dropped, empty_folder, full_folder, larger_environment], ids=lambda m: m.__name__
 )
-def test_cost_of_a_call_without_layers(loader: Loader, sandbox: Sandbox, machine: Callable[[Sandbox], None]) -> None:
+def test_cost_of_a_call_is_the_same_without_layers(
+    loader: Loader, sandbox: Sandbox, machine: Callable[[Sandbox], None]
+) -> None:
     """A call has the same number of instructions whatever layers were looked for, as long as none is there."""
     loader.require("OPENCL_LAYERS")
     sandbox.vendor("a")
@@ -107,7 +116,7 @@ def test_cost_of_a_call_without_layers(loader: Loader, sandbox: Sandbox, machine
 
 @requirement("LAY-CST-001")
 @pytest.mark.parametrize("layers", [0, 1])
-def test_cost_of_a_call_with_many_vendors(loader: Loader, sandbox: Sandbox, layers: int) -> None:
+def test_cost_of_a_call_does_not_grow_with_vendors(loader: Loader, sandbox: Sandbox, layers: int) -> None:
     """A call with an object has the same number of instructions with one vendor and with twenty of 5 platforms."""
     loader.require("OPENCL_LAYERS")
     use_layers(sandbox, [sandbox.layer("layer", functions=FEW)] if layers else [])
@@ -122,7 +131,7 @@ def test_cost_of_a_call_with_many_vendors(loader: Loader, sandbox: Sandbox, laye
 
 @requirement("LAY-CST-001")
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_cost_of_more_layers(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
+def test_loaders_part_of_a_call_does_not_grow_with_layers(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
     """The loader's own part of a call is the same with any number of layers, and no larger without any.
 
     A few instructions are left to the compiler, which may have one path save registers that the other does not need.
@@ -178,8 +187,8 @@ def opens_counted(folder: Path) -> Iterator[Callable[[], Counter[str]]]:
 def use_everything(cl: Session) -> None:
     for platform in cl.GetPlatformIDs():
         objects = Objects(cl, platform)
-        assert cl.clFlush(objects.queue) == 0
-        assert cl.clRetainKernel(objects.kernel) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
+        assert cl.clRetainKernel(objects.kernel) == CL.SUCCESS
     cl.clWaitForEvents(0, None)
     cl.clUnloadCompiler()
     cl.GetExtensionFunctionAddress("clThingMOCK")
@@ -232,7 +241,7 @@ def exported(cl: Session) -> list[Function]:
 @requirement("LAY-CST-003")
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
 @pytest.mark.parametrize("count", [1, 3])
-def test_results_with_and_without_layers(loader: Loader, sandbox: Sandbox, count: int, icd2: bool) -> None:
+def test_results_are_the_same_with_and_without_layers(loader: Loader, sandbox: Sandbox, count: int, icd2: bool) -> None:
     """With layers and without, every function has the results of the vendor and reaches it once, in the same order."""
     loader.require("OPENCL_LAYERS")
     if icd2:

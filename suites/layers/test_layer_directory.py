@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.layer_schemes import SCHEMES, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import SCHEMES, Loader, Sandbox, Session, Unsupported, requirement, use_scheme
 
 Record = Callable[[str], None]
 PATH = "OPENCL_LAYER_PATH"
@@ -69,7 +65,9 @@ def use_folder(loader: Loader, sandbox: Sandbox) -> Path:
 @requirement("LAY-DSC-007", "LAY-DSC-008")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 6, 7, 8, 9, 13, 14, 15, 40])
-def test_every_file_of_the_folder(loader: Loader, sandbox: Sandbox, count: int, scheme: str) -> None:
+def test_every_lay_file_is_loaded_in_order_of_its_name(
+    loader: Loader, sandbox: Sandbox, count: int, scheme: str
+) -> None:
     """Every .lay file names a layer, and they are loaded in the order of their names, however they lie there."""
     use_scheme(loader, sandbox, scheme)
     folder = use_folder(loader, sandbox)
@@ -80,7 +78,7 @@ def test_every_file_of_the_folder(loader: Loader, sandbox: Sandbox, count: int, 
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("kind", ["good", "empty", "missing", "other", "none"])
-def test_descriptors(loader: Loader, sandbox: Sandbox, kind: str) -> None:
+def test_layer_folder_and_files_are_closed_again(loader: Loader, sandbox: Sandbox, kind: str) -> None:
     """The folder and its files are closed again, also those that bring no layer."""
     folder = use_folder(loader, sandbox)
     if kind == "good":
@@ -95,7 +93,7 @@ def test_descriptors(loader: Loader, sandbox: Sandbox, kind: str) -> None:
 
 
 @requirement("LAY-DSC-008")
-def test_order_of_names(loader: Loader, sandbox: Sandbox) -> None:
+def test_layer_files_are_ordered_by_the_bytes_of_their_names(loader: Loader, sandbox: Sandbox) -> None:
     """In the C locale names are ordered by their bytes: numbers as text, capitals first, a name before longer ones."""
     folder = use_folder(loader, sandbox)
     names = ["10.lay", "9.lay", "10-a.lay", "A.lay", "a.lay", "B.lay", "b.lay", "aa.lay", "a b.lay", "_.lay", "~.lay",
@@ -113,7 +111,7 @@ OTHERS = ["a", "lay", "alay", "a.la", "a.layx", "a.lay~", "a.lay.bak", "a.LAY", 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("others", [[], OTHERS], ids=["alone", "among others"])
 @pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
-def test_names_of_layer_files(loader: Loader, sandbox: Sandbox, heap: str, others: list[str]) -> None:
+def test_only_files_that_end_in_lay_count(loader: Loader, sandbox: Sandbox, heap: str, others: list[str]) -> None:
     """Files whose names end in ".lay" count, and no others."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, [*CONSIDERED, *others], folder)
@@ -123,7 +121,7 @@ def test_names_of_layer_files(loader: Loader, sandbox: Sandbox, heap: str, other
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("heap", ["usual heap", "guarded heap"])
-def test_suffix_without_a_name(loader: Loader, sandbox: Sandbox, heap: str, record: Record) -> None:
+def test_file_called_only_lay_does_no_harm(loader: Loader, sandbox: Sandbox, heap: str, record: Record) -> None:
     """A file called ".lay" counts or not; it does no harm."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, [".lay", "a.lay"], folder)
@@ -160,7 +158,9 @@ CONTENTS: dict[str, tuple[str, bool | None]] = {
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("content", CONTENTS)
-def test_content_of_a_file(loader: Loader, sandbox: Sandbox, content: str, record: Record) -> None:
+def test_lay_file_is_one_line_that_names_a_library(
+    loader: Loader, sandbox: Sandbox, content: str, record: Record
+) -> None:
     """A file is one line of text that names a library, with a newline or not; whatever it says, others are read."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, ["1.lay", "2.lay", "3.lay"], folder)
@@ -178,7 +178,7 @@ def test_content_of_a_file(loader: Loader, sandbox: Sandbox, content: str, recor
 
 @requirement("LAY-DSC-006", "LAY-DSC-007")
 @pytest.mark.parametrize("sought", [True, False], ids=["path", "no path"])
-def test_name_without_a_folder(loader: Loader, sandbox: Sandbox, sought: bool) -> None:
+def test_bare_layer_name_is_sought_by_the_dynamic_linker(loader: Loader, sandbox: Sandbox, sought: bool) -> None:
     """A bare name, in the list or in a file, is sought on the linker's path: not here, nor beside the file."""
     folder = use_folder(loader, sandbox)
     (folder / "a.lay").write_text("libinfile.so")
@@ -229,7 +229,7 @@ SPECIAL: dict[str, tuple[Callable[[Path, Path], Any], bool]] = {
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("special", SPECIAL)
-def test_entry_of_another_kind(loader: Loader, sandbox: Sandbox, special: str) -> None:
+def test_entry_that_is_not_a_lay_file_is_passed_over(loader: Loader, sandbox: Sandbox, special: str) -> None:
     """Entries that are no files are passed over, links are followed, and files around them are read."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, ["1.lay", "3.lay"], folder)
@@ -242,7 +242,7 @@ def test_entry_of_another_kind(loader: Loader, sandbox: Sandbox, special: str) -
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("readable", [False, True])
-def test_file_without_permission(loader: Loader, sandbox: Sandbox, readable: bool) -> None:
+def test_lay_file_without_permission_is_passed_over(loader: Loader, sandbox: Sandbox, readable: bool) -> None:
     """A file that the user may not read is passed over; the others are read."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, ["1.lay", "2.lay", "3.lay"], folder)
@@ -267,7 +267,7 @@ BARREN: Mapping[str, str] = {
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("barren", BARREN)
-def test_folder_without_layers(loader: Loader, sandbox: Sandbox, barren: str) -> None:
+def test_folder_without_layers_leaves_the_list(loader: Loader, sandbox: Sandbox, barren: str) -> None:
     """A variable that names no folder, or an empty one, means that there are no system layers; the list counts."""
     folder = use_folder(loader, sandbox)
     lay_files(sandbox, ["1.lay"], folder)
@@ -285,7 +285,7 @@ def test_folder_without_layers(loader: Loader, sandbox: Sandbox, barren: str) ->
 @pytest.mark.parametrize(
     "spelling", ["{}/", "{}//", "{}/.", "layers", "./layers", "{}" + "/" * 500], ids=lambda text: text[:9]
 )
-def test_spelling_of_the_folder(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
+def test_layer_folder_is_found_in_every_spelling(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
     """The folder is found by any path that leads to it."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, ["1.lay", "2.lay"], folder)
@@ -302,7 +302,9 @@ def system_folder(loader: Loader) -> str:
 @requirement("LAY-DSC-007", "LAY-DSC-009")
 @pytest.mark.parametrize("listed", [0, 2])
 @pytest.mark.parametrize("count", [1, 3])
-def test_compiled_in_folder(loader: Loader, sandbox: Sandbox, count: int, listed: int) -> None:
+def test_compiled_in_layer_folder_comes_before_the_list(
+    loader: Loader, sandbox: Sandbox, count: int, listed: int
+) -> None:
     """Without the variable the layers of /etc/OpenCL/layers are loaded, before those of the list; of no other place."""
     loader.require(PATH)
     sandbox.vendor("a")
@@ -322,7 +324,9 @@ def test_compiled_in_folder(loader: Loader, sandbox: Sandbox, count: int, listed
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("value", ["{root}/chosen", "{root}/missing", "{root}/libraries", ""])
-def test_variable_replaces_the_compiled_in_folder(loader: Loader, sandbox: Sandbox, value: str, record: Record) -> None:
+def test_variable_replaces_the_compiled_in_layer_folder(
+    loader: Loader, sandbox: Sandbox, value: str, record: Record
+) -> None:
     """With the variable only the folder that it names counts, also where that is missing; empty, either may count."""
     loader.require(PATH)
     sandbox.vendor("a")
@@ -360,7 +364,7 @@ def test_system_layers_are_closer_to_the_vendors(
 
 @requirement("LAY-DSC-005", "LAY-DSC-009")
 @pytest.mark.parametrize("listed", [[0], [0, 9], [9, 0], [1, 0]], ids=str)
-def test_system_layer_that_is_listed_too(loader: Loader, sandbox: Sandbox, listed: list[int]) -> None:
+def test_system_layer_that_is_listed_too_is_one_layer(loader: Loader, sandbox: Sandbox, listed: list[int]) -> None:
     """A layer of the folder that the list names again, or two files name, is one layer, at its first place."""
     folder = use_folder(loader, sandbox)
     made = list(lay_files(sandbox, ["0.lay", "1.lay"], folder).values())
@@ -376,7 +380,7 @@ def test_system_layer_that_is_listed_too(loader: Loader, sandbox: Sandbox, liste
 @requirement("LAY-DSC-003", "LAY-DSC-014")
 @pytest.mark.parametrize("bad", ["missing", "vendor", "version", "refuses"])
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_bad_layer_in_the_folder(loader: Loader, sandbox: Sandbox, position: int, bad: str) -> None:
+def test_bad_layer_in_the_folder_costs_itself(loader: Loader, sandbox: Sandbox, position: int, bad: str) -> None:
     """A file whose library is no layer costs itself: the layers of other files and of the list are used."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, ["0.lay", "1.lay", "2.lay"], folder)
@@ -397,7 +401,7 @@ def test_bad_layer_in_the_folder(loader: Loader, sandbox: Sandbox, position: int
 
 @requirement("LAY-DSC-011")
 @pytest.mark.parametrize("variable", [PATH, "OPENCL_LAYERS", "both"])
-def test_variables_with_elevated_privileges(loader: Loader, sandbox: Sandbox, variable: str) -> None:
+def test_layer_variables_with_elevated_privileges_load_nothing(loader: Loader, sandbox: Sandbox, variable: str) -> None:
     """A set-uid process loads no layer that a variable names, though a plain process does."""
     loader.require("OPENCL_LAYERS" if variable == "OPENCL_LAYERS" else PATH)
     sandbox.vendor("a")

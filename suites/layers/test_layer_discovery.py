@@ -9,11 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.check.layer_schemes import SCHEMES, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.sandbox import MockLayer, Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import SCHEMES, Loader, MockLayer, Sandbox, Session, Unsupported, requirement, use_scheme
 
 Record = Callable[[str], None]
 LIST = "OPENCL_LAYERS"
@@ -41,7 +37,7 @@ def check_layers(cl: Session, sandbox: Sandbox, *loaded: str) -> None:
 @requirement("LAY-DSC-001", "LAY-DSC-002")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 16])
-def test_layers_in_the_order_of_the_list(loader: Loader, sandbox: Sandbox, count: int, scheme: str) -> None:
+def test_layers_are_loaded_in_the_order_of_the_list(loader: Loader, sandbox: Sandbox, count: int, scheme: str) -> None:
     """Layers are loaded in the order of the list, and calls enter the last one first."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -54,7 +50,7 @@ def test_layers_in_the_order_of_the_list(loader: Loader, sandbox: Sandbox, count
 
 @requirement("LAY-DSC-001", "LAY-DSC-003")
 @pytest.mark.parametrize("shape", ["many missing", "long names", "all separators"])
-def test_long_list(loader: Loader, sandbox: Sandbox, shape: str) -> None:
+def test_long_layer_list_is_read_to_its_end(loader: Loader, sandbox: Sandbox, shape: str) -> None:
     """A list that is as long as a variable can be is read to its end."""
     loader.require(LIST)
     sandbox.vendor("a")
@@ -74,7 +70,7 @@ SEPARATORS = ["{}:", ":{}", "::{}", "{}::", "{}:{}", "{}::{}", ":{}:{}:", "{}:::
 
 @requirement("LAY-DSC-004")
 @pytest.mark.parametrize("shape", SEPARATORS)
-def test_empty_elements(loader: Loader, sandbox: Sandbox, shape: str) -> None:
+def test_empty_elements_of_the_layer_list_are_passed_over(loader: Loader, sandbox: Sandbox, shape: str) -> None:
     """Empty elements before, between and after layers are passed over, also where there is nothing else."""
     loader.require(LIST)
     sandbox.vendor("a")
@@ -216,7 +212,7 @@ def cases(ways: Sequence[Callable[[Sandbox], str]], identifier: str) -> list[Any
 
 @pytest.mark.parametrize("position", [0, 1, 3])
 @pytest.mark.parametrize("way", cases(NOT_OPENED, "LAY-DSC-003") + cases(DISCARDED, "LAY-DSC-014"))
-def test_element_that_is_no_layer(
+def test_element_that_is_not_a_layer_costs_itself(
     loader: Loader, sandbox: Sandbox, way: Callable[[Sandbox], str], position: int
 ) -> None:
     """An element that is no layer, or one that cannot be used, costs itself: the others are there, in order."""
@@ -236,7 +232,7 @@ def test_element_that_is_no_layer(
 
 @requirement("LAY-DSC-003", "LAY-DSC-014")
 @pytest.mark.parametrize("good", [0, 1, 3])
-def test_elements_that_are_no_layers_together(loader: Loader, sandbox: Sandbox, good: int) -> None:
+def test_elements_that_are_not_layers_together_cost_themselves(loader: Loader, sandbox: Sandbox, good: int) -> None:
     """Any number of elements that are no layers, also with no layer between them, leaves the rest as it is."""
     loader.require(LIST)
     sandbox.vendor("a")
@@ -251,7 +247,7 @@ def test_elements_that_are_no_layers_together(loader: Loader, sandbox: Sandbox, 
 
 @requirement("LAY-DSC-014")
 @pytest.mark.parametrize("way", [vendor_of_its_own, loader_itself, other_library])
-def test_library_that_is_no_layer_is_closed(loader: Loader, sandbox: Sandbox, way: Callable[[Sandbox], str]) -> None:
+def test_library_that_is_not_a_layer_is_closed(loader: Loader, sandbox: Sandbox, way: Callable[[Sandbox], str]) -> None:
     """A library without the functions of a layer does not stay open; the loader itself can still be unloaded."""
     loader.require(LIST)
     sandbox.vendor("a")
@@ -313,7 +309,7 @@ def hard_link(sandbox: Sandbox, layer: MockLayer) -> str:
 @requirement("LAY-DSC-005")
 @pytest.mark.parametrize("order", ["1s", "s1", "1s2", "12s", "21s", "1s2s3s", "123ssss"])
 @pytest.mark.parametrize("again", [same_path, other_spelling, relative, linked, hard_link], ids=lambda a: a.__name__)
-def test_library_listed_twice(
+def test_library_listed_twice_is_one_layer(
     loader: Loader, sandbox: Sandbox, again: Callable[[Sandbox, MockLayer], str], order: str
 ) -> None:
     """A library that is listed again, by whatever name (s), is one layer, at its first place."""

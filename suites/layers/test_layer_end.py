@@ -6,14 +6,22 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.calllog.reader import CallLog
-from harness.check.layer_schemes import DEINIT, SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.probe.verdicts import Leaked
-from harness.sandbox import MockLayer, Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    DEINIT,
+    SCHEMES,
+    CallLog,
+    Leaked,
+    Loader,
+    MockLayer,
+    Objects,
+    Sandbox,
+    Session,
+    Unsupported,
+    requirement,
+    use_layers,
+    use_scheme,
+)
 
 Record = Callable[[str], None]
 NAMES = ("front", "middle", "back")
@@ -59,7 +67,7 @@ def during_deinit(log: CallLog, layer: str) -> CallLog:
 @requirement("LAY-DEI-001", "LAY-DEI-004")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 16])
-def test_order_of_deinitialisation(loader: Loader, sandbox: Sandbox, count: int, way: str) -> None:
+def test_layers_are_deinitialised_from_front_to_back(loader: Loader, sandbox: Sandbox, count: int, way: str) -> None:
     """Layers are deinitialised from the front to the back, each once, one after the other, and not before the end."""
     require_deinitialisation(loader)
     sandbox.vendor("a")
@@ -76,7 +84,7 @@ def test_order_of_deinitialisation(loader: Loader, sandbox: Sandbox, count: int,
 
 @requirement("LAY-DEI-004")
 @pytest.mark.parametrize("used", [True, False], ids=["used", "never used"])
-def test_loader_that_is_closed_before_the_exit(loader: Loader, sandbox: Sandbox, used: bool) -> None:
+def test_layers_of_a_closed_loader_are_not_deinitialised_again(loader: Loader, sandbox: Sandbox, used: bool) -> None:
     """Layers that were deinitialised when the loader was closed are not deinitialised again; unused ones never."""
     require_deinitialisation(loader)
     sandbox.vendor("a")
@@ -93,7 +101,9 @@ def test_loader_that_is_closed_before_the_exit(loader: Loader, sandbox: Sandbox,
 @requirement("LAY-DEI-001")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("position", NAMES)
-def test_layer_without_deinitialisation(loader: Loader, sandbox: Sandbox, position: str, way: str) -> None:
+def test_layer_without_deinit_does_not_stop_the_others(
+    loader: Loader, sandbox: Sandbox, position: str, way: str
+) -> None:
     """A layer without clDeinitLayer keeps no other one from being deinitialised, in order."""
     require_deinitialisation(loader)
     sandbox.vendor("a")
@@ -108,7 +118,9 @@ def test_layer_without_deinitialisation(loader: Loader, sandbox: Sandbox, positi
 @pytest.mark.parametrize("way", ["close", "exit"])
 @pytest.mark.parametrize("error", [-5, -6, -30, -1, 1, 2**31 - 1, -(2**31)])
 @pytest.mark.parametrize("position", NAMES)
-def test_deinitialisation_that_fails(loader: Loader, sandbox: Sandbox, position: str, error: int, way: str) -> None:
+def test_layer_that_fails_to_deinit_is_closed_like_the_others(
+    loader: Loader, sandbox: Sandbox, position: str, error: int, way: str
+) -> None:
     """A layer that fails its clDeinitLayer is closed as the others are, and the others are deinitialised."""
     require_deinitialisation(loader)
     sandbox.vendor("a")
@@ -129,7 +141,7 @@ def test_deinitialisation_that_fails(loader: Loader, sandbox: Sandbox, position:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("unloadable", [False, True], ids=["stays", "unloadable"])
 @pytest.mark.parametrize("position", [*NAMES, "all"])
-def test_target_during_deinitialisation(
+def test_target_works_during_deinitialisation(
     loader: Loader, sandbox: Sandbox, position: str, unloadable: bool, way: str
 ) -> None:
     """In clDeinitLayer the target works: through the layers behind, which are not deinitialised, to the vendor."""
@@ -155,7 +167,7 @@ def test_target_during_deinitialisation(
 @requirement("LAY-DEI-007")
 @pytest.mark.parametrize("way", ["exit", "exit-linked"])
 @pytest.mark.parametrize("position", NAMES)
-def test_calls_of_the_loader_during_deinitialisation(
+def test_loader_call_during_deinitialisation_enters_no_layer_that_is_gone(
     loader: Loader, sandbox: Sandbox, position: str, way: str, record: Record
 ) -> None:
     """A call of the loader's own function while layers go is answered or refused, and enters no layer that is gone."""
@@ -184,7 +196,9 @@ def test_calls_of_the_loader_during_deinitialisation(
 @pytest.mark.parametrize("linked", [False, True], ids=["opened", "linked"])
 @pytest.mark.parametrize("position", NAMES)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_exit_handler_of_a_layer(loader: Loader, sandbox: Sandbox, scheme: str, position: str, linked: bool) -> None:
+def test_exit_handler_of_a_layer_may_call_its_target(
+    loader: Loader, sandbox: Sandbox, scheme: str, position: str, linked: bool
+) -> None:
     """By the older scheme a layer may call its target from an exit handler, down to the vendor; nothing is removed."""
     if use_scheme(loader, sandbox, scheme).deinitialises:
         raise Unsupported("loader", "by the newer scheme layers do not use exit handlers (LAY-DEI-005)")
@@ -233,7 +247,9 @@ def test_libraries_are_closed_after_their_end(
 @requirement("LAY-DEI-008")
 @pytest.mark.parametrize("variant", ["layer", "layer_without_deinit"])
 @pytest.mark.parametrize("number", [1, 2])
-def test_library_that_the_application_holds(loader: Loader, sandbox: Sandbox, number: int, variant: str) -> None:
+def test_layer_library_that_the_application_holds_stays(
+    loader: Loader, sandbox: Sandbox, number: int, variant: str
+) -> None:
     """A layer's library that the application has opened, too, stays: the loader closes it once, not more."""
     require_deinitialisation(loader)
     sandbox.vendor("a")
@@ -251,7 +267,7 @@ def test_library_that_the_application_holds(loader: Loader, sandbox: Sandbox, nu
 
 @requirement("LAY-DEI-008", "LAY-INI-019")
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_loader_that_is_opened_again(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
+def test_loader_opened_again_initialises_its_layers_again(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
     """A loader that was closed and is opened again initialises its layers again, and ends them again."""
     kind = use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -264,7 +280,7 @@ def test_loader_that_is_opened_again(loader: Loader, sandbox: Sandbox, scheme: s
             cl.open()
             assert cl.platform_names() == ["a"]
             objects = Objects(cl, cl.GetPlatformIDs()[0])
-            assert cl.clFlush(objects.queue) == 0
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
             if kind.deinitialises:
                 cl.clReleaseContext(objects.context)
             cl.close()
@@ -303,7 +319,7 @@ def test_nothing_is_left_of_many_rounds(loader: Loader, sandbox: Sandbox, count:
 @requirement("LAY-DEI-002", "LAY-DEI-008")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", [1, 3])
-def test_heap_is_not_damaged(loader: Loader, sandbox: Sandbox, count: int, way: str) -> None:
+def test_end_of_layers_does_not_damage_the_heap(loader: Loader, sandbox: Sandbox, count: int, way: str) -> None:
     """The end of layers frees nothing twice and uses nothing that is freed."""
     require_deinitialisation(loader)
     sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)

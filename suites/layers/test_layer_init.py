@@ -7,13 +7,19 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.layer_schemes import INIT_WITH_PROPERTIES, SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.probe import Session
-from harness.probe.objects import Objects
-from harness.sandbox import Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    INIT_WITH_PROPERTIES,
+    SCHEMES,
+    Loader,
+    Objects,
+    Sandbox,
+    Session,
+    api,
+    requirement,
+    use_layers,
+    use_scheme,
+)
 
 NAMES = ("front", "middle", "back")
 
@@ -52,7 +58,7 @@ def others(position: str) -> list[str]:
 @requirement("LAY-INI-001", "LAY-INI-002", "LAY-INI-014", "LAY-INI-017")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("count", [1, 2, 3, 16])
-def test_what_a_layer_is_given(loader: Loader, sandbox: Sandbox, count: int, scheme: str) -> None:
+def test_layer_is_given_a_table_without_holes(loader: Loader, sandbox: Sandbox, count: int, scheme: str) -> None:
     """Each layer gets a table without holes and the number of its entries, which stays as it is; properties are NULL.
 
     The number is one of a published table: 147 entries or more (layers came with OpenCL 3.0).
@@ -63,7 +69,7 @@ def test_what_a_layer_is_given(loader: Loader, sandbox: Sandbox, count: int, sch
     use_layers(sandbox, [sandbox.layer(name) for name in names])
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
         cl.close()
     log = sandbox.log
     inits = log.calls(kind.init)
@@ -83,7 +89,7 @@ def test_what_a_layer_is_given(loader: Loader, sandbox: Sandbox, count: int, sch
 @pytest.mark.parametrize("position", NAMES)
 @pytest.mark.parametrize("error", [-30, 1, -(2**31)])
 @pytest.mark.parametrize("fault", ["init_fails", "init_fails_after_writing"])
-def test_layer_that_refuses(
+def test_layer_that_refuses_is_discarded(
     loader: Loader, sandbox: Sandbox, fault: str, error: int, position: str, scheme: str
 ) -> None:
     """Any result but CL_SUCCESS discards the layer, also where it gave a table; the chain is as without it."""
@@ -114,7 +120,9 @@ PARTIAL = {
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("position", NAMES)
 @pytest.mark.parametrize("only", PARTIAL)
-def test_partial_table(loader: Loader, sandbox: Sandbox, only: str, position: str, scheme: str) -> None:
+def test_null_entry_of_a_layer_goes_on_to_what_is_after_it(
+    loader: Loader, sandbox: Sandbox, only: str, position: str, scheme: str
+) -> None:
     """Where a layer has NULL in its table calls go on to what is behind it, for every function that it leaves out."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -129,7 +137,7 @@ def test_partial_table(loader: Loader, sandbox: Sandbox, only: str, position: st
 
 
 @requirement("LAY-INI-006")
-def test_three_partial_tables(loader: Loader, sandbox: Sandbox) -> None:
+def test_calls_meet_the_layers_that_have_them_in_order(loader: Loader, sandbox: Sandbox) -> None:
     """Each layer intercepts other functions: every call meets those that have it, in their order."""
     loader.require("OPENCL_LAYERS")
     sandbox.vendor("a")
@@ -144,7 +152,9 @@ def test_three_partial_tables(loader: Loader, sandbox: Sandbox) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("position", NAMES)
 @pytest.mark.parametrize("length", [1, 6, 7, 47, 48, 147, 149])
-def test_table_that_is_shorter(loader: Loader, sandbox: Sandbox, length: int, position: str, scheme: str) -> None:
+def test_shorter_layer_table_is_completed_by_its_target(
+    loader: Loader, sandbox: Sandbox, length: int, position: str, scheme: str
+) -> None:
     """Entries beyond the number that a layer gives are not read (its table ends there) and come from its target."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -161,7 +171,7 @@ def test_table_that_is_shorter(loader: Loader, sandbox: Sandbox, length: int, po
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("position", NAMES)
 @pytest.mark.parametrize("length", [150, 151, 200, 4096])
-def test_table_that_is_longer(loader: Loader, sandbox: Sandbox, length: int, position: str, scheme: str) -> None:
+def test_longer_layer_table_works(loader: Loader, sandbox: Sandbox, length: int, position: str, scheme: str) -> None:
     """A table longer than the loader's is fine: what is known works, what is surplus is ignored."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -174,7 +184,7 @@ def test_table_that_is_longer(loader: Loader, sandbox: Sandbox, length: int, pos
 @requirement("LAY-INI-009")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("position", NAMES)
-def test_table_without_entries(
+def test_layer_table_without_entries_intercepts_nothing_or_is_dropped(
     loader: Loader, sandbox: Sandbox, position: str, scheme: str, record: Callable[[str], None]
 ) -> None:
     """A layer that gives 0 entries intercepts nothing, or is dropped; the others are not affected."""
@@ -190,7 +200,9 @@ def test_table_without_entries(
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("position", NAMES)
 @pytest.mark.parametrize("fault", ["table_is_null", "init_leaves_outputs"])
-def test_success_without_a_table(loader: Loader, sandbox: Sandbox, fault: str, position: str, scheme: str) -> None:
+def test_layer_success_without_a_table_does_not_crash(
+    loader: Loader, sandbox: Sandbox, fault: str, position: str, scheme: str
+) -> None:
     """A layer that answers success and gives no table intercepts nothing or is dropped; nothing crashes."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -202,7 +214,9 @@ def test_success_without_a_table(loader: Loader, sandbox: Sandbox, fault: str, p
 @requirement("LAY-INI-012")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("position", NAMES)
-def test_calls_during_initialisation(loader: Loader, sandbox: Sandbox, position: str, scheme: str) -> None:
+def test_calls_during_initialisation_reach_the_vendors(
+    loader: Loader, sandbox: Sandbox, position: str, scheme: str
+) -> None:
     """A layer that calls its target from its init function reaches the vendors through the layers behind it."""
     kind = use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -220,7 +234,7 @@ def test_calls_during_initialisation(loader: Loader, sandbox: Sandbox, position:
 
 @requirement("LAY-INI-015")
 @pytest.mark.parametrize("position", NAMES)
-def test_table_that_changes_later(
+def test_layer_table_that_changes_later_is_followed_or_not(
     loader: Loader, sandbox: Sandbox, position: str, record: Callable[[str], None]
 ) -> None:
     """A layer that exchanges two entries of its table after the start is followed, or the first table holds."""
@@ -229,7 +243,7 @@ def test_table_that_changes_later(
     chain(sandbox, position, ["table_changes_after_init"])
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
     during = sandbox.log.during("clFlush")[-1]
     reached = during.calls(by="a").functions()
     assert reached in (["clFlush"], ["clFinish"])
@@ -238,7 +252,7 @@ def test_table_that_changes_later(
 
 @requirement("LAY-INI-019")
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_first_call_in_many_threads(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
+def test_first_call_in_32_threads_initialises_each_layer_once(loader: Loader, sandbox: Sandbox, scheme: str) -> None:
     """32 threads that make the first call at once: each layer is initialised once, and every call passes all layers."""
     kind = use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")

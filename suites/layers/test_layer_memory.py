@@ -6,10 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import Loader
+from harness.check import Leaked, Loader, Sandbox, Unsupported, requirement
 
 SMALLEST_BLOCK = 32  # of the C library's heap
 
@@ -37,7 +34,7 @@ def heap_after_discovery(loader: Loader, sandbox: Sandbox) -> int:
 @pytest.mark.parametrize(
     ("kind", "place"), [(kind, place) for kind in BAD for place in ("list", "folder")] + [("missing", "empty files")]
 )
-def test_memory_that_a_bad_layer_costs(loader: Loader, sandbox: Sandbox, kind: str, place: str) -> None:
+def test_bad_layers_cost_no_memory(loader: Loader, sandbox: Sandbox, kind: str, place: str) -> None:
     """What brings no layer costs no memory once discovery is over: sixteen cost what one costs."""
     loader.require("OPENCL_LAYERS" if place == "list" else "OPENCL_LAYER_PATH")
     sandbox.vendor("a")
@@ -58,7 +55,7 @@ def test_memory_that_a_bad_layer_costs(loader: Loader, sandbox: Sandbox, kind: s
 
 @requirement("LAY-DSC-003", "LAY-DSC-014")
 @pytest.mark.parametrize("first", range(1, 41, 5))
-def test_lacking_memory(loader: Loader, sandbox: Sandbox, first: int) -> None:
+def test_layer_discovery_without_memory_keeps_the_others_in_order(loader: Loader, sandbox: Sandbox, first: int) -> None:
     """Where memory lacks while layers are looked for, some of them are not there; the others work, in order."""
     loader.require("OPENCL_LAYERS")
     sandbox.vendor("a")

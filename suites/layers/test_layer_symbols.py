@@ -6,11 +6,21 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.build import build
-from harness.check.layer_schemes import DEINIT, INIT, INIT_WITH_PROPERTIES, LEGACY, SCHEMES, use_layers, use_scheme
-from harness.check.marks import requirement
-from harness.sandbox import MockLayer, Sandbox
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    DEINIT,
+    INIT,
+    INIT_WITH_PROPERTIES,
+    LEGACY,
+    SCHEMES,
+    Loader,
+    MockLayer,
+    Sandbox,
+    build,
+    requirement,
+    use_layers,
+    use_scheme,
+)
 
 POSITIONS = ("front", "middle", "back")
 
@@ -39,7 +49,9 @@ def chain_with(good: list[str], position: str) -> list[str]:
 @requirement("LAY-API-002", "LAY-API-005")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("variant", sorted(build().mock_layers))
-def test_functions_that_a_layer_needs(loader: Loader, sandbox: Sandbox, variant: str, scheme: str) -> None:
+def test_library_without_the_functions_of_a_layer_is_discarded(
+    loader: Loader, sandbox: Sandbox, variant: str, scheme: str
+) -> None:
     """A library without clGetLayerInfo or without the init function of the scheme is discarded.
 
     The layers around it work; a layer that has what is needed is used, and one init function is called, once.
@@ -62,7 +74,7 @@ def test_functions_that_a_layer_needs(loader: Loader, sandbox: Sandbox, variant:
 
 
 @requirement("LAY-API-003")
-def test_layer_of_the_first_version(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_layer_of_the_first_version_is_used(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """A layer that exports clGetLayerInfo and clInitLayer only is used, at least in the older scheme."""
     loader.require("OPENCL_LAYERS")
     sandbox.vendor("a")
@@ -80,7 +92,9 @@ def test_layer_of_the_first_version(loader: Loader, sandbox: Sandbox, record: Ca
 
 
 @requirement("LAY-API-004")
-def test_layer_of_the_newer_scheme_only(loader: Loader, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_layer_of_the_newer_scheme_only_is_used_or_discarded(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """A layer with clInitLayerWithProperties and without clInitLayer is used or discarded; others are not affected."""
     loader.require("OPENCL_LAYERS")
     sandbox.vendor("a")
@@ -114,7 +128,9 @@ VERSIONS = (0, 1, 99, 101, 102, 110, 200, 1000, 100 << 8, 0x64000000, 0xFFFFFFFF
 @requirement("LAY-INF-008")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("version", VERSIONS)
-def test_versions_that_are_not_known(loader: Loader, sandbox: Sandbox, version: int, scheme: str) -> None:
+def test_layer_of_an_unknown_version_is_not_initialised(
+    loader: Loader, sandbox: Sandbox, version: int, scheme: str
+) -> None:
     """A layer that reports another version than 100 is asked once and never initialised."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -138,7 +154,7 @@ def test_version_is_asked_before_all_else(loader: Loader, sandbox: Sandbox, sche
     calls = sandbox.log.calls(by="layer")
     assert calls.functions()[:2] == ["clGetLayerInfo", used.init]
     query, size, value, _ = calls[0].arguments
-    assert (query, size) == (0x4240, 4)
+    assert (query, size) == (CL.LAYER_API_VERSION, 4)
     assert value
 
 
@@ -146,7 +162,9 @@ def test_version_is_asked_before_all_else(loader: Loader, sandbox: Sandbox, sche
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("error", [-30, 1, -(2**31)])
 @pytest.mark.parametrize("fault", ["api_version_fails", "api_version_fails_after_writing", "get_layer_info_fails"])
-def test_version_query_that_fails(loader: Loader, sandbox: Sandbox, fault: str, error: int, scheme: str) -> None:
+def test_layer_whose_version_query_fails_is_discarded(
+    loader: Loader, sandbox: Sandbox, fault: str, error: int, scheme: str
+) -> None:
     """Any error of the version query discards the layer, also where the right version was written before."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
@@ -186,7 +204,7 @@ def test_discarded_layer_is_closed(loader: Loader, sandbox: Sandbox, reason: str
 
 @requirement("LAY-INF-009")
 @pytest.mark.parametrize("position", POSITIONS)
-def test_version_that_is_not_written(loader: Loader, sandbox: Sandbox, position: str) -> None:
+def test_layer_that_writes_no_version_is_discarded(loader: Loader, sandbox: Sandbox, position: str) -> None:
     """A layer that answers success and writes no version is not taken for one of the right version.
 
     A layer of the right version is asked before it, so that what is left from there would be the right number.

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import Session
 from harness.probe.values import Buffer, Value, pack
 from harness.sandbox import Unsupported
 
-# Devices of mock ICDs with the feature `compiler` know these kernels by their names (mock_icds/compute.c).
+# Devices of mock ICDs with the feature `compiler` know these kernels by their names (mock_icds/core/compute.c).
 SOURCE = """
 kernel void clharness_add(global const int *one, global const int *other, global int *sum, int factor)
 {

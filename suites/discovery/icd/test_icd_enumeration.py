@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.convenience import PLATFORM_NOT_FOUND
-from harness.probe.icd_session import ENUMERATE
-from harness.probe.session import CANARY
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
-from harness.subject.loader import Loader
+from harness.check import CANARY, CL, ENUMERATE, Icd, Loader, Sandbox, Unsupported, requirement
 
-INVALID_VALUE = -30
 THREADS = 16
 
 
 @requirement("DISC-ACC-023")
-def test_count(icd: Icd, sandbox: Sandbox) -> None:
+def test_count_of_platforms_comes_with_success_and_stays_the_same(icd: Icd, sandbox: Sandbox) -> None:
     """A count comes with CL_SUCCESS and is not 0; no platform is CL_PLATFORM_NOT_FOUND_KHR. It stays the same."""
     with icd.open(sandbox) as session:
         counts = [session.buffer(4, 0) for _ in range(3)]
         results = [session.enumerate(0, None, count) for count in counts]
-        assert results[0] in (0, PLATFORM_NOT_FOUND)
+        assert results[0] in (0, CL.PLATFORM_NOT_FOUND_KHR)
         assert (results[0] == 0) == (counts[0].u32() > 0)
         assert len(set(results)) == 1
         assert len({count.u32() for count in counts}) == 1
 
 
 @requirement("DISC-ACC-023")
-def test_list(icd: Icd, sandbox: Sandbox) -> None:
+def test_list_has_as_many_different_platforms_as_the_count(icd: Icd, sandbox: Sandbox) -> None:
     """The list has as many different handles as the count says, the same each time, with the count or without."""
     with icd.open(sandbox) as session:
         first = session.some_platforms()
@@ -41,7 +34,7 @@ def test_list(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-ACC-023")
-def test_room_for_fewer(icd: Icd, sandbox: Sandbox) -> None:
+def test_room_for_fewer_platforms_lists_the_first_ones(icd: Icd, sandbox: Sandbox) -> None:
     """With room for fewer platforms than there are, the first ones are listed; the count is of all."""
     with icd.open(sandbox) as session:
         platforms = session.some_platforms()
@@ -55,7 +48,7 @@ def test_room_for_fewer(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-ACC-023")
-def test_room_for_more(icd: Icd, sandbox: Sandbox) -> None:
+def test_room_for_more_platforms_leaves_the_rest_untouched(icd: Icd, sandbox: Sandbox) -> None:
     """With room for more platforms than there are, what lies behind the last one stays as it is."""
     with icd.open(sandbox) as session:
         platforms = session.some_platforms()
@@ -68,18 +61,18 @@ def test_room_for_more(icd: Icd, sandbox: Sandbox) -> None:
 
 @requirement("DISC-ACC-023")
 @pytest.mark.parametrize("call", ["no output", "no entries", "no entries, with count"])
-def test_improper_calls(icd: Icd, sandbox: Sandbox, call: str) -> None:
+def test_enumeration_without_output_or_entries_is_invalid_value(icd: Icd, sandbox: Sandbox, call: str) -> None:
     """A call without any output, or with a list of no entries, gives CL_INVALID_VALUE; nothing is listed."""
     with icd.open(sandbox) as session:
         session.some_platforms()
         listed = None if call == "no output" else session.buffer(8)
         count = session.buffer(4) if call.endswith("count") else None
-        assert session.enumerate(0, listed, count) == INVALID_VALUE
+        assert session.enumerate(0, listed, count) == CL.INVALID_VALUE
         assert listed is None or listed.bytes() == bytes([CANARY]) * 8
 
 
 @requirement("DISC-ACC-023")
-def test_many_threads(icd: Icd, sandbox: Sandbox) -> None:
+def test_first_enumeration_in_16_threads_gives_each_the_same_count(icd: Icd, sandbox: Sandbox) -> None:
     """16 threads that ask at the same time, as the first of all, get the same count."""
     with icd.open(sandbox) as session:
         address = session.query(ENUMERATE)
@@ -87,12 +80,12 @@ def test_many_threads(icd: Icd, sandbox: Sandbox) -> None:
         counts = [session.buffer(4, 0) for _ in range(THREADS)]
         asked = [session.in_thread(i, ENUMERATE, 0, None, c, address=address) for i, c in enumerate(counts)]
         assert session.go() == THREADS
-        assert {later.result() for later in asked} in ({0}, {PLATFORM_NOT_FOUND})
+        assert {later.result() for later in asked} in ({0}, {CL.PLATFORM_NOT_FOUND_KHR})
         assert len({count.u32() for count in counts}) == 1
 
 
 @requirement("DISC-ACC-023")
-def test_in_a_child(icd: Icd, sandbox: Sandbox) -> None:
+def test_forked_process_has_the_same_platforms(icd: Icd, sandbox: Sandbox) -> None:
     """A process that is forked when the library is loaded, and not used so far, has the same platforms."""
     with icd.open(sandbox) as session:
         expected = len(session.some_platforms())
@@ -103,7 +96,7 @@ def test_in_a_child(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-ACC-023")
-def test_loaded_again(icd: Icd, sandbox: Sandbox) -> None:
+def test_library_loaded_again_has_the_same_platforms(icd: Icd, sandbox: Sandbox) -> None:
     """Closed and opened again the library has the same platforms, and the process ends as usual."""
     with icd.open(sandbox) as session:
         expected = len(session.some_platforms())
@@ -116,7 +109,7 @@ def test_loaded_again(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-ACC-023", "DISC-ACC-025", "DISC-ACC-026")
-def test_same_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_loader_lists_each_platform_with_its_name(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """A loader accepts each platform: it lists as many, with the same names."""
     with icd.open(sandbox) as session:
         names = []

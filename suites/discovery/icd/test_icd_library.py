@@ -5,16 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from harness.api.model import api
-from harness.check.marks import requirement
-from harness.probe.icd_session import ENUMERATE, QUERY
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
-from harness.subject.loader import Loader
+from harness.check import ENUMERATE, QUERY, Icd, Loader, Sandbox, api, requirement
 
 
 @requirement("DISC-ACC-023")
-def test_functions_that_a_loader_looks_for(icd: Icd, sandbox: Sandbox) -> None:
+def test_functions_for_the_loader_are_found(icd: Icd, sandbox: Sandbox) -> None:
     """The library exports clGetExtensionFunctionAddress, which answers the other function that loaders call; the third,
     clGetPlatformInfo, is answered or exported."""
     assert QUERY in icd.facts.functions
@@ -24,7 +19,7 @@ def test_functions_that_a_loader_looks_for(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-ACC-023")
-def test_names_that_nobody_has(icd: Icd, sandbox: Sandbox) -> None:
+def test_address_query_for_unknown_names_is_null(icd: Icd, sandbox: Sandbox) -> None:
     """clGetExtensionFunctionAddress answers NULL to names of no function."""
     with icd.open(sandbox) as session:
         assert session.query(ENUMERATE)
@@ -33,7 +28,7 @@ def test_names_that_nobody_has(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISC-LNX-034")
-def test_no_function_of_a_loader_is_used(icd: Icd) -> None:
+def test_icd_imports_no_function_of_a_loader(icd: Icd) -> None:
     """No function of OpenCL is taken from another library: that would be a loader's."""
     assert not icd.facts.outside
 
@@ -46,7 +41,7 @@ def test_own_functions_are_bound_within_the_library(icd: Icd, record: Callable[[
 
 
 @requirement("DISC-LNX-034")
-def test_table_beside_a_loader(icd: Icd, loader: Loader, sandbox: Sandbox) -> None:
+def test_table_beside_a_loader_has_none_of_its_functions(icd: Icd, loader: Loader, sandbox: Sandbox) -> None:
     """In a process that has a loader's symbols in its global scope, no entry of the table is the loader's function."""
     preload = [str(loader.path)]
     with icd.open(sandbox, preload=preload) as session:
@@ -60,7 +55,7 @@ def test_table_beside_a_loader(icd: Icd, loader: Loader, sandbox: Sandbox) -> No
 
 
 @requirement("DISC-LNX-036")
-def test_name_of_the_library(icd: Icd) -> None:
+def test_icd_library_is_not_named_like_a_loader(icd: Icd) -> None:
     """The file is not named like a loader: its name tells the vendor."""
     assert not re.match(r"(lib)?opencl(\.|$)", icd.path.name, re.I)
     assert not icd.facts.soname.startswith("libOpenCL.so")

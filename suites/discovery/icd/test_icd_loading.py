@@ -7,11 +7,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.session import CommandError
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import CommandError, Icd, IcdSession, Sandbox, requirement
 
 # What a vendor may have once it is used.
 ONLY_AT_LOADING = ("threads",)
@@ -36,7 +32,7 @@ def use(session: IcdSession, how: str) -> None:
 
 
 @requirement("DISC-LIB-001")
-def test_all_functions_are_there(icd: Icd, sandbox: Sandbox) -> None:
+def test_library_loads_with_all_symbols_bound_at_once(icd: Icd, sandbox: Sandbox) -> None:
     """The library can be loaded with all that it uses bound at once, as some loaders do and LD_BIND_NOW has it."""
     with icd.open(sandbox, late=True, now=True) as session:
         try:
@@ -60,7 +56,7 @@ def test_stack_is_not_executable(icd: Icd) -> None:
 
 
 @requirement("DISC-LIB-004")
-def test_folders_that_are_searched(icd: Icd) -> None:
+def test_search_folders_are_absolute_and_exist(icd: Icd) -> None:
     """Folders that the library has the linker search are absolute or its own, and exist: a build's should be gone."""
     own = str(icd.path.parent)
     for path in icd.facts.search_paths:
@@ -70,7 +66,7 @@ def test_folders_that_are_searched(icd: Icd) -> None:
 
 
 @requirement("DISC-LIB-005")
-def test_no_loader_is_needed(icd: Icd) -> None:
+def test_library_is_not_linked_with_a_loader(icd: Icd) -> None:
     """The library is not linked with a loader, which would have to load it in turn."""
     loaders = [name for name in icd.facts.needed if name.startswith("libOpenCL.so")]
     assert not loaders
@@ -78,7 +74,7 @@ def test_no_loader_is_needed(icd: Icd) -> None:
 
 @requirement("DISC-LIB-006")
 @pytest.mark.parametrize("how", ["loaded", "asked"])
-def test_process_stays_as_it_is(icd: Icd, sandbox: Sandbox, how: str) -> None:
+def test_loading_leaves_the_state_of_the_process_as_it_is(icd: Icd, sandbox: Sandbox, how: str) -> None:
     """Environment, working directory, locale, signals, umask, arithmetic and limits are the application's."""
     with icd.open(sandbox, late=True) as session:
         before = session.state()
@@ -88,7 +84,7 @@ def test_process_stays_as_it_is(icd: Icd, sandbox: Sandbox, how: str) -> None:
 
 
 @requirement("DISC-LIB-007")
-def test_no_thread_is_started(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_loading_starts_no_thread(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """Loading starts no thread: a process that forks would lose it, and one that unloads the library would crash."""
     with icd.open(sandbox, late=True) as session:
         before = session.state()["threads"]
@@ -100,7 +96,7 @@ def test_no_thread_is_started(icd: Icd, sandbox: Sandbox, record: Callable[[str]
 
 @requirement("DISC-LIB-008")
 @pytest.mark.parametrize("how", ["loaded", "asked"])
-def test_nothing_is_written(icd: Icd, sandbox: Sandbox, how: str) -> None:
+def test_loading_writes_nothing_to_standard_output_and_error(icd: Icd, sandbox: Sandbox, how: str) -> None:
     """Standard output and standard error are the application's."""
     with icd.open(sandbox, late=True) as session:
         session.state()

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.objects import INFO, IcdObjects
-from harness.check.marks import requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.values import Callback, Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import CL, OBJECT_QUERIES, Callback, Icd, IcdObjects, IcdSession, Sandbox, Value, api, requirement
 
-COUNTED = [kind for kind, (_, query) in INFO.items() if query.endswith("REFERENCE_COUNT")]
+COUNTED = [kind for kind, (_, query) in OBJECT_QUERIES.items() if query.endswith("REFERENCE_COUNT")]
 NAMES = {"cl_mem": "MemObject", "cl_command_queue": "CommandQueue"}
 # What an object is made of: its handle may be released before.
 PARENTS = [
@@ -33,9 +27,9 @@ def change(session: IcdSession, how: str, kind: str, handle: Value) -> int:
 
 
 def count_of(session: IcdSession, kind: str, handle: Value) -> int:
-    function, query = INFO[kind]
+    function, query = OBJECT_QUERIES[kind]
     answer = session.buffer(4)
-    assert session.call(function, handle, api().constant(query), 4, answer, None) == 0
+    assert session.call(function, handle, api().constant(query), 4, answer, None) == CL.SUCCESS
     return answer.u32()
 
 
@@ -45,7 +39,7 @@ def platform_of(session: IcdSession) -> IcdObjects:
 
 @requirement("API-REF-001")
 @pytest.mark.parametrize("kind", COUNTED)
-def test_reference_count(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+def test_reference_count_of_each_class_follows_retain_and_release(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """A retain raises the reference count by one, a release lowers it by one."""
     with icd.open(sandbox) as session:
         handle = platform_of(session)[kind]
@@ -69,7 +63,7 @@ def test_object_keeps_what_it_is_made_of(icd: Icd, sandbox: Sandbox, parent: str
         assert change(session, "Release", parent, above) == 0
         assert count_of(session, kind, child) >= 1
         if kind == "cl_command_queue":
-            assert session.call("clFinish", child) == 0
+            assert session.call("clFinish", child) == CL.SUCCESS
         assert change(session, "Release", kind, child) == 0
 
 
@@ -83,11 +77,11 @@ def test_sub_buffer_keeps_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
             "clCreateSubBuffer", objects.mem, 0, api().constant("CL_BUFFER_CREATE_TYPE_REGION"), region
         )
         content = session.data(bytes(range(16)))
-        assert session.call("clEnqueueWriteBuffer", objects.queue, part, 1, 0, 16, content, 0, None, None) == 0
+        assert session.call("clEnqueueWriteBuffer", objects.queue, part, 1, 0, 16, content, 0, None, None) == CL.SUCCESS
         assert change(session, "Release", "cl_mem", objects.mem) == 0
         assert count_of(session, "cl_mem", part) >= 1
         got = session.buffer(16)
-        assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, got, 0, None, None) == 0
+        assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, got, 0, None, None) == CL.SUCCESS
         assert change(session, "Release", "cl_mem", part) == 0
 
 
@@ -99,14 +93,14 @@ def test_queue_is_released_before_its_event(icd: Icd, sandbox: Sandbox) -> None:
         content = session.buffer(64)
         event = objects.given_by("clEnqueueWriteBuffer", objects.queue, objects.mem, 0, 0, 64, content, 0, None)
         assert change(session, "Release", "cl_command_queue", objects.queue) == 0
-        assert session.call("clWaitForEvents", 1, [event]) == 0
+        assert session.call("clWaitForEvents", 1, [event]) == CL.SUCCESS
         assert count_of(session, "cl_event", event) >= 1
         assert change(session, "Release", "cl_event", event) == 0
 
 
 @requirement("API-REF-003")
 @pytest.mark.parametrize("order", ORDERS)
-def test_release_in_any_order(icd: Icd, sandbox: Sandbox, order: str) -> None:
+def test_release_in_any_order_ends_well(icd: Icd, sandbox: Sandbox, order: str) -> None:
     """Objects that belong together are released in any order, and the process ends as usual."""
     with icd.open(sandbox) as session:
         objects = platform_of(session)
@@ -125,18 +119,21 @@ def test_root_device_is_not_counted(icd: Icd, sandbox: Sandbox) -> None:
         for how in ("Release", "Release", "Retain", "Release", "Release"):
             assert change(session, how, "cl_device", objects.device) == 0, how
         answer = session.buffer(8)
-        assert session.call("clGetDeviceInfo", objects.device, api().constant("CL_DEVICE_TYPE"), 8, answer, None) == 0
+        assert (
+            session.call("clGetDeviceInfo", objects.device, api().constant("CL_DEVICE_TYPE"), 8, answer, None)
+            == CL.SUCCESS
+        )
 
 
 @requirement("API-REF-004")
-def test_destructor_callbacks(icd: Icd, sandbox: Sandbox) -> None:
+def test_destructor_callbacks_are_called_in_reverse_order_once(icd: Icd, sandbox: Sandbox) -> None:
     """The destructor callbacks of a memory object are called with its last release, in reverse order, each once."""
     name = "clSetMemObjectDestructorCallback"
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         objects.require_function(name, objects.version())
         for number in (1, 2, 3):
-            assert session.call(name, objects.mem, Callback(f"{name}.pfn_notify"), number) == 0
+            assert session.call(name, objects.mem, Callback(f"{name}.pfn_notify"), number) == CL.SUCCESS
         assert change(session, "Retain", "cl_mem", objects.mem) == 0
         assert change(session, "Release", "cl_mem", objects.mem) == 0
         assert session.callbacks() == 0

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import time
 
-from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
-from harness.check.marks import requirement
-from harness.probe.icd_session import IcdSession
-from harness.probe.values import Callback, CallbackArgument
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import CL, Callback, CallbackArgument, Icd, IcdObjects, IcdSession, Sandbox, api, requirement
 
 
 def platform_of(session: IcdSession) -> IcdObjects:
@@ -29,7 +23,7 @@ def wait_for_call(session: IcdSession) -> None:
 
 
 @requirement("DISP-OBJ-005")
-def test_event_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
+def test_event_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The callback of an event gets the event of the application, whose context can be asked there."""
     name = "clSetEventCallback.pfn_notify"
     with icd.open(sandbox) as session:
@@ -39,15 +33,15 @@ def test_event_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
         address = session.entry(objects.event, "clGetEventInfo")
         query = api().constant("CL_EVENT_CONTEXT")
         asked = session.when(name, "clGetEventInfo", CallbackArgument(0), query, 8, answer, None, address=address)
-        assert session.call("clSetEventCallback", objects.event, 0, Callback(name), None) == 0
-        assert session.call("clSetUserEventStatus", objects.event, 0) == 0
+        assert session.call("clSetEventCallback", objects.event, 0, Callback(name), None) == CL.SUCCESS
+        assert session.call("clSetUserEventStatus", objects.event, 0) == CL.SUCCESS
         wait_for_call(session)
         assert handles(sandbox, name) == [objects.event]
         assert (asked.result(), answer.u64()) == (0, objects.context)
 
 
 @requirement("DISP-OBJ-005")
-def test_program_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
+def test_program_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The callback of a build gets the program of the application, whose context can be asked there."""
     name = "clBuildProgram.pfn_notify"
     with icd.open(sandbox) as session:
@@ -56,20 +50,20 @@ def test_program_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
         address = session.entry(program, "clGetProgramInfo")
         query = api().constant("CL_PROGRAM_CONTEXT")
         asked = session.when(name, "clGetProgramInfo", CallbackArgument(0), query, 8, answer, None, address=address)
-        assert session.call("clBuildProgram", program, 1, [objects.device], "", Callback(name), None) == 0
+        assert session.call("clBuildProgram", program, 1, [objects.device], "", Callback(name), None) == CL.SUCCESS
         wait_for_call(session)
         assert handles(sandbox, name) == [program]
         assert (asked.result(), answer.u64()) == (0, objects.context)
 
 
 @requirement("DISP-OBJ-005")
-def test_memory_object_in_its_callback(icd: Icd, sandbox: Sandbox) -> None:
+def test_memory_object_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -> None:
     """The destructor callback of a memory object gets the handle that the application has."""
     name = "clSetMemObjectDestructorCallback.pfn_notify"
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         objects.require_function("clSetMemObjectDestructorCallback", objects.version())
-        assert session.call("clSetMemObjectDestructorCallback", objects.mem, Callback(name), None) == 0
-        assert session.call("clReleaseMemObject", objects.mem) == 0
+        assert session.call("clSetMemObjectDestructorCallback", objects.mem, Callback(name), None) == CL.SUCCESS
+        assert session.call("clReleaseMemObject", objects.mem) == CL.SUCCESS
         assert session.quit() == 0
         assert handles(sandbox, name) == [objects.mem]

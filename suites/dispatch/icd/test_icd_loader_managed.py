@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.objects import FURTHER, INFO
-from harness.check.marks import requirement
-from harness.probe.icd_session import ICD2_FUNCTIONS, TAG, TAGGED, IcdSession
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    CL,
+    FURTHER_OBJECTS,
+    ICD2_FUNCTIONS,
+    OBJECT_QUERIES,
+    TAGGED,
+    Icd,
+    IcdSession,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
+    requirement,
+)
 
-INVALID_PLATFORM = -32
 GET, SET = ICD2_FUNCTIONS
 DATA = 0x1001  # no address of anything: the vendor keeps it, and does not look behind it
 
@@ -32,17 +38,17 @@ def set_data(session: IcdSession, platform: Value, data: int) -> int:
 
 
 @requirement("DISP-ICD2-001")
-def test_tags(icd: Icd, sandbox: Sandbox) -> None:
+def test_tags_in_the_table_come_with_both_functions(icd: Icd, sandbox: Sandbox) -> None:
     """The table has the tag in both slots, and the library has both functions."""
     with icd.open(sandbox) as session:
         for platform in platforms_of(session):
-            assert [session.entry(platform, name) for name in TAGGED] == [TAG, TAG]
+            assert [session.entry(platform, name) for name in TAGGED] == [CL.ICD2_TAG_KHR, CL.ICD2_TAG_KHR]
         missing = [name for name in ICD2_FUNCTIONS if not session.query(name)]
         assert not missing
 
 
 @requirement("DISP-ICD2-002", "DISP-ICD2-016")
-def test_data_of_a_platform(icd: Icd, sandbox: Sandbox) -> None:
+def test_dispatch_data_stands_in_the_second_word_of_the_platform(icd: Icd, sandbox: Sandbox) -> None:
     """What is set for a platform stands in its second word, whatever it is; its table stays in the first."""
     with icd.open(sandbox) as session:
         for platform in platforms_of(session):
@@ -53,8 +59,8 @@ def test_data_of_a_platform(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-ICD2-014", "DISP-ICD2-015")
-@pytest.mark.parametrize("kind", [kind for kind in INFO if kind != "cl_platform_id"])
-def test_data_in_object_of_each_class(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in OBJECT_QUERIES if kind != "cl_platform_id"])
+def test_object_of_each_class_has_the_dispatch_data(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """Every object that is handed out has the data of its platform in its second word."""
     with icd.open(sandbox) as session:
         for platform in platforms_of(session):
@@ -63,8 +69,8 @@ def test_data_in_object_of_each_class(icd: Icd, sandbox: Sandbox, kind: str) -> 
 
 
 @requirement("DISP-ICD2-014")
-@pytest.mark.parametrize("function", FURTHER)
-def test_data_in_object_that_a_function_makes(icd: Icd, sandbox: Sandbox, function: str) -> None:
+@pytest.mark.parametrize("function", FURTHER_OBJECTS)
+def test_object_that_a_function_makes_has_the_dispatch_data(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """So has every object that a function gives."""
     with icd.open(sandbox) as session:
         for platform in platforms_of(session):
@@ -72,11 +78,11 @@ def test_data_in_object_that_a_function_makes(icd: Icd, sandbox: Sandbox, functi
             version = session.version(platform)
             objects = session.objects(platform)
             objects.require_function(function, version)
-            assert session.word(FURTHER[function][1](objects), 8) == DATA
+            assert session.word(FURTHER_OBJECTS[function][1](objects), 8) == DATA
 
 
 @requirement("DISP-ICD2-017")
-def test_data_of_several_platforms(icd: Icd, sandbox: Sandbox) -> None:
+def test_each_platform_hands_its_dispatch_data_to_its_devices(icd: Icd, sandbox: Sandbox) -> None:
     """Each platform has the data that was set for it, and hands that on to its devices."""
     with icd.open(sandbox) as session:
         platforms = platforms_of(session)
@@ -90,7 +96,7 @@ def test_data_of_several_platforms(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-ICD2-018")
-def test_function_query(icd: Icd, sandbox: Sandbox) -> None:
+def test_function_query_finds_known_names_only(icd: Icd, sandbox: Sandbox) -> None:
     """Functions of a platform are found, names of none and no platform are answered with NULL."""
     with icd.open(sandbox) as session:
         for platform in platforms_of(session):
@@ -102,17 +108,17 @@ def test_function_query(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-ICD2-019")
-def test_data_of_no_platform(icd: Icd, sandbox: Sandbox) -> None:
+def test_dispatch_data_for_no_platform_is_invalid_platform(icd: Icd, sandbox: Sandbox) -> None:
     """Data for no platform are refused with CL_INVALID_PLATFORM."""
     with icd.open(sandbox) as session:
         assert platforms_of(session)
         address = session.query(SET)
         assert address
-        assert session.call_at(address, SET, None, Value(DATA, str(DATA))) == INVALID_PLATFORM
+        assert session.call_at(address, SET, None, Value(DATA, str(DATA))) == CL.INVALID_PLATFORM
 
 
 @requirement("DISP-ICD2-020")
-def test_table_for_older_loaders(icd: Icd, sandbox: Sandbox) -> None:
+def test_table_has_the_functions_for_older_loaders(icd: Icd, sandbox: Sandbox) -> None:
     """Besides the tags the table is one that older loaders can use: it has the functions of OpenCL 1.0."""
     wanted = [f for f in api().dispatched() if f.name in ("clGetDeviceIDs", "clCreateContext", "clFinish", "clFlush")]
     assert wanted

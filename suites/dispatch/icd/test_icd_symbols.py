@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.check.marks import requirement
-from harness.subject.icd import Icd
+from harness.check import Icd, requirement
 
 
 @requirement("DISP-EXP-006")
-def test_visible_symbols(icd: Icd, record: Callable[[str], None]) -> None:
+def test_visible_symbols_are_functions_of_opencl(icd: Icd, record: Callable[[str], None]) -> None:
     """Only functions of OpenCL can be seen from outside: other names may meet those of other libraries."""
     others, shown = icd.facts.leaked, ", ".join(icd.facts.leaked_names)
     assert others == 0, f"{others} other symbols: {shown} …"

@@ -6,14 +6,21 @@ import re
 
 import pytest
 
-from harness.api.contract.slots import opencl_version, slots
-from harness.api.model import api
-from harness.check.icd.objects import FURTHER, INFO, QUERIED
-from harness.check.marks import requirement
-from harness.probe.icd_session import TAG, TAGGED, IcdSession
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import (
+    CL,
+    FURTHER_OBJECTS,
+    OBJECT_QUERIES,
+    QUERIED_OBJECTS,
+    TAGGED,
+    Icd,
+    IcdSession,
+    Sandbox,
+    Value,
+    api,
+    opencl_version,
+    requirement,
+    slots,
+)
 
 # Suffixes of extensions; functions of OpenGL sharing have none.
 _EXTENSION = re.compile(r"(KHR|EXT|[a-z]GL[A-Z]\w*)$")
@@ -23,17 +30,17 @@ _NEVER_CALLED = {"clGetExtensionFunctionAddress", "clUnloadCompiler", "clSetComm
 
 def answers(session: IcdSession, handle: Value, kind: str) -> int:
     """What the object's own table has for a query that each object of its class answers: the result, 0 for success."""
-    function, query = INFO[kind]
+    function, query = OBJECT_QUERIES[kind]
     entry = session.entry(handle, function)
-    if not entry and any(session.entry(handle, name) == TAG for name in TAGGED):
+    if not entry and any(session.entry(handle, name) == CL.ICD2_TAG_KHR for name in TAGGED):
         return 0  # ICD 2: the loader has a table of its own
     size = session.buffer(8, 0)
     return session.call_at(entry, function, handle, api().constant(query), 0, None, size)
 
 
 @requirement("DISP-OBJ-001", "DISP-OBJ-002")
-@pytest.mark.parametrize("kind", INFO)
-def test_object_of_each_class(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+@pytest.mark.parametrize("kind", OBJECT_QUERIES)
+def test_object_of_each_class_begins_with_a_table(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """An object begins with the address of a dispatch table, and is known to the functions that stand there."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -43,10 +50,10 @@ def test_object_of_each_class(icd: Icd, sandbox: Sandbox, kind: str) -> None:
 
 
 @requirement("DISP-OBJ-003")
-@pytest.mark.parametrize("function", FURTHER)
-def test_object_that_a_function_makes(icd: Icd, sandbox: Sandbox, function: str) -> None:
+@pytest.mark.parametrize("function", FURTHER_OBJECTS)
+def test_object_that_a_function_makes_begins_with_a_table(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """So does every object that a function gives: events of commands, sub-devices, kernels of programs and so on."""
-    kind, make = FURTHER[function]
+    kind, make = FURTHER_OBJECTS[function]
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
             version = session.version(platform)
@@ -58,20 +65,25 @@ def test_object_that_a_function_makes(icd: Icd, sandbox: Sandbox, function: str)
 
 
 @requirement("DISP-OBJ-004")
-@pytest.mark.parametrize(("source", "query", "kind"), QUERIED, ids=lambda text: str(text).removeprefix("CL_"))
-def test_object_that_a_query_answers(icd: Icd, sandbox: Sandbox, source: str, query: str, kind: str) -> None:
+@pytest.mark.parametrize(("source", "query", "kind"), QUERIED_OBJECTS, ids=lambda text: str(text).removeprefix("CL_"))
+def test_object_that_a_query_answers_begins_with_a_table(
+    icd: Icd, sandbox: Sandbox, source: str, query: str, kind: str
+) -> None:
     """So does every object that a query about another object answers."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
             objects = session.objects(platform)
             answer = session.buffer(8, 0)
-            assert session.call(INFO[source][0], objects[source], api().constant(query), 8, answer, None) == 0
+            assert (
+                session.call(OBJECT_QUERIES[source][0], objects[source], api().constant(query), 8, answer, None)
+                == CL.SUCCESS
+            )
             assert session.table(answer.handle())
             assert answers(session, answer.handle(), kind) == 0
 
 
 @requirement("DISP-TAB-008")
-def test_table_is_complete(icd: Icd, sandbox: Sandbox) -> None:
+def test_table_has_every_function_of_its_version(icd: Icd, sandbox: Sandbox) -> None:
     """The table has every function of the version of OpenCL that the platform reports."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
@@ -89,7 +101,7 @@ def test_table_is_complete(icd: Icd, sandbox: Sandbox) -> None:
 
 
 @requirement("DISP-EXT-017")
-def test_address_query_for_a_platform(icd: Icd, sandbox: Sandbox) -> None:
+def test_address_query_for_no_function_or_no_platform_is_null(icd: Icd, sandbox: Sandbox) -> None:
     """clGetExtensionFunctionAddressForPlatform answers NULL to a name of no function, and to a platform of nobody's."""
     name = "clGetExtensionFunctionAddressForPlatform"
     with icd.open(sandbox) as session:

@@ -6,18 +6,22 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.advertised import listed
-from harness.check.icd.compute import Compute, compiles, require_compiler
-from harness.check.icd.objects import IcdObjects
-from harness.check.marks import requirement
-from harness.probe.session import Session
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
-from harness.subject.loader import Loader
+from harness.check import (
+    CL,
+    Compute,
+    Icd,
+    IcdObjects,
+    Loader,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    compiles,
+    platforms_with_devices,
+    require_compiler,
+    requirement,
+)
 
-BUILD_PROGRAM_FAILURE, BUILD_ERROR = -11, -2
 FACTOR, OTHER_FACTOR = -3, 5
 COMPANION = "companion"
 
@@ -47,14 +51,14 @@ def check_image(compute: Compute) -> None:
 
 def check_error(compute: Compute) -> None:
     result, status, log = compute.failed_build()
-    assert (result, status) == (BUILD_PROGRAM_FAILURE, BUILD_ERROR)
+    assert (result, status) == (CL.BUILD_PROGRAM_FAILURE, CL.BUILD_ERROR)
     assert log.strip(), "the log of the build is empty"
 
 
 @requirement("API-THR-001")
-def test_same_platforms_and_devices(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_loader_lists_the_same_platforms_and_devices(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """A loader lists the platforms and devices that the ICD itself lists, by name and in the order of each platform."""
-    known = listed(icd)
+    known = platforms_with_devices(icd)
     with icd.start(through, sandbox) as cl:
         found = [(cl.GetPlatformInfo(p), device_names(cl, p)) for p in cl.GetPlatformIDs()]
     assert sorted(found) == sorted(known)
@@ -64,13 +68,13 @@ def device_names(cl: Session, platform: Value) -> list[str]:
     names = []
     for device in cl.GetDeviceIDs(platform):
         text = cl.buffer(256, 0)
-        assert cl.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_NAME"), 256, text, None) == 0
+        assert cl.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_NAME"), 256, text, None) == CL.SUCCESS
         names.append(text.text())
     return names
 
 
 @requirement("API-THR-002")
-def test_kernel(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_kernel_built_from_source_adds_vectors(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """A kernel that is built from its source adds vectors, and the sums are right."""
     with icd.start(through, sandbox) as cl:
         for compute in able(cl):
@@ -78,7 +82,7 @@ def test_kernel(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("API-THR-003")
-def test_local_memory(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_local_memory_is_shared_after_a_barrier(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """The work items of a group see in local memory, behind a barrier, what the others wrote before it."""
     with icd.start(through, sandbox) as cl:
         for compute in able(cl):
@@ -86,7 +90,7 @@ def test_local_memory(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("API-THR-004")
-def test_image(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_kernel_reads_the_pixels_of_an_image(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """A kernel reads the pixels of an image where they were written."""
     with icd.start(through, sandbox) as cl:
         for compute in able(cl):
@@ -94,7 +98,7 @@ def test_image(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("API-THR-005")
-def test_two_queues(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_two_queues_see_each_others_writes(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """What one queue wrote a kernel on another one sees, which waits for it by events; and the other way round."""
     with icd.start(through, sandbox) as cl:
         for compute in able(cl):
@@ -102,7 +106,7 @@ def test_two_queues(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
 
 
 @requirement("API-THR-006")
-def test_error_in_source(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_error_in_source_is_build_program_failure_with_a_log(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """The build of a source with an error is CL_BUILD_PROGRAM_FAILURE, the program has CL_BUILD_ERROR, and a log."""
     with icd.start(through, sandbox) as cl:
         for compute in able(cl):
@@ -113,7 +117,9 @@ def test_error_in_source(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "check", [check_sum, check_local_memory, check_image, check_two_queues, check_error], ids=lambda f: f.__name__
 )
-def test_without_a_loader(icd: Icd, sandbox: Sandbox, check: Callable[[Compute], None]) -> None:
+def test_kernels_compute_the_same_without_a_loader(
+    icd: Icd, sandbox: Sandbox, check: Callable[[Compute], None]
+) -> None:
     """So it is where the functions of the dispatch table are called without a loader."""
     with icd.open(sandbox) as session:
         platforms = session.some_platforms()
@@ -139,16 +145,18 @@ def own_answers(objects: IcdObjects) -> list[bool]:
     found = []
     for function, handle, query, owner in asked:
         answer = objects.session.buffer(8, 0)
-        assert objects.session.call(function, handle, api().constant(query), 8, answer, None) == 0
+        assert objects.session.call(function, handle, api().constant(query), 8, answer, None) == CL.SUCCESS
         found.append(answer.u64() == owner)
     return found
 
 
 @requirement("API-THR-007")
 @pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
-def test_beside_another_vendor(icd: Icd, through: Loader, sandbox: Sandbox, first: bool) -> None:
+def test_icd_beside_another_vendor_lists_and_works_as_alone(
+    icd: Icd, through: Loader, sandbox: Sandbox, first: bool
+) -> None:
     """Beside another vendor, listed before or after it, it lists what it lists alone, and both work in turns."""
-    known = listed(icd)
+    known = platforms_with_devices(icd)
     mock = sandbox.icd(COMPANION, features="compiler", refuses=True).path
     place = {"after": mock} if first else {"before": mock}
     with icd.start(through, sandbox, **place) as cl:

@@ -6,32 +6,46 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.external import SIZE, Import, imports, target, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import (
-    DEVICE_LINEAR_TYPES,
-    DEVICE_MEMORY_TYPES,
-    DMA_BUF,
-    MEM_DEVICE_HANDLE_LIST,
+from harness.check import (
+    CL,
     MEMORY_HANDLE_TYPES,
-    OPAQUE_FD,
+    MEMORY_SIZE,
+    Icd,
+    Import,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
+    extension,
+    imports,
+    pack,
+    requirement,
+    target,
+    uses,
 )
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 pytestmark = extension("cl_khr_external_memory")
 
-LIST = MEM_DEVICE_HANDLE_LIST
-INVALID_VALUE, INVALID_DEVICE, INVALID_HOST_PTR, INVALID_PROPERTY = -30, -33, -37, -64
-# An image of memory whose layout a vendor cannot know may be refused for what it is.
-ABOUT_IMAGES = {-4, -5, -9, -10, -39, -40, -59, -65}
+LIST = CL.MEM_DEVICE_HANDLE_LIST_KHR
+ABOUT_IMAGES = {
+    CL.MEM_OBJECT_ALLOCATION_FAILURE,
+    CL.OUT_OF_RESOURCES,
+    CL.IMAGE_FORMAT_MISMATCH,
+    CL.IMAGE_FORMAT_NOT_SUPPORTED,
+    CL.INVALID_IMAGE_FORMAT_DESCRIPTOR,
+    CL.INVALID_IMAGE_SIZE,
+    CL.INVALID_OPERATION,
+    CL.INVALID_IMAGE_DESCRIPTOR,
+}
 KINDS = pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(OPAQUE_FD, id="opaque-fd", marks=extension("cl_khr_external_memory_opaque_fd")),
-        pytest.param(DMA_BUF, id="dma-buf", marks=extension("cl_khr_external_memory_dma_buf")),
+        pytest.param(
+            CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR, id="opaque-fd", marks=extension("cl_khr_external_memory_opaque_fd")
+        ),
+        pytest.param(
+            CL.EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, id="dma-buf", marks=extension("cl_khr_external_memory_dma_buf")
+        ),
     ],
 )
 UPPER_BITS = 1 << 32
@@ -52,7 +66,7 @@ def foreign_devices(made: Import) -> list[Value]:
 
 @requirement("XM-IMP-001")
 @KINDS
-def test_buffer_and_image(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_descriptor_is_imported_as_a_buffer(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor is imported as a buffer; as an image, too, or it is refused as an image."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind, must=True):
@@ -63,22 +77,29 @@ def test_buffer_and_image(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 @requirement("XM-IMP-002")
 @KINDS
-def test_several_handles(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_several_external_memory_handles_are_invalid_property(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Two external handles give CL_INVALID_PROPERTY, be they of one type or of two."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            types = made.use.types(made.device, DEVICE_MEMORY_TYPES)
-            for other in [kind, *(t for t in (OPAQUE_FD, DMA_BUF) if t in types and t != kind)]:
+            types = made.use.types(made.device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+            for other in [
+                kind,
+                *(
+                    t
+                    for t in (CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR, CL.EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR)
+                    if t in types and t != kind
+                ),
+            ]:
                 one, two = made.memory.descriptor(), made.memory.descriptor()
                 error, _ = made.create(kind, one, other, two)
-                assert error == INVALID_PROPERTY or (
-                    other != kind and not made.use.is_since(1, 0, 1) and error == INVALID_VALUE
+                assert error == CL.INVALID_PROPERTY or (
+                    other != kind and not made.use.is_since(1, 0, 1) and error == CL.INVALID_VALUE
                 )
                 assert made.create(kind, one)[1]
 
 
 @requirement("XM-IMP-003")
-def test_device_list_alone(icd: Icd, sandbox: Sandbox) -> None:
+def test_device_list_without_a_handle_is_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """A list of devices without an external handle gives CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
         for use in uses(session, "cl_khr_external_memory"):
@@ -86,14 +107,14 @@ def test_device_list_alone(icd: Icd, sandbox: Sandbox) -> None:
                 raise Unsupported("loader", "this came with revision 0.9.1 of cl_khr_external_memory")
             context = use.context([use.able[0]])
             for words in ([LIST, use.able[0], 0, 0], [LIST, 0, 0]):
-                error, _ = use.made("clCreateBufferWithProperties", context, use.words(*words), 0, SIZE, None)
-                assert error == INVALID_PROPERTY
+                error, _ = use.made("clCreateBufferWithProperties", context, use.words(*words), 0, MEMORY_SIZE, None)
+                assert error == CL.INVALID_PROPERTY
 
 
 @requirement("XM-IMP-004", "XM-IMP-016")
 @KINDS
 @pytest.mark.parametrize("shape", ["behind", "in front", "several behind", "several in front"])
-def test_device_list(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
+def test_device_list_may_stand_anywhere_and_comes_back(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
     """A nested list of devices may stand anywhere; CL_MEM_PROPERTIES gives all of it back, as it is."""
     several = shape.startswith("several")
     with icd.open(sandbox) as session:
@@ -111,7 +132,7 @@ def test_device_list(icd: Icd, sandbox: Sandbox, kind: int, shape: str) -> None:
 
 @requirement("XM-IMP-005")
 @KINDS
-def test_listed_device_of_no_context(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_listed_device_outside_the_context_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A listed device that is none of the context's gives CL_INVALID_DEVICE, alone or behind one that is."""
     with icd.open(sandbox) as session:
         asked = 0
@@ -120,7 +141,7 @@ def test_listed_device_of_no_context(icd: Icd, sandbox: Sandbox, kind: int) -> N
                 asked += 1
                 for devices in ([device], [made.device, device], [device, made.device]):
                     error, _ = made.create(LIST, *devices, 0, kind, made.memory.descriptor())
-                    assert error == INVALID_DEVICE
+                    assert error == CL.INVALID_DEVICE
             assert made.create(LIST, made.device, 0, kind, made.memory.descriptor())[1]
         if not asked:
             raise Unsupported("machine", "this ICD has no second device on this machine")
@@ -129,7 +150,7 @@ def test_listed_device_of_no_context(icd: Icd, sandbox: Sandbox, kind: int) -> N
 @requirement("XM-IMP-005", "XM-IMP-006")
 @KINDS
 @pytest.mark.parametrize("how", ["listed", "not listed"])
-def test_device_that_cannot_import(icd: Icd, sandbox: Sandbox, kind: int, how: str) -> None:
+def test_device_that_cannot_import_memory_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int, how: str) -> None:
     """A device that cannot import gives CL_INVALID_DEVICE: where it is listed, or in the context without a list."""
     with icd.open(sandbox) as session:
         asked = 0
@@ -141,7 +162,7 @@ def test_device_that_cannot_import(icd: Icd, sandbox: Sandbox, kind: int, how: s
                 context = made.use.context([made.device, device])
                 words = [LIST, made.device, device, 0] if how == "listed" else []
                 error, _ = made.create(*words, kind, made.memory.descriptor(), context=context)
-                assert error == INVALID_DEVICE
+                assert error == CL.INVALID_DEVICE
                 assert made.create(LIST, made.device, 0, kind, made.memory.descriptor(), context=context)[1]
         if not asked:
             raise Unsupported("machine", "this ICD has no device that cannot import, on this machine")
@@ -150,12 +171,14 @@ def test_device_that_cannot_import(icd: Icd, sandbox: Sandbox, kind: int, how: s
 @requirement("XM-IMP-007")
 @KINDS
 @pytest.mark.parametrize("flag", ["CL_MEM_USE_HOST_PTR", "CL_MEM_ALLOC_HOST_PTR", "CL_MEM_COPY_HOST_PTR"])
-def test_flags_of_host_pointers(icd: Icd, sandbox: Sandbox, kind: int, flag: str) -> None:
+def test_flags_of_host_pointers_are_refused_for_external_memory(
+    icd: Icd, sandbox: Sandbox, kind: int, flag: str
+) -> None:
     """Flags that speak of a host pointer give CL_INVALID_VALUE; with a pointer CL_INVALID_HOST_PTR is right, too."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            memory = session.buffer(SIZE)
-            allowed = {INVALID_VALUE} if flag == "CL_MEM_ALLOC_HOST_PTR" else {INVALID_VALUE, INVALID_HOST_PTR}
+            memory = session.buffer(MEMORY_SIZE)
+            allowed = {CL.INVALID_VALUE} if flag == "CL_MEM_ALLOC_HOST_PTR" else {CL.INVALID_VALUE, CL.INVALID_HOST_PTR}
             pointers = [None] if flag == "CL_MEM_ALLOC_HOST_PTR" else [None, memory]
             for pointer in pointers:
                 fd = made.memory.descriptor()
@@ -165,17 +188,17 @@ def test_flags_of_host_pointers(icd: Icd, sandbox: Sandbox, kind: int, flag: str
 
 @requirement("XM-IMP-008")
 @KINDS
-def test_host_pointer(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_host_pointer_beside_a_handle_is_invalid_host_ptr(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A host pointer besides an external handle gives CL_INVALID_HOST_PTR."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            error, _ = made.create(kind, made.memory.descriptor(), host_ptr=session.buffer(SIZE))
-            assert error == INVALID_HOST_PTR
+            error, _ = made.create(kind, made.memory.descriptor(), host_ptr=session.buffer(MEMORY_SIZE))
+            assert error == CL.INVALID_HOST_PTR
 
 
 @requirement("XM-IMP-009")
 @KINDS
-def test_descriptor_is_taken_over(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_descriptor_is_closed_with_its_memory_object(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor is closed once the object is gone, and its number, if used for something else, stays open."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -199,13 +222,16 @@ def test_descriptor_is_taken_over(icd: Icd, sandbox: Sandbox, kind: int) -> None
 
 @requirement("XM-IMP-010")
 @KINDS
-def test_descriptor_of_a_failure(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_descriptor_of_a_failed_import_stays_open(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor whose import fails stays open."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
             fd = made.memory.descriptor()
             before = target(session, fd)
-            for wrong in ({"host_ptr": session.buffer(SIZE)}, {"flags": api().constant("CL_MEM_ALLOC_HOST_PTR")}):
+            for wrong in (
+                {"host_ptr": session.buffer(MEMORY_SIZE)},
+                {"flags": api().constant("CL_MEM_ALLOC_HOST_PTR")},
+            ):
                 error, _ = made.create(kind, fd, **wrong)
                 assert error
                 assert target(session, fd) == before
@@ -216,7 +242,7 @@ def test_descriptor_of_a_failure(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 
 @requirement("XM-IMP-011")
 @KINDS
-def test_descriptor_0(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_descriptor_0_is_imported_like_others(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Descriptor 0 is one like others, also where a list of devices follows."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -231,7 +257,7 @@ def test_descriptor_0(icd: Icd, sandbox: Sandbox, kind: int) -> None:
 @requirement("XM-IMP-012")
 @KINDS
 @pytest.mark.parametrize("what", ["closed", "minus 1", "upper bits"])
-def test_value_that_is_no_descriptor(icd: Icd, sandbox: Sandbox, kind: int, what: str) -> None:
+def test_memory_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sandbox, kind: int, what: str) -> None:
     """What is no descriptor gives CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
@@ -239,27 +265,31 @@ def test_value_that_is_no_descriptor(icd: Icd, sandbox: Sandbox, kind: int, what
             assert int(fd) < 1000
             value = {"closed": 1000, "minus 1": -1, "upper bits": UPPER_BITS + int(fd)}[what]
             error, _ = made.create(kind, value)
-            assert error == INVALID_PROPERTY
+            assert error == CL.INVALID_PROPERTY
             assert made.create(kind, fd)[1]
 
 
 @requirement("XM-IMP-012")
 @KINDS
-def test_name_without_extension(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_handle_type_without_its_extension_is_refused(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A handle type that no device has is no known property: CL_INVALID_PROPERTY, or CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            types = [t for device in made.use.devices for t in made.use.types(device, DEVICE_MEMORY_TYPES)]
+            types = [
+                t
+                for device in made.use.devices
+                for t in made.use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+            ]
             missing = [t for t in MEMORY_HANDLE_TYPES if t not in types]
             assert missing
             for name in missing:
                 error, _ = made.create(name, made.memory.descriptor())
-                assert error in (INVALID_PROPERTY, INVALID_DEVICE)
+                assert error in (CL.INVALID_PROPERTY, CL.INVALID_DEVICE)
 
 
 @requirement("XM-IMP-013")
 @KINDS
-def test_each_import_is_an_object(icd: Icd, sandbox: Sandbox, kind: int) -> None:
+def test_each_import_of_a_memory_is_an_object_of_its_own(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Each import of one memory is an object of its own; what is written by one is read by the other."""
     content = bytes(range(64))
     with icd.open(sandbox) as session:
@@ -278,12 +308,16 @@ def test_each_import_is_an_object(icd: Icd, sandbox: Sandbox, kind: int) -> None
 
 @requirement("XM-IMP-001", "XM-IMP-018")
 @KINDS
-def test_image_of_any_layout(icd: Icd, sandbox: Sandbox, record: Callable[[str], None], kind: int) -> None:
+def test_image_of_any_layout_is_imported_or_refused(
+    icd: Icd, sandbox: Sandbox, record: Callable[[str], None], kind: int
+) -> None:
     """An image of a type whose layout is the vendor's affair is imported or refused, and nothing worse."""
     with icd.open(sandbox) as session:
         outcomes = set()
         for made in importing(session, kind):
-            linear = kind in made.use.types(made.device, DEVICE_LINEAR_TYPES)
+            linear = kind in made.use.types(
+                made.device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR
+            )
             error, image = made.image(kind, made.memory.descriptor())
             assert bool(error) != bool(image)
             outcomes.add(f"{'linear' if linear else 'any layout'}: {'refused' if error else 'imported'}")

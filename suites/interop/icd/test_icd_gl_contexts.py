@@ -6,12 +6,18 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.gl import READ_WRITE, Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    CL,
+    Icd,
+    Sandbox,
+    Sharing,
+    Unsupported,
+    Value,
+    api,
+    extension,
+    requirement,
+    sharing,
+)
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -20,8 +26,6 @@ GL, EGL, GLX, WGL, CGL = (
     for name in ("GL_CONTEXT", "EGL_DISPLAY", "GLX_DISPLAY", "WGL_HDC", "CGL_SHAREGROUP")
 )
 USER_SYNC = api().constant("CL_CONTEXT_INTEROP_USER_SYNC")
-INVALID_REFERENCE, INVALID_OPERATION, INVALID_PROPERTY = -1000, -59, -64
-INVALID_CONTEXT = -34
 
 APPLE = "cl_APPLE_gl_sharing"  # names that the platform shares with CGL
 
@@ -50,13 +54,15 @@ def usable(shared: Sharing, attributes: list[Any], function: str) -> bool:
     error, context = created(shared, attributes, function)
     if error or not context:
         return False
-    error, buffer = shared.create("clCreateFromGLBuffer", READ_WRITE, shared.world["buffer", "plain"], context=context)
+    error, buffer = shared.create(
+        "clCreateFromGLBuffer", CL.MEM_READ_WRITE, shared.world["buffer", "plain"], context=context
+    )
     return error == 0 and bool(buffer)
 
 
 @requirement("GL-CTX-002", "GL-CTX-006", "GL-CTX-017")
 @both
-def test_context_of_egl(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_context_and_egl_display_make_a_gl_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A context and its EGL display identify an OpenGL context, be it current in the thread or not."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -70,25 +76,29 @@ def test_context_of_egl(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("GL-CTX-003", "GL-CTX-017")
 @both
-def test_context_of_glx(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_context_and_x_display_make_a_gl_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A context and its X display identify an OpenGL context of GLX; another display with it does not."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             attributes = shared.world.attributes(display="glx")
             assert usable(shared, attributes, function)
-            assert refused(shared, [*attributes[:3], memory(shared)], function) == INVALID_REFERENCE
+            assert (
+                refused(shared, [*attributes[:3], memory(shared)], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
+            )
 
 
 @requirement("GL-CTX-001", "GL-CTX-007", "GL-CTX-017")
 @pytest.mark.parametrize("bogus", ["context", "display"])
 @both
-def test_no_context_at_all(icd: Icd, sandbox: Sandbox, function: str, bogus: str) -> None:
+def test_value_that_is_not_a_gl_context_is_invalid_sharegroup(
+    icd: Icd, sandbox: Sandbox, function: str, bogus: str
+) -> None:
     """What denotes no OpenGL context is CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR, which is -1000."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             context, display = shared.world["context", "usable"], shared.world["display", "egl"]
             wrong = [memory(shared), display] if bogus == "context" else [context, memory(shared)]
-            assert refused(shared, [GL, wrong[0], EGL, wrong[1]], function) == INVALID_REFERENCE
+            assert refused(shared, [GL, wrong[0], EGL, wrong[1]], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             assert usable(shared, [GL, context, EGL, display], function)
 
 
@@ -100,18 +110,22 @@ def test_no_context_at_all(icd: Icd, sandbox: Sandbox, function: str, bogus: str
     ],
 )
 @both
-def test_context_that_cannot_share(icd: Icd, sandbox: Sandbox, function: str, state: str) -> None:
+def test_gl_context_that_cannot_share_is_invalid_sharegroup(
+    icd: Icd, sandbox: Sandbox, function: str, state: str
+) -> None:
     """A context without buffer objects, and one of other hardware, give the same error."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
-            assert refused(shared, shared.world.attributes(state), function) == INVALID_REFERENCE
+            assert refused(shared, shared.world.attributes(state), function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             assert usable(shared, shared.world.attributes(), function)
 
 
 @requirement("GL-CTX-011", "GL-CTX-017")
 @pytest.mark.parametrize("binding", ["wgl", "cgl"])
 @both
-def test_binding_of_another_system(icd: Icd, sandbox: Sandbox, function: str, binding: str) -> None:
+def test_binding_of_another_system_is_invalid_operation(
+    icd: Icd, sandbox: Sandbox, function: str, binding: str
+) -> None:
     """WGL and CGL are no bindings of the OpenGL here: CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -119,13 +133,13 @@ def test_binding_of_another_system(icd: Icd, sandbox: Sandbox, function: str, bi
                 raise Unsupported("loader", "this platform shares with CGL")
             other = memory(shared)
             attributes = [GL, shared.world["context", "usable"], WGL, other] if binding == "wgl" else [CGL, other]
-            assert refused(shared, attributes, function) == INVALID_OPERATION
+            assert refused(shared, attributes, function) == CL.INVALID_OPERATION
             assert usable(shared, shared.world.attributes(), function)
 
 
 @requirement("GL-CTX-005", "GL-CTX-017")
 @both
-def test_share_group_alone(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_cgl_share_group_alone_is_taken(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A share group of CGL is given without a context or display."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, APPLE):
@@ -134,44 +148,44 @@ def test_share_group_alone(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("GL-CTX-010", "GL-CTX-017")
 @both
-def test_share_group_that_is_none(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_value_that_is_not_a_share_group_is_invalid_sharegroup(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A share group that is none is CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, APPLE):
-            assert refused(shared, [CGL, memory(shared)], function) == INVALID_REFERENCE
+            assert refused(shared, [CGL, memory(shared)], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             assert usable(shared, [CGL, shared.world["share_group", "usable"]], function)
 
 
 @requirement("GL-CTX-012", "GL-CTX-017")
 @pytest.mark.parametrize("second", [GLX, WGL, CGL], ids=["glx", "wgl", "cgl"])
 @both
-def test_two_displays(icd: Icd, sandbox: Sandbox, function: str, second: int) -> None:
+def test_two_displays_are_invalid_operation(icd: Icd, sandbox: Sandbox, function: str, second: int) -> None:
     """More than one display or share group is CL_INVALID_OPERATION, in every order."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             attributes = shared.world.attributes()
             other = [second, memory(shared)]
-            assert refused(shared, [*attributes, *other], function) == INVALID_OPERATION
-            assert refused(shared, [*other, *attributes], function) == INVALID_OPERATION
+            assert refused(shared, [*attributes, *other], function) == CL.INVALID_OPERATION
+            assert refused(shared, [*other, *attributes], function) == CL.INVALID_OPERATION
             three = [*attributes, *other, {GLX: WGL, WGL: CGL, CGL: GLX}[second], memory(shared)]
-            assert refused(shared, three, function) == INVALID_OPERATION
+            assert refused(shared, three, function) == CL.INVALID_OPERATION
             assert usable(shared, [*attributes, second, 0], function)
 
 
 @requirement("GL-CTX-013", "GL-CTX-017")
 @both
-def test_share_group_and_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_share_group_beside_a_context_is_invalid_operation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A share group beside a context is CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             context = shared.world["context", "usable"]
             for attributes in ([GL, context, CGL, memory(shared)], [CGL, memory(shared), GL, context]):
-                assert refused(shared, attributes, function) == INVALID_OPERATION
+                assert refused(shared, attributes, function) == CL.INVALID_OPERATION
             assert usable(shared, shared.world.attributes(), function)
 
 
 @requirement("GL-CTX-014", "GL-CTX-017")
-def test_device_that_cannot_share(icd: Icd, sandbox: Sandbox) -> None:
+def test_device_that_cannot_share_is_invalid_operation(icd: Icd, sandbox: Sandbox) -> None:
     """A device that cannot share is CL_INVALID_OPERATION when the context is made, alone and beside one that can."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
@@ -179,11 +193,11 @@ def test_device_that_cannot_share(icd: Icd, sandbox: Sandbox) -> None:
                 raise Unsupported("machine", "all devices of this platform share with OpenGL")
             attributes = shared.world.attributes()
             for devices in (shared.others[:1], [shared.device, shared.others[0]], [shared.others[0], shared.device]):
-                assert shared.create_context(attributes, devices) == (INVALID_OPERATION, 0)
+                assert shared.create_context(attributes, devices) == (CL.INVALID_OPERATION, 0)
             for kind in (shared.type_of(shared.others[0]), api().constant("CL_DEVICE_TYPE_ALL")):
                 code, listed = session.buffer(4), session.words(shared.listed(*attributes))
                 assert not session.call(BY_TYPE, listed, kind, None, None, code)
-                assert code.i32() == INVALID_OPERATION
+                assert code.code() == CL.INVALID_OPERATION
             assert usable(shared, attributes, BY_DEVICES)
 
 
@@ -194,39 +208,39 @@ def test_device_that_cannot_share(icd: Icd, sandbox: Sandbox) -> None:
     ids=lambda names: "-".join(f"{name:#x}" for name in names),
 )
 @both
-def test_default_values(icd: Icd, sandbox: Sandbox, function: str, names: tuple[int, ...]) -> None:
+def test_default_values_make_a_plain_context(icd: Icd, sandbox: Sandbox, function: str, names: tuple[int, ...]) -> None:
     """Attributes with their default values are as good as none: the context is made, and is none of OpenGL's."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             error, context = created(shared, [word for name in names for word in (name, 0)], function)
-            assert error == 0
+            assert error == CL.SUCCESS
             assert context
             name = shared.world["buffer", "plain"]
-            error, buffer = shared.create("clCreateFromGLBuffer", READ_WRITE, name, context=context)
+            error, buffer = shared.create("clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=context)
             assert not buffer
-            assert error in (INVALID_CONTEXT, INVALID_REFERENCE)
+            assert error in (CL.INVALID_CONTEXT, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR)
             assert usable(shared, [*shared.world.attributes(), CGL, 0, WGL, 0], function)
 
 
 @requirement("GL-CTX-016", "GL-CTX-017")
 @both
-def test_user_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_user_sync_beside_a_gl_attribute_is_invalid_property(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_CONTEXT_INTEROP_USER_SYNC beside an attribute of OpenGL is CL_INVALID_PROPERTY, in every order."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             attributes = shared.world.attributes()
             for listed in ([USER_SYNC, 1, *attributes], [*attributes, USER_SYNC, 1]):
-                assert refused(shared, listed, function) == INVALID_PROPERTY
+                assert refused(shared, listed, function) == CL.INVALID_PROPERTY
             assert usable(shared, attributes, function)
 
 
 @requirement("GL-CTX-018")
-def test_object_in_a_plain_context(icd: Icd, sandbox: Sandbox) -> None:
+def test_gl_object_in_a_plain_context_is_refused(icd: Icd, sandbox: Sandbox) -> None:
     """In a context without an attribute of OpenGL no memory object of OpenGL can be made."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             name = shared.world["buffer", "plain"]
-            error, buffer = shared.create("clCreateFromGLBuffer", READ_WRITE, name, context=shared.plain.context)
+            error, buffer = shared.create("clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=shared.plain.context)
             assert not buffer
-            assert error in (INVALID_CONTEXT, INVALID_REFERENCE)
+            assert error in (CL.INVALID_CONTEXT, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR)
             assert shared.buffer()

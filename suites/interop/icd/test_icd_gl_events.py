@@ -6,19 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import api
-from harness.check.icd.gl import Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
+from harness.check import CL, Icd, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
 OF_GL, OF_EGL, OF_IMAGE = "clCreateEventFromGLsyncKHR", "clCreateEventFromEGLSyncKHR", "clCreateFromEGLImageKHR"
-INVALID_VALUE, INVALID_CONTEXT, INVALID_EVENT, INVALID_OPERATION = -30, -34, -58, -59
-INVALID_GL_OBJECT, INVALID_EGL_OBJECT, FORMAT_NOT_SUPPORTED, INVALID_REFERENCE = -60, -1093, -10, -1000
-READ_ONLY, WRITE_ONLY, HOST_NO_ACCESS = 1 << 2, 1 << 1, 1 << 9
 ACQUIRE, RELEASE = "clEnqueueAcquireGLObjects", "clEnqueueReleaseGLObjects"
 
 
@@ -48,26 +40,26 @@ def sync_arguments(shared: Sharing, function: str, name: str = "pending") -> lis
 
 def info(shared: Sharing, event: Value, query: str, size: int) -> int:
     answer = shared.session.buffer(8, 0)
-    assert shared.session.call("clGetEventInfo", event, api().constant(query), size, answer, None) == 0
+    assert shared.session.call("clGetEventInfo", event, api().constant(query), size, answer, None) == CL.SUCCESS
     return answer.u64()
 
 
 @requirement("GL-EVT-001")
 @creators()
-def test_context_that_is_not_of_opengl(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_sync_in_a_plain_context_is_invalid_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A sync in a context that is not of OpenGL is CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
             arguments = sync_arguments(shared, function)
-            assert shared.create(function, *arguments, context=shared.plain.context) == (INVALID_CONTEXT, 0)
+            assert shared.create(function, *arguments, context=shared.plain.context) == (CL.INVALID_CONTEXT, 0)
             assert shared.made(function, *arguments)
 
 
 @requirement("GL-EVT-001")
 @creators()
-def test_what_is_no_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_value_that_is_not_a_sync_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """What is no sync of OpenGL is CL_INVALID_GL_OBJECT; of EGL, or of another display, CL_INVALID_EGL_OBJECT_KHR."""
-    error = INVALID_GL_OBJECT if function == OF_GL else INVALID_EGL_OBJECT
+    error = CL.INVALID_GL_OBJECT if function == OF_GL else CL.INVALID_EGL_OBJECT_KHR
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
             arguments = sync_arguments(shared, function)
@@ -80,18 +72,18 @@ def test_what_is_no_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 
 @requirement("GL-EVT-006")
-def test_sync_that_is_no_fence(icd: Icd, sandbox: Sandbox) -> None:
+def test_egl_sync_of_another_type_is_an_event_or_refused(icd: Icd, sandbox: Sandbox) -> None:
     """A sync of EGL of another type makes an event, or is CL_INVALID_EGL_OBJECT_KHR."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, OF_EGL):
             error, event = shared.create(OF_EGL, *sync_arguments(shared, OF_EGL, "reusable"))
-            assert (error, bool(event)) in ((0, True), (INVALID_EGL_OBJECT, False))
+            assert (error, bool(event)) in ((0, True), (CL.INVALID_EGL_OBJECT_KHR, False))
             assert shared.made(OF_EGL, *sync_arguments(shared, OF_EGL))
 
 
 @requirement("GL-EVT-002")
 @creators()
-def test_what_an_event_says(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_event_of_a_sync_has_its_type_and_no_queue(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The event has no queue, the type of its sync, and is submitted or complete."""
     kind = "CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR" if function == OF_GL else "CL_COMMAND_EGL_FENCE_SYNC_OBJECT_KHR"
     with icd.open(sandbox) as session:
@@ -127,24 +119,26 @@ def arguments(shared: Sharing, command: str) -> list[Any]:
     + ["clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList", "clEnqueueNDRangeKernel"],
 )
 @creators()
-def test_commands_that_may_not_wait(icd: Icd, sandbox: Sandbox, function: str, command: str) -> None:
+def test_other_commands_may_not_wait_for_the_event_of_a_sync(
+    icd: Icd, sandbox: Sandbox, function: str, command: str
+) -> None:
     """A command that neither acquires nor releases, and waits for the event, is CL_INVALID_EVENT."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
             event = shared.made(function, *sync_arguments(shared, function))
             rest = arguments(shared, command)
-            assert session.call(command, shared.tied.queue, *rest, 1, [event], None) == INVALID_EVENT
-            assert session.call(command, shared.tied.queue, *rest, 0, None, None) == 0
-            assert session.call("clFinish", shared.tied.queue) == 0
+            assert session.call(command, shared.tied.queue, *rest, 1, [event], None) == CL.INVALID_EVENT
+            assert session.call(command, shared.tied.queue, *rest, 0, None, None) == CL.SUCCESS
+            assert session.call("clFinish", shared.tied.queue) == CL.SUCCESS
 
 
 @requirement("GL-EVT-003")
-def test_wait_in_the_host(icd: Icd, sandbox: Sandbox) -> None:
+def test_host_wait_completes_the_event_of_a_sync(icd: Icd, sandbox: Sandbox) -> None:
     """The host may wait for the event of a sync of OpenGL, which then is complete."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, OF_GL):
             event = shared.made(OF_GL, *sync_arguments(shared, OF_GL, "complete"))
-            assert session.call("clWaitForEvents", 1, [event]) == 0
+            assert session.call("clWaitForEvents", 1, [event]) == CL.SUCCESS
             assert info(shared, event, "CL_EVENT_COMMAND_EXECUTION_STATUS", 4) == api().constant("CL_COMPLETE")
 
 
@@ -157,21 +151,23 @@ def test_wait_in_the_host(icd: Icd, sandbox: Sandbox) -> None:
         pytest.param(OF_EGL, RELEASE, marks=pytest.mark.requirement("GL-EVT-006")),
     ],
 )
-def test_commands_that_may_wait(icd: Icd, sandbox: Sandbox, function: str, command: str) -> None:
+def test_acquire_and_release_may_wait_for_the_event_of_a_sync(
+    icd: Icd, sandbox: Sandbox, function: str, command: str
+) -> None:
     """Acquire may wait for the event, and for one of EGL release, too."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
             event = shared.made(function, *sync_arguments(shared, function))
             memory = [shared.buffer()]
             if command == RELEASE:
-                assert session.call(ACQUIRE, shared.tied.queue, 1, memory, 0, None, None) == 0
-            assert session.call(command, shared.tied.queue, 1, memory, 1, [event], None) == 0
-            assert session.call("clFinish", shared.tied.queue) == 0
+                assert session.call(ACQUIRE, shared.tied.queue, 1, memory, 0, None, None) == CL.SUCCESS
+            assert session.call(command, shared.tied.queue, 1, memory, 1, [event], None) == CL.SUCCESS
+            assert session.call("clFinish", shared.tied.queue) == CL.SUCCESS
 
 
 @requirement("GL-EVT-004")
 @creators()
-def test_event_lives_longer_than_the_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_event_outlives_its_deleted_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An event is born with one reference, and can be used when the sync has been deleted."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
@@ -182,20 +178,20 @@ def test_event_lives_longer_than_the_name(icd: Icd, sandbox: Sandbox, function: 
             assert info(shared, event, status, 4) in known
             shared.world.do(f"delete {'gl_sync' if function == OF_GL else 'egl_sync'} pending")
             assert info(shared, event, status, 4) in known
-            assert session.call("clReleaseEvent", event) == 0
+            assert session.call("clReleaseEvent", event) == CL.SUCCESS
 
 
 @requirement("GL-EVT-005")
 @creators()
-def test_table_of_an_event(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_event_of_a_sync_begins_with_a_table(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The event begins with the address of a dispatch table, by which a loader can use it."""
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
             event = shared.made(function, *sync_arguments(shared, function))
             assert session.table(event)
-            assert session.call("clRetainEvent", event) == 0
-            assert session.call("clReleaseEvent", event) == 0
-            assert session.call("clReleaseEvent", event) == 0
+            assert session.call("clRetainEvent", event) == CL.SUCCESS
+            assert session.call("clReleaseEvent", event) == CL.SUCCESS
+            assert session.call("clReleaseEvent", event) == CL.SUCCESS
 
 
 # --- images of EGL ---
@@ -206,60 +202,65 @@ def image_arguments(shared: Sharing, name: str = "plain") -> list[Any]:
 
 
 @requirement("GL-EVT-007")
-def test_image_of_egl(icd: Icd, sandbox: Sandbox) -> None:
+def test_egl_image_makes_an_image(icd: Icd, sandbox: Sandbox) -> None:
     """An image of EGL makes an image, without a property list and with an empty one."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
             for listed in (None, [0]):
-                assert shared.made(OF_IMAGE, *image_arguments(shared), READ_ONLY, listed)
+                assert shared.made(OF_IMAGE, *image_arguments(shared), CL.MEM_READ_ONLY, listed)
 
 
 @requirement("GL-EVT-007", "PL-OTH-002")
 @pytest.mark.parametrize("what", ["property", "display", "image", "format"])
-def test_what_makes_no_image(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_bad_egl_image_is_refused(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A property, what is no display or no image of EGL, and a format that OpenCL does not have, are refused."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
             display, image = image_arguments(shared)
             bogus = session.buffer(4096, 0)
             if what == "property":
-                assert shared.create(OF_IMAGE, display, image, READ_ONLY, [0x7777, 1, 0]) == (INVALID_VALUE, 0)
+                assert shared.create(OF_IMAGE, display, image, CL.MEM_READ_ONLY, [0x7777, 1, 0]) == (
+                    CL.INVALID_VALUE,
+                    0,
+                )
             elif what == "display":
-                assert shared.create(OF_IMAGE, bogus, image, READ_ONLY, None) == (INVALID_VALUE, 0)
+                assert shared.create(OF_IMAGE, bogus, image, CL.MEM_READ_ONLY, None) == (CL.INVALID_VALUE, 0)
             elif what == "image":
-                assert shared.create(OF_IMAGE, display, bogus, READ_ONLY, None) == (INVALID_EGL_OBJECT, 0)
+                assert shared.create(OF_IMAGE, display, bogus, CL.MEM_READ_ONLY, None) == (CL.INVALID_EGL_OBJECT_KHR, 0)
             else:
                 unmapped = image_arguments(shared, "unmapped")
-                assert shared.create(OF_IMAGE, *unmapped, READ_ONLY, None) == (FORMAT_NOT_SUPPORTED, 0)
-            assert shared.made(OF_IMAGE, display, image, READ_ONLY, None)
+                assert shared.create(OF_IMAGE, *unmapped, CL.MEM_READ_ONLY, None) == (CL.IMAGE_FORMAT_NOT_SUPPORTED, 0)
+            assert shared.made(OF_IMAGE, display, image, CL.MEM_READ_ONLY, None)
 
 
 @requirement("GL-EVT-008")
-def test_flags_that_are_always_there(icd: Icd, sandbox: Sandbox) -> None:
+def test_egl_image_for_reading_is_made(icd: Icd, sandbox: Sandbox) -> None:
     """An image can be made for reading, and from OpenCL 1.2 on without access of the host."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
-            hosts = [0] if session.version(shared.platform) < (1, 2) else [0, HOST_NO_ACCESS]
+            hosts = [0] if session.version(shared.platform) < (1, 2) else [0, CL.MEM_HOST_NO_ACCESS]
             for host in hosts:
-                assert shared.made(OF_IMAGE, *image_arguments(shared), READ_ONLY | host, None)
+                assert shared.made(OF_IMAGE, *image_arguments(shared), CL.MEM_READ_ONLY | host, None)
 
 
 @requirement("GL-EVT-008")
-@pytest.mark.parametrize("flags", [1 << 3, 1 << 4, 1 << 5, READ_ONLY | 1 << 5, READ_ONLY | WRITE_ONLY], ids=hex)
-def test_flags_that_are_never_there(icd: Icd, sandbox: Sandbox, flags: int) -> None:
+@pytest.mark.parametrize(
+    "flags", [1 << 3, 1 << 4, 1 << 5, CL.MEM_READ_ONLY | 1 << 5, CL.MEM_READ_ONLY | CL.MEM_WRITE_ONLY], ids=hex
+)
+def test_flags_that_are_not_for_egl_images_are_invalid_value(icd: Icd, sandbox: Sandbox, flags: int) -> None:
     """Flags that are not for images of EGL are CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
-            assert shared.create(OF_IMAGE, *image_arguments(shared), flags, None) == (INVALID_VALUE, 0)
-            assert shared.made(OF_IMAGE, *image_arguments(shared), READ_ONLY, None)
+            assert shared.create(OF_IMAGE, *image_arguments(shared), flags, None) == (CL.INVALID_VALUE, 0)
+            assert shared.made(OF_IMAGE, *image_arguments(shared), CL.MEM_READ_ONLY, None)
 
 
 @requirement("GL-EVT-008")
-def test_write_access(icd: Icd, sandbox: Sandbox) -> None:
+def test_access_that_an_egl_image_lacks_is_refused_at_creation(icd: Icd, sandbox: Sandbox) -> None:
     """Access that an image does not have is CL_INVALID_VALUE or CL_INVALID_OPERATION, when the image is made."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
-            error, image = shared.create(OF_IMAGE, *image_arguments(shared, "read_only"), WRITE_ONLY, None)
+            error, image = shared.create(OF_IMAGE, *image_arguments(shared, "read_only"), CL.MEM_WRITE_ONLY, None)
             assert not image
-            assert error in (INVALID_VALUE, INVALID_OPERATION)
-            assert shared.made(OF_IMAGE, *image_arguments(shared, "read_only"), READ_ONLY, None)
+            assert error in (CL.INVALID_VALUE, CL.INVALID_OPERATION)
+            assert shared.made(OF_IMAGE, *image_arguments(shared, "read_only"), CL.MEM_READ_ONLY, None)

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from harness.api.model import api
-from harness.check.icd.gl import FILL, Sharing, sharing
-from harness.check.marks import extension, requirement
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
-from harness.subject.loader import Loader
+from harness.check import CL, FILL, Icd, Loader, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -16,12 +10,12 @@ pytestmark = extension("cl_khr_gl_sharing")
 def content(shared: Sharing, buffer: Value) -> bytes:
     """What OpenCL reads of the first 64 bytes of a buffer that is acquired."""
     read = shared.session.buffer(64, 0)
-    assert shared.call("clEnqueueReadBuffer", shared.tied.queue, buffer, 1, 0, 64, read, 0, None, None) == 0
+    assert shared.call("clEnqueueReadBuffer", shared.tied.queue, buffer, 1, 0, 64, read, 0, None, None) == CL.SUCCESS
     return read.bytes()
 
 
 @requirement("GL-CTX-002", "GL-ACQ-006")
-def test_sharing_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_gl_buffer_is_shared_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """A buffer of OpenGL's is made, acquired, read and released in a context that a loader made."""
     with icd.start(through, sandbox) as cl:
         for shared in sharing(cl):
@@ -29,19 +23,21 @@ def test_sharing_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -
             shared.world.do("fill buffer plain")
             shared.world.do("finish")
             buffer, name = shared.buffer(), cl.buffer(4, 0)
-            assert shared.call("clGetGLObjectInfo", buffer, None, name) == 0
+            assert shared.call("clGetGLObjectInfo", buffer, None, name) == CL.SUCCESS
             assert name.u32() == shared.world["buffer", "plain"]
             event = cl.buffer(8, 0)
-            assert shared.call("clEnqueueAcquireGLObjects", shared.tied.queue, 1, [buffer], 0, None, event) == 0
-            assert cl.call("clWaitForEvents", 1, [event.handle()]) == 0
+            assert (
+                shared.call("clEnqueueAcquireGLObjects", shared.tied.queue, 1, [buffer], 0, None, event) == CL.SUCCESS
+            )
+            assert cl.call("clWaitForEvents", 1, [event.handle()]) == CL.SUCCESS
             assert content(shared, buffer) == bytes([FILL]) * 64
-            assert shared.call("clEnqueueReleaseGLObjects", shared.tied.queue, 1, [buffer], 0, None, None) == 0
-            assert cl.call("clReleaseEvent", event.handle()) == 0
-            assert cl.call("clReleaseMemObject", buffer) == 0
+            assert shared.call("clEnqueueReleaseGLObjects", shared.tied.queue, 1, [buffer], 0, None, None) == CL.SUCCESS
+            assert cl.call("clReleaseEvent", event.handle()) == CL.SUCCESS
+            assert cl.call("clReleaseMemObject", buffer) == CL.SUCCESS
 
 
 @requirement("GL-EVT-005")
-def test_event_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+def test_event_of_a_sync_works_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
     """A loader can use the event of a sync, although no command made it."""
     with icd.start(through, sandbox) as cl:
         for shared in sharing(cl, "cl_khr_gl_event"):
@@ -49,7 +45,7 @@ def test_event_through_a_loader(icd: Icd, through: Loader, sandbox: Sandbox) -> 
             handle = sync if isinstance(sync, Value) else Value(sync, str(sync))
             event, answer = shared.made("clCreateEventFromGLsyncKHR", handle), cl.buffer(4, 0)
             query = api().constant("CL_EVENT_COMMAND_TYPE")
-            assert cl.call("clGetEventInfo", event, query, 4, answer, None) == 0
+            assert cl.call("clGetEventInfo", event, query, 4, answer, None) == CL.SUCCESS
             assert answer.u32() == api().constant("CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR")
-            assert cl.call("clRetainEvent", event) == 0
+            assert cl.call("clRetainEvent", event) == CL.SUCCESS
             assert [cl.call("clReleaseEvent", event) for _ in range(2)] == [0, 0]

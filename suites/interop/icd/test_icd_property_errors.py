@@ -6,33 +6,24 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.creators import (
-    ADDRESSING,
+from harness.check import (
     BUFFER,
+    CL,
     CONTEXT,
-    FILTER,
     FROM_TYPE,
     IMAGE,
-    INVALID_PROPERTY,
-    INVALID_QUEUE_PROPERTIES,
-    INVALID_VALUE,
     MEMORY,
-    NORMALIZED,
-    PRIORITY,
-    PRIVATE_ADDRESS,
     QUEUE,
-    QUEUE_PROPERTIES,
     QUEUES,
     SAMPLER,
-    THROTTLE,
-    USER_SYNC,
+    Icd,
     Lists,
+    Sandbox,
+    Unsupported,
     listed,
     lists_of,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
 
 OWN = {
     CONTEXT: "PL-CTX-001",
@@ -43,7 +34,7 @@ OWN = {
 }
 # Names of nothing, and of properties of other functions.
 UNKNOWN = [1, 0x7777, 0x7FFF_FFFF, (1 << 64) - 1]
-OTHERS = [USER_SYNC, QUEUE_PROPERTIES, FILTER]
+OTHERS = [CL.CONTEXT_INTEROP_USER_SYNC, CL.QUEUE_PROPERTIES, CL.SAMPLER_FILTER_MODE]
 
 
 def functions(memory: str = "PL-MEM-001") -> list[Any]:
@@ -55,11 +46,11 @@ def functions(memory: str = "PL-MEM-001") -> list[Any]:
 def refused(lists: Lists) -> tuple[int, int]:
     """The error that the list has to have, and no object; OpenCL 1.0 had CL_INVALID_VALUE for contexts."""
     older = lists.creator.function in (CONTEXT, FROM_TYPE) and lists.version < (1, 1)
-    return (INVALID_VALUE if older else lists.creator.refuses[0], 0)
+    return (CL.INVALID_VALUE if older else lists.creator.refuses[0], 0)
 
 
 @pytest.mark.parametrize("function", functions())
-def test_unknown_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_unknown_property_is_refused_at_every_place(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A name that the function does not know is refused, whatever its value, alone, before and behind known ones."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
@@ -71,7 +62,7 @@ def test_unknown_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 
 @pytest.mark.parametrize("function", functions(memory="PL-MEM-002"))
-def test_repeated_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_repeated_property_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A name that comes twice is refused: with the same value and another one, at once and later.
 
     Buffers have a property with cl_ext_buffer_device_address only, images have none: there an unknown name comes twice.
@@ -89,10 +80,16 @@ def test_repeated_name(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 
 BAD = {
-    CONTEXT: [(USER_SYNC, 2), (USER_SYNC, 0x7777)],
-    FROM_TYPE: [(USER_SYNC, 2), (USER_SYNC, 0x7777)],
-    BUFFER: [(PRIVATE_ADDRESS, 2)],
-    SAMPLER: [(FILTER, 0), (FILTER, 0x7777), (ADDRESSING, 0), (ADDRESSING, FILTER), (NORMALIZED, 2)],
+    CONTEXT: [(CL.CONTEXT_INTEROP_USER_SYNC, 2), (CL.CONTEXT_INTEROP_USER_SYNC, 0x7777)],
+    FROM_TYPE: [(CL.CONTEXT_INTEROP_USER_SYNC, 2), (CL.CONTEXT_INTEROP_USER_SYNC, 0x7777)],
+    BUFFER: [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 2)],
+    SAMPLER: [
+        (CL.SAMPLER_FILTER_MODE, 0),
+        (CL.SAMPLER_FILTER_MODE, 0x7777),
+        (CL.SAMPLER_ADDRESSING_MODE, 0),
+        (CL.SAMPLER_ADDRESSING_MODE, CL.SAMPLER_FILTER_MODE),
+        (CL.SAMPLER_NORMALIZED_COORDS, 2),
+    ],
 }
 
 
@@ -107,7 +104,7 @@ def limited(lists: Lists) -> None:
 
 
 @pytest.mark.parametrize("function", [param for param in functions() if param.values[0] in BAD])
-def test_bad_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_bad_value_of_a_property_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A value that the property cannot have is refused. The control is the list with a good value."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, limited):
@@ -118,34 +115,34 @@ def test_bad_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("PL-CQ-001", "PL-GEN-015")
 @pytest.mark.parametrize("function", QUEUES)
-def test_bad_value_of_a_queue(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_bad_value_of_a_queue_property_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Bits of CL_QUEUE_PROPERTIES that mean nothing are not valid, nor are hints of no level: CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
-            bad = [(QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
-            hints = {"cl_khr_priority_hints": PRIORITY, "cl_khr_throttle_hints": THROTTLE}
+            bad = [(CL.QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
+            hints = {"cl_khr_priority_hints": CL.QUEUE_PRIORITY_KHR, "cl_khr_throttle_hints": CL.QUEUE_THROTTLE_KHR}
             bad += [(name, 8) for extension, name in hints.items() if extension in lists.extensions]
             for pair in bad:
-                assert lists.create(listed(pair)) == (INVALID_VALUE, 0)
+                assert lists.create(listed(pair)) == (CL.INVALID_VALUE, 0)
 
 
 @requirement("PL-CQ-002")
 @pytest.mark.parametrize("function", QUEUES)
-def test_unknown_name_of_a_queue(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_unknown_property_of_a_queue_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """For a queue the text names no error for an unknown name. It has to be refused all the same."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function):
-            for pairs in ([(0x7777, 1)], [*lists.pairs(), (0x7777, 0)], [(FILTER, 1), *lists.pairs()]):
+            for pairs in ([(0x7777, 1)], [*lists.pairs(), (0x7777, 0)], [(CL.SAMPLER_FILTER_MODE, 1), *lists.pairs()]):
                 error, made = lists.create(listed(*pairs))
-                assert error in (INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY)
+                assert error in (CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES, CL.INVALID_PROPERTY)
                 assert not made
 
 
 @requirement("PL-CQ-002")
-def test_repeated_name_of_a_queue(icd: Icd, sandbox: Sandbox) -> None:
+def test_repeated_property_of_a_queue_is_refused_or_makes_a_queue(icd: Icd, sandbox: Sandbox) -> None:
     """Nor does it name one for a repeated name: any of these errors, or the queue, and not both."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, QUEUE):
-            error, made = lists.create(listed((QUEUE_PROPERTIES, 2), (QUEUE_PROPERTIES, 2)))
-            assert error in (0, INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY)
+            error, made = lists.create(listed((CL.QUEUE_PROPERTIES, 2), (CL.QUEUE_PROPERTIES, 2)))
+            assert error in (0, CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES, CL.INVALID_PROPERTY)
             assert bool(made) == (error == 0)

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.check.icd.creators import (
+from harness.check import (
     BUFFER,
+    CL,
     CONTEXT,
     CREATORS,
     FROM_TYPE,
@@ -16,16 +17,16 @@ from harness.check.icd.creators import (
     QUEUE,
     QUEUE_KHR,
     SAMPLER,
+    CallFailed,
+    Icd,
     Lists,
+    Sandbox,
+    Value,
     listed,
     lists_of,
     orders,
+    requirement,
 )
-from harness.check.marks import requirement
-from harness.probe.convenience import CallFailed
-from harness.probe.values import Value
-from harness.sandbox import Sandbox
-from harness.subject.icd import Icd
 
 OWN = {
     CONTEXT: "PL-CTX-006",
@@ -36,7 +37,6 @@ OWN = {
     IMAGE: "PL-MEM-003",
     SAMPLER: "PL-SMP-004",
 }
-INVALID_VALUE = -30
 
 
 def functions(*requirements: str, but: tuple[str, ...] = ()) -> list[Any]:
@@ -55,7 +55,7 @@ def older_contexts(lists: Lists) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-010", but=(IMAGE,)))
-def test_query_gives_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_query_gives_the_property_list_of_the_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Same properties, same order, nothing added, and the end marker: for lists of every length and order."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried, names=1):
@@ -65,27 +65,27 @@ def test_query_gives_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None
             chosen += [[zero, *(pair for pair in pairs if pair[0] != zero[0])] for zero in lists.zero_pairs()]
             for given in chosen:
                 error, made = lists.create(listed(*given))
-                assert error == 0 or (pairs[0] not in given and lists.without_platform(error))
+                assert error == CL.SUCCESS or (pairs[0] not in given and lists.without_platform(error))
                 assert not made or lists.given_back(made) == listed(*given)
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-012"))
-def test_query_gives_an_empty_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_query_gives_an_empty_property_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An empty list comes back as one element, its end marker."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried):
             error, made = lists.create([0])
-            assert error == 0 or lists.without_platform(error)
+            assert error == CL.SUCCESS or lists.without_platform(error)
             assert not made or lists.given_back(made) == [0]
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-011"))
-def test_query_without_a_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_query_of_an_object_without_a_list_has_size_0(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Where NULL was given nothing comes back: a size of 0, and nothing is written."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried):
             error, made = lists.create(None)
-            assert error == 0 or lists.without_platform(error)
+            assert error == CL.SUCCESS or lists.without_platform(error)
             assert not made or lists.given_back(made) in older_contexts(lists)
 
 
@@ -93,14 +93,14 @@ def made_by_older(lists: Lists, function: str) -> Value:
     code = lists.session.buffer(4)
     made = lists.session.call(function, *OLDER[function][1](lists.objects), code)
     assert isinstance(made, Value)
-    if code.i32() or not made:
-        raise CallFailed(f"{function} answered {made:#x} and the error {code.i32()}, expected an object")
+    if code.code() or not made:
+        raise CallFailed(f"{function} answered {made:#x} and the error {code.code()}, expected an object")
     return made
 
 
 @requirement("PL-GEN-011", "PL-CQ-005", "PL-MEM-003", "PL-SMP-004")
 @pytest.mark.parametrize("function", OLDER)
-def test_query_after_a_function_without_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_query_of_an_object_of_an_older_function_has_size_0(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Objects that were made by functions without a property list have none."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, OLDER[function][0], queried):
@@ -109,22 +109,24 @@ def test_query_after_a_function_without_list(icd: Icd, sandbox: Sandbox, functio
 
 
 @requirement("PL-GEN-011", "PL-MEM-003")
-def test_query_of_a_sub_buffer(icd: Icd, sandbox: Sandbox) -> None:
+def test_query_of_a_sub_buffer_has_size_0(icd: Icd, sandbox: Sandbox) -> None:
     """A sub-buffer has no property list, whatever its buffer was made with."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, BUFFER, queried):
             for words in (None, [0], listed(*lists.pairs())):
                 code = session.buffer(4)
                 region = session.words([0, 16])
-                sub = session.call("clCreateSubBuffer", lists.made(words), 1, 0x1220, region, code)
+                sub = session.call(
+                    "clCreateSubBuffer", lists.made(words), 1, CL.BUFFER_CREATE_TYPE_REGION, region, code
+                )
                 assert isinstance(sub, Value)
-                assert code.i32() == 0
+                assert code.code() == CL.SUCCESS
                 assert lists.given_back(sub) == []
 
 
 @requirement("PL-GEN-009")
 @pytest.mark.parametrize("function", [name for name in CREATORS if name != IMAGE])
-def test_list_is_copied(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_property_list_is_copied_at_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The application may use the list's memory for something else as soon as the call has returned."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried, names=1):
@@ -136,7 +138,7 @@ def test_list_is_copied(icd: Icd, sandbox: Sandbox, function: str) -> None:
 
 @requirement("PL-GEN-010", "PL-OTH-006")
 @pytest.mark.parametrize("function", [name for name in CREATORS if name != IMAGE])
-def test_room_for_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_too_little_room_for_the_property_list_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Too little room is CL_INVALID_VALUE; with more than needed no more is written; either output may be NULL."""
     with icd.open(sandbox) as session:
         for lists in lists_of(session, function, queried):
@@ -146,9 +148,9 @@ def test_room_for_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
             room = session.buffer(8 * len(words) + 8)
             for size in (0, 1, 8 * len(words) - 8, 8 * len(words) - 1):
                 if size < 8 * len(words):
-                    assert (size, session.call(query, made, name, size, room, None)) == (size, INVALID_VALUE)
+                    assert (size, session.call(query, made, name, size, room, None)) == (size, CL.INVALID_VALUE)
             for size in (8 * len(words), room.size):
-                assert session.call(query, made, name, size, room, None) == 0
+                assert session.call(query, made, name, size, room, None) == CL.SUCCESS
                 assert room[8 * len(words) :] == b"\xa5" * 8
-            assert session.call(query, made, name, room.size, None, None) == 0
-            assert session.call(query, made, name, 0, None, None) == 0
+            assert session.call(query, made, name, room.size, None, None) == CL.SUCCESS
+            assert session.call(query, made, name, 0, None, None) == CL.SUCCESS

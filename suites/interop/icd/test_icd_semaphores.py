@@ -6,25 +6,31 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.icd.external import COMPLETE, OUT_OF_ORDER, STATUS, TYPE, Semaphores, Use, may_block, uses
-from harness.check.marks import extension, requirement
-from harness.probe.extensions import SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY
-from harness.probe.session import CANARY
-from harness.probe.values import Value, pack
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd
+from harness.check import (
+    CANARY,
+    CL,
+    STATUS,
+    TYPE,
+    Icd,
+    Sandbox,
+    Semaphores,
+    Unsupported,
+    Use,
+    Value,
+    extension,
+    may_block,
+    pack,
+    requirement,
+    uses,
+)
 
 pytestmark = extension("cl_khr_semaphore")
 
-INVALID_VALUE, INVALID_DEVICE, INVALID_CONTEXT, INVALID_COMMAND_QUEUE = -30, -33, -34, -36
-INVALID_EVENT_WAIT_LIST, INVALID_PROPERTY, INVALID_SEMAPHORE = -57, -64, -1142
-FAILED_EVENT = -14  # CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
 EXTENSION = "cl_khr_semaphore"
 CREATE = "clCreateSemaphoreWithPropertiesKHR"
-CONTEXT, REFERENCES, PROPERTIES, PAYLOAD = 0x2039, 0x203A, 0x203B, 0x203C
-COMMANDS = {"Wait": 0x2042, "Signal": 0x2043}
+COMMANDS = {"Wait": CL.COMMAND_SEMAPHORE_WAIT_KHR, "Signal": CL.COMMAND_SEMAPHORE_SIGNAL_KHR}
 BOTH = pytest.mark.parametrize("what", list(COMMANDS))
-BINARY = [SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY]
+BINARY = [CL.SEMAPHORE_TYPE_KHR, CL.SEMAPHORE_TYPE_BINARY_KHR]
 
 
 def name_of(what: str) -> str:
@@ -47,7 +53,7 @@ def ready(made: Semaphores, what: str, queue: Value) -> Value:
 
 @requirement("XM-SEM-001", "XM-SEM-002")
 @pytest.mark.parametrize("what", ["NULL", "empty", "device list"])
-def test_list_without_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_semaphore_without_a_type_is_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """NULL for the property list, and a list without a type, give CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -56,46 +62,46 @@ def test_list_without_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
                 "empty": made.use.words(0),
                 "device list": made.use.words(made.list_name, made.device, 0, 0),
             }[what]
-            assert made.use.made(CREATE, made.context, listed)[0] == INVALID_VALUE
+            assert made.use.made(CREATE, made.context, listed)[0] == CL.INVALID_VALUE
             assert made.make()
 
 
 @requirement("XM-SEM-003")
 @pytest.mark.parametrize(
     "words",
-    [[*BINARY, 0x7001, 1], [0x7001, 1, *BINARY], [SEMAPHORE_TYPE, 0x7FFF], [*BINARY, *BINARY]],
+    [[*BINARY, 0x7001, 1], [0x7001, 1, *BINARY], [CL.SEMAPHORE_TYPE_KHR, 0x7FFF], [*BINARY, *BINARY]],
     ids=["unknown name", "unknown name first", "unknown type", "type twice"],
 )
-def test_wrong_property(icd: Icd, sandbox: Sandbox, words: list[int]) -> None:
+def test_wrong_property_of_a_semaphore_is_invalid_property(icd: Icd, sandbox: Sandbox, words: list[int]) -> None:
     """An unknown name, a bad value and a name that is there twice give CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
-            assert made.create(*words)[0] == INVALID_PROPERTY
+            assert made.create(*words)[0] == CL.INVALID_PROPERTY
             assert made.make()
 
 
 @requirement("XM-SEM-003")
-def test_device_list_twice(icd: Icd, sandbox: Sandbox) -> None:
+def test_semaphore_with_two_device_lists_is_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """So does a list of devices that is there twice."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
             listed = [made.list_name, made.device, 0]
-            assert made.create(*BINARY, *listed, *listed)[0] == INVALID_PROPERTY
+            assert made.create(*BINARY, *listed, *listed)[0] == CL.INVALID_PROPERTY
             assert made.create(*BINARY, *listed)[1]
 
 
 @requirement("XM-SEM-004")
-def test_several_devices_need_a_list(icd: Icd, sandbox: Sandbox) -> None:
+def test_semaphore_of_several_devices_without_a_list_is_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """In a context of several devices a list without devices gives CL_INVALID_PROPERTY (grey area 42)."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session, devices=2):
-            assert made.create(*BINARY)[0] == INVALID_PROPERTY
+            assert made.create(*BINARY)[0] == CL.INVALID_PROPERTY
             assert made.make(device=made.devices[1])
 
 
 @requirement("XM-SEM-005")
 @pytest.mark.parametrize("what", ["none", "two", "same twice", "of no context"])
-def test_device_list_names_one(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_semaphore_device_list_of_other_than_one_is_invalid_device(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A list of no device, of two, or of one that is none of the context's gives CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session, devices=2 if what == "two" else 1):
@@ -111,12 +117,12 @@ def test_device_list_names_one(icd: Icd, sandbox: Sandbox, what: str) -> None:
                 }
                 listed = [made.list_name, *devices[what], 0]
                 words = [*listed, *BINARY] if before else [*BINARY, *listed]
-                assert made.create(*words)[0] == INVALID_DEVICE
+                assert made.create(*words)[0] == CL.INVALID_DEVICE
             assert made.make()
 
 
 @requirement("XM-SEM-006")
-def test_new_semaphore(icd: Icd, sandbox: Sandbox) -> None:
+def test_new_semaphore_is_not_signalled(icd: Icd, sandbox: Sandbox) -> None:
     """A new semaphore is not signalled."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -127,15 +133,15 @@ def test_new_semaphore(icd: Icd, sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("query", "size"),
     [
-        pytest.param(CONTEXT, 8, id="context"),
-        pytest.param(REFERENCES, 4, id="reference count"),
-        pytest.param(PROPERTIES, 0, id="properties"),
-        pytest.param(PAYLOAD, 8, id="payload"),
-        pytest.param(SEMAPHORE_TYPE, 4, id="type"),
+        pytest.param(CL.SEMAPHORE_CONTEXT_KHR, 8, id="context"),
+        pytest.param(CL.SEMAPHORE_REFERENCE_COUNT_KHR, 4, id="reference count"),
+        pytest.param(CL.SEMAPHORE_PROPERTIES_KHR, 0, id="properties"),
+        pytest.param(CL.SEMAPHORE_PAYLOAD_KHR, 8, id="payload"),
+        pytest.param(CL.SEMAPHORE_TYPE_KHR, 4, id="type"),
         pytest.param(0, 0, id="devices"),
     ],
 )
-def test_queries(icd: Icd, sandbox: Sandbox, query: int, size: int) -> None:
+def test_semaphore_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, query: int, size: int) -> None:
     """Each query gives its value, by the size rules of all queries."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -144,39 +150,39 @@ def test_queries(icd: Icd, sandbox: Sandbox, query: int, size: int) -> None:
             assert not error
             asked = query or made.list_name
             expected = {
-                CONTEXT: [pack([made.context])],
-                REFERENCES: [pack([1], 4)],
-                PROPERTIES: [pack([*listed, 0])],
-                PAYLOAD: [pack([0])],
-                SEMAPHORE_TYPE: [pack([SEMAPHORE_TYPE_BINARY], 4)],
+                CL.SEMAPHORE_CONTEXT_KHR: [pack([made.context])],
+                CL.SEMAPHORE_REFERENCE_COUNT_KHR: [pack([1], 4)],
+                CL.SEMAPHORE_PROPERTIES_KHR: [pack([*listed, 0])],
+                CL.SEMAPHORE_PAYLOAD_KHR: [pack([0])],
+                CL.SEMAPHORE_TYPE_KHR: [pack([CL.SEMAPHORE_TYPE_BINARY_KHR], 4)],
                 0: [pack([made.device]), pack([made.device, 0])],  # no text says whether an end marker belongs to it
             }[query]
             error, value = made.query(semaphore, asked)
-            assert error == 0
+            assert error == CL.SUCCESS
             assert value in expected
             assert size in (0, len(value))
             for room in (0, 1, len(value) - 1):
                 memory = session.buffer(max(room, 1))
                 result = made.use.call("clGetSemaphoreInfoKHR", semaphore, asked, room, memory, None)
-                assert result == INVALID_VALUE
+                assert result == CL.INVALID_VALUE
             larger = session.buffer(len(value) + 32)
-            assert made.use.call("clGetSemaphoreInfoKHR", semaphore, asked, larger.size, larger, None) == 0
+            assert made.use.call("clGetSemaphoreInfoKHR", semaphore, asked, larger.size, larger, None) == CL.SUCCESS
             assert larger.bytes() == value + bytes([CANARY]) * 32
 
 
 @requirement("XM-SEM-008")
-def test_unknown_query(icd: Icd, sandbox: Sandbox) -> None:
+def test_unknown_query_of_a_semaphore_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A query that nobody knows gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
             semaphore = made.make()
-            for name in (0, 0x7001, 0x1090):
-                assert made.query(semaphore, name)[0] == INVALID_VALUE
+            for name in (0, 0x7001, CL.QUEUE_CONTEXT):
+                assert made.query(semaphore, name)[0] == CL.INVALID_VALUE
 
 
 @requirement("XM-SEM-009")
 @pytest.mark.parametrize("shape", ["type", "type and device", "device and type"])
-def test_properties_come_back(icd: Icd, sandbox: Sandbox, shape: str) -> None:
+def test_properties_of_a_semaphore_come_back(icd: Icd, sandbox: Sandbox, shape: str) -> None:
     """The property list is answered as it was given, with nested lists and the end marker."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -188,42 +194,42 @@ def test_properties_come_back(icd: Icd, sandbox: Sandbox, shape: str) -> None:
             }[shape]
             error, semaphore = made.create(*words)
             assert not error
-            assert made.query(semaphore, PROPERTIES) == (0, pack([*words, 0]))
+            assert made.query(semaphore, CL.SEMAPHORE_PROPERTIES_KHR) == (0, pack([*words, 0]))
 
 
 @requirement("XM-SEM-010")
-def test_reference_count(icd: Icd, sandbox: Sandbox) -> None:
+def test_reference_count_of_a_semaphore_follows_retain_and_release(icd: Icd, sandbox: Sandbox) -> None:
     """Each retain adds a reference, each release drops one."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
             semaphore = made.make()
             for function, count in (("Retain", 2), ("Retain", 3), ("Release", 2), ("Release", 1)):
-                assert made.use.call(f"cl{function}SemaphoreKHR", semaphore) == 0
-                assert made.query(semaphore, REFERENCES) == (0, pack([count], 4))
-            assert made.use.call("clReleaseSemaphoreKHR", semaphore) == 0
+                assert made.use.call(f"cl{function}SemaphoreKHR", semaphore) == CL.SUCCESS
+                assert made.query(semaphore, CL.SEMAPHORE_REFERENCE_COUNT_KHR) == (0, pack([count], 4))
+            assert made.use.call("clReleaseSemaphoreKHR", semaphore) == CL.SUCCESS
 
 
 @requirement("XM-SEM-010")
 @pytest.mark.parametrize("function", ["clRetainSemaphoreKHR", "clReleaseSemaphoreKHR", "clGetSemaphoreInfoKHR"])
-def test_null_for_a_semaphore(icd: Icd, sandbox: Sandbox, function: str) -> None:
+def test_null_for_a_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """NULL for the semaphore gives CL_INVALID_SEMAPHORE_KHR: no loader looks at these handles."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
             value = session.buffer(8)
-            further = [PAYLOAD, 8, value, None] if function.endswith("InfoKHR") else []
-            assert use.call(function, None, *further) == INVALID_SEMAPHORE
+            further = [CL.SEMAPHORE_PAYLOAD_KHR, 8, value, None] if function.endswith("InfoKHR") else []
+            assert use.call(function, None, *further) == CL.INVALID_SEMAPHORE_KHR
 
 
 @requirement("XM-SEM-011")
 @BOTH
-def test_no_semaphores(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_wait_or_signal_of_no_semaphore_is_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A wait or signal of no semaphore gives CL_INVALID_VALUE, with a list or without."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
             queue = made.queue()
             semaphore = ready(made, what, queue)
             for listed in (None, made.use.words(semaphore)):
-                assert made.use.call(name_of(what), queue, 0, listed, None, 0, None, None) == INVALID_VALUE
+                assert made.use.call(name_of(what), queue, 0, listed, None, 0, None, None) == CL.INVALID_VALUE
             made.enqueue(what, queue, semaphore)
             made.finish(queue)
 
@@ -231,19 +237,19 @@ def test_no_semaphores(icd: Icd, sandbox: Sandbox, what: str) -> None:
 @requirement("XM-SEM-012")
 @BOTH
 @pytest.mark.parametrize("how", ["alone", "behind one"])
-def test_no_semaphore_in_the_list(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
+def test_null_in_a_list_of_semaphores_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """NULL in the list gives CL_INVALID_SEMAPHORE_KHR."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
             queue = made.queue()
             words = [None] if how == "alone" else [ready(made, what, queue), None]
             result = made.use.call(name_of(what), queue, len(words), made.use.words(*words), None, 0, None, None)
-            assert result == INVALID_SEMAPHORE
+            assert result == CL.INVALID_SEMAPHORE_KHR
 
 
 @requirement("XM-SEM-012")
 @BOTH
-def test_semaphore_of_another_context(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_semaphore_of_another_context_is_invalid_context(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A semaphore of another context of the same device gives CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
@@ -252,26 +258,28 @@ def test_semaphore_of_another_context(icd: Icd, sandbox: Sandbox, what: str) -> 
             own, other = ready(one, what, queue), ready(two, what, two.queue())
             for words in ([other], [own, other]):
                 listed = use.words(*words)
-                assert use.call(name_of(what), queue, len(words), listed, None, 0, None, None) == INVALID_CONTEXT
+                assert use.call(name_of(what), queue, len(words), listed, None, 0, None, None) == CL.INVALID_CONTEXT
 
 
 @requirement("XM-SEM-012")
 @BOTH
 @pytest.mark.parametrize("how", ["other device", "NULL"])
-def test_queue_of_another_device(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
+def test_queue_of_a_device_without_the_semaphore_is_invalid_command_queue(
+    icd: Icd, sandbox: Sandbox, what: str, how: str
+) -> None:
     """A queue of a device that the semaphore is not for, or none at all, gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session, devices=2 if how == "other device" else 1):
             semaphore = ready(made, what, made.queue())
             other = made.queue(made.devices[1]) if how == "other device" else None
             listed = made.use.words(semaphore)
-            assert made.use.call(name_of(what), other, 1, listed, None, 0, None, None) == INVALID_COMMAND_QUEUE
+            assert made.use.call(name_of(what), other, 1, listed, None, 0, None, None) == CL.INVALID_COMMAND_QUEUE
 
 
 @requirement("XM-SEM-013")
 @BOTH
 @pytest.mark.parametrize("payload", [None, 0, 1, 0xDEAD_BEEF_0000_0001], ids=str)
-def test_payload_list(icd: Icd, sandbox: Sandbox, what: str, payload: int | None) -> None:
+def test_payloads_of_binary_semaphores_are_ignored(icd: Icd, sandbox: Sandbox, what: str, payload: int | None) -> None:
     """Binary semaphores need no payloads; what is given is ignored."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -279,7 +287,7 @@ def test_payload_list(icd: Icd, sandbox: Sandbox, what: str, payload: int | None
             semaphore = ready(made, what, queue)
             given = None if payload is None else made.use.words(payload)
             result = made.use.call(name_of(what), queue, 1, made.use.words(semaphore), given, 0, None, None)
-            assert result == 0
+            assert result == CL.SUCCESS
             made.finish(queue)
             assert made.payload(semaphore) == (what == "Signal")
 
@@ -287,7 +295,9 @@ def test_payload_list(icd: Icd, sandbox: Sandbox, what: str, payload: int | None
 @requirement("XM-SEM-014")
 @BOTH
 @pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
-def test_wait_list(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
+def test_wait_list_that_does_not_fit_a_semaphore_command_is_refused(
+    icd: Icd, sandbox: Sandbox, what: str, how: str
+) -> None:
     """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -303,7 +313,7 @@ def test_wait_list(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
             }[how]
             listed = made.use.words(semaphore)
             result = made.use.call(name_of(what), queue, 1, listed, None, count, events, None)
-            assert result == INVALID_EVENT_WAIT_LIST
+            assert result == CL.INVALID_EVENT_WAIT_LIST
             assert made.enqueue(what, queue, semaphore, after=event)
             made.finish(queue)
 
@@ -311,7 +321,7 @@ def test_wait_list(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
 @requirement("XM-SEM-014")
 @BOTH
 @pytest.mark.parametrize("how", ["failed", "of another context"])
-def test_event_that_cannot_be_waited_for(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
+def test_semaphore_command_after_a_bad_event_is_an_error(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """A failed event gives CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, one of another context CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -319,14 +329,16 @@ def test_event_that_cannot_be_waited_for(icd: Icd, sandbox: Sandbox, what: str, 
             listed = made.use.words(ready(made, what, queue))
             context = made.context if how == "failed" else made.use.context([made.device])
             event = made.use.user_event(context)
-            made.use.set_event(event, -5 if how == "failed" else COMPLETE)
+            made.use.set_event(event, CL.OUT_OF_RESOURCES if how == "failed" else CL.COMPLETE)
             result = made.use.call(name_of(what), queue, 1, listed, None, 1, [event], None)
-            assert result == (FAILED_EVENT if how == "failed" else INVALID_CONTEXT)
+            assert result == (CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if how == "failed" else CL.INVALID_CONTEXT)
 
 
 @requirement("XM-SEM-014")
 @BOTH
-def test_waits_for_events(icd: Icd, sandbox: Sandbox, record: Callable[[str], None], what: str) -> None:
+def test_semaphore_command_waits_for_the_events_of_its_list(
+    icd: Icd, sandbox: Sandbox, record: Callable[[str], None], what: str
+) -> None:
     """A wait or signal does nothing before the events of its list are complete."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
@@ -337,10 +349,10 @@ def test_waits_for_events(icd: Icd, sandbox: Sandbox, record: Callable[[str], No
             with may_block(outcomes):
                 event = made.enqueue(what, queue, semaphore, after=awaited)
                 made.use.good("clFlush", queue)
-                assert made.use.event(event, STATUS) > COMPLETE
+                assert made.use.event(event, STATUS) > CL.COMPLETE
                 made.use.set_event(awaited)
                 made.finish(queue)
-                assert made.use.event(event, STATUS) == COMPLETE
+                assert made.use.event(event, STATUS) == CL.COMPLETE
                 assert made.payload(semaphore) == (what == "Signal")
                 outcomes.append("returns")
             if "blocks" in outcomes:
@@ -350,7 +362,7 @@ def test_waits_for_events(icd: Icd, sandbox: Sandbox, record: Callable[[str], No
 
 @requirement("XM-SEM-015")
 @BOTH
-def test_event_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
+def test_event_of_a_semaphore_command_has_its_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """The event of the command tells what it is."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -362,7 +374,7 @@ def test_event_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
 
 @requirement("XM-SEM-016")
 @pytest.mark.parametrize("count", [1, 3])
-def test_payload_after_signal_and_wait(icd: Icd, sandbox: Sandbox, count: int) -> None:
+def test_payload_follows_signal_and_wait(icd: Icd, sandbox: Sandbox, count: int) -> None:
     """A completed signal leaves each semaphore signalled, a wait leaves it as it was at first, again and again."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -388,10 +400,10 @@ def test_wait_ends_with_the_signal(icd: Icd, sandbox: Sandbox, record: Callable[
                 made.use.good("clFlush", queues[0])
                 event = made.enqueue("Wait", queues[1], semaphore)
                 made.use.good("clFlush", queues[1])
-                assert made.use.event(event, STATUS) > COMPLETE
+                assert made.use.event(event, STATUS) > CL.COMPLETE
                 made.use.set_event(awaited)
                 made.finish(queues[1])
-                assert made.use.event(event, STATUS) == COMPLETE
+                assert made.use.event(event, STATUS) == CL.COMPLETE
                 outcomes.append("returns")
             if "blocks" in outcomes:
                 break
@@ -399,7 +411,9 @@ def test_wait_ends_with_the_signal(icd: Icd, sandbox: Sandbox, record: Callable[
 
 
 @requirement("XM-SEM-018")
-def test_barrier_behind_a_wait(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
+def test_command_after_a_barrier_comes_after_the_semaphore_wait(
+    icd: Icd, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """In an out-of-order queue, what stands behind a barrier behind a wait comes after the wait."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
@@ -414,10 +428,10 @@ def test_barrier_behind_a_wait(icd: Icd, sandbox: Sandbox, record: Callable[[str
                 memory = made.use.buffer(made.context)
                 made.use.write(queue, memory, b"behind the barrier", event)
                 made.use.good("clFlush", queue)
-                assert made.use.event(event.handle(), STATUS) > COMPLETE
+                assert made.use.event(event.handle(), STATUS) > CL.COMPLETE
                 made.use.set_event(awaited)
                 made.finish(queue)
-                assert made.use.event(event.handle(), STATUS) == COMPLETE
+                assert made.use.event(event.handle(), STATUS) == CL.COMPLETE
                 outcomes.append("returns")
             if "blocks" in outcomes:
                 break
@@ -425,7 +439,7 @@ def test_barrier_behind_a_wait(icd: Icd, sandbox: Sandbox, record: Callable[[str
 
 
 def out_of_order_queue(use: Use, made: Semaphores) -> Value:
-    error, queue = use.made("clCreateCommandQueue", made.context, made.device, OUT_OF_ORDER)
+    error, queue = use.made("clCreateCommandQueue", made.context, made.device, CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
     if error:
         raise Unsupported("machine", f"clCreateCommandQueue answered {error}: no out-of-order queue", "out of order")
     return queue

@@ -7,14 +7,22 @@ from typing import Any
 
 import pytest
 
-from harness.api.model import Function, api
-from harness.check.layer.compared import problems
-from harness.check.marks import requirement
-from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table, ordinary_variants
-from harness.probe.values import Value
-from harness.probe.whole_api import exchanges
-from harness.sandbox import Sandbox
-from harness.subject.layer import DEINIT, Layer
+from harness.check import (
+    ALL_ENTRIES,
+    DEINIT,
+    Function,
+    Layer,
+    LayerSession,
+    OrdinaryCall,
+    Sandbox,
+    Table,
+    Value,
+    api,
+    exchanges,
+    noticeable_problems,
+    ordinary_variants,
+    requirement,
+)
 
 THREADS, ROUNDS = 16, 12
 
@@ -25,7 +33,7 @@ def functions() -> list[Any]:
 
 @requirement("LAY-CHN-010")
 @pytest.mark.parametrize("function", functions())
-def test_call_is_handed_on(layer: Layer, sandbox: Sandbox, function: Function) -> None:
+def test_call_is_handed_on_once_unchanged(layer: Layer, sandbox: Sandbox, function: Function) -> None:
     """A call reaches the target's function, once, with every argument as it was; so does the answer come back.
 
     Where the target writes nothing, outputs and errcode_ret stay as the application had them. What the layer leaves to
@@ -43,7 +51,7 @@ def test_call_is_handed_on(layer: Layer, sandbox: Sandbox, function: Function) -
                 call.make()
             logs = exchanges(sandbox.log)[-len(calls) :]
             for call, log in zip(calls, logs, strict=True):
-                assert not problems(call, log)
+                assert not noticeable_problems(call, log)
 
 
 def unchanged(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbox) -> list[tuple[Function, Value]]:
@@ -53,13 +61,13 @@ def unchanged(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbo
     for function, entry in wanted[:: max(1, len(wanted) // ROUNDS)][:ROUNDS]:
         call = OrdinaryCall(session, function, session.objects(), address=entry)
         call.make()
-        if not problems(call, exchanges(sandbox.log)[-1]):
+        if not noticeable_problems(call, exchanges(sandbox.log)[-1]):
             found.append((function, entry))
     return found
 
 
 @requirement("LAY-CHN-015")
-def test_many_threads(layer: Layer, sandbox: Sandbox) -> None:
+def test_calls_of_16_threads_in_the_layer_keep_their_arguments(layer: Layer, sandbox: Sandbox) -> None:
     """16 threads in the layer at once: every call arrives with the arguments of its own thread, and is answered."""
     layer.require_plain_handles()
     with layer.open(sandbox) as session:
@@ -87,7 +95,7 @@ def test_many_threads(layer: Layer, sandbox: Sandbox) -> None:
 
 
 @requirement("LAY-CHN-010")
-def test_calls_until_the_end(layer: Layer, sandbox: Sandbox) -> None:
+def test_layer_initialised_again_calls_its_new_target_only(layer: Layer, sandbox: Sandbox) -> None:
     """A layer that is initialised again after its end hands calls on to its new target, and to that only."""
     layer.require_plain_handles()
     layer.require_unchanged("clFlush")

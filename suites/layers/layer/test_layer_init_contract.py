@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check.marks import requirement
-from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table
-from harness.probe.whole_api import exchanges
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.layer import DEINIT, INIT, INIT_WITH_PROPERTIES, Layer
+from harness.check import (
+    ALL_ENTRIES,
+    CL,
+    DEINIT,
+    INIT,
+    INIT_WITH_PROPERTIES,
+    Layer,
+    LayerSession,
+    OrdinaryCall,
+    Sandbox,
+    Table,
+    Unsupported,
+    exchanges,
+    requirement,
+)
 
-INVALID_VALUE, INVALID_PROPERTY = -30, -64
 INITS = (INIT, INIT_WITH_PROPERTIES)
 
 
@@ -47,7 +56,7 @@ def reaches(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbox,
 
 @requirement("LAY-INI-020")
 @pytest.mark.parametrize("function", INITS)
-def test_table_that_a_layer_gives(layer: Layer, sandbox: Sandbox, function: str) -> None:
+def test_layer_table_holds_functions_or_null(layer: Layer, sandbox: Sandbox, function: str) -> None:
     """The table holds as many entries as the layer tells; each is NULL or the address of a function."""
     layer.require(function)
     with layer.open(sandbox) as session:
@@ -65,7 +74,7 @@ def test_table_that_a_layer_gives(layer: Layer, sandbox: Sandbox, function: str)
 @requirement("LAY-INI-020")
 @pytest.mark.parametrize("function", INITS)
 @pytest.mark.parametrize("entries", [ALL_ENTRIES + 1, 200, 4096])
-def test_target_that_is_longer(layer: Layer, sandbox: Sandbox, entries: int, function: str) -> None:
+def test_longer_target_table_is_as_good(layer: Layer, sandbox: Sandbox, entries: int, function: str) -> None:
     """A loader that is newer than the layer, with a longer table, is as good; its surplus entries are not called."""
     layer.require(function)
     with layer.open(sandbox) as session:
@@ -82,7 +91,7 @@ LENGTHS = (0, 1, 2, 64, 65, 81, 92, 93, 123, 136, 137, 144, 146, 147, 148, ALL_E
 
 @requirement("LAY-INI-003")
 @pytest.mark.parametrize("function", INITS)
-def test_target_that_is_shorter(layer: Layer, sandbox: Sandbox, function: str) -> None:
+def test_shorter_target_table_is_taken_or_invalid_value(layer: Layer, sandbox: Sandbox, function: str) -> None:
     """A layer that needs more entries than an older loader has gives CL_INVALID_VALUE.
 
     One that makes do with them gives no entry beyond, and reads none: an unreadable page follows.
@@ -91,7 +100,7 @@ def test_target_that_is_shorter(layer: Layer, sandbox: Sandbox, function: str) -
     for entries in LENGTHS:
         with layer.open(sandbox) as session:
             found = session.initialize(function, entries)
-            assert found.result in (0, INVALID_VALUE), f"{entries} entries"
+            assert found.result in (0, CL.INVALID_VALUE), f"{entries} entries"
             if found.result == 0:
                 assert found.count <= entries, "it has functions that the loader's table does not have"
                 assert not reaches(layer, session, found, sandbox, entries), f"{entries} entries"
@@ -102,7 +111,7 @@ def test_target_that_is_shorter(layer: Layer, sandbox: Sandbox, function: str) -
 @requirement("LAY-INI-004")
 @pytest.mark.parametrize("function", INITS)
 @pytest.mark.parametrize("null", ["target", "count", "table", "all"])
-def test_null_arguments(layer: Layer, sandbox: Sandbox, null: str, function: str) -> None:
+def test_null_for_target_or_output_is_invalid_value(layer: Layer, sandbox: Sandbox, null: str, function: str) -> None:
     """NULL in the place of the target or of an output gives CL_INVALID_VALUE; then the layer can be initialised."""
     layer.require(function)
     with layer.open(sandbox) as session:
@@ -113,7 +122,7 @@ def test_null_arguments(layer: Layer, sandbox: Sandbox, null: str, function: str
         }
         given = [None if null in (name, "all") else value for name, value in arguments.items()]
         more = [None] if function == INIT_WITH_PROPERTIES else []
-        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == INVALID_VALUE
+        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == CL.INVALID_VALUE
         assert accepts(session, function)
 
 
@@ -137,7 +146,7 @@ def test_target_is_not_written(layer: Layer, sandbox: Sandbox, how: str, functio
 NO_PROPERTIES: dict[str, list[int] | None] = {"null": None, "empty": [0], "empty-with-rest": [0, 1, 2]}
 PROPERTIES = {
     "small": [1, 1, 0],
-    "large": [0x4240, 0, 0],
+    "large": [CL.LAYER_API_VERSION, 0, 0],
     "wide": [0xFFFF_FFFF_0000_0000, 1, 0],
     "negative": [0xFFFF_FFFF_FFFF_FFFF, 0, 0],
     "twice": [0x1234, 1, 0x1234, 1, 0],
@@ -147,7 +156,7 @@ PROPERTIES = {
 
 @requirement("LAY-INI-018")
 @pytest.mark.parametrize("given", NO_PROPERTIES)
-def test_no_properties(layer: Layer, sandbox: Sandbox, given: str) -> None:
+def test_no_init_properties_initialise_the_layer(layer: Layer, sandbox: Sandbox, given: str) -> None:
     """NULL and a list that ends at once are no properties: the layer is initialised."""
     layer.require(INIT_WITH_PROPERTIES)
     with layer.open(sandbox) as session:
@@ -157,12 +166,12 @@ def test_no_properties(layer: Layer, sandbox: Sandbox, given: str) -> None:
 
 
 @requirement("LAY-INI-018")
-def test_unknown_properties(layer: Layer, sandbox: Sandbox) -> None:
+def test_unknown_init_properties_are_invalid_property(layer: Layer, sandbox: Sandbox) -> None:
     """No property is known as of 1.0.1: any gives CL_INVALID_PROPERTY; then the layer can be initialised."""
     layer.require(INIT_WITH_PROPERTIES)
     for given, properties in PROPERTIES.items():
         with layer.open(sandbox) as session:
-            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == INVALID_PROPERTY, given
+            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == CL.INVALID_PROPERTY, given
             assert accepts(session, INIT_WITH_PROPERTIES), given
 
 
@@ -182,7 +191,7 @@ def test_windows_entries_are_not_called(layer: Layer, sandbox: Sandbox, function
 
 
 @requirement("LAY-DEI-005")
-def test_no_exit_handler(layer: Layer, sandbox: Sandbox) -> None:
+def test_layer_registers_no_exit_handler(layer: Layer, sandbox: Sandbox) -> None:
     """clInitLayerWithProperties registers no exit handler: the loader, and what is behind it, may be gone by then."""
     layer.require(INIT_WITH_PROPERTIES)
     with layer.open(sandbox) as session:

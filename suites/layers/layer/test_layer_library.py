@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from harness.check.marks import requirement
-from harness.sandbox import Sandbox
-from harness.subject.layer import DEINIT, INFO, INIT, INIT_WITH_PROPERTIES, Layer
+from harness.check import CL, DEINIT, INIT, INIT_WITH_PROPERTIES, LAYER_INFO, Layer, Sandbox, requirement
 
 
 @requirement("LAY-API-001")
-def test_functions_that_every_layer_has(layer: Layer) -> None:
+def test_layer_exports_info_and_init(layer: Layer) -> None:
     """A layer exports clGetLayerInfo and clInitLayer; loaders discard a library that lacks one of them."""
-    missing = [name for name in (INFO, INIT) if not layer.has(name)]
+    missing = [name for name in (LAYER_INFO, INIT) if not layer.has(name)]
     assert not missing
 
 
@@ -22,20 +20,20 @@ def test_deinit_comes_with_its_init(layer: Layer) -> None:
 
 
 @requirement("LAY-API-006")
-def test_init_and_deinit(layer: Layer, sandbox: Sandbox) -> None:
+def test_layer_is_initialised_and_deinitialised(layer: Layer, sandbox: Sandbox) -> None:
     """A layer is initialised, is deinitialised with success where it can be, and the process ends as usual."""
     layer.require(INIT_WITH_PROPERTIES)
     with layer.open(sandbox) as session:
         found = session.initialize(INIT_WITH_PROPERTIES)
         assert found.result == 0
         if layer.has(DEINIT):
-            assert session.layer_call(DEINIT) == 0
+            assert session.layer_call(DEINIT) == CL.SUCCESS
         session.close()
         assert session.quit() == 0
 
 
 @requirement("LAY-INI-013")
-def test_no_function_of_a_loader_is_used(layer: Layer) -> None:
+def test_layer_imports_no_function_of_a_loader(layer: Layer) -> None:
     """No function of OpenCL is taken from another library: all calls go through the target's table."""
     assert layer.facts.functions
     assert not layer.facts.outside

@@ -6,16 +6,24 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check.layer.chain import require_kept, start, use_layer
-from harness.check.layer.workload import run_workload
-from harness.check.layer_schemes import LEGACY, use_layers
-from harness.check.marks import requirement
-from harness.probe import SubjectFailure
-from harness.probe.session import Session
-from harness.probe.verdicts import Leaked
-from harness.sandbox import Sandbox
-from harness.subject.layer import DEINIT, INIT, INIT_WITH_PROPERTIES, Layer
-from harness.subject.loader import Loader
+from harness.check import (
+    DEINIT,
+    INIT,
+    INIT_WITH_PROPERTIES,
+    LEGACY,
+    Layer,
+    Leaked,
+    Loader,
+    Sandbox,
+    Session,
+    SubjectFailure,
+    require_kept,
+    requirement,
+    run_workload,
+    start_with_layers,
+    use_layer,
+    use_layers,
+)
 
 WARM, ROUNDS = 4, 8
 SMALLEST = 16  # bytes of the smallest block of the heap: less in a round is no block
@@ -41,12 +49,14 @@ def growth(measure: Callable[[], int], use: Callable[[], object]) -> int:
 
 
 @requirement("LAY-CHN-015")
-def test_first_call_in_many_threads(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
+def test_first_call_in_32_threads_through_the_layer_is_answered(
+    layer: Layer, through: Loader, sandbox: Sandbox
+) -> None:
     """32 threads that make the first call of all get an answer each, and the process ends as usual."""
     layer.require_platforms()
     for name in "ab":
         sandbox.vendor(name)
-    with start(through, sandbox, [layer]) as cl:
+    with start_with_layers(through, sandbox, [layer]) as cl:
         counts = [cl.buffer(4, 0) for _ in range(32)]
         done = [cl.in_thread(i, "clGetPlatformIDs", 0, None, count) for i, count in enumerate(counts)]
         assert cl.go() == 32
@@ -56,11 +66,11 @@ def test_first_call_in_many_threads(layer: Layer, through: Loader, sandbox: Sand
 
 @requirement("LAY-API-006", "LAY-DEI-005")
 @pytest.mark.parametrize("end", ["exit", "close", "reopen"])
-def test_end_of_a_process(layer: Layer, through: Loader, sandbox: Sandbox, end: str) -> None:
+def test_process_that_used_the_layer_ends_normally(layer: Layer, through: Loader, sandbox: Sandbox, end: str) -> None:
     """A process that used the layer ends normally: with the loader open, closed, and opened and closed again."""
     layer.require_platforms()
     sandbox.vendor("a")
-    with start(through, sandbox, [layer]) as cl:
+    with start_with_layers(through, sandbox, [layer]) as cl:
         assert cl.platform_count() == 1
         require_kept(layer, cl)
         if end != "exit":
@@ -73,7 +83,7 @@ def test_end_of_a_process(layer: Layer, through: Loader, sandbox: Sandbox, end: 
 
 
 @requirement("LAY-DEI-006")
-def test_end_in_the_older_scheme(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
+def test_process_ends_normally_in_the_older_scheme(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
     """Initialised with clInitLayer a layer works as well, and what it does at exit leaves the process's end alone."""
     layer.require(INIT)
     layer.require_platforms()

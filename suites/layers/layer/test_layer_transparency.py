@@ -12,19 +12,31 @@ from typing import Any
 
 import pytest
 
-from harness.api.contract.slots import slots
-from harness.api.model import Function, api
-from harness.check.layer.chain import preparing, require_kept, start, without
-from harness.check.layer.compared import handles_of, problems
-from harness.check.layer.workload import run_mistakes, run_workload, vendors_calls
-from harness.check.marks import requirement
-from harness.probe.layer_session import OrdinaryCall, ordinary_variants
-from harness.probe.objects import Objects
-from harness.probe.patterns import address_of
-from harness.probe.whole_api import exchanges
-from harness.sandbox import MockLayer, Sandbox, Unsupported
-from harness.subject.layer import Layer
-from harness.subject.loader import Loader
+from harness.check import (
+    Function,
+    Layer,
+    Loader,
+    MockLayer,
+    Objects,
+    OrdinaryCall,
+    Sandbox,
+    Unsupported,
+    address_of,
+    api,
+    exchanges,
+    handles_of,
+    log_without,
+    noticeable_problems,
+    ordinary_variants,
+    preparing,
+    require_kept,
+    requirement,
+    run_mistakes,
+    run_workload,
+    slots,
+    start_with_layers,
+    vendors_calls,
+)
 
 PLACES = ("alone", "between")
 
@@ -51,7 +63,7 @@ def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
     told = {"answers": [function.name]}
     sandbox.vendor("a", functions=told)
     sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
-    with start(loader, sandbox, layers) as cl:
+    with start_with_layers(loader, sandbox, layers) as cl:
         with preparing():
             platforms = cl.GetPlatformIDs()
             for layer in layers:
@@ -64,10 +76,10 @@ def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
         for call in calls:
             call.make()
         log = sandbox.log
-        handles = handles_of(without(log, *around), known) if wraps else None
+        handles = handles_of(log_without(log, *around), known) if wraps else None
         found = []
         for call, own in zip(calls, exchanges(log)[-len(calls) :], strict=True):
-            found += problems(call, without(own, *around), handles)
+            found += noticeable_problems(call, log_without(own, *around), handles)
             passed = [event.who for event in own.calls() if event.who in around]
             found += [] if passed == around else [f"{call}: passed {passed}, expected {around}"]
     return found
@@ -76,7 +88,9 @@ def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
 @requirement("LAY-CHN-010")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("function", functions())
-def test_call_through_a_loader(layer: Layer, through: Loader, sandbox: Sandbox, function: Function, place: str) -> None:
+def test_call_through_a_loader_passes_the_chain_once(
+    layer: Layer, through: Loader, sandbox: Sandbox, function: Function, place: str
+) -> None:
     """A call goes to its owner, once, through every layer of the chain, and nowhere else; arguments and answers are
     the same as without the layer."""
     layer.require_unchanged(function.name)
@@ -104,7 +118,7 @@ def test_application_sees_no_difference(
     runs = []
     for layers in (around, chain(sandbox, layer, place)):
         sandbox.forget_log()
-        with start(through, sandbox, layers) as cl:
+        with start_with_layers(through, sandbox, layers) as cl:
             seen = [*run_workload(cl), *([] if layer.validates else run_mistakes(cl))]
             if layer in layers:
                 require_kept(layer, cl)
@@ -139,7 +153,7 @@ def test_callbacks_are_called(layer: Layer, through: Loader, sandbox: Sandbox, n
     """A vendor that calls back reaches the application's own callback, once, with the application's user data."""
     layer.require_unchanged(name)
     sandbox.vendor("a", functions={"calls_back": [name]})
-    with start(through, sandbox, [layer]) as cl:
+    with start_with_layers(through, sandbox, [layer]) as cl:
         if not cl.symbol(name):
             raise Unsupported("loader", f"the loader does not export {name}")
         with preparing():

@@ -1,0 +1,284 @@
+"""The conversation with one probe process: starts it, sends commands, and notices how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from harness.probe import stacks
+from harness.probe.output import Output
+from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, wall_limit
+from harness.probe.process import Process
+from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
+from harness.probe.verdicts import AbnormalExit, Crashed, Hung, ProtocolViolation
+
+_SIGNALS = {number.value: number.name for number in signal.Signals}
+
+
+class Connection:
+    """A running probe. Use it as a context manager: leaving it ends the process and raises if that goes wrong.
+
+    After the end, `exit_code`, `signal` and `stderr` say how it ended.
+    """
+
+    file_limit = 256 << 20  # bytes of a file that the process may write
+
+    def __init__(
+        self, command: list[str], environment: dict[str, str], folder: Path, time_limit: float, **popen: Any
+    ) -> None:
+        self.argv = command
+        self.environment = environment
+        self.time_limit = time_limit
+        self._folder = folder
+        self.exchange: list[str] = []
+        self.exit_code: int | None = None
+        self.signal: int | None = None
+        self.calls_made = 0  # calls that came back, each of which is in the call log
+        self.pid = 0  # of the probe, which is not always the process that was started; see `found_pid`
+        self._last = ""
+        self._slow = 0.0  # seconds that answers took that took long
+        self._meter: Meter | None = None  # of an answer that takes long
+        self._received = bytearray()
+        self._prepared: list[str] = []
+        self._arguments = popen
+        self.ordinary_user = "user" in popen
+        self.own_copy = False  # whether the program, the first word of `argv`, is for this session alone
+
+    # --- life ---
+
+    def __enter__(self) -> Self:
+        ours, theirs = socket.socketpair()
+        command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
+        with contextlib.closing(theirs), self._program():
+            self._stderr, self._stdout = Output(self._folder / "stderr"), Output(self._folder / "stdout")
+            self._process = Process(
+                command,
+                self.file_limit,
+                env=self.environment,
+                stdout=self._stdout.descriptor,
+                stderr=self._stderr.descriptor,
+                pass_fds=[theirs.fileno()],
+                **self._arguments,
+            )
+        ours.setblocking(False)
+        self._socket = ours
+        self._poll = select.poll()
+        self._poll.register(self._process.descriptor, select.POLLIN)
+        self._started = time.monotonic()
+        self.deadline = self._started + self.time_limit  # for checks that look for what comes without an answer
+        try:
+            greeting = dict(part.split("=") for part in self.command("hello").split())
+            self.found_pid(int(greeting["pid"]))
+            self.secure = greeting["secure"] == "1"
+        except BaseException:
+            self._kill()
+            raise
+        return self
+
+    @contextlib.contextmanager
+    def _program(self) -> Iterator[None]:
+        """Removes the program, where it is for this session alone, as soon as it was started."""
+        if not self.own_copy:
+            yield
+            return
+        program = Path(self.argv[0])
+        folder = os.open(program.parent, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(program.name, dir_fd=folder)
+            os.close(folder)
+
+    def found_pid(self, pid: int) -> None:
+        """Takes over the number of the probe's process, which is the one that was started or comes from it."""
+        if not self._process.owns(pid):
+            raise ProtocolViolation(f"{self._last!r} was answered with process {pid}, which is not one of this case")
+        self.pid = pid
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            killed = self._socket.fileno() < 0  # it hung, and the case went on from that
+            if kind is None and self.exit_code is None and not killed:
+                self.quit()
+        finally:
+            self._kill()
+
+    def quit(self) -> int:
+        """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
+        self._send([*self._prepared, "quit"])
+        expected = len(self._prepared) + 1
+        self._last = "the end of the process"
+        self._wait()
+        if self.exit_code or self.signal:
+            self._died()
+        with contextlib.suppress(BlockingIOError, ConnectionResetError):
+            self._received += self._socket.recv(1 << 16)
+        if self._received.count(b"\n") != expected:
+            raise ProtocolViolation(f"the last replies are not those of the probe: {bytes(self._received[:200])!r}")
+        return 0
+
+    def _wait(self) -> None:
+        """Waits for the end of the process within the time limit."""
+        self._ready(0)
+        status = self._process.status()
+        handed_on = status - 128 in _SIGNALS and self.pid != self._process.pid  # as bubblewrap and the tracer do
+        self.signal = -status if status < 0 else status - 128 if handed_on else None
+        self.exit_code = status if self.signal is None else None
+
+    def _kill(self) -> None:
+        """Leaves nothing running, whatever state the process is in."""
+        self._process.end()
+        self._socket.close()
+        self._stderr.close()
+        self._stdout.close()
+
+    # --- how it went wrong ---
+
+    @property
+    def stderr(self) -> str:
+        """What the process wrote to standard error so far, without the probe's own stacks."""
+        return stacks.without_stacks(self._stderr.text())
+
+    @property
+    def stdout(self) -> str:
+        """What the process wrote to standard output so far."""
+        return self._stdout.whole()
+
+    def _hung(self) -> None:
+        maps, asked = "", 0
+        if self._process.owns(self.pid):
+            maps = stacks.maps_of(self.pid)
+            asked = stacks.ask(self.pid)
+        until = time.monotonic() + 0.5
+        while len(stacks.LINE.findall(self._stderr.text())) < asked and time.monotonic() < until:
+            select.select([], [], [], 0.01)  # the threads are writing
+        shown = stacks.readable(self._stderr.text(), maps)
+        self._kill()
+        raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
+
+    def _died(self) -> None:
+        raw = self._stderr.text()
+        shown = "\n".join(part for part in (stacks.readable(raw), stacks.without_stacks(raw)[-2000:]) if part)
+        if self.signal:
+            raise Crashed(f"{_SIGNALS.get(self.signal, f'signal {self.signal}')} in: {self._last}", shown)
+        raise AbnormalExit(f"the process ended with exit code {self.exit_code} in: {self._last}", shown)
+
+    # --- conversation ---
+
+    def _ready(self, event: int) -> bool:
+        """Waits until the socket is ready for POLLIN or POLLOUT; gives False where the process ended before.
+
+        0 is no event: then it waits for the end of the process.
+        """
+        if event:
+            self._poll.register(self._socket, event)
+        else:
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(self._socket)
+        wait = FIRST_LOOK
+        while not (ready := self._poll.poll(1000 * wait)):
+            wait = self._look()
+        if self._meter is not None:
+            self._slow += self._meter.look()
+        return self._socket.fileno() in dict(ready)
+
+    def _look(self) -> float:
+        """Judges an answer that takes long; gives the seconds until that is to be done again."""
+        if self._meter is None:
+            self._meter = Meter(self._process.pid, self._asked)
+        self._slow += self._meter.look()
+        left = min(self.time_limit - self._meter.used, SESSION_FACTOR * self.time_limit - self._slow)
+        if left <= 0:
+            self._hung()
+        if time.monotonic() - self._started > wall_limit(self.time_limit):
+            self._kill()
+            raise Starved(
+                f"no answer within {wall_limit(self.time_limit):g} s, of which the subject could use "
+                f"{self._meter.used:.1f} s, to: {self._last}"
+            )
+        return min(TICK, left)
+
+    def _send(self, lines: list[str], recorded: bool = True) -> None:
+        self.exchange += lines if recorded else []
+        self._asked = time.monotonic()
+        self._meter = None
+        left = memoryview(("\n".join(lines) + "\n").encode())
+        try:
+            while left:
+                try:
+                    left = left[self._socket.send(left) :]
+                except BlockingIOError:
+                    if not self._ready(select.POLLOUT):
+                        raise BrokenPipeError from None
+        except (BrokenPipeError, ConnectionResetError):
+            self._wait()
+            self._died()
+
+    def _receive(self) -> str:
+        """The next reply."""
+        while (end := self._received.find(b"\n")) < 0:
+            part = b""
+            if self._ready(select.POLLIN):
+                with contextlib.suppress(ConnectionResetError):
+                    part = self._socket.recv(1 << 16)
+            if not part:
+                self._wait()
+                self._died()
+            if len(self._received) > MAX_REPLY:
+                raise ProtocolViolation(f"more than {MAX_REPLY} bytes came in answer to: {self._last[:200]}")
+            self._received += part
+        line = self._received[:end].decode(errors="backslashreplace")
+        del self._received[: end + 1]
+        return line
+
+    def _require_silence(self) -> None:
+        """Nothing comes from the probe but answers: there is one for each command, and none before it."""
+        with contextlib.suppress(BlockingIOError, ConnectionResetError):
+            self._received += self._socket.recv(200)
+        if self._received:
+            raise ProtocolViolation(f"nobody asked for what came after {self._last!r}: {bytes(self._received[:200])!r}")
+
+    def later(self, text: str) -> None:
+        """Sends a command together with the next one; for preparations, whose reply is of no interest."""
+        self._prepared.append(text)
+
+    def command(self, text: str) -> str:
+        """Sends one command (see harness/probe/commands.c) and gives what follows "ok". Raises CommandError."""
+        self._require_silence()
+        commands = [*self._prepared, text]
+        self._prepared = []
+        self._send(commands)
+        refused: CommandError | None = None
+        said = ""
+        for self._last in commands:
+            reply = self._receive()
+            if reply.startswith("error "):
+                refused = refused or refusal(self._last, reply)
+            else:
+                said = content(self._last, reply)
+                self.calls_made += self._last.startswith(("call ", "address "))
+        if refused:
+            self._resynchronise()
+            raise refused
+        return said
+
+    def _resynchronise(self) -> None:
+        """Makes sure that a refusal was the probe's own: one that a subject wrote leaves a reply too many."""
+        last, self._last = self._last, "hello"
+        self._send(["hello"], recorded=False)
+        greeting = content("hello", self._receive())
+        self._require_silence()
+        if self.pid and not greeting.startswith(f"pid={self.pid} "):
+            raise ProtocolViolation(f"{last[:200]!r} is followed by a greeting of another process: {greeting}")
+        self._last = last

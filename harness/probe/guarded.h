@@ -1,0 +1,26 @@
+/* Memory that ends where an unreadable page begins, and memory that may not be there. */
+#ifndef CLHARNESS_PROBE_GUARDED_H
+#define CLHARNESS_PROBE_GUARDED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct guarded {
+    unsigned char *bytes;
+    size_t size;
+    void *mapping;
+    size_t mapping_size;
+};
+
+/* Memory of `size` bytes, all 0. False: no room. */
+bool guarded_make(struct guarded *memory, size_t size);
+void guarded_free(struct guarded *memory);
+/* Makes it unwritable. */
+bool guarded_protect(const struct guarded *memory);
+
+/* Copies memory at any address of this process; gives the number of bytes that could be read, or -1 with errno set.
+ * Never faults. */
+long memory_read(uint64_t address, void *to, size_t length);
+
+#endif

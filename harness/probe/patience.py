@@ -1,0 +1,78 @@
+"""How much of the time that went by a process could use: what it queued for a processor is not its own.
+
+The kernel counts for each thread how long it ran and how long it queued (/proc/PID/task/TID/schedstat). A process that
+waits for itself or for nobody queues for nothing, and one that turns in circles runs, so that both use up their time
+however busy the machine is.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from harness.errors import HarnessError
+from harness.probe.process import children_of
+
+FIRST_LOOK = 0.05  # seconds until an answer counts as slow; before that nothing is looked at
+TICK = 0.25  # seconds between two looks
+SESSION_FACTOR = 20  # time limits that all answers of a session may take together
+_WALL_FACTOR = 60
+_LEAST_WALL_LIMIT = 120.0
+
+
+class Starved(HarnessError):
+    """The machine had so much else to do that nothing can be said of the subject."""
+
+
+def wall_limit(limit: float) -> float:
+    """Seconds after which a session is given up whatever its process did with them."""
+    return max(_LEAST_WALL_LIMIT, _WALL_FACTOR * limit)
+
+
+def _threads(pid: int) -> dict[int, tuple[float, float]]:
+    """Seconds that each thread of a process and of its descendants ran and queued so far."""
+    found: dict[int, tuple[float, float]] = {}
+    family = [pid]
+    for member in family:
+        try:
+            for thread in os.listdir(f"/proc/{member}/task"):
+                with open(f"/proc/{member}/task/{thread}/schedstat") as file:
+                    ran, queued, _ = file.read().split()
+                found[int(thread)] = int(ran) / 1e9, int(queued) / 1e9
+        except (OSError, ValueError):
+            continue  # it ended, or this kernel does not count
+        family += children_of(member)
+    return found
+
+
+def _is_crowded() -> bool:
+    """Whether more threads want to run than there are processors."""
+    with open("/proc/loadavg") as file:
+        return int(file.read().split()[3].partition("/")[0]) > len(os.sched_getaffinity(0))
+
+
+class Meter:
+    """Measures the time of one process; `used` is what it could use since `since`, of the monotonic clock."""
+
+    def __init__(self, pid: int, since: float) -> None:
+        self.used = 0.0
+        self._pid = pid
+        self._at = since
+        self._threads: dict[int, tuple[float, float]] = {}
+
+    def look(self) -> float:
+        """Adds what went by since the last look; gives how much of it the process could use."""
+        before, self._threads = self._threads, _threads(self._pid)
+        now = time.monotonic()
+        passed, self._at = now - self._at, now
+        ran = queued = longest = 0.0
+        for thread, (runs, queues) in self._threads.items():
+            runs_before, queues_before = before.get(thread, (0.0, 0.0))
+            ran += runs - runs_before
+            queued += queues - queues_before
+            longest = max(longest, runs - runs_before)
+        could = max(ran / (os.cpu_count() or 1), longest)
+        if before.keys() <= self._threads.keys() or not _is_crowded():
+            could = max(could, passed - queued)  # else threads ended, and nobody knows how long they queued
+        self.used += (own := min(could, passed))
+        return own

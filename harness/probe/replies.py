@@ -1,0 +1,56 @@
+"""What the probe answers to its commands (harness/probe/commands.c). A subject shares its process, and can forge it."""
+
+from __future__ import annotations
+
+import re
+
+from harness.errors import HarnessError
+from harness.probe.verdicts import ProtocolViolation
+
+MAX_REPLY = 64 << 20  # bytes; the longest are what buffers hold, in hexadecimal
+
+
+class CommandError(HarnessError):
+    """The probe refused a command: a mistake in the check, or a function that the loader does not have."""
+
+
+class Refused(CommandError, AssertionError):
+    """The probe could not do what a check asks of a proper subject, such as calling a function that it exports."""
+
+
+_DONE = re.compile(r" ?")
+_NUMBER = re.compile(r"0x[0-9a-f]{1,16}")
+_DECIMAL = re.compile(r"-?\d{1,20}")
+_BYTES = re.compile(r"(?:[0-9a-f]{2})*")
+_ANSWERS = (
+    (_DONE, "buffer free protect put word setenv unsetenv chdir thread when open close"),
+    (_NUMBER, "call address value peek descriptor vulkan target symbol count"),
+    (_DECIMAL, "layer handlers callbacks go heap"),
+    (_BYTES, "get read module exports environment state counted"),
+    (re.compile(r"(?:[0-9a-f]{2})*|unset"), "getenv"),
+    (re.compile(r" ?|0x[0-9a-f]{1,16}"), "load"),
+    (re.compile(r"pid=[1-9]\d{0,9} secure=[01] linked=[01]"), "hello"),
+    (re.compile(r"pid=[1-9]\d{0,9}"), "fork"),
+)
+_SHAPES = {command: shape for shape, commands in _ANSWERS for command in commands.split()}
+# Refusals that the subject is the reason of, in a command that is in order.
+_OF_THE_SUBJECT = re.compile(r"error (no symbol |no room |out of memory|the symbol table cannot be read)")
+
+
+def content(command: str, reply: str) -> str:
+    """What follows "ok" in the reply to a command. Raises ProtocolViolation for what the probe never says."""
+    if reply[:3] not in ("ok", "ok "):
+        raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
+    said = reply[3:]
+    shape = _SHAPES.get(command.partition(" ")[0])
+    if shape and not shape.fullmatch(said):
+        raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
+    if command.startswith("get ") and len(said) != 2 * int(command.rpartition(" ")[2]):
+        raise ProtocolViolation(f"{command!r} was answered with {len(said) // 2} bytes")
+    return said
+
+
+def refusal(command: str, reply: str) -> CommandError:
+    """The error that a reply is about."""
+    kind = Refused if _OF_THE_SUBJECT.match(reply) else CommandError
+    return kind(f"probe: {command[:200]}: {reply.removeprefix('error ')}")

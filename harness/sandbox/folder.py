@@ -1,0 +1,242 @@
+"""A folder of one's own in a place that others use, such as /dev/shm: made, listed, copied and removed.
+
+All of it is done by descriptors and without following links: whatever a subject does to the folder's name, to what is
+in it, or to its mounts, nothing outside is read, changed or removed. The lock on a folder says that its owner lives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import itertools
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NAME_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_MNT_DETACH = 2
+_TIME_LIMIT = 20.0  # seconds for removing a folder in which somebody goes on writing
+_MAX_DEPTH = 40  # of what is listed and copied; what is removed may be as deep as it likes
+
+
+def _same(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+
+
+def _mount_of(descriptor: int) -> str:
+    """The mount that a descriptor's file belongs to."""
+    with open(f"/proc/self/fdinfo/{descriptor}") as file:
+        return next(line for line in file if line.startswith("mnt_id:"))
+
+
+def _unmount(descriptor: int) -> None:
+    ctypes.CDLL(None).umount2(f"/proc/self/fd/{descriptor}".encode(), _MNT_DETACH)
+
+
+def _open_inside(folder: int, name: str, mount: str) -> int:
+    """Opens what a name in a folder is, for its name only. What is mounted over it is taken away before."""
+    for _ in range(_MAX_DEPTH):
+        found = os.open(name, _NAME_ONLY, dir_fd=folder)
+        if _mount_of(found) == mount:
+            return found
+        _unmount(found)
+        os.close(found)
+    raise OSError(errno.EBUSY, f"{name} is mounted, and that cannot be changed")
+
+
+def _make_writable(descriptor: int) -> None:
+    with contextlib.suppress(PermissionError):  # another user's
+        os.chmod(f"/proc/self/fd/{descriptor}", 0o700)  # this very file, however it was opened and is called now
+
+
+def _unlink(folder: int, name: str, mount: str) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except PermissionError:
+        _make_writable(folder)
+        os.unlink(name, dir_fd=folder)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        os.close(_open_inside(folder, name, mount))
+        os.unlink(name, dir_fd=folder)
+
+
+def _dissolve(top: int, name: str, mount: str, names: Iterator[int]) -> None:
+    """Removes a folder in `top`; folders in it are moved up into `top`, so that no depth is too much."""
+    outside = _open_inside(top, name, mount)
+    try:
+        try:
+            inside = os.open(".", _FOLDER, dir_fd=outside)
+        except PermissionError:
+            _make_writable(outside)
+            inside = os.open(".", _FOLDER, dir_fd=outside)
+    finally:
+        os.close(outside)
+    try:
+        for entry in list(os.scandir(inside)):
+            if entry.is_dir(follow_symlinks=False):
+                _move_up(inside, entry.name, top, mount, names)
+            else:
+                _unlink(inside, entry.name, mount)
+    finally:
+        os.close(inside)
+    os.rmdir(name, dir_fd=top)
+
+
+def _move_up(folder: int, name: str, top: int, mount: str, names: Iterator[int]) -> None:
+    moved = _open_inside(folder, name, mount)
+    try:
+        for number in names:
+            try:
+                os.rename(name, f".removed-{number}", src_dir_fd=folder, dst_dir_fd=top)
+                return
+            except PermissionError:
+                _make_writable(folder)
+                _make_writable(moved)
+                os.rename(name, f".removed-{number}", src_dir_fd=folder, dst_dir_fd=top)
+                return
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                    raise
+    finally:
+        os.close(moved)
+
+
+def _empty(top: int) -> None:
+    """Removes all that is in a folder. Raises OSError where that cannot be done."""
+    mount = _mount_of(top)
+    names = itertools.count()
+    trouble: OSError | None = None
+    until = time.monotonic() + _TIME_LIMIT
+    while time.monotonic() < until:
+        entries = list(os.scandir(top))
+        if not entries:
+            return
+        for entry in entries:
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    _dissolve(top, entry.name, mount, names)
+                else:
+                    _unlink(top, entry.name, mount)
+            except PermissionError as error:
+                _make_writable(top)
+                trouble = error
+            except OSError as error:
+                trouble = error
+    raise trouble or OSError(errno.ENOTEMPTY, "somebody goes on writing into it")
+
+
+def _remove_empty(parent: int, name: str, folder: int) -> None:
+    """Removes the folder `folder`, which is empty: by its name in `parent`, or wherever a subject moved it to."""
+    own = os.fstat(folder)
+    with contextlib.suppress(FileNotFoundError):
+        os.close(_open_inside(parent, name, _mount_of(parent)))
+        there = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        if _same(there, own):
+            os.rmdir(name, dir_fd=parent)
+            return
+        if stat.S_ISLNK(there.st_mode):
+            os.unlink(name, dir_fd=parent)
+    moved = os.readlink(f"/proc/self/fd/{folder}")
+    with contextlib.suppress(FileNotFoundError):
+        if _same(os.lstat(moved), own):
+            os.rmdir(moved)
+
+
+def remove(path: Path) -> None:
+    """Removes a folder and all that is in it, or a file. Raises OSError where that cannot be done."""
+    parent = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            folder = os.open(path.name, _FOLDER, dir_fd=parent)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+                raise
+            os.unlink(path.name, dir_fd=parent)
+            return
+        try:
+            _empty(folder)
+            _remove_empty(parent, path.name, folder)
+        finally:
+            os.close(folder)
+    finally:
+        os.close(parent)
+
+
+class OwnFolder:
+    """A new folder with a name that nobody else uses. Processes that are forked share it and its lock."""
+
+    def __init__(self, place: Path, prefix: str) -> None:
+        while True:
+            self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+            self.descriptor = os.open(self.path, _FOLDER)
+            if _take(self.descriptor, self.path):
+                break
+            os.close(self.descriptor)  # another run took it for one that was left behind
+        os.fchmod(self.descriptor, 0o755)
+        self._parent = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def is_in_place(self) -> bool:
+        """Whether the folder still is what its path names."""
+        try:
+            return _same(os.fstat(self.descriptor), os.lstat(self.path))
+        except OSError:
+            return False
+
+    def walk(self) -> Iterator[tuple[str, str, int, os.stat_result]]:
+        """What is in the folder: its path from here, its name, a descriptor of the folder it is in, and its state."""
+        for folder, folders, files, at in os.fwalk(".", dir_fd=self.descriptor):
+            if folder.count("/") >= _MAX_DEPTH:
+                folders.clear()
+            folders.sort()
+            for name in sorted([*folders, *files]):
+                with contextlib.suppress(FileNotFoundError):
+                    state = os.stat(name, dir_fd=at, follow_symlinks=False)
+                    yield os.path.join(folder, name).removeprefix("./"), name, at, state
+
+    def remove(self) -> str:
+        """Removes the folder; gives what is wrong where it could not be, or ""."""
+        if self.descriptor < 0:
+            return ""
+        try:
+            _empty(self.descriptor)
+            _remove_empty(self._parent, self.path.name, self.descriptor)
+        except OSError as error:
+            return f"{self.path} could not be removed: {error.strerror}"
+        finally:
+            os.close(self.descriptor)
+            os.close(self._parent)
+            self.descriptor = -1
+        return ""
+
+
+def _take(folder: int, path: Path) -> bool:
+    """Locks a folder, unless somebody else has it, or it is not there any more."""
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return _same(os.fstat(folder), os.lstat(path))
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def sweep(place: Path, prefix: str) -> None:
+    """Removes the folders of this user that nobody holds any more: those of runs that were killed."""
+    for entry in list(os.scandir(place)):
+        if not entry.name.startswith(prefix):
+            continue
+        with contextlib.suppress(OSError):
+            folder = os.open(entry.path, _FOLDER)
+            try:
+                if os.fstat(folder).st_uid == os.geteuid() and _take(folder, Path(entry.path)):
+                    remove(Path(entry.path))
+            finally:
+                os.close(folder)

@@ -1,0 +1,41 @@
+"""Subjects with one seeded fault each: the mutants that the checks have to notice, by kind of subject and by section.
+
+loader.py, layer.py and icd.py read the lists in the folders of the same name; families.py makes the mutants that exist
+once for each function of the API.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.requirements.catalogue import catalogue
+from harness.tomlfile import wrong
+
+VARIABLE = "CLHARNESS_FAULT"  # of the environment: the name of the mutant that a seeded subject is
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One thing that can be wrong with the loader: `instead` in the place of `code`, or `at_load` in addition."""
+
+    name: str
+    requirements: tuple[str, ...]  # whose checks should notice
+    sentence: str  # goes on after "Makes the loader …"
+    file: str = ""  # name of the source file
+    function: str = ""  # in which `code` stands; empty: anywhere in the file
+    code: str = ""  # a statement where it ends in ; or }, else an expression
+    instead: str = ""
+    at_load: str = ""  # statements that run when the library is loaded
+    family: str = ""  # of mutants that exist once for each function
+    cases: str = ""  # part of the names of the cases that should notice; `clharness selftest` runs them first
+
+    @property
+    def is_statement(self) -> bool:
+        return self.code.rstrip().endswith((";", "}"))
+
+
+def known(path: Path, where: str, requirement: object) -> None:
+    """Raises UsageError where the catalogue does not have the requirement that an entry names."""
+    if requirement not in catalogue():
+        wrong(path, where, f"names the unknown requirement {requirement}")

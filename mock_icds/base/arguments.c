@@ -1,0 +1,50 @@
+/* Arguments of a call, found by the description of its function. */
+#include "base/arguments.h"
+
+#include "calls.h"
+
+#include <string.h>
+
+uint64_t argument_named(enum function function, const uint64_t *arguments, const char *name)
+{
+    const struct function_info *about = &function_info[function];
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        if (strcmp(about->parameters[i].name, name) == 0) {
+            return arguments[i];
+        }
+    }
+    return 0;
+}
+
+struct object *argument_first_object(enum function function, const uint64_t *arguments)
+{
+    const struct function_info *about = &function_info[function];
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        uint64_t handle = arguments[i];
+        if (about->parameters[i].kind == PARAMETER_HANDLES && handle) {
+            handle = first_word((const void *)(uintptr_t)handle, sizeof handle);
+        } else if (about->parameters[i].kind != PARAMETER_HANDLE) {
+            continue;
+        }
+        if (object_find(handle)) {
+            return object_find(handle);
+        }
+    }
+    return NULL;
+}
+
+const uint64_t *argument_properties(enum function function, const uint64_t *arguments)
+{
+    const struct function_info *about = &function_info[function];
+    for (unsigned i = 0; i < about->parameter_count; i++) {
+        if (about->parameters[i].kind == PARAMETER_PROPERTIES && about->parameters[i].pointee == sizeof(uint64_t)) {
+            return (const uint64_t *)(uintptr_t)arguments[i];
+        }
+    }
+    return NULL;
+}
+
+bool argument_function_begins(enum function function, const char *start)
+{
+    return strncmp(function_info[function].name, start, strlen(start)) == 0;
+}

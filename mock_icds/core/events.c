@@ -1,0 +1,200 @@
+/* Events and memory objects from beginning to end: status, callbacks, and who waits for whom. */
+#include "core/events.h"
+
+#include "base/arena.h"
+#include "base/config.h"
+#include "base/errors.h"
+#include "calls.h"
+#include "core/creation.h"
+#include "core/rules.h"
+
+#include <string.h>
+
+enum { MAX_CALLBACKS = 8 };
+
+struct callback {
+    uint64_t function;
+    uint64_t user_data;
+    cl_int type;
+};
+
+/* The life of an event or of a memory object. */
+struct life {
+    cl_int status;
+    bool is_user;
+    bool is_set;
+    cl_command_type command;
+    struct object *waits_for;
+    int callback_count;
+    struct callback callbacks[MAX_CALLBACKS];
+};
+
+static struct life *life_of(struct object *object)
+{
+    if (!object->life) {
+        object->life = arena_keep(sizeof *object->life);
+    }
+    return object->life;
+}
+
+static cl_int status_of(struct object *event)
+{
+    bool waits = false;
+    while (life_of(event)->waits_for && !fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM)) {
+        event = life_of(event)->waits_for;
+        waits = true;
+    }
+    cl_int status = life_of(event)->status;
+    return waits && status > CL_COMPLETE ? CL_QUEUED : status;
+}
+
+/* The handle that a callback gets. */
+static void *reported_object(const struct object *object)
+{
+    return object_handle(fault(FAULT_callbacks_get_other_objects, ANY_PLATFORM) ? object->parent : object);
+}
+
+static void call_event(struct object *event, const struct callback *callback, cl_int status)
+{
+    void(CL_CALLBACK * notify)(cl_event, cl_int, void *) =
+        (void(CL_CALLBACK *)(cl_event, cl_int, void *))(uintptr_t)callback->function;
+    notify((cl_event)reported_object(event), status, (void *)(uintptr_t)callback->user_data);
+}
+
+static cl_int set_user_event(struct object *event, cl_int status)
+{
+    struct life *life = life_of(event);
+    if (!life->is_user && !fault(FAULT_status_of_any_event, ANY_PLATFORM)) {
+        return CL_INVALID_EVENT;
+    }
+    if (life->is_set && !fault(FAULT_user_event_set_twice, ANY_PLATFORM)) {
+        return CL_INVALID_OPERATION;
+    }
+    life->is_set = true;
+    life->status = status;
+    for (int i = 0; i < life->callback_count && !fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM); i++) {
+        call_event(event, &life->callbacks[i], status < 0 ? status : life->callbacks[i].type);
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int set_event_callback(struct object *event, const uint64_t *arguments)
+{
+    struct life *life = life_of(event);
+    struct callback callback = {arguments[2], arguments[3], (cl_int)arguments[1]};
+    cl_int status = status_of(event);
+    if (status <= callback.type && !fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM)) {
+        call_event(event, &callback, status < 0 ? status : callback.type);
+    } else if (life->callback_count < MAX_CALLBACKS) {
+        life->callbacks[life->callback_count++] = callback;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int error_of_list(const uint64_t *list, cl_uint count)
+{
+    for (cl_uint i = 0; list && i < count; i++) {
+        struct object *event = object_find(list[i]);
+        if (event && status_of(event) < 0 && !fault(FAULT_failed_events_forgotten, ANY_PLATFORM)) {
+            return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+static void call_destructors(struct object *memory)
+{
+    struct life *life = life_of(memory);
+    bool forwards = fault(FAULT_destructor_callbacks_forwards, ANY_PLATFORM);
+    for (int i = 0; i < life->callback_count; i++) {
+        const struct callback *callback = &life->callbacks[forwards ? i : life->callback_count - 1 - i];
+        void(CL_CALLBACK * notify)(cl_mem, void *) = (void(CL_CALLBACK *)(cl_mem, void *))(uintptr_t)callback->function;
+        notify((cl_mem)reported_object(memory), (void *)(uintptr_t)callback->user_data);
+    }
+}
+
+/* Calls the callback of a build that has ended. */
+static void report_build(const uint64_t *arguments)
+{
+    const struct object *program = object_find(arguments[0]);
+    void(CL_CALLBACK * notify)(cl_program, void *) = (void(CL_CALLBACK *)(cl_program, void *))(uintptr_t)arguments[4];
+    if (program && notify && !config.function[FUNCTION_clBuildProgram].calls_back) {
+        notify((cl_program)reported_object(program), (void *)(uintptr_t)arguments[5]);
+    }
+}
+
+void events_follow(enum function function, const uint64_t *arguments, uint64_t *result)
+{
+    bool ended = *result == CL_SUCCESS || (cl_int)*result == CL_BUILD_PROGRAM_FAILURE;
+    if (config.refuses && function == FUNCTION_clBuildProgram && ended) {
+        report_build(arguments);
+    }
+}
+
+bool events_handle(enum function function, const uint64_t *arguments, uint64_t *result)
+{
+    struct object *object = object_find(arguments[0]);
+    cl_int answer = CL_SUCCESS;
+    switch (function) {
+    case FUNCTION_clSetUserEventStatus:
+        answer = set_user_event(object, (cl_int)arguments[1]);
+        break;
+    case FUNCTION_clSetEventCallback:
+        answer = set_event_callback(object, arguments);
+        break;
+    case FUNCTION_clWaitForEvents:
+        answer = error_of_list((const uint64_t *)(uintptr_t)arguments[1], (cl_uint)arguments[0]);
+        break;
+    case FUNCTION_clSetMemObjectDestructorCallback:
+        if (life_of(object)->callback_count < MAX_CALLBACKS) {
+            life_of(object)->callbacks[life_of(object)->callback_count++] =
+                (struct callback){arguments[1], arguments[2], 0};
+        }
+        break;
+    case FUNCTION_clReleaseMemObject:
+        if (object && object->references == 1) {
+            call_destructors(object);
+        }
+        return false;
+    default:
+        return false;
+    }
+    *result = error_result(answer);
+    return true;
+}
+
+void events_remember(struct object *event, enum function function, const uint64_t *arguments)
+{
+    struct life *life = life_of(event);
+    const struct function_info *about = &function_info[function];
+    life->is_user = function == FUNCTION_clCreateUserEvent;
+    life->status = life->is_user ? CL_SUBMITTED : CL_COMPLETE;
+    life->command = life->is_user ? CL_COMMAND_USER : rules_command_type(function);
+    for (unsigned i = 0; i + 1 < about->parameter_count; i++) {
+        const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[i + 1];
+        if (strcmp(about->parameters[i].name, "num_events_in_wait_list") == 0 && list && arguments[i] > 0) {
+            life->waits_for = object_find(list[0]);
+        }
+    }
+}
+
+bool events_have_profiling(const struct object *event)
+{
+    const struct object *queue = event->parent;
+    return fault(FAULT_profiling_of_any_event, ANY_PLATFORM) ||
+           (queue && queue->kind == HANDLE_cl_command_queue && queue->creation &&
+            queue->creation->function == FUNCTION_clCreateCommandQueue &&
+            (queue->creation->arguments[2] & CL_QUEUE_PROFILING_ENABLE));
+}
+
+bool events_info(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    cl_int status = status_of(event);
+    cl_command_type command = fault(FAULT_event_type_unknown, ANY_PLATFORM) ? 0 : life_of(event)->command;
+    if (query == CL_EVENT_COMMAND_EXECUTION_STATUS) {
+        *result = answer_info(rest, &status, sizeof status);
+    } else if (query == CL_EVENT_COMMAND_TYPE) {
+        *result = answer_info(rest, &command, sizeof command);
+    }
+    return query == CL_EVENT_COMMAND_EXECUTION_STATUS || query == CL_EVENT_COMMAND_TYPE;
+}

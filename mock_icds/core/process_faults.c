@@ -1,0 +1,83 @@
+/* What a library should not do to the process that loads it (faults.h). */
+#define _GNU_SOURCE
+#include "core/process_faults.h"
+
+#include "base/config.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
+
+static void change_arithmetic(void)
+{
+#ifdef __x86_64__
+    _MM_SET_ROUNDING_MODE(_MM_ROUND_DOWN);
+    _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
+#endif
+}
+
+static void block_termination(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static bool is_on(enum fault what)
+{
+    return fault(what, ANY_PLATFORM);
+}
+
+void process_faults_at_load(void)
+{
+    if (is_on(FAULT_constructor_sets_environment)) {
+        setenv("CLHARNESS_SET_BY_VENDOR", "1", 1);
+    }
+    if (is_on(FAULT_constructor_changes_folder) && chdir("/") != 0) {
+        log_event("chdir", "failed");
+    }
+    if (is_on(FAULT_constructor_changes_umask)) {
+        umask(0);
+    }
+    if (is_on(FAULT_constructor_handles_signals)) {
+        signal(SIGSEGV, SIG_DFL);
+        signal(SIGPIPE, SIG_IGN);
+    }
+    if (is_on(FAULT_constructor_blocks_signals)) {
+        block_termination();
+    }
+    if (is_on(FAULT_constructor_sets_locale)) {
+        setlocale(LC_NUMERIC, "C.UTF-8");
+    }
+    if (is_on(FAULT_constructor_changes_arithmetic)) {
+        change_arithmetic();
+    }
+    if (is_on(FAULT_constructor_writes_output)) {
+        puts("clharness mock ICD: loaded");
+        fflush(stdout);
+    }
+    if (is_on(FAULT_constructor_writes_errors)) {
+        fputs("clharness mock ICD: loaded\n", stderr);
+    }
+}
+
+void process_faults_at_enumeration(void)
+{
+    if (is_on(FAULT_enumeration_sets_environment)) {
+        setenv("CLHARNESS_SET_BY_VENDOR", "1", 1);
+    }
+}
+
+void process_faults_sleep(long milliseconds)
+{
+    struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}

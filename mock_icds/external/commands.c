@@ -1,0 +1,257 @@
+/* Commands of the mock ICD that wait: for events, for what is before them in their queue, for semaphores. */
+#include "external/commands.h"
+
+#include "base/arguments.h"
+#include "base/config.h"
+#include "base/errors.h"
+#include "calls.h"
+#include "core/core.h"
+#include "core/usual.h"
+#include "external/attachments.h"
+
+enum { MAX_COMMANDS = 512 };
+
+static struct command commands[MAX_COMMANDS]; /* in the order in which they were enqueued */
+static size_t command_count;
+
+/* --- wait lists --- */
+
+static cl_uint wait_list(enum function function, const uint64_t *arguments, const uint64_t **list)
+{
+    *list = (const uint64_t *)(uintptr_t)argument_named(function, arguments, "event_wait_list");
+    return (cl_uint)argument_named(function, arguments, "num_events_in_wait_list");
+}
+
+static cl_int check_event(uint64_t handle, struct object *queue)
+{
+    struct object *event = object_live(handle, HANDLE_cl_event);
+    if (!event) {
+        return error_unless_fault(FAULT_wait_list_takes_any_event, CL_INVALID_EVENT_WAIT_LIST);
+    }
+    if (object_context(event) != object_context(queue)) {
+        return error_unless_fault(FAULT_wait_list_takes_other_context, CL_INVALID_CONTEXT);
+    }
+    bool failed = event->external && event->external->status < 0;
+    return error_unless_fault(FAULT_wait_list_takes_failed_event,
+                              failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
+}
+
+cl_int commands_check_wait_list(enum function function, const uint64_t *arguments, struct object *queue)
+{
+    const uint64_t *list;
+    cl_uint count = wait_list(function, arguments, &list);
+    if ((count > 0) != (list != NULL)) {
+        return error_unless_fault(FAULT_wait_list_takes_any_count, CL_INVALID_EVENT_WAIT_LIST);
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        cl_int error = check_event(list[i], queue);
+        if (error) {
+            return error;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+/* --- when commands run --- */
+
+/* 1: complete, 0: not yet, -1: one failed. */
+static int dependencies(const struct command *command)
+{
+    int state = 1;
+    for (size_t i = 0; i < MAX_ITEMS && command->waits_for[i]; i++) {
+        const struct attachment *event = command->waits_for[i]->external;
+        if (event && event->status < 0) {
+            return -1;
+        }
+        state = event && event->status > 0 ? 0 : state;
+    }
+    return state;
+}
+
+/* Whether a command has to wait for one before it in its queue that is not done. */
+static bool waits_in_queue(size_t index)
+{
+    const struct command *command = &commands[index];
+    bool in_order = !attachment_of(command->queue)->out_of_order;
+    for (size_t i = 0; i < index; i++) {
+        const struct command *before = &commands[i];
+        bool orders = in_order || (before->barrier && !fault(FAULT_barrier_orders_nothing, ANY_PLATFORM)) ||
+                      (command->barrier && !command->waits_for[0]);
+        if (!before->done && before->queue == command->queue && orders) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void finish(struct command *command, cl_int status)
+{
+    command->done = true;
+    attachment_of(command->event)->status = status;
+}
+
+static bool try(size_t index)
+{
+    struct command *command = &commands[index];
+    int state = dependencies(command);
+    if (command->done || (state >= 0 && waits_in_queue(index))) {
+        return false;
+    }
+    if (state < 0) {
+        finish(command, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        return true;
+    }
+    if (state == 0 || (command->ready && !command->ready(command))) {
+        return false;
+    }
+    if (command->run) {
+        command->run(command);
+    }
+    finish(command, CL_COMPLETE);
+    return true;
+}
+
+static void run_all(void)
+{
+    for (bool progress = true; progress;) {
+        progress = false;
+        for (size_t i = 0; i < command_count; i++) {
+            progress = try(i) || progress;
+        }
+    }
+    while (command_count > 0 && commands[command_count - 1].done) {
+        command_count--;
+    }
+}
+
+void commands_enqueue(enum function function, const uint64_t *arguments, struct command command)
+{
+    const uint64_t *list;
+    cl_uint count = wait_list(function, arguments, &list);
+    uint64_t *event = (uint64_t *)(uintptr_t)argument_named(function, arguments, "event");
+    command.event = usual_object(function, arguments, HANDLE_cl_event, command.queue);
+    attachment_of(command.event)->type = command.type;
+    attachment_of(command.event)->status = CL_SUBMITTED;
+    bool waits = list && !fault(FAULT_wait_list_not_waited_for, ANY_PLATFORM);
+    for (cl_uint i = 0, n = 0; waits && i < count && n < MAX_ITEMS; i++) {
+        struct object *other = object_live(list[i], HANDLE_cl_event);
+        command.waits_for[n] = other;
+        n += other != NULL;
+    }
+    if (event) {
+        *event = (uint64_t)(uintptr_t)object_handle(command.event);
+    }
+    if (command_count == MAX_COMMANDS) {
+        log_event("too many commands", NULL);
+        return;
+    }
+    commands[command_count++] = command;
+    run_all();
+}
+
+/* --- events, and commands that do nothing here --- */
+
+static cl_int set_user_event(const uint64_t *arguments)
+{
+    struct object *event = object_live(arguments[0], HANDLE_cl_event);
+    cl_int status = (cl_int)arguments[1];
+    if (config.refuses) { /* then core/events.c checks the call and calls the callbacks */
+        cl_int result = (cl_int)core_call(FUNCTION_clSetUserEventStatus, arguments);
+        if (event && event->external && result == CL_SUCCESS) {
+            event->external->status = status;
+            run_all();
+        }
+        return result;
+    }
+    if (!event || !event->external || event->external->type != CL_COMMAND_USER) {
+        return CL_INVALID_EVENT;
+    }
+    if (status > 0) {
+        return CL_INVALID_VALUE;
+    }
+    if (event->external->status <= 0) {
+        return CL_INVALID_OPERATION;
+    }
+    event->external->status = status;
+    run_all();
+    return CL_SUCCESS;
+}
+
+static bool event_info(const uint64_t *arguments, uint64_t *result)
+{
+    struct object *event = object_live(arguments[0], HANDLE_cl_event);
+    cl_uint query = (cl_uint)arguments[1];
+    if (!event || !event->external || fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM)) {
+        return false;
+    }
+    if (query == CL_EVENT_COMMAND_TYPE) {
+        *result = error_result(answer_info(arguments + 2, &event->external->type, sizeof(cl_uint)));
+    } else if (query == CL_EVENT_COMMAND_EXECUTION_STATUS) {
+        *result = error_result(answer_info(arguments + 2, &event->external->status, sizeof(cl_int)));
+    }
+    return query == CL_EVENT_COMMAND_TYPE || query == CL_EVENT_COMMAND_EXECUTION_STATUS;
+}
+
+static bool any_failed(const uint64_t *arguments)
+{
+    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[1];
+    for (cl_uint i = 0; list && i < (cl_uint)arguments[0]; i++) {
+        const struct object *event = object_live(list[i], HANDLE_cl_event);
+        if (event && event->external && event->external->status < 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct {
+    enum function function;
+    cl_uint type;
+    bool barrier;
+} plain[] = {
+    {FUNCTION_clEnqueueMarkerWithWaitList, CL_COMMAND_MARKER, false},
+    {FUNCTION_clEnqueueBarrierWithWaitList, CL_COMMAND_BARRIER, true},
+    {FUNCTION_clEnqueueNDRangeKernel, CL_COMMAND_NDRANGE_KERNEL, false},
+};
+
+static bool enqueue_plain(enum function function, const uint64_t *arguments, uint64_t *result)
+{
+    struct object *queue = object_live(arguments[0], HANDLE_cl_command_queue);
+    for (size_t i = 0; queue && i < sizeof plain / sizeof *plain; i++) {
+        if (plain[i].function == function) {
+            cl_int error = commands_check_wait_list(function, arguments, queue);
+            if (!error) {
+                struct command command = {.type = plain[i].type, .queue = queue, .barrier = plain[i].barrier};
+                commands_enqueue(function, arguments, command);
+            }
+            *result = error_result(error);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool commands_handle(enum function function, const uint64_t *arguments, uint64_t *result)
+{
+    struct object *event;
+    switch (function) {
+    case FUNCTION_clCreateUserEvent:
+        *result = core_call(function, arguments);
+        event = object_find(*result);
+        if (event) {
+            attachment_of(event)->type = CL_COMMAND_USER;
+            attachment_of(event)->status = CL_SUBMITTED;
+        }
+        return true;
+    case FUNCTION_clSetUserEventStatus:
+        *result = error_result(set_user_event(arguments));
+        return true;
+    case FUNCTION_clGetEventInfo:
+        return event_info(arguments, result);
+    case FUNCTION_clWaitForEvents:
+        *result = error_result(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        return !fault(FAULT_failed_events_forgotten, ANY_PLATFORM) && any_failed(arguments);
+    default:
+        return enqueue_plain(function, arguments, result);
+    }
+}

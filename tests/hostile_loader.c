@@ -1,0 +1,142 @@
+/* A loader that harms whoever tests it, as the variable HOSTILE says: lines NAME or NAME=VALUE, done one after the
+ * other. What begins with "greeting" is done when the library is loaded, before the probe can say anything; all else
+ * when clGetPlatformIDs is called.
+ */
+#define _GNU_SOURCE
+#include <CL/cl.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct object {
+    void *table;
+} platform;
+static unsigned long long platforms = 1, name_size = sizeof "hostile";
+
+/* What follows --socket on the command line. */
+static int probe_socket(void)
+{
+    static char line[1 << 16];
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t length = read(fd, line, sizeof line - 1);
+    close(fd);
+    for (char *at = line; at < line + length; at += strlen(at) + 1) {
+        if (strcmp(at, "--socket") == 0) {
+            return (int)strtol(at + strlen(at) + 1, NULL, 10);
+        }
+    }
+    return -1;
+}
+
+static void say(int fd, const char *text)
+{
+    if (write(fd, text, strlen(text)) < 0) {
+        _exit(90);
+    }
+}
+
+static void do_one(const char *name, const char *value)
+{
+    if (strcmp(name, "greeting") == 0 || strcmp(name, "says") == 0) {
+        say(probe_socket(), value);
+        say(probe_socket(), "\n");
+    } else if (strcmp(name, "says_without_end") == 0) {
+        for (;;) {
+            say(probe_socket(), value);
+        }
+    } else if (strcmp(name, "writes") == 0) {
+        say(STDERR_FILENO, value);
+        say(STDERR_FILENO, "\n");
+    } else if (strcmp(name, "writes_without_end") == 0) {
+        for (;;) {
+            say(STDERR_FILENO, value);
+        }
+    } else if (strcmp(name, "shell") == 0) {
+        if (system(value) < 0) {
+            _exit(91);
+        }
+    } else if (strcmp(name, "aborts") == 0) {
+        abort();
+    } else if (strcmp(name, "exits") == 0) {
+        _exit((int)strtol(value, NULL, 10));
+    } else if (strcmp(name, "hangs") == 0) {
+        for (;;) {
+            pause();
+        }
+    } else if (strcmp(name, "spins") == 0) {
+        for (volatile unsigned turns = 0;; turns++) {
+        }
+    } else if (strcmp(name, "sleeps") == 0) { /* milliseconds */
+        usleep((useconds_t)(1000 * strtol(value, NULL, 10)));
+    } else if (strcmp(name, "burns") == 0) { /* milliseconds of a processor */
+        while (clock() < strtol(value, NULL, 10) * (CLOCKS_PER_SEC / 1000)) {
+        }
+    } else if (strcmp(name, "burns_in_turn") == 0) { /* the same, by one process after the other */
+        for (long i = strtol(value, NULL, 10) / 10; i > 0; i--) {
+            pid_t child = fork();
+            if (child == 0) {
+                while (clock() < CLOCKS_PER_SEC / 100) {
+                }
+                _exit(0);
+            }
+            waitpid(child, NULL, 0);
+        }
+    } else if (strcmp(name, "platforms") == 0) {
+        platforms = strtoull(value, NULL, 0);
+    } else if (strcmp(name, "name_size") == 0) {
+        name_size = strtoull(value, NULL, 0);
+    } else {
+        _exit(92);
+    }
+}
+
+static void do_all(int at_greeting)
+{
+    char *all = strdup(getenv("HOSTILE") ? getenv("HOSTILE") : "");
+    for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n")) {
+        char *value = strchr(line, '=');
+        if (value) {
+            *value++ = '\0';
+        }
+        if ((strncmp(line, "greeting", 8) == 0) == at_greeting) {
+            do_one(line, value ? value : "");
+        }
+    }
+    free(all);
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+    do_all(1);
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint room, cl_platform_id *list, cl_uint *count)
+{
+    do_all(0);
+    for (cl_uint i = 0; list && i < room; i++) {
+        list[i] = (cl_platform_id)&platform;
+    }
+    if (count) {
+        *count = (cl_uint)platforms;
+    }
+    return CL_SUCCESS;
+}
+
+#ifndef WITHOUT_PLATFORM_INFO
+CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id of, cl_platform_info what, size_t room, void *to,
+                                                  size_t *size)
+{
+    (void)of;
+    (void)what;
+    if (to) {
+        strncpy(to, "hostile", room);
+    }
+    if (size) {
+        *size = name_size;
+    }
+    return CL_SUCCESS;
+}
+#endif

@@ -1,0 +1,116 @@
+"""The programs that write files of the build: each runs again when anything that it reads has changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.selftest.mutants.loader import FOLDER, lists
+
+ROOT = Path(__file__).parents[1]
+GENERATOR = "harness/setup/generator.py"
+
+# What some generator reads: every file of these names, wherever it lies, and the lists of the loader's faults.
+READ = (
+    *(str(path.relative_to(ROOT)) for path in lists()),
+    *("rules.toml", "calls.toml", "queries.toml", "slots.toml", "index.toml", "supplement.h"),
+    *("from_api.py", "generate.py", "headers.py", "seed.py", "families.py", "rules.py"),
+    *("symbol_versions.py", "generator.py"),
+)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository, so that files can be touched; its path has a blank."""
+    root = tmp_path_factory.mktemp("check out")
+    for name in ("CMakeLists.txt", "pyproject.toml"):
+        shutil.copy2(ROOT / name, root)
+    for name in ("cmake", "fuzz", "harness", "mock_icds", "mock_layers", "tests"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return root
+
+
+@pytest.fixture(scope="module")
+def generated(checkout: Path) -> list[str]:
+    """The files that are generated, once they have been; the environment holds another package of our name."""
+    if not shutil.which("ninja"):
+        pytest.skip("ninja is not installed, and only it can be asked")
+    other = checkout.parent / "other"
+    (other / "harness").mkdir(parents=True, exist_ok=True)
+    (other / "harness" / "__init__.py").write_text("raise SystemExit('the wrong one')\n")
+    build = checkout / "build"
+    options = ["-G", "Ninja", f"-DCLHARNESS_PYTHON={sys.executable}"]
+    subprocess.run(["cmake", "-S", checkout, "-B", build, *options], check=True, capture_output=True)
+    rules = ["ninja", "-C", str(build), "-t", "targets", "rule", "CUSTOM_COMMAND"]
+    names = subprocess.run(rules, check=True, capture_output=True, text=True).stdout.splitlines()
+    files = [name for name in names if name.endswith((".c", ".h", ".json", ".map"))]
+    assert "harness/api/api.json" in files
+    environment = os.environ | {"PYTHONPATH": str(other)}
+    subprocess.run(["ninja", "-C", build, *files], check=True, capture_output=True, env=environment)
+    return files
+
+
+def work(checkout: Path, files: list[str]) -> bool:
+    """Whether the build tool would make any of the files again."""
+    asked = subprocess.run(
+        ["ninja", "-C", checkout / "build", "-n", *files], check=True, capture_output=True, text=True
+    )
+    return "no work to do" not in asked.stdout
+
+
+def touched(checkout: Path, name: str) -> Iterator[Path]:
+    """Each file of a name, outside the build, while it is newer than anything built."""
+    for path in sorted(checkout.rglob(name)):
+        if not path.is_relative_to(checkout / "build"):
+            before = path.stat()
+            newest = (checkout / "build" / ".ninja_log").stat().st_mtime_ns + 10**10
+            os.utime(path, ns=(newest, newest))
+            yield path
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_nothing_is_generated_twice(checkout: Path, generated: list[str]) -> None:
+    """Also: the build tool can be asked, which a glob with CONFIGURE_DEPENDS would make impossible."""
+    assert not work(checkout, generated)
+    for unread in touched(checkout, "expectations/*.toml"):
+        assert not work(checkout, generated), f"{unread} is read by no generator"
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_a_generator_reads_is_a_dependency(checkout: Path, generated: list[str], name: str) -> None:
+    noticed = [work(checkout, generated) for _ in touched(checkout, name)]
+    assert noticed and all(noticed)
+
+
+def test_a_new_list_of_faults_is_noticed(checkout: Path, generated: list[str]) -> None:
+    new = checkout / FOLDER.relative_to(ROOT) / "new.toml"
+    new.touch()
+    assert work(checkout, generated)
+    new.unlink()
+
+
+def test_modules_of_the_users_pythonpath_can_be_imported(tmp_path: Path) -> None:
+    """And what is read is listed as make understands it; what lies outside the repository is not."""
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    (modules / "users_own.py").write_text("TEXT = 'found'\n")
+    (modules / "program.py").write_text(
+        "import sys, users_own\nfrom pathlib import Path\nfrom harness.errors import Exit\n"
+        "Path(sys.argv[1]).write_text(users_own.TEXT)\n"
+    )
+    output, depfile = tmp_path / "out put", tmp_path / "depfile"
+
+    command = [sys.executable, "-P", str(ROOT / GENERATOR), str(depfile), str(output), "program", str(output)]
+    subprocess.run(command, check=True, cwd=tmp_path, env={"PYTHONPATH": "modules"})
+
+    assert output.read_text() == "found"
+    target, _, read = depfile.read_text().partition(": ")
+    assert target == str(output).replace(" ", "\\ ")
+    assert f"{ROOT}/harness/errors.py" in read.split()
+    assert str(modules) not in read

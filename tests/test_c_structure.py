@@ -1,0 +1,179 @@
+"""The C files of a folder stand on floors: none needs, in a roundabout way, itself. Symbols of the object files say who
+needs whom.
+"""
+
+from __future__ import annotations
+
+import graphlib
+import itertools
+import os
+import subprocess
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT, build
+
+# Folders whose files must form no circle.
+FOLDERS = (
+    "mock_icds",
+    "mock_layers",
+    "harness/calllog",
+    pytest.param(
+        "harness/reference_loader",
+        marks=pytest.mark.xfail(
+            reason="os_linux.c unloads the loader, and layers.c asks loader.c for legacy_termination", strict=True
+        ),
+    ),
+)
+# What any of them may need, generated code included; its own files come first where both define a symbol.
+SHARED = ("harness/api", "harness/calllog")
+# Generated dispatch code that belongs to the hand-written entry points: each calls the other, as one part in two files.
+ONE_PART = {"harness/reference_loader": "clharness_dispatch.c"}
+# Folders in which every symbol that a file exports begins with the file's name, or with its folder's and its own.
+NAMED_BY_FILE = ("mock_icds", "mock_layers")
+# The entries of the API, and what their generated code calls, have names that others chose.
+NAMED_BY_OTHERS = ("cl", "component_call")
+
+# From file to file, with the symbols that the first takes from the second.
+Needs = dict[str, dict[str, set[str]]]
+
+
+class Symbols:
+    """What one source file defines for others, and what it takes from others: of all objects made of it."""
+
+    def __init__(self) -> None:
+        self.defined: set[str] = set()
+        self.taken: set[str] = set()
+
+
+def object_files(folder: str) -> dict[Path, str]:
+    """The object files that the build made in a folder, each with its source file.
+
+    Those of files that are gone since, and of copies that the build made in folders of its own, are left out.
+    """
+    files = {}
+    for path in (build().folder / folder).rglob("*.o"):
+        made_for = next((parent for parent in path.parents if parent.suffix == ".dir"), None)
+        if made_for is None:
+            continue
+        within = str(path.relative_to(made_for).with_suffix("")).replace("__", "..")  # as CMake writes it
+        source = os.path.normpath(made_for.parent.parent.relative_to(build().folder) / within)
+        exists = any((root / source).is_file() for root in (ROOT, build().folder))
+        if exists and (ROOT / source).parent.is_dir():
+            files[path] = source
+    return files
+
+
+def read_symbols(objects: Mapping[Path, str]) -> dict[str, Symbols]:
+    """The symbols of object files by source file."""
+    sources: dict[str, Symbols] = defaultdict(Symbols)
+    for path, source in objects.items():
+        listed = subprocess.run(["nm", "-P", "-g", path], capture_output=True, text=True, check=True).stdout
+        for line in listed.splitlines():
+            symbol, kind = line.split()[:2]
+            if kind.isupper():  # small letters are weak references
+                (sources[source].taken if kind == "U" else sources[source].defined).add(symbol)
+    return dict(sources)
+
+
+def needs_between(own: Mapping[str, Symbols], shared: Mapping[str, Symbols]) -> Needs:
+    """Which file needs which, by symbols that are defined in the one and taken by the other."""
+    homes: dict[str, list[str]] = {}
+    for sources in (shared, own):  # the later one wins
+        found: dict[str, list[str]] = defaultdict(list)
+        for source, symbols in sources.items():
+            for symbol in symbols.defined:
+                found[symbol].append(source)
+        homes.update(found)
+    needs: Needs = {}
+    for source, symbols in {**shared, **own}.items():
+        targets = needs.setdefault(source, {})
+        for symbol in symbols.taken - symbols.defined:
+            for home in homes.get(symbol, []):
+                targets.setdefault(home, set()).add(symbol)
+    return needs
+
+
+def circle(needs: Mapping[str, Mapping[str, set[str]]]) -> list[str]:
+    """The files of a circle in order, the first one again at the end; empty where there is none."""
+    try:
+        graphlib.TopologicalSorter({source: list(targets) for source, targets in needs.items()}).prepare()
+    except graphlib.CycleError as error:
+        return list(reversed(error.args[1]))  # graphlib goes from a file to those that need it
+    return []
+
+
+def described(files: Sequence[str], needs: Needs) -> str:
+    """A circle in words, an arrow a line."""
+    return "\n".join(
+        f"{one} needs {other} for {', '.join(sorted(needs[one][other]))}" for one, other in itertools.pairwise(files)
+    )
+
+
+def needs_of_folder(folder: str) -> Needs:
+    part = ONE_PART.get(folder)
+    own = read_symbols({path: s for path, s in object_files(folder).items() if Path(s).name != part})
+    shared = {s: symbols for other in SHARED for s, symbols in read_symbols(object_files(other)).items()}
+    return needs_between(own, {source: symbols for source, symbols in shared.items() if source not in own})
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_files_form_a_circle(folder: str) -> None:
+    needs = needs_of_folder(folder)
+    assert any(needs.values()), f"no file of {folder} needs another one: are these its object files?"
+    found = circle(needs)
+    assert not found, f"a circle of files:\n{described(found, needs)}"
+
+
+@pytest.mark.parametrize("folder", NAMED_BY_FILE)
+def test_exported_symbols_tell_their_file(folder: str) -> None:
+    sources = read_symbols(object_files(folder))
+    strays = []
+    for source, symbols in sources.items():
+        path = Path(source)
+        stem = path.stem.removeprefix("clharness_")
+        prefixes = (stem, stem.rstrip("s"), f"{path.parent.name}_{stem.rstrip('s')}", *NAMED_BY_OTHERS)
+        strays += [f"{source}: {s}" for s in sorted(symbols.defined) if not s.startswith(prefixes)]
+    assert sources
+    assert not strays, "symbols that do not tell the file they are from:\n" + "\n".join(strays)
+
+
+# --- that the checks above can fail ---
+
+
+def test_a_circle_is_found_and_named() -> None:
+    needs: Needs = {
+        "top": {"a": {"a_run"}},
+        "a": {"b": {"b_run"}, "floor": {"floor_size"}},
+        "b": {"c": {"c_run", "c_count"}},
+        "c": {"a": {"a_run"}},
+        "floor": {},
+    }
+    found = circle(needs)
+    assert found[0] == found[-1] and set(found) == {"a", "b", "c"}
+    text = described(found, needs)
+    assert "b needs c for c_count, c_run" in text and "c needs a for a_run" in text and "floor" not in text
+
+
+def test_floors_are_no_circle() -> None:
+    assert circle({"top": {"a": {"x"}, "floor": {"y"}}, "a": {"floor": {"y"}}, "floor": {}}) == []
+
+
+def test_a_circle_of_real_object_files_is_found(tmp_path: Path) -> None:
+    programs = {
+        "one": "int two(void); int one(void); int one(void) { return two(); }",
+        "two": "int one(void); int two(void); int two(void) { return one(); }",
+        "three": "int one(void); static int two(void) { return 1; } int three(void); int three(void) "
+        "{ return one() + two(); }",
+    }
+    objects = {}
+    for name, program in programs.items():
+        (tmp_path / f"{name}.c").write_text(program)
+        objects[tmp_path / f"{name}.o"] = name
+        subprocess.run([build().compiler, "-c", f"{name}.c", "-o", f"{name}.o"], cwd=tmp_path, check=True)
+    needs = needs_between(read_symbols(objects), {})
+    assert needs["three"] == {"one": {"one"}}  # a static function is its own
+    assert set(circle(needs)) == {"one", "two"}

@@ -1,0 +1,180 @@
+"""Whatever a subject does to its sandbox, nothing outside is touched, and nothing of it is left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.probe import SubjectFailure
+from harness.sandbox import Sandbox
+from harness.sandbox import sandbox as module
+from harness.sandbox.folder import OwnFolder, sweep
+from harness.sandbox.machine import is_root, scratch_root
+from harness.subject.loader import Loader
+from tests.hostile import hostile
+
+__all__ = ["hostile"]
+
+# Names of what a subject does, as commands of a shell that starts in the sandbox.
+DEEDS = {
+    "removes it": 'rm -rf "$PWD"',
+    "renames it": 'mv "$PWD" ../renamed',
+    "renames it to elsewhere": 'mv "$PWD" ../../bystander/renamed',
+    "replaces it by a link": 'mv "$PWD" ../renamed; ln -s ../bystander "$PWD"',
+    "replaces it by a link to the parent": 'mv "$PWD" ../renamed; ln -s . "$PWD"',
+    "makes links to others": "ln -s ../../bystander a; ln -s .. vendors/up; ln ../../bystander/file hard; ln -s / root",
+    "makes it unreadable": 'mkdir -p a/b/c; chmod 0 a/b/c a/b a vendors libraries "$PWD"',
+    "makes it 3,000 deep": "for n in $(seq 3000); do mkdir d; cd d; done",
+    "goes on writing": "for n in 1 2 3; do setsid sh -c 'while :; do mkdir -p x/y/z; : > x/y/z/$$; done' & done",
+    "mounts": "mkdir m n; mount -t tmpfs none m; mkdir m/in; mount --bind ../../bystander n; mount --bind n vendors",
+    "mounts over itself": 'mount --bind ../../bystander "$PWD"',
+    "mounts over a file": "touch f; mount --bind ../../bystander/file f",
+}
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int, int, bytes]]:
+    """Modes, owners and content of all that is in a folder, and of the folder itself."""
+    found = {}
+    for path in [folder, *folder.rglob("*")]:
+        state = path.lstat()
+        content = path.read_bytes() if stat.S_ISREG(state.st_mode) else b""
+        found[str(path)] = (state.st_mode, state.st_uid, state.st_ino, content)
+    return found
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with the place for sandboxes, and what has to stay as it is beside it."""
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "scratch").chmod(0o1777)
+    (tmp_path / "scratch" / "other").mkdir()
+    (tmp_path / "bystander").mkdir()
+    (tmp_path / "bystander" / "file").write_text("precious")
+    monkeypatch.setattr(module, "_swept_root", lambda: tmp_path / "scratch")
+    yield tmp_path
+    mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    left = [mount for mount in mounts if Path(mount).is_relative_to(tmp_path)]
+    for mount in reversed(left):
+        subprocess.run(["umount", "-l", mount])
+    assert not left
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_nothing_outside_is_touched(place: Path, hostile: Loader, deed: str) -> None:
+    if "mount" in deed and not is_root():
+        pytest.skip("only root can mount")
+    before = snapshot(place)
+    sandbox = Sandbox(hostile.path)
+    sandbox.vendor("a")
+    sandbox.env["HOSTILE"] = f"shell={DEEDS[deed]}"
+    with contextlib.suppress(SubjectFailure), hostile.start(sandbox) as cl:
+        assert cl.platform_count() == 1
+    sandbox.listing()
+    sandbox.keep(place.parent / f"{place.name}-kept")
+    sandbox.close()
+    assert snapshot(place) == before
+    assert not sandbox.problems
+
+
+def test_what_took_the_place_of_the_sandbox_is_not_written_to(place: Path, hostile: Loader) -> None:
+    sandbox = Sandbox(hostile.path)
+    sandbox.env["HOSTILE"] = f"shell={DEEDS['replaces it by a link']}"
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    before = snapshot(place / "bystander")
+    for write in (lambda: sandbox.file("new"), lambda: sandbox.vendor("a"), sandbox.forget_log):
+        with pytest.raises(AssertionError, match="replaced"):
+            write()
+    sandbox.close()
+    assert snapshot(place / "bystander") == before
+
+
+def test_the_place_of_sandboxes_keeps_its_mode(hostile: Loader) -> None:
+    """The place itself, such as /dev/shm, as its users have it."""
+    before = scratch_root().stat().st_mode
+    sandbox = Sandbox(hostile.path)
+    sandbox.env["HOSTILE"] = f"shell={DEEDS['removes it']}"
+    with contextlib.suppress(SubjectFailure), hostile.start(sandbox) as cl:
+        cl.platform_count()
+    sandbox.close()
+    assert not sandbox.root.exists()
+    assert scratch_root().stat().st_mode == before
+
+
+# --- copies ---
+
+
+@pytest.fixture
+def sandbox(place: Path, hostile: Loader) -> Iterator[Sandbox]:
+    made = Sandbox(hostile.path)
+    yield made
+    made.close()
+
+
+def test_a_copy_is_sparse_and_bounded(sandbox: Sandbox, tmp_path: Path) -> None:
+    with (sandbox.root / "hole").open("wb") as file:
+        file.truncate(20 << 30)
+        file.seek(10 << 30)
+        file.write(b"data")
+    (sandbox.root / "stderr").write_bytes(b"x" * (3 << 20))
+    (sandbox.root / "small").write_text("whole")
+    copy = sandbox.keep(tmp_path / "copy")
+    assert (copy / "small").read_text() == "whole"
+    with (copy / "hole").open("rb") as file:
+        file.seek(10 << 30)
+        assert file.read(5) == b"data\0"
+    assert (copy / "hole").stat().st_size == 20 << 30 and (copy / "hole").stat().st_blocks < 2000
+    assert (copy / "stderr").stat().st_size == 1 << 20
+    assert "stderr" in (copy / "left-out").read_text()
+
+
+def test_a_copy_takes_the_place_of_an_older_one(sandbox: Sandbox, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "file").touch()
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "old").symlink_to(victim)
+    sandbox.keep(tmp_path / "copy")
+    assert not (tmp_path / "copy" / "old").is_symlink() and (tmp_path / "copy" / "vendors").is_dir()
+    assert (victim / "file").exists()
+    (tmp_path / "link").symlink_to(victim)
+    sandbox.keep(tmp_path / "link")
+    assert not (tmp_path / "link").is_symlink() and (victim / "file").exists()
+
+
+def test_a_copy_has_neither_special_files_nor_privileges(sandbox: Sandbox, tmp_path: Path) -> None:
+    os.mkfifo(sandbox.root / "fifo")
+    (sandbox.root / "program").touch()
+    (sandbox.root / "program").chmod(0o4755)
+    copy = sandbox.keep(tmp_path / "copy")
+    assert not (copy / "fifo").exists()
+    assert stat.S_IMODE((copy / "program").stat().st_mode) == 0o755
+
+
+# --- what killed runs leave ---
+
+
+def test_sandboxes_of_killed_runs_are_swept(place: Path) -> None:
+    """Those that a living process holds stay, and so does what only looks like one."""
+    scratch = place / "scratch"
+    killed = "import sys, os; from pathlib import Path; from harness.sandbox.folder import OwnFolder\n"
+    killed += "folder = OwnFolder(Path(sys.argv[1]), 'case-'); (folder.path / 'file').touch(); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", killed, str(scratch)], check=False)
+    (left,) = scratch.glob("case-*")
+    assert (left / "file").exists()
+    held = OwnFolder(scratch, "case-")
+    (scratch / "case-link").symlink_to(place / "bystander")
+    (scratch / "case-file").touch()
+    sweep(scratch, "case-")
+    assert not left.exists()
+    assert held.path.exists() and (scratch / "case-link").is_symlink() and (scratch / "case-file").exists()
+    assert (place / "bystander" / "file").exists() and (scratch / "other").exists()
+    held.remove()
+    assert not held.path.exists()

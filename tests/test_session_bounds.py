@@ -1,0 +1,85 @@
+"""Whatever a subject writes without end or puts in the place of files, its case ends, and costs no more than shown."""
+
+from __future__ import annotations
+
+import resource
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.probe import Crashed, SubjectFailure
+from harness.probe.connection import Connection
+from harness.probe.output import MAX_SHOWN
+from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
+from tests.hostile import Tell, hostile, sandbox, tell
+
+__all__ = ["hostile", "sandbox", "tell"]
+
+
+def test_output_without_end_is_a_crash_of_its_own(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Connection, "file_limit", 4 << 20)
+    tell(writes_without_end="x" * 4096)
+    with pytest.raises(Crashed, match="SIGXFSZ"), hostile.start(sandbox, time_limit=60) as cl:
+        cl.platform_count()
+    assert (sandbox.root / "stderr").stat().st_size == 4 << 20
+    assert len(cl.stderr) == MAX_SHOWN
+    assert (sandbox.keep(tmp_path / "kept") / "stderr").stat().st_size == MAX_SHOWN
+
+
+def test_limits_are_those_of_the_subject_alone(hostile: Loader, sandbox: Sandbox) -> None:
+    ours = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with hostile.start(sandbox) as cl:
+        limits = Path(f"/proc/{cl.pid}/limits").read_text()
+        first_to_go = Path(f"/proc/{cl.pid}/oom_score_adj").read_text()
+    sizes = next(line for line in limits.splitlines() if line.startswith("Max file size")).split()[3:5]
+    assert sizes == [str(Connection.file_limit)] * 2
+    assert first_to_go == "1000\n"
+    assert resource.getrlimit(resource.RLIMIT_FSIZE) == ours
+
+
+REPLACED = {
+    "a FIFO": "rm {0}; mkfifo {0}",
+    "a link": "rm {0}; ln -s /etc/passwd {0}",
+    "a folder": "rm {0}; mkdir {0}",
+    "a device": "rm {0}; ln -s /dev/zero {0}",
+}
+
+
+@pytest.mark.parametrize("name", ["stderr", "stdout"])
+@pytest.mark.parametrize("what", REPLACED)
+def test_what_took_the_place_of_the_output_is_not_opened(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, what: str, name: str
+) -> None:
+    tell(writes="before", shell=REPLACED[what].format(name))
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert cl.stderr == "before"
+    assert cl.stdout == ""
+    tell()
+    with pytest.raises(SubjectFailure, match=f"replaced .*{name}"), hostile.start(sandbox):
+        pass
+
+
+def test_a_sparse_output_is_neither_read_nor_copied_whole(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, tmp_path: Path
+) -> None:
+    tell(shell="truncate -s 200M stderr", writes="after")
+    start = time.monotonic()
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert len(cl.stderr) <= MAX_SHOWN
+    assert (sandbox.keep(tmp_path / "kept") / "stderr").stat().st_blocks <= 16
+    assert time.monotonic() - start < 20
+
+
+def test_sessions_of_one_sandbox_have_each_their_own_part(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    for text in ("one", "two"):
+        tell(writes=text)
+        with hostile.start(sandbox) as cl:
+            cl.platform_count()
+            assert cl.stderr == text
+        assert cl.stderr == text

@@ -1,0 +1,109 @@
+"""A program with the privileges of another user is for its session alone: nobody else reaches it, and it goes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.build import build
+from harness.errors import UsageError
+from harness.run import replay
+from harness.sandbox import Sandbox, machine
+from harness.sandbox.machine import NOBODY, is_root
+from harness.subject.loader import Loader
+from harness.subject.search import loader_path
+
+STRANGER = 12345
+pytestmark = pytest.mark.skipif(not is_root(), reason="only root can give a program another user's privileges")
+
+
+@pytest.fixture(scope="module")
+def loader() -> Loader:
+    """One that other users can read."""
+    try:
+        return Loader(loader_path(None))
+    except UsageError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def sandbox(loader: Loader) -> Iterator[Sandbox]:
+    made = Sandbox(loader.path)
+    yield made
+    made.close()
+
+
+def privileged(folder: Path) -> list[Path]:
+    """The set-uid and set-gid programs in a folder."""
+    return [
+        path for path in folder.rglob("*") if path.is_file() and path.lstat().st_mode & (stat.S_ISUID | stat.S_ISGID)
+    ]
+
+
+def test_a_stranger_cannot_run_it(loader: Loader, sandbox: Sandbox) -> None:
+    session = loader.start(sandbox, elevated=True)
+    (program,) = privileged(sandbox.root)
+    with pytest.raises(PermissionError):
+        subprocess.run([program, "--loader", "/nonexistent"], user=STRANGER, group=STRANGER, extra_groups=[])
+    with pytest.raises(PermissionError):
+        subprocess.run([program, "--loader", "/nonexistent"], user=NOBODY, group=NOBODY, extra_groups=[])
+    with session as cl:
+        assert cl.secure
+
+
+def test_it_is_gone_when_the_session_runs(loader: Loader, sandbox: Sandbox) -> None:
+    with loader.start(sandbox, elevated=True) as cl:
+        assert cl.secure and not privileged(sandbox.root)
+        assert os.readlink(f"/proc/{cl.pid}/exe").endswith(" (deleted)")
+
+
+def test_each_session_has_its_own(loader: Loader, sandbox: Sandbox) -> None:
+    sessions = [loader.start(sandbox, elevated=True) for _ in range(2)]
+    assert len(privileged(sandbox.root)) == 2
+    with sessions[0] as one, sessions[1] as two:
+        assert one.secure and two.secure
+
+
+def test_what_a_subject_puts_in_its_place_is_not_removed(loader: Loader, sandbox: Sandbox, tmp_path: Path) -> None:
+    session = loader.start(sandbox, elevated=True)
+    (program,) = privileged(sandbox.root)
+    victim = tmp_path / program.name
+    victim.touch()
+    with session._program():
+        program.parent.rename(sandbox.root / "moved")
+        program.parent.symlink_to(tmp_path)
+    assert victim.exists() and not privileged(sandbox.root)
+
+
+def test_the_tracer_takes_its_place_where_it_cannot_be(
+    loader: Loader, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, user: int, group: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "chown", refuse)
+    if not machine.at_secure_by_tracer():
+        pytest.skip("a tracer cannot set AT_SECURE here")
+    with loader.start(sandbox, elevated=True) as cl:
+        assert cl.secure and not privileged(sandbox.root)
+    assert build().at_secure.name in cl.argv[0]
+
+
+def test_a_replay_has_the_same_privileges(loader: Loader, sandbox: Sandbox, tmp_path: Path) -> None:
+    with loader.start(sandbox, elevated=True) as cl:
+        cl.platform_count()
+        cl.command("hello")
+    kept = sandbox.keep(tmp_path / "kept")
+    assert not privileged(kept)
+    (kept / "exchange-0").write_text("\n".join(cl.exchange) + "\n")
+    (kept / "replay.sh").write_text(replay.script("case", sandbox, [cl]))
+    sandbox.close()
+    done = subprocess.run(["sh", kept / "replay.sh"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "secure=1" in done.stdout
+    assert not sandbox.root.exists()

@@ -1,0 +1,178 @@
+"""What a subject says in the place of the probe, and answers that nobody can mean, are verdicts of its case."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.check.addressed import problems_of_lists
+from harness.probe import Crashed, stacks
+from harness.probe.verdicts import ProtocolViolation
+from harness.run.cases import verdict_of
+from harness.sandbox import Sandbox
+from harness.sandbox.sandbox import LogNotWhole
+from harness.subject import capabilities
+from harness.subject.environment import environment
+from harness.subject.loader import Loader
+from tests.hostile import Tell, compile_loader, hostile, sandbox, tell
+
+__all__ = ["hostile", "sandbox", "tell"]
+
+
+# --- replies ---
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["rubbish", "ok", "ok 0x0", "ok zero", "error no symbol clGetPlatformIDs", "\x01\x80\udcff", ""],
+)
+def test_a_reply_that_the_subject_wrote(hostile: Loader, sandbox: Sandbox, tell: Tell, said: str) -> None:
+    tell(says=said)
+    with pytest.raises(ProtocolViolation) as caught, hostile.start(sandbox) as cl:
+        cl.platform_names()
+    assert verdict_of(caught.value)[0] == "crash"
+
+
+def test_a_reply_that_the_subject_wrote_last(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """It is noticed though no command follows."""
+    tell(says="ok 0x0")
+    with pytest.raises(ProtocolViolation), hostile.start(sandbox) as cl:
+        cl.clGetPlatformIDs(0, None, None)
+
+
+@pytest.mark.parametrize("said", ["x" * 4096, "ok\n" * 1000], ids=["one line", "lines"])
+def test_replies_without_end(hostile: Loader, sandbox: Sandbox, tell: Tell, said: str) -> None:
+    tell(says_without_end=said.replace("\n", "\r"))
+    start = time.monotonic()
+    with pytest.raises(ProtocolViolation), hostile.start(sandbox, time_limit=60) as cl:
+        cl.platform_count()
+    assert time.monotonic() - start < 30
+
+
+# --- answers ---
+
+
+@pytest.mark.parametrize(
+    "what", [{"platforms": "0xffffffff"}, {"platforms": "0x10001"}, {"name_size": "0x10000000000"}, {"name_size": "-1"}]
+)
+def test_an_answer_that_cannot_be_meant_is_a_failure(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, what: dict[str, str]
+) -> None:
+    tell(**what)
+    with pytest.raises(AssertionError, match="expected") as caught, hostile.start(sandbox) as cl:
+        cl.platform_names()
+    assert verdict_of(caught.value)[0] == "fail"
+
+
+def test_a_loader_without_a_function_fails(sandbox: Sandbox, tmp_path: Path) -> None:
+    loader = compile_loader(tmp_path, "-DWITHOUT_PLATFORM_INFO")
+    with pytest.raises(AssertionError, match="no symbol clGetPlatformInfo") as caught, loader.start(sandbox) as cl:
+        cl.platform_names()
+    assert verdict_of(caught.value)[0] == "fail"
+
+
+def test_a_loader_without_platforms_fails_where_lists_are_sent(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(platforms="0")
+    problems = problems_of_lists(hostile, sandbox, "clCreateContext", {"empty": [0]})
+    assert problems == ["the loader lists no platform, expected those of two vendors"]
+
+
+# --- stacks ---
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "clharness stack 1 6: rubbish",
+        "clharness stack 99999999999999999999999 6: 0x1",
+        "clharness stack 1 6:" + " 0x7" * 3000,
+        "clharness maps\nx-y r-xp zzz 00:00 0 /etc/passwd\nclharness end",
+        "clharness maps\n0-ffffffffffff r-xp 0 00:00 0 FIFO\nclharness end\nclharness stack 1 6: 0x7",
+        "clharness maps\n0-ffffffffffff r-xp 0 00:00 0 /dev/tty\nclharness end\nclharness stack 1 6: 0x7",
+    ],
+)
+def test_a_stack_that_the_subject_wrote(hostile: Loader, sandbox: Sandbox, tell: Tell, line: str) -> None:
+    line = line.replace("FIFO", str(sandbox.root / "fifo"))
+    tell(shell=f"mkfifo fifo; printf '{line}\\n' >&2".replace("\n", "\\n"), aborts="")
+    with pytest.raises(Crashed, match="SIGABRT"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+def test_names_come_from_regular_files_only(tmp_path: Path) -> None:
+    stderr = "clharness stack 1 6: 0x7\n"
+    maps = f"0-ffffffffffff r-xp 00000000 00:00 0 {tmp_path / 'link'}"
+    (tmp_path / "link").symlink_to("/dev/zero")
+    assert stacks.readable(stderr, maps) == "thread 1: 0x7 (link)"
+
+
+# --- the call log ---
+
+HARM = {
+    "removed": "rm calllog",
+    "renamed": "mv calllog other",
+    "replaced": "cp calllog other; mv other calllog",
+    "replaced by a FIFO": "rm calllog; mkfifo calllog",
+    "replaced by a link": "mv calllog other; ln -s other calllog",
+    "shortened": "truncate -s 5000 calllog",
+    "lengthened": "truncate -s 100M calllog",
+    "wiped": "head -c 1M /dev/zero | dd of=calllog conv=notrunc bs=1M 2>&-",
+    "wiped behind its start": "head -c 1M /dev/zero | dd of=calllog conv=notrunc bs=4096 seek=1 2>&-",
+    "rewound": "head -c 16 /dev/zero | dd of=calllog conv=notrunc bs=1 seek=32 2>&-",
+    "torn": "printf rubbish | dd of=calllog conv=notrunc bs=1 seek=4100 2>&-",
+    "filled": "printf '\\377\\377\\377\\377\\377\\377' | dd of=calllog conv=notrunc bs=1 seek=32 2>&-",
+}
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_a_log_that_is_not_whole_shows_no_absence(hostile: Loader, sandbox: Sandbox, tell: Tell, harm: str) -> None:
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert sandbox.log.calls("clGetPlatformIDs", by="application"), "the control: nobody harmed it"
+    tell(shell=HARM[harm])
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    with pytest.raises(LogNotWhole, match="not whole") as caught:
+        assert not sandbox.log.of("vendor")
+    assert verdict_of(caught.value)[0] == "fail"
+    assert len(sandbox.log_so_far) >= 0, "a report can be made of it"
+
+
+def test_a_line_that_a_dying_process_left_is_no_harm(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(shell=HARM["torn"], aborts="")
+    with pytest.raises(Crashed), hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert sandbox.log.torn
+
+
+def test_an_emptied_log_is_whole(hostile: Loader, sandbox: Sandbox) -> None:
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    sandbox.forget_log()
+    assert len(sandbox.log) == 0
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert len(sandbox.log.calls("clGetPlatformIDs", by="application")) == 1
+
+
+def test_a_session_that_goes_on_writes_to_the_log_that_was_forgotten(hostile: Loader, sandbox: Sandbox) -> None:
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+        sandbox.forget_log()
+        cl.platform_count()
+        assert len(sandbox.log) == 0
+
+
+def test_a_loader_is_asked_for_its_capabilities_though_it_harms_the_log(
+    hostile: Loader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is no error of the harness: the checks say what is wrong."""
+
+    def with_harm(*arguments: Any, **settings: Any) -> dict[str, str]:
+        return environment(*arguments, **settings) | {"HOSTILE": f"shell={HARM['removed']}"}
+
+    monkeypatch.setattr("harness.subject.loader.environment", with_harm)
+    capabilities.detect(hostile)
+    assert "OPENCL_LAYERS" not in hostile.facts.capabilities

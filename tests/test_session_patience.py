@@ -1,0 +1,117 @@
+"""A time limit measures the subject, and not how busy the machine is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from harness.probe import Hung, patience
+from harness.probe.patience import Meter, Starved
+from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
+from tests.hostile import Tell, hostile, sandbox, tell
+
+__all__ = ["hostile", "sandbox", "tell"]
+
+CPU = min(os.sched_getaffinity(0))
+HOGS = 9
+
+
+@pytest.fixture
+def crowd() -> Iterator[None]:
+    """One processor has ten times more to do than it can."""
+    program = f"import os\nos.sched_setaffinity(0, [{CPU}])\nprint(flush=True)\nwhile True: pass"
+    with contextlib.ExitStack() as stack:
+        for _ in range(HOGS):
+            hog = subprocess.Popen([sys.executable, "-c", program], start_new_session=True, stdout=subprocess.PIPE)
+            stack.callback(hog.wait)
+            stack.callback(hog.kill)
+            assert hog.stdout and hog.stdout.readline() == b"\n"
+            stack.callback(hog.stdout.close)
+        yield
+
+
+@pytest.mark.parametrize("work", ["burns", "burns_in_turn"])
+def test_a_starved_subject_does_not_hang(hostile: Loader, sandbox: Sandbox, tell: Tell, crowd: None, work: str) -> None:
+    """It needs less than the limit, and gets it in many times that."""
+    tell(**{work: "300"})
+    with hostile.start(sandbox, time_limit=0.6) as cl:
+        os.sched_setaffinity(cl.pid, [CPU])
+        start = time.monotonic()
+        assert cl.platform_count() == 1
+        assert time.monotonic() - start > 0.6, "the processor really was taken"
+        os.sched_setaffinity(cl.pid, os.sched_getaffinity(0))
+
+
+def test_a_subject_that_turns_in_circles_hangs_on_a_busy_machine_too(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, crowd: None
+) -> None:
+    tell(spins="")
+    start = time.monotonic()
+    with pytest.raises(Hung), hostile.start(sandbox, time_limit=0.2) as cl:
+        os.sched_setaffinity(cl.pid, [CPU])
+        cl.platform_count()
+    assert time.monotonic() - start > 0.4
+
+
+def test_a_subject_that_waits_for_nobody_hangs_on_a_busy_machine_as_soon(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, crowd: None
+) -> None:
+    tell(hangs="")
+    start = time.monotonic()
+    with pytest.raises(Hung) as caught, hostile.start(sandbox, time_limit=0.5) as cl:
+        cl.platform_count()
+    assert 0.5 <= time.monotonic() - start < 5
+    assert "pause" in caught.value.stacks
+
+
+def test_the_limit_is_one_of_each_answer(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(sleeps="200")
+    with hostile.start(sandbox, time_limit=0.5) as cl:
+        start = time.monotonic()
+        for _ in range(4):
+            assert cl.platform_count() == 1
+        assert time.monotonic() - start > 0.5
+
+
+def test_a_session_has_a_limit_too(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.probe.connection.SESSION_FACTOR", 2)
+    tell(sleeps="200")
+    with pytest.raises(Hung), hostile.start(sandbox, time_limit=0.4) as cl:
+        for _ in range(20):
+            cl.platform_count()
+
+
+def test_a_machine_that_gives_it_nothing_is_to_blame(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit by the clock on the wall is the last resort, and no verdict."""
+    monkeypatch.setattr("harness.probe.connection.wall_limit", lambda limit: 0.3)
+    monkeypatch.setattr(Meter, "look", lambda self: 0.0)
+    tell(hangs="")
+    with pytest.raises(Starved, match=r"0\.3 s"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+def test_nothing_is_looked_at_for_a_quick_answer(
+    hostile: Loader, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+
+    def threads(pid: int) -> dict[int, tuple[float, float]]:
+        looks.append(pid)
+        return {}
+
+    monkeypatch.setattr(patience, "_threads", threads)
+    monkeypatch.setattr("harness.probe.connection.FIRST_LOOK", 10.0)
+    with hostile.start(sandbox) as cl:
+        assert cl.platform_count() == 1
+    assert not looks

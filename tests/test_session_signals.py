@@ -1,0 +1,137 @@
+"""A subject cannot have any process but its own ended, and all that it started ends with its session."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.probe import AbnormalExit, Crashed
+from harness.probe.verdicts import ProtocolViolation, SubjectFailure
+from harness.sandbox import Sandbox
+from harness.subject.loader import Loader
+from tests.hostile import Tell, hostile, sandbox, tell
+
+__all__ = ["hostile", "sandbox", "tell"]
+
+# A daemon as a shell makes one: two forks, a session of its own; its number goes into the file `daemons`.
+DAEMON = "setsid sh -c 'sleep 1000 & echo $! >> daemons'"
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def daemons(sandbox: Sandbox) -> list[int]:
+    return [int(line) for line in (sandbox.root / "daemons").read_text().split()]
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the same user that has nothing to do with any case."""
+    process = subprocess.Popen(["sleep", "1000"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("named", ["-1", "0", "1", "own", "bystander", "99999999999999999999", "x"])
+def test_the_process_that_a_subject_names_is_not_signalled(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes], named: str
+) -> None:
+    ours: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: ours.append(number))
+    try:
+        number = {"own": os.getpid(), "bystander": bystander.pid}.get(named, named)
+        tell(greeting=f"ok pid={number} secure=0 linked=0")
+        with pytest.raises(ProtocolViolation, match=str(number)) as caught, hostile.start(sandbox):
+            pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert caught.value.verdict == "crash"
+    assert bystander.poll() is None and not ours
+    tell()
+    with hostile.start(sandbox) as cl:
+        assert cl.platform_names() == ["hostile"], "the control: without the greeting it is an ordinary loader"
+
+
+@pytest.mark.parametrize("system", [False, True], ids=["plain", "private root"])
+def test_a_daemon_ends_with_its_session(hostile: Loader, sandbox: Sandbox, tell: Tell, system: bool) -> None:
+    tell(shell=DAEMON)
+    with hostile.start(sandbox, system=system) as cl:
+        cl.platform_count()
+        (daemon,) = daemons(sandbox)
+        assert alive(daemon)
+    assert not alive(daemon)
+
+
+def test_a_daemon_ends_with_a_session_that_crashed(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(shell=DAEMON, aborts="")
+    with pytest.raises(SubjectFailure), hostile.start(sandbox) as cl:
+        cl.platform_count()
+    (daemon,) = daemons(sandbox)
+    assert not alive(daemon)
+
+
+def test_hundreds_of_sessions_of_their_own_end(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(shell="for n in $(seq 300); do setsid sleep 1000 & echo $! >> daemons; done")
+    with hostile.start(sandbox, time_limit=30) as cl:
+        cl.platform_count()
+    started = daemons(sandbox)
+    assert len(started) == 300
+    assert not [pid for pid in started if alive(pid)]
+
+
+def test_processes_that_start_others_for_ever_end(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """Each of a chain of processes starts the next one and is gone."""
+    (sandbox.root / "chain").write_text("echo $$ > last\nsetsid sh chain &\n")
+    tell(shell="setsid sh chain")
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    last = (sandbox.root / "last").read_text()
+    until = time.monotonic() + 0.2
+    while time.monotonic() < until:
+        assert (sandbox.root / "last").read_text() == last, "nobody writes it any more"
+
+
+def test_what_the_worker_itself_started_goes_on(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
+) -> None:
+    tell(shell=DAEMON)
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert not alive(daemons(sandbox)[0])
+    assert bystander.poll() is None
+
+
+def test_a_session_that_goes_on_keeps_its_processes(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(shell=DAEMON)
+    with hostile.start(sandbox) as first:
+        first.platform_count()
+        with hostile.start(sandbox):
+            pass
+        assert alive(daemons(sandbox)[0]) and first.platform_count() == 1
+    assert not [pid for pid in daemons(sandbox) if alive(pid)]
+
+
+def test_a_crash_is_a_crash_while_a_daemon_keeps_the_socket_open(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(shell=DAEMON, aborts="")
+    start = time.monotonic()
+    with pytest.raises(Crashed, match="SIGABRT"), hostile.start(sandbox, time_limit=20) as cl:
+        cl.platform_count()
+    assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize("code", [0, 3, 134, 255])
+def test_any_exit_code_is_an_abnormal_exit(hostile: Loader, sandbox: Sandbox, tell: Tell, code: int) -> None:
+    tell(exits=str(code))
+    with pytest.raises(AbnormalExit, match=f"exit code {code} "), hostile.start(sandbox) as cl:
+        cl.platform_count()
