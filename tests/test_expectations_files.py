@@ -32,6 +32,7 @@ def written(folder: Path, text: str, name: str = "some.toml") -> Path:
         ("!=2.3", "2.3.0", False),
         ("<=2.3", "2.3-rc1", True),  # the numbers in front decide
         (">2", "v3.0.6", True),
+        (">=2.3.1, <2.4", "2.3.2 (git)", True),
         ("", "2.3", True),
         ("", None, True),
         (">=0", "unknown", False),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import expectations as expectations_module
+from harness.deviation import Deviation
 from harness.errors import UsageError
 from harness.expectations import Expectations, load
 from harness.expectations.document import Document
@@ -42,6 +43,7 @@ def case(
     outcome: str | None = None,
     unsupported: UnsupportedKind | None = None,
     message: str = "",
+    deviates: tuple[str, ...] = (),
 ) -> CaseResult:
     return CaseResult(
         case=f"suites/discovery/test_x.py::{name}",
@@ -50,6 +52,7 @@ def case(
         outcome=outcome,
         unsupported=unsupported,
         message=message,
+        deviations=tuple(Deviation(*text.split(": ")) for text in deviates),
     )
 
 
@@ -232,12 +235,13 @@ def test_a_header_inside_a_string_does_not_confuse(path: Path) -> None:
     assert after.reason == 'opens\n[[deviation]]\nverdict = "fail"\n'
 
 
-def test_a_new_file_is_named_after_the_loader(tmp_path: Path) -> None:
+def test_a_new_file_is_for_the_version_that_ran(tmp_path: Path) -> None:
     folder = tmp_path
     hard = 'quote " backslash \\ tab\t bell \a byte \udc80'
     nothing = expectations_module.find("Some loader", "2.3.1", folder)
-    path, sayings = update(nothing, [case("t", verdict="fail", message=hard)], LOADER, True)
-    assert path == folder / "some-loader.toml"
+    asked = folder / "some-loader.toml"
+    path, sayings = update(nothing, [case("t", verdict="fail", message=hard)], LOADER, True, asked)
+    assert path == asked
     assert sayings[0] == "new file for Some loader 2.3.1"
     found = expectations_module.find("Some loader", "2.3.1", folder)
     assert found.expected([FIFO], "t").verdicts == ("fail",)
@@ -245,11 +249,24 @@ def test_a_new_file_is_named_after_the_loader(tmp_path: Path) -> None:
     assert expectations_module.find("Some loader", "2.3.2", folder).path is None
 
 
-def test_a_new_file_beside_that_of_another_version(tmp_path: Path) -> None:
-    folder = tmp_path
-    (folder / "some-loader.toml").write_text('loader = "Some loader"\nversions = ">=3"\n')
-    path, _ = update(Expectations(folder=folder), [HANGS], LOADER, True)
-    assert path == folder / "some-loader-2.3.1.toml"
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        (expectations_module.FOLDER, "loader"),
+        (expectations_module.FOLDER / "layers", "layer"),
+        (expectations_module.FOLDER / "icds", "icd"),
+    ],
+)
+def test_a_subject_that_no_file_is_about_is_not_written_into_the_checkout(folder: Path, kind: str) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    with pytest.raises(UsageError) as caught:
+        update(Expectations(folder=folder), [HANGS], LOADER | {"path": "/opt/my lib.so"}, True)
+    command = f"./clharness {kind} '/opt/my lib.so' --update-expectations --expect some-loader.toml"
+    assert str(caught.value) == (
+        "--update-expectations: no file of this project is about Some loader 2.3.1; "
+        f"name the file to write with --expect: {command}"
+    )
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
 
 
 def test_a_new_file_can_be_named(tmp_path: Path) -> None:
@@ -277,3 +294,96 @@ def test_document_set_changes_the_value_only() -> None:
     document = Document('[[deviation]]\n  verdict  =  ["hang",\n   "crash"] # why\nreason = "verdict = x"\n')
     document.set("deviation", 0, "verdict", "fail")
     assert document.render() == '[[deviation]]\n  verdict  =  "fail" # why\nreason = "verdict = x"\n'
+
+
+def test_document_keeps_entries_of_two_kinds_in_turns() -> None:
+    text = FILE + FILE[FILE.index("\n# Upstream") :].replace("DISC-LNX-011", "DISC-LNX-012")
+    document = Document(text)
+    document.set("deviation", 1, "verdict", "crash")
+    assert document.render() == text.replace('"DISC-LNX-012"\nverdict = "hang"', '"DISC-LNX-012"\nverdict = "crash"')
+
+
+def test_document_gives_every_file_of_the_project_back_as_it_is() -> None:
+    for file in (*expectations_module.FOLDER.glob("*.toml"), *expectations_module.FOLDER.glob("*/*.toml")):
+        text = file.read_text(encoding="utf-8")
+        assert Document(text).render() == text, file
+
+
+# --- which calls deviate, and how ---
+
+CRASHES = ("clFlush: SIGSEGV",)
+ANSWERS = ("clFinish: CL_SUCCESS instead of CL_INVALID_VALUE", "clFlush: SIGSEGV")
+
+
+def test_a_new_entry_lists_what_deviates(path: Path) -> None:
+    updated(path, HANGS, ACCEPTED, case("test_crlf", "DISC-LNX-013", "fail", deviates=ANSWERS))
+    assert load(path).expected(["DISC-LNX-013"], "test_crlf").deviation.deviates == ANSWERS  # type: ignore[union-attr]
+
+
+def test_an_entry_without_a_list_gets_one_and_keeps_the_rest(path: Path) -> None:
+    text, sayings = updated(path, case("test_fifo", verdict="hang", deviates=CRASHES), ACCEPTED)
+    listed = 'reason = "opens every file"\ndeviates = ["clFlush: SIGSEGV"]\n'
+    assert text == FILE.replace('reason = "opens every file"\n', listed)
+    assert sayings == ["changed deviation DISC-LNX-011: the deviates is now clFlush: SIGSEGV"]
+    assert updated(path, case("test_fifo", verdict="hang", deviates=CRASHES), ACCEPTED) == (text, [])
+
+
+def test_a_pattern_that_fits_what_deviates_is_kept(path: Path) -> None:
+    path.write_text(FILE.replace('reason = "op', 'deviates = ["cl*: SIG*"]\nreason = "op'))
+    assert updated(path, case("test_fifo", verdict="hang", deviates=CRASHES), ACCEPTED)[1] == []
+
+
+def test_cases_that_deviate_otherwise_are_taken_apart(path: Path) -> None:
+    results = [case(f"test_f[{n}]", verdict="hang", deviates=CRASHES if n < 3 else ANSWERS) for n in (1, 2, 3)]
+    _, sayings = updated(path, *results, ACCEPTED)
+    assert sayings == ["split deviation DISC-LNX-011: its cases deviate in 3 ways"]
+    after = load(path)
+    assert [(e.case, e.deviates) for e in after.entries if e.kind == "deviation"] == [
+        ("test_f[1]", CRASHES),
+        ("test_f[2]", CRASHES),
+        ("test_f[3]", ANSWERS),
+    ]
+    assert {e.reason for e in after.entries if e.kind == "deviation"} == {"opens every file"}
+
+
+def test_chance_adds_to_what_is_listed(path: Path) -> None:
+    path.write_text(FILE.replace('"hang"', '["hang", "pass"]'))
+    updated(path, case("test_fifo", verdict="hang", deviates=CRASHES), ACCEPTED)
+    updated(path, case("test_fifo", verdict="hang", deviates=ANSWERS[:1]), ACCEPTED)
+    assert load(path).entries[0].deviates == (*CRASHES, ANSWERS[0])
+
+
+def test_a_part_of_the_suite_does_not_list_for_cases_that_did_not_run(path: Path) -> None:
+    result = case("test_fifo", verdict="hang", deviates=CRASHES)
+    assert updated(path, result, ACCEPTED, whole_suite=False) == (FILE, [])
+
+
+@pytest.mark.parametrize(
+    ("red", "green", "expected"),
+    [
+        (["test_a[x-1]", "test_a[x-2]"], ["test_a[y-1]"], ["test_a[x-*]"]),
+        (["test_a[x-1]", "test_a[y-1]"], ["test_a[y-2]"], ["test_a[*-1]"]),
+        (["test_a[x-1]", "test_a[y-2]"], ["test_a[x-2]"], ["test_a[x-1]", "test_a[y-2]"]),
+        (["test_a[1]", "test_a[2]"], ["test_b"], ["test_a[*]"]),
+        (["test_a[1]", "test_b"], [], [None]),
+    ],
+)
+def test_entries_that_say_the_same_become_one(
+    path: Path, red: list[str], green: list[str], expected: list[str | None]
+) -> None:
+    entry = '\n[[deviation]]\nrequirement = "DISC-LNX-013"\ncase = "{}"\nverdict = "fail"\nreason = "r"\n'
+    path.write_text(FILE + "".join(map(entry.format, red)))
+    results = [case(name, "DISC-LNX-013", "fail", deviates=CRASHES) for name in red]
+    updated(path, HANGS, ACCEPTED, *results, *(case(name, "DISC-LNX-013") for name in green))
+    after = [e for e in load(path).entries if e.requirement == "DISC-LNX-013"]
+    assert [e.case for e in after] == expected
+    assert {(e.deviates, e.reason) for e in after} == {(CRASHES, "r")}
+
+
+def test_entries_with_comments_or_other_reasons_stay_apart(path: Path) -> None:
+    entry = '\n{}[[deviation]]\nrequirement = "DISC-LNX-013"\ncase = "test_a[{}]"\nverdict = "fail"\nreason = "{}"\n'
+    path.write_text(FILE + entry.format("", 1, "r") + entry.format("# Mind this.\n", 2, "r") + entry.format("", 3, "s"))
+    results = [case(f"test_a[{n}]", "DISC-LNX-013", "fail", deviates=CRASHES) for n in (1, 2, 3)]
+    text, _ = updated(path, HANGS, ACCEPTED, *results)
+    assert [e.case for e in load(path).entries if e.requirement == "DISC-LNX-013"] == [r.name for r in results]
+    assert "# Mind this.\n[[deviation]]" in text

@@ -154,6 +154,10 @@ def test_hangup_that_is_ignored_stays_so(number: signal.Signals, counts: bool) -
 
 def test_workers_are_out_of_reach_of_signals_for_the_whole_group() -> None:
     answers: dict[str, Any] = {}
-    with Pool(lambda task, _: os.getpgid(0), 1) as pool:
+
+    def group(_task: str, _note: object) -> int:
+        return os.getpgid(0)
+
+    with Pool(group, 1) as pool:
         pool.run(iter(["a"]), answers.__setitem__)
     assert answers["a"] != os.getpgid(0)

@@ -69,6 +69,15 @@ def test_layer_asks_no_loader_before_it_is_needed() -> None:
     assert loaders["reference"].has("OPENCL_LAYERS") and not loaders["clharness"].capabilities
 
 
+def test_reference_loader_is_taken_where_there_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subject.search, "system_loader", lambda: None)
+    run = config()
+    assert not tested.is_known(run)
+    assert tested.loader_of(run).path == Path(reference()).resolve()
+    assert tested.time_limit(run) == Loader.default_time_limit
+    assert tested.time_limit(config(icd="x")) == Icd.default_time_limit > Loader.default_time_limit
+
+
 def test_loader_is_asked_once() -> None:
     run = config(loader=reference())
     assert tested.subject(run) is tested.loader_of(run) is tested.asked_loader(run)

@@ -49,13 +49,15 @@ class Survey:
         self.sandbox = sandbox
         self.session: IcdSession | None = None
         self.objects: IcdObjects | None = None
+        self.driver = ""  # the device's CL_DRIVER_VERSION
 
     def answers(self) -> Iterator[Answer]:
         """The answers to all rows."""
         for rule in calls.rules():
             yield self._answer("rules", rule.function, str(rule), list(rule.errors), self._of_rule(rule))
         for name, recipe in calls.recipes().items():
-            yield self._answer("calls", name, " ".join(recipe.words), ["CL_SUCCESS"], self._of_call(name))
+            if name not in calls.FOREIGN_PROGRAMS:
+                yield self._answer("calls", name, " ".join(recipe.words), ["CL_SUCCESS"], self._of_call(name))
         for query in queries():
             if query.function in calls.recipes():
                 yield self._answer("queries", query.function, query.name, [_size(query)], self._of_query(query))
@@ -67,7 +69,10 @@ class Survey:
         def ask(objects: IcdObjects) -> str:
             if function == "clSVMAlloc":
                 return "CL_SUCCESS" if objects.named("svm") else "NULL"
-            return _shown(calls.prepare(objects, function), False)
+            error = calls.prepare(objects, function).make()
+            if calls.lacks(function, error):
+                raise Unsupported("loader", str(error), function)
+            return str(error)
 
         return ask
 
@@ -80,6 +85,7 @@ class Survey:
             call = calls.prepare(objects, query.function)
             call.arguments[-4:] = [query.number, 0, None, size]
             error = call.make()
+            calls.require_answer(query, error)
             if error != CL.SUCCESS:
                 return str(error)
             return _size(query) if query.fits(size.u64()) else f"{size.u64()} bytes"
@@ -97,6 +103,7 @@ class Survey:
             if self.session is None or self.objects is None:
                 self.session = self.icd.open(self.sandbox).__enter__()
                 self.objects = self.session.objects(self.session.some_platforms()[0])
+                self.driver = self.driver or _driver(self.objects)
             self.session.deadline = time.monotonic() + self.session.time_limit
             answer = ask(self.objects)
         except Unsupported as error:
@@ -115,6 +122,12 @@ class Survey:
         if self.session is not None:
             self.session.__exit__(RuntimeError, None, None)  # killed, not asked to end
         self.session = self.objects = None
+
+
+def _driver(objects: IcdObjects) -> str:
+    text = objects.session.buffer(256, 0)
+    objects.session.call("clGetDeviceInfo", objects.device, CL.DRIVER_VERSION, 256, text, None)
+    return text.text()
 
 
 def _shown(call: calls.Call, pointer: bool) -> str:
@@ -150,7 +163,7 @@ def main(arguments: list[str]) -> int:
     finally:
         sandbox.close()
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    about = {"name": options.name, "platform": icd.facts.name, "version": icd.facts.version}
+    about = {"name": options.name, "platform": icd.facts.name, "version": icd.facts.version or survey.driver}
     options.out.write_text(json.dumps({**about, "answers": answers}, indent=1) + "\n")
     print(f"{options.name}: {sum(answer['agrees'] is True for answer in answers)} of {len(answers)} rows as expected")
     return 0

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     # --- a session: calls, values, how it can end ---
     from harness.probe.convenience import CallFailed
+    from harness.probe.deviations import Parts
     from harness.probe.session import CANARY, CommandError, Session
     from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack
     from harness.probe.verdicts import Crashed, Leaked, SubjectFailure
@@ -86,7 +87,7 @@ if TYPE_CHECKING:
     # --- its property lists ---
     from harness.check.icd.creators import (
         Answer, BUFFER, CONTEXT, CONTEXTS, CREATORS, FROM_TYPE, HIGH, IMAGE, LOW, MED, MEMORY, OLDER, QUEUE,
-        QUEUES, QUEUE_KHR, SAMPLER, Lists, listed, lists_of, orders, shown,
+        QUEUES, QUEUE_KHR, SAMPLER, Creator, creators_of, list_of, orders, shown,
     )
 
     # --- its sharing with OpenGL, its external memory and semaphores ---

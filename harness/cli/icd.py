@@ -24,6 +24,7 @@ EXAMPLE = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes (harness.cli.main)."""
     parser.add_argument("file", metavar="FILE", help="library, .icd file, or name of an installed .icd file")
     add_loader_argument(parser, "the ICD", "the reference loader; default: the system's, and what ci/loaders fetched")
     parser.add_argument(
@@ -66,6 +67,7 @@ def _empty_folder(text: str) -> Path:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
     folders = folders_of_checks(Icd)
     options = [f"{Icd.option}={library_path(str(find_library(args.file)), 'an ICD, such as build/libmyvendor.so')}"]
     loaders = [library_path(path) for path in args.loader] if args.loader else loaders_of_the_machine()

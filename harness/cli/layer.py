@@ -18,6 +18,7 @@ EXAMPLE = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes (harness.cli.main)."""
     parser.add_argument("path", metavar="PATH", help="library of the layer")
     add_loader_argument(parser, "the layer")
     parser.add_argument(
@@ -52,6 +53,7 @@ def folders_of_checks(kind: type[Subject]) -> list[Path]:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
     folders = folders_of_checks(Layer)
     options = [f"{Layer.option}={library_path(args.path, 'a layer, such as build/libmylayer.so')}"]
     options += [f"--through={library_path(path)}" for path in args.loader]

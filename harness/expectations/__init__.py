@@ -2,7 +2,8 @@
 
 One TOML file holds what is known of one loader in one range of versions. An entry names a requirement and,
 where needed, cases by a pattern in which only `*` and `?` are special: pytest's brackets stand for
-themselves.
+themselves. `deviates` lists which calls or parameters of such a case deviate, and how, by patterns of the same
+kind ("num_devices=0: CL_SUCCESS instead of CL_INVALID_VALUE"): any other deviation in the case is unexpected.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from harness.deviation import Deviation
 from harness.errors import UsageError
 from harness.expectations.versions import matches
 from harness.requirements.catalogue import catalogue
@@ -23,9 +25,11 @@ FOLDER = Path(__file__).parent  # of loaders; other kinds of subjects have folde
 # "error" is missing on purpose: trouble of the harness is never what one expects of a loader.
 EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
 
+TO_BE_EXPLAINED = "to be explained"  # how the reason of an entry begins that nobody has given one
+
 _HEAD_KEYS = {"loader", "versions", "capabilities", "deviation", "outcome"}
 _ENTRY_KEYS = {
-    "deviation": {"requirement", "case", "verdict", "reason", "link", "versions"},
+    "deviation": {"requirement", "case", "verdict", "deviates", "reason", "link", "versions"},
     "outcome": {"requirement", "case", "outcome", "reason", "link", "versions"},
 }
 
@@ -43,6 +47,23 @@ class Entry:
     reason: str | None
     link: str | None
     versions: str
+    deviates: tuple[str, ...] | None = None  # patterns on "what: how"; None, of older files: whatever has the verdict
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether its reason still has to be written."""
+        return (self.reason or "").startswith(TO_BE_EXPLAINED)
+
+    def unlisted(self, deviations: Sequence[Deviation]) -> list[Deviation]:
+        """The deviations that the entry does not list."""
+        patterns = self.deviates
+        return [] if patterns is None else [d for d in deviations if not any(map(d.fits, patterns))]
+
+    def gone(self, deviations: Sequence[Deviation]) -> list[str]:
+        """What the entry lists and is not there any more. Of an entry with several verdicts, what happens is chance."""
+        if len(self.verdicts) > 1:
+            return []
+        return [pattern for pattern in self.deviates or () if not any(d.fits(pattern) for d in deviations)]
 
     @property
     def id(self) -> str:
@@ -199,7 +220,15 @@ def _entry(path: Path, kind: str, number: int, table: Any) -> Entry:
         reason=text(path, where, table, "reason") if deviation else optional_text(path, where, table, "reason"),
         link=optional_text(path, where, table, "link"),
         versions=_versions(path, where, table),
+        deviates=_deviates(path, where, table) if "deviates" in table else None,
     )
+
+
+def _deviates(path: Path, where: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+    value = table["deviates"]
+    if not isinstance(value, list) or not value or not all(isinstance(p, str) and p.strip() for p in value):
+        wrong(path, where, 'needs `deviates` as a list of "what: how"; records of a run show what to write')
+    return tuple(value)
 
 
 def _verdicts(path: Path, where: str, table: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,16 +1,20 @@
-"""The text of an expectation file, edited entry by entry so that comments and layout survive.
+"""The text of an expectation file, edited entry by entry so that comments, order and layout of the others survive.
 
-An entry's block reaches from its header, `[[deviation]]` or `[[outcome]]`, to the next; comment lines right
-above the header belong to it. The result is checked against the tables that it has to hold; should the
-editing have gone wrong, which an unusual layout can cause, the tables are written afresh and the comments are
-lost.
+tomlkit keeps all of these within one array of tables, but gathers entries of two kinds that take turns, and knows no
+comment as that of the entry below it. So each entry is a document of its own: its header, `[[deviation]]` or
+`[[outcome]]`, what follows up to the next header, and the comment lines right above.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
+from collections.abc import Mapping
 from typing import Any
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT
 
 Table = dict[str, Any]
 
@@ -21,100 +25,101 @@ _KINDS = ("deviation", "outcome")
 class Document:
     """Entries are known by kind and by the position in their kind that they had when the file was read."""
 
-    def __init__(self, text: str) -> None:
-        self._head, self._blocks = _split(text)
-        tables = tomllib.loads(text)
-        self._top: Table = {k: v for k, v in tables.items() if k not in _KINDS}
-        self._tables: dict[tuple[str, int], list[Table]] = {
-            (kind, n): [table] for kind in _KINDS for n, table in enumerate(tables.get(kind, []))
-        }
+    def __init__(self, text: str = "") -> None:
+        head, *blocks = _split(text)
+        self.head = tomlkit.parse(head)
+        self._blocks: dict[tuple[str, int], list[TOMLDocument]] = {}
+        for kind in _KINDS:  # entries in a single array, without headers of their own
+            for table in self.head.pop(kind, []):
+                self._blocks[self._next(kind)] = [_entry(kind, table)]
+        for block in map(tomlkit.parse, blocks):
+            self._blocks[self._next(_kind(block))] = [block]
 
-    @staticmethod
-    def assignment(key: str, value: object) -> str:
-        return f"{key} = {_value(value)}\n"
+    def _next(self, kind: str) -> tuple[str, int]:
+        return kind, sum(k == kind for k, _ in self._blocks)
 
     def remove(self, kind: str, number: int) -> None:
         self.replace(kind, number, [])
 
     def replace(self, kind: str, number: int, tables: list[Table]) -> None:
         """Puts other entries in the place of one; its comment stays above the first."""
-        block = self._blocks.get((kind, number), "")
-        self._tables[kind, number] = tables
-        lines = block.splitlines(keepends=True)
-        above = "".join(lines[: next((n for n, line in enumerate(lines) if _HEADER.match(line)), 0)])
-        self._blocks[kind, number] = (above if tables else "") + "\n".join(_entry(kind, t) for t in tables)
-        if tables:
-            self._blocks[kind, number] += "\n"
+        above = _above(self._blocks[kind, number][0])
+        blocks = [_entry(kind, table) for table in tables]
+        self._blocks[kind, number] = [tomlkit.parse(above + tomlkit.dumps(blocks[0])), *blocks[1:]] if blocks else []
 
     def set(self, kind: str, number: int, key: str, value: object) -> None:
-        """Changes one value, on its line."""
-        self._tables[kind, number] = [table | {key: value} for table in self._tables[kind, number]]
-        line = re.compile(rf"^(\s*{re.escape(key)}\s*=\s*)(\[.*?\]|\"[^\"\n]*\"|'[^'\n]*')", re.M | re.S)
-        block = self._blocks.get((kind, number), "")
-        self._blocks[kind, number] = line.sub(lambda m: m.group(1) + _value(value), block, count=1)
+        """Changes or adds one value; a comment on its line stays."""
+        for block in self._blocks[kind, number]:
+            entries = block[kind]
+            assert isinstance(entries, AoT)
+            entries[0][key] = _plain(value)
 
     def append(self, kind: str, table: Table) -> None:
-        number = 1 + max((n for k, n in self._tables if k == kind), default=-1)
-        self._tables[kind, number] = [table]
-        self._blocks[kind, number] = _entry(kind, table) + "\n"
+        self._blocks[self._next(kind)] = [_entry(kind, table)]
+
+    def single(self, kind: str) -> list[tuple[int, Table]]:
+        """The entries of a kind that were not replaced by several, with their numbers."""
+        blocks = ((number, blocks) for (k, number), blocks in self._blocks.items() if k == kind and len(blocks) == 1)
+        return [(number, block[0].unwrap()[kind][0]) for number, block in blocks]
+
+    def has_comment(self, kind: str, number: int) -> bool:
+        """Whether a comment stands above the entry."""
+        return any("#" in _above(block) for block in self._blocks[kind, number][:1])
 
     def render(self) -> str:
-        """The text; it always holds exactly the tables asked for."""
-        kept = [block for key, block in self._blocks.items() if self._tables.get(key)]
-        text = "\n".join(part.strip("\n") + "\n" for part in [self._head, *kept] if part.strip())
-        wanted = self._wanted()
-        try:
-            if tomllib.loads(text) == wanted:
-                return text
-        except tomllib.TOMLDecodeError:
-            pass
-        head = "".join(self.assignment(key, value) for key, value in self._top.items())
-        return "\n".join([head, *(_entry(kind, t) for kind in _KINDS for t in wanted.get(kind, []))])
-
-    def _wanted(self) -> Table:
-        wanted = dict(self._top)
-        for kind in _KINDS:
-            keys = sorted(key for key in self._tables if key[0] == kind)
-            if tables := [table for key in keys for table in self._tables[key]]:
-                wanted[kind] = tables
-        return wanted
+        documents = [self.head, *(block for blocks in self._blocks.values() for block in blocks)]
+        texts = (tomlkit.dumps(document).strip("\n") for document in documents)
+        return "\n\n".join(text for text in texts if text.strip()) + "\n"
 
 
-def _split(text: str) -> tuple[str, dict[tuple[str, int], str]]:
-    """The head of the file, and the block of each entry in the order of the file."""
+def _split(text: str) -> list[str]:
+    """The head of the file, then the block of each entry. A line in a long string can look like a header: what does
+    not stand by itself as TOML is not a block."""
     lines = text.splitlines(keepends=True)
-    starts: list[tuple[int, str]] = []
+    starts = [0]
     for number, line in enumerate(lines):
-        if match := _HEADER.fullmatch(line.rstrip("\n")):
+        if _HEADER.fullmatch(line.rstrip("\n")):
             start = number
-            while start > 0 and lines[start - 1].lstrip().startswith("#"):
+            while start > starts[-1] and lines[start - 1].lstrip().startswith("#"):
                 start -= 1
-            starts.append((start, match.group(1)))
-    blocks: dict[tuple[str, int], str] = {}
-    counts = dict.fromkeys(_KINDS, 0)
-    ends = [start for start, _ in starts[1:]] + [len(lines)] * bool(starts)
-    for (start, kind), end in zip(starts, ends, strict=True):
-        blocks[kind, counts[kind]] = "".join(lines[start:end])
-        counts[kind] += 1
-    return "".join(lines[: starts[0][0] if starts else len(lines)]), blocks
+            if _stands(lines[starts[-1] : start]):
+                starts.append(start)
+    return ["".join(lines[a:b]) for a, b in zip(starts, [*starts[1:], len(lines)], strict=True)]
 
 
-def _entry(kind: str, table: Table) -> str:
-    return f"[[{kind}]]\n" + "".join(Document.assignment(key, value) for key, value in table.items())
+def _stands(lines: list[str]) -> bool:
+    try:
+        tomlkit.parse("".join(lines))
+    except TOMLKitError:
+        return False
+    return True
 
 
-def _value(value: object) -> str:
-    """A string or a list of strings as TOML."""
+def _kind(block: TOMLDocument) -> str:
+    return next(kind for kind in _KINDS if kind in block)
+
+
+def _above(block: TOMLDocument) -> str:
+    """The comment lines above the header."""
+    text = tomlkit.dumps(block)
+    return text[: text.index("[[")] if text.lstrip().startswith("#") else ""
+
+
+def _entry(kind: str, table: Mapping[str, Any]) -> TOMLDocument:
+    entries = tomlkit.aot()
+    entry = tomlkit.table()
+    for key, value in table.items():
+        entry.add(key, _plain(value))
+    entries.append(entry)
+    document = tomlkit.document()
+    document.add(kind, entries)
+    return document
+
+
+def _plain(value: object) -> Any:
+    """A string or a list of strings for tomlkit; halves of characters, which no file can hold, become `?`."""
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
-    out = []
-    for char in str(value):
-        code = ord(char)
-        if 0xD800 <= code < 0xE000:
-            out.append("?")
-        elif char not in escapes and (code < 0x20 or code == 0x7F):
-            out.append(f"\\u{code:04x}")
-        else:
-            out.append(escapes.get(char, char))
-    return '"' + "".join(out) + '"'
+        array = tomlkit.array()
+        array.extend(_plain(part) for part in value)
+        return array.multiline(sum(map(len, map(str, value))) > 90)
+    return tomlkit.string(str(value).encode(errors="replace").decode()) if isinstance(value, str) else value

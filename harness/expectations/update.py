@@ -1,22 +1,25 @@
 """Brings an expectation file up to what a run showed (`--update-expectations`).
 
 What the run did not judge is left alone, and so are comments, order and layout of the other entries: the new
-file is the old text with the blocks of changed entries edited. Entries that say of several cases what now
-holds for some of them only are replaced by one entry for each that still deviates.
+file is the old text with the blocks of changed entries edited. Each entry says which calls or parameters deviate and
+how. An entry whose cases no longer agree is replaced by one for each way in which they deviate; new entries, and
+old ones that say the same of several cases, are as few as patterns allow.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import UsageError
-from harness.expectations import Entry, Expectations, load
+from harness.expectations import TO_BE_EXPLAINED, Entry, Expectations, load
 from harness.expectations.document import Document
+from harness.expectations.folding import patterns
 from harness.requirements.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -24,183 +27,262 @@ if TYPE_CHECKING:
 
 Table = dict[str, Any]
 
+RED = ("fail", "crash", "hang", "leak")
+
 
 def update(
     expectations: Expectations,
     results: Sequence[CaseResult],
-    loader: Mapping[str, Any],
+    subject: Mapping[str, Any],
     whole_suite: bool,
     path: Path | None = None,
 ) -> tuple[Path, list[str]]:
     """Writes the file; returns its path and one sentence for each change.
 
-    `loader` are the facts about the loader. `path` is where the file goes when there is none yet; by default
-    it is named after the loader. Without `whole_suite`, entries that may stand for cases that did not run are
-    kept.
+    `subject` are the facts about what was tested. `path` is where the file goes when there is none yet: none is added
+    to the checkout unasked. Without `whole_suite`, entries that may stand for cases that did not run are kept.
     """
-    document, target = _open(expectations, loader, path)
-    judged = [r for r in results if r.requirements and _is_evidence(r)]
-    sayings: list[str] = []
-    _revise(document, expectations, judged, results, whole_suite, sayings)
-    _append(document, expectations, judged, whole_suite, sayings)
+    document, target = _open(expectations, subject, path)
+    change = _Update(document, expectations, results, whole_suite)
+    change.revise()
+    change.append()
     if whole_suite:
-        for entry in expectations.stale((r.requirements, r.name) for r in results):
-            document.remove(entry.kind, entry.number)
-            sayings.append(f"removed {entry.id}: no case has it")
+        change.fold()
+        change.remove_stale()
     if expectations.path is None:
-        sayings.insert(0, f"new file for {loader.get('name')} {loader.get('version') or ''}".rstrip())
-    if sayings:
+        change.sayings.insert(0, f"new file for {subject.get('name')} {subject.get('version') or ''}".rstrip())
+    if change.sayings:
         _write(target, document.render())
-    return target, sayings
+    return target, change.sayings
+
+
+def _open(expectations: Expectations, subject: Mapping[str, Any], path: Path | None) -> tuple[Document, Path]:
+    if expectations.path is not None:
+        return Document(expectations.path.read_text(encoding="utf-8")), expectations.path
+    refuse_unasked(expectations, subject, path)
+    assert path is not None
+    name, version = str(subject.get("name") or "unknown"), str(subject.get("version") or "")
+    document = Document(f"# What is known about {name}: accepted deviations and outcomes in the grey areas.\n\n")
+    document.head["loader"] = name
+    if re.match(r"\d", version):
+        document.head["versions"] = "==" + version
+    if path.exists():
+        raise UsageError(f"{path} exists and does not hold for {name} {version}; correct its `versions`")
+    return document, path
+
+
+def refuse_unasked(expectations: Expectations, subject: Mapping[str, Any], path: Path | None) -> None:
+    """Raises UsageError where an update would have to add a file to the checkout: of a subject that none is about."""
+    if expectations.path is not None or path is not None:
+        return
+    name, version = str(subject.get("name") or "unknown"), str(subject.get("version") or "")
+    kind = {"layers": "layer", "icds": "icd"}.get(expectations.folder.name, "loader")
+    file = (re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or kind) + ".toml"
+    command = ["./clharness", kind, str(subject.get("path") or "PATH"), "--update-expectations", "--expect", file]
+    raise UsageError(
+        f"--update-expectations: no file of this project is about {f'{name} {version}'.strip()}; "
+        f"name the file to write with --expect: {shlex.join(command)}"
+    )
+
+
+class _Update:
+    """The changes of one document by one run; `sayings` has a sentence for each."""
+
+    def __init__(
+        self, document: Document, expectations: Expectations, results: Sequence[CaseResult], whole_suite: bool
+    ) -> None:
+        self.document = document
+        self.expectations = expectations
+        self.results = results
+        self.whole_suite = whole_suite
+        self.judged = [r for r in results if r.requirements and _is_evidence(r)]
+        self.sayings: list[str] = []
+
+    # --- entries that decided a case of this run ---
+
+    def revise(self) -> None:
+        decided: dict[Entry, list[CaseResult]] = defaultdict(list)
+        unjudged: set[Entry] = set()
+        evidence = {id(r) for r in self.judged}
+        for result in self.results:
+            expected = self.expectations.expected(result.requirements, result.name)
+            for entry in filter(None, (expected.deviation, expected.pin)):
+                if id(result) in evidence and (entry.kind == "deviation" or result.outcome is not None):
+                    decided[entry].append(result)
+                else:
+                    unjudged.add(entry)
+        for entry, cases in decided.items():
+            if all(_holds(entry, r) for r in cases):
+                continue
+            partly = _is_pattern(entry) and (not self.whole_suite or entry in unjudged)
+            if partly and all(_agrees(entry, r) for r in cases):
+                continue  # it holds, and only lacks the list of what deviates
+            if partly:
+                self.sayings.append(f"left {entry.id} alone, though it no longer holds: not all its cases were judged")
+            elif entry.kind == "outcome":
+                self._revise_outcome(entry, cases)
+            else:
+                self._revise_deviation(entry, cases)
+
+    def _revise_outcome(self, entry: Entry, cases: Sequence[CaseResult]) -> None:
+        if len({r.outcome for r in cases}) == 1:
+            self._set(entry, "outcome", cases[0].outcome)
+        else:
+            self._split(entry, cases, cases)
+
+    def _revise_deviation(self, entry: Entry, cases: Sequence[CaseResult]) -> None:
+        deviating = [r for r in cases if r.verdict != "pass"]
+        if not deviating:
+            self.document.remove(entry.kind, entry.number)
+            self.sayings.append(f"removed {entry.id}: its cases pass")
+        elif len(entry.verdicts) > 1 and all(r.verdict in entry.verdicts for r in cases):
+            happened = [text for r in deviating for text in _texts(r)]
+            self._set(entry, "deviates", list(dict.fromkeys([*(entry.deviates or ()), *happened])))
+        elif len(deviating) == len(cases) and len({_cause(r) for r in cases}) == 1:
+            if cases[0].verdict not in entry.verdicts:
+                self._set(entry, "verdict", cases[0].verdict)
+            if texts := _texts(cases[0]):
+                self._set(entry, "deviates", texts)
+        else:
+            self._split(entry, deviating, cases)
+
+    def _set(self, entry: Entry, key: str, value: str | list[str] | None) -> None:
+        self.document.set(entry.kind, entry.number, key, value)
+        shown = "; ".join(value) if isinstance(value, list) else value
+        self.sayings.append(f"changed {entry.id}: the {key} is now {shown}")
+
+    def _split(self, entry: Entry, deviating: Sequence[CaseResult], cases: Sequence[CaseResult]) -> None:
+        """Replaces an entry by one for each cause among the cases that deviate."""
+        tables = []
+        for group in _grouped(deviating, _outcome if entry.kind == "outcome" else _cause):
+            for pattern, _ in self._patterns(entry.requirement, group):
+                tables.append(_narrowed(entry, pattern, group[0]))
+        self.document.replace(entry.kind, entry.number, tables)
+        if len(deviating) < len(cases):
+            self.sayings.append(f"narrowed {entry.id} to {len(deviating)} of its {len(cases)} cases")
+        else:
+            self.sayings.append(f"split {entry.id}: its cases deviate in {len(tables)} ways")
+
+    # --- what no entry covers ---
+
+    def append(self) -> None:
+        """Adds entries: first all deviations, then all outcomes."""
+        expected = {id(r): self.expectations.expected(r.requirements, r.name) for r in self.judged}
+        order = list(catalogue())
+        ordered = sorted(self.judged, key=lambda r: (order.index(r.requirements[0]), r.name))
+        deviating = [r for r in ordered if r.verdict != "pass" and not expected[id(r)].deviation]
+        unpinned = [r for r in ordered if r.outcome is not None and not expected[id(r)].pin]
+        for group in _grouped(deviating, lambda r: (r.requirements[0], _cause(r))):
+            first = (group[0].reason or group[0].message).strip().partition("\n")[0]
+            table: Table = {"verdict": group[0].verdict, "deviates": _texts(group[0])}
+            table["reason"] = f"{TO_BE_EXPLAINED}: {first}" if first else TO_BE_EXPLAINED
+            self._append("deviation", group, table, f"added {group[0].verdict} for")
+        for group in _grouped(unpinned, lambda r: (r.requirements[0], r.outcome)):
+            self._append("outcome", group, {"outcome": group[0].outcome}, f"pinned {group[0].outcome!r} for")
+
+    def _append(self, kind: str, group: Sequence[CaseResult], table: Table, saying: str) -> None:
+        requirement = group[0].requirements[0]
+        for pattern, _ in self._patterns(requirement, group):
+            full = {"requirement": requirement, "case": pattern, **table}
+            self.document.append(kind, {key: value for key, value in full.items() if value})
+            self.sayings.append(f"{saying} {requirement} {pattern or ''}".rstrip())
+
+    def _patterns(self, requirement: str, group: Sequence[CaseResult]) -> list[tuple[str | None, list[str]]]:
+        names = [r.name for r in group]
+        return patterns(names, self._kin(requirement)) if self.whole_suite else [(name, [name]) for name in names]
+
+    def _kin(self, requirement: str) -> list[str]:
+        return [r.name for r in self.judged if requirement in r.requirements]
+
+    # --- the whole file ---
+
+    def fold(self) -> None:
+        """Makes one entry of those for single cases that say the same."""
+        alike: dict[Hashable, list[tuple[int, Table]]] = defaultdict(list)
+        for number, table in self.document.single("deviation"):
+            if "case" in table and not self.document.has_comment("deviation", number):
+                said = (key for key in sorted(table) if key != "case")
+                alike[tuple((key, str(table[key])) for key in said)].append((number, table))
+        for entries in alike.values():
+            requirement = str(entries[0][1]["requirement"])
+            names = [str(table["case"]) for _, table in entries]
+            kin = self._kin(requirement)
+            if len(names) < 2 or not set(names) <= set(kin):
+                continue
+            chosen = patterns(names, kin)
+            if len(chosen) < len(names):
+                tables = [entries[0][1] | {"case": pattern} for pattern, _ in chosen if pattern]
+                tables += [{k: v for k, v in entries[0][1].items() if k != "case"} for p, _ in chosen if p is None]
+                self.document.replace("deviation", entries[0][0], tables)
+                for number, _ in entries[1:]:
+                    self.document.remove("deviation", number)
+                self.sayings.append(f"folded {len(names)} entries for {requirement} into {len(chosen)}")
+
+    def remove_stale(self) -> None:
+        for entry in self.expectations.stale((r.requirements, r.name) for r in self.results):
+            self.document.remove(entry.kind, entry.number)
+            self.sayings.append(f"removed {entry.id}: no case has it")
 
 
 def _is_evidence(result: CaseResult) -> bool:
-    """Whether a result says something about the loader, and not about the harness or this machine."""
+    """Whether a result says something about the subject, and not about the harness or this machine."""
     return result.verdict != "error" and result.unsupported != "machine"
 
 
-def _open(expectations: Expectations, loader: Mapping[str, Any], path: Path | None) -> tuple[Document, Path]:
-    if expectations.path is not None:
-        return Document(expectations.path.read_text(encoding="utf-8")), expectations.path
-    name, version = str(loader.get("name") or "unknown"), str(loader.get("version") or "")
-    if name == "unknown" and path is None:
-        raise UsageError(
-            "--update-expectations: this loader does not tell its name, so no file would be found for it; "
-            "name the file to write with --expect"
-        )
-    head = f"# What is known about {name}: accepted deviations and outcomes in the grey areas.\n\n"
-    head += Document.assignment("loader", name)
-    if re.match(r"\d", version):
-        head += Document.assignment("versions", "==" + version)
-    slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
-    if path is None:
-        path = expectations.folder / f"{slug}.toml"
-        if path.exists():
-            path = expectations.folder / f"{slug}-{version}.toml"
-    if path.exists():
-        raise UsageError(f"{path} exists and does not hold for {name} {version}; correct its `versions`")
-    return Document(head), path
+def _is_pattern(entry: Entry) -> bool:
+    return entry.case is None or "*" in entry.case or "?" in entry.case
 
 
-def _revise(
-    document: Document,
-    expectations: Expectations,
-    judged: Sequence[CaseResult],
-    results: Sequence[CaseResult],
-    whole_suite: bool,
-    sayings: list[str],
-) -> None:
-    """Edits the entries that decided a case of this run."""
-    decided: dict[Entry, list[CaseResult]] = defaultdict(list)
-    unjudged: set[Entry] = set()
-    evidence = {id(r) for r in judged}
+def _agrees(entry: Entry, result: CaseResult) -> bool:
+    """Whether a result is one that the entry accepts."""
+    if entry.kind == "outcome":
+        return result.outcome == entry.outcome
+    red = result.verdict in RED
+    return result.verdict in entry.verdicts and not (
+        red and (entry.unlisted(result.deviations) or entry.gone(result.deviations))
+    )
+
+
+def _holds(entry: Entry, result: CaseResult) -> bool:
+    """Whether it accepts the result, and lists what deviates in it."""
+    lacks = entry.kind == "deviation" and entry.deviates is None and bool(result.deviations)
+    return _agrees(entry, result) and not lacks
+
+
+def _texts(result: CaseResult) -> list[str]:
+    """What deviates in a case, as entries list it."""
+    return list(dict.fromkeys(map(str, result.deviations)))
+
+
+def _cause(result: CaseResult) -> Hashable:
+    """What cases have to share for one entry."""
+    return result.verdict, frozenset(_texts(result))
+
+
+def _outcome(result: CaseResult) -> Hashable:
+    return result.outcome
+
+
+def _grouped(results: Sequence[CaseResult], key: Callable[[CaseResult], Hashable]) -> Collection[list[CaseResult]]:
+    groups: dict[Hashable, list[CaseResult]] = defaultdict(list)
     for result in results:
-        expected = expectations.expected(result.requirements, result.name)
-        for entry in filter(None, (expected.deviation, expected.pin)):
-            if id(result) in evidence and (entry.kind == "deviation" or result.outcome is not None):
-                decided[entry].append(result)
-            else:
-                unjudged.add(entry)
-    for entry, cases in decided.items():
-        says = _verdict if entry.kind == "deviation" else _outcome
-        deviating = [r for r in cases if says(r) != "pass" or entry.kind == "outcome"]
-        accepted = entry.verdicts if entry.kind == "deviation" else (entry.outcome,)
-        if all(says(r) in accepted for r in cases):
-            continue
-        pattern = entry.case is None or "*" in entry.case or "?" in entry.case
-        if pattern and (not whole_suite or entry in unjudged):
-            sayings.append(f"left {entry.id} alone, though it no longer holds: not all its cases were judged")
-            continue
-        if not deviating:
-            document.remove(entry.kind, entry.number)
-            sayings.append(f"removed {entry.id}: its cases pass")
-        elif len({says(r) for r in cases}) == 1:
-            key = "verdict" if entry.kind == "deviation" else "outcome"
-            document.set(entry.kind, entry.number, key, says(cases[0]))
-            sayings.append(f"changed {entry.id}: the {key} is now {says(cases[0])}")
-        else:
-            document.replace(entry.kind, entry.number, [_narrowed(entry, r) for r in deviating])
-            sayings.append(f"narrowed {entry.id} to {len(deviating)} of its {len(cases)} cases")
+        groups[key(result)].append(result)
+    return groups.values()
 
 
-def _narrowed(entry: Entry, result: CaseResult) -> Table:
-    """The entry for one of its cases alone."""
-    table: Table = {"requirement": entry.requirement, "case": result.name}
+def _narrowed(entry: Entry, pattern: str | None, result: CaseResult) -> Table:
+    """The entry for some of its cases alone; `result` is that of one of them."""
+    table: Table = {"requirement": entry.requirement}
+    if pattern:
+        table["case"] = pattern
     if entry.kind == "outcome":
         table["outcome"] = result.outcome
     else:
         verdicts = list(entry.verdicts) if result.verdict in entry.verdicts else [result.verdict]
         table["verdict"] = verdicts[0] if len(verdicts) == 1 else verdicts
+        table["deviates"] = _texts(result)
     optional = {"reason": entry.reason, "link": entry.link, "versions": entry.versions}
-    return table | {key: value for key, value in optional.items() if value}
-
-
-def _append(
-    document: Document,
-    expectations: Expectations,
-    judged: Sequence[CaseResult],
-    whole_suite: bool,
-    sayings: list[str],
-) -> None:
-    """Adds entries for what no entry covers: first all deviations, then all outcomes."""
-    expected = {id(r): expectations.expected(r.requirements, r.name) for r in judged}
-    deviating = [r for r in judged if r.verdict != "pass" and not expected[id(r)].deviation]
-    unpinned = [r for r in judged if r.outcome is not None and not expected[id(r)].pin]
-    for case, result in _grouped(deviating, judged, _verdict, whole_suite):
-        table = {"requirement": result.requirements[0], "case": case, "verdict": result.verdict}
-        first = (result.reason or result.message).strip().partition("\n")[0]
-        table["reason"] = f"to be explained: {first}" if first else "to be explained"
-        document.append("deviation", {k: v for k, v in table.items() if v is not None})
-        sayings.append(f"added {result.verdict} for {result.requirements[0]} {case or ''}".rstrip())
-    for case, result in _grouped(unpinned, judged, _outcome, whole_suite):
-        table = {"requirement": result.requirements[0], "case": case, "outcome": result.outcome}
-        document.append("outcome", {k: v for k, v in table.items() if v is not None})
-        sayings.append(f"pinned {result.outcome!r} for {result.requirements[0]} {case or ''}".rstrip())
-
-
-def _verdict(result: CaseResult) -> str:
-    return result.verdict
-
-
-def _outcome(result: CaseResult) -> str | None:
-    return result.outcome
-
-
-def _grouped(
-    wanted: Sequence[CaseResult],
-    judged: Sequence[CaseResult],
-    says: Callable[[CaseResult], Hashable],
-    whole_suite: bool,
-) -> list[tuple[str | None, CaseResult]]:
-    """As few entries as say the same: one for a requirement or a family of cases, if all in it agree.
-
-    Gives pairs of a case pattern (None for the whole requirement) and a result that stands for all it covers.
-    """
-    order = list(catalogue())
-    wanted = sorted(wanted, key=lambda r: (order.index(r.requirements[0]), r.name))
-    inside = {id(r) for r in wanted}
-    entries: list[tuple[str | None, CaseResult]] = []
-    done: set[int] = set()
-
-    def agree(group: Sequence[CaseResult]) -> bool:
-        return whole_suite and all(id(r) in inside for r in group) and len({says(r) for r in group}) == 1
-
-    for result in wanted:
-        if id(result) in done:
-            continue
-        kin = [r for r in judged if result.requirements[0] in r.requirements]
-        stem, bracket, _ = result.name.partition("[")
-        family = [r for r in kin if bracket and r.name.startswith(stem + "[")]
-        if agree(kin):
-            entries.append((None, result))
-            done.update(map(id, kin))
-        elif len(family) > 1 and agree(family):
-            entries.append((f"{stem}[*]", result))
-            done.update(map(id, family))
-        else:
-            entries.append((result.name, result))
-            done.add(id(result))
-    return entries
+    return {key: value for key, value in (table | optional).items() if value}
 
 
 def _write(path: Path, content: str) -> None:

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable
 
-_CLAUSE = re.compile(r"(>=|<=|==|!=|>|<)\s*(\d+(?:\.\d+)*)")
-_OPERATORS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+_OPERATORS = (">=", "<=", "==", "!=", ">", "<")
 
 
 def parse_version(text: str | None) -> tuple[int, ...] | None:
@@ -35,16 +27,18 @@ def parse_version(text: str | None) -> tuple[int, ...] | None:
 def matches(versions: str, version: str | None) -> bool:
     """Whether a version lies in a range; the empty range holds every version, even an unknown one.
 
+    Loaders spell their versions as they like ("2.3.2 (git)", "v3.0.6"): only the leading integers are compared.
     Raises ValueError, with a text for the user, where the range is malformed.
     """
     clauses = [clause.strip() for clause in versions.split(",") if clause.strip()]
-    subject = parse_version(version)
-    within = True
     for clause in clauses:
-        match = _CLAUSE.fullmatch(clause)
-        if not match:
+        if not clause.startswith(_OPERATORS) or not re.fullmatch(r"[\d.\s]+", clause.lstrip("<>=!")):
             raise ValueError(f"{clause!r} is no version clause; write for example '>=2.3.1, <2.4'")
-        bound = parse_version(match.group(2))
-        assert bound is not None
-        within = within and subject is not None and _OPERATORS[match.group(1)](subject, bound)
-    return within
+    try:
+        specifiers = SpecifierSet(",".join(clauses))
+    except InvalidSpecifier as error:
+        raise ValueError(f"{versions!r} is no version clause; write for example '>=2.3.1, <2.4'") from error
+    numbers = parse_version(version)
+    if numbers is None:
+        return not clauses
+    return specifiers.contains(".".join(map(str, numbers)) or "0")

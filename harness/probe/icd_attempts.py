@@ -1,7 +1,7 @@
 """Many calls in one case, each judged by itself.
 
 A driver's start is what a case costs, so calls that should leave nothing behind share a process. What goes wrong is
-made once more in a process of its own, and so is what comes behind it: an improper call that was taken may do damage.
+made once more in a process of its own, and so is what comes after it: an improper call that was taken may do damage.
 
 with icd.attempts(sandbox) as attempts:
     attempts.check("size 0", lambda objects: ... assertions ...)
@@ -16,6 +16,8 @@ from types import TracebackType
 from typing import Self
 
 from harness.api.model import api
+from harness.api.wording import argument
+from harness.probe.deviations import part_deviation, with_deviations
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.verdicts import Crashed, Hung, SubjectFailure
@@ -98,11 +100,12 @@ class Attempts:
         said = "\n".join(f"{label}: {_first_lines(error)}" for label, error in self.failures)
         said = f"{len(self.failures)} of {self.made} calls\n{said}"
         worst = next((e for _, e in self.failures if isinstance(e, SubjectFailure)), None)
+        deviations = [part_deviation(label, error) for label, error in self.failures]
         if isinstance(worst, Hung):
-            raise Hung(said, worst.stacks)
+            raise with_deviations(Hung(said, worst.stacks), deviations)
         if worst is not None:
-            raise Crashed(said, worst.stacks)
-        raise AssertionError(said)
+            raise with_deviations(Crashed(said, worst.stacks), deviations)
+        raise with_deviations(AssertionError(said), deviations)
 
 
 _CALL = re.compile(r"(?:address \d+ \S+|call \d+) (cl\w+) ?(.*)")
@@ -114,10 +117,15 @@ def readable(text: str) -> str:
 
 
 def _shown(function: str, words: list[str]) -> Iterator[str]:
-    """Numbers as they are, NULL, and the names of parameters for objects and memory."""
+    """Constants by name, numbers, NULL, and the names of parameters for objects and memory."""
     for parameter, word in zip(api().functions[function].parameters, words, strict=False):
-        number = word.lstrip("-").isdigit()
-        yield "NULL" if word == "0" and parameter.kind != "integer" else word if number else parameter.name
+        if not word.removeprefix("-").isdecimal():
+            yield parameter.name
+        elif parameter.kind != "integer":
+            yield "NULL" if word == "0" else word
+        else:
+            name = argument(parameter, int(word))
+            yield name if name.startswith("CL_") else word
 
 
 def _first_lines(error: BaseException) -> str:

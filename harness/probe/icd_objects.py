@@ -108,7 +108,7 @@ class IcdObjects(Objects):
         return made
 
     def given_by(self, function: str, *arguments: Any, after: tuple[Any, ...] = ()) -> Value:
-        """The object that a function writes: `arguments` stand before that output, `after` behind it."""
+        """The object that a function writes: `arguments` stand before that output, `after` after it."""
         given = self.session.buffer(8, 0)
         self.require(function, self.session.call(function, *arguments, given, *after))
         return given.handle()

@@ -66,6 +66,7 @@ class LayerSession(Session):
         return Code(int(self.command(f"layer {function} {tokens}".rstrip())))
 
     def info(self, name: int, size: int, value: object, size_ret: object) -> int:
+        """clGetLayerInfo with memory of the probe, NULL or bits in the place of pointers; gives its cl_int."""
         return self.layer_call("clGetLayerInfo", name, size, value, size_ret)
 
     def name(self) -> str:
@@ -117,6 +118,7 @@ class LayerSession(Session):
         return int(self.command("handlers"))
 
     def objects(self) -> StandIns:
+        """Handles to call the layer's table with; they live as long as the session."""
         return StandIns(self)
 
 
@@ -164,6 +166,7 @@ class OrdinaryCall(PatternedCall):
         self._later = self.session.in_thread_at(thread, self.address, self.function.name, *arguments)
 
     def fetch_result(self) -> None:
+        """Sets `result` to what the thread's call returned."""
         self.result = self._later.result()
 
     def _number(self, index: int) -> int:

@@ -110,8 +110,8 @@ def _happening(result: CaseResult) -> str:
     happened: str = result.verdict
     if result.outcome is not None:
         happened += f", outcome {result.outcome!r}"
-    if result.reason:
-        happened += f" ({result.reason})" if result.verdict == "unsupported" else ""
+    if result.reason and (result.verdict == "unsupported" or (result.counts and result.deviations)):
+        happened += f" ({result.reason})"
     if result.status == "improved":
         happened += ": the listed deviation is gone; --update-expectations takes it off the list"
     elif result.status == "changed":

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from harness import __version__
+from harness.deviation import Deviation
 
 FORMAT = 2
 
@@ -55,8 +56,9 @@ class CaseResult:
     outcome: str | None = None  # which of several acceptable outcomes this loader shows
     unsupported: UnsupportedKind | None = None  # who lacks what the case needs; only with that verdict
     capability: str | None = None  # which capability the loader lacks, where it is a named one
-    reason: str | None = None  # why unsupported; `judge` puts the expectation's reason here
+    reason: str | None = None  # why unsupported; else `judge` says here why it is expected, or what is not
     message: str = ""  # what was expected and what happened, several lines
+    deviations: tuple[Deviation, ...] = ()  # which calls or parameters of a red case deviate, and how
     log: tuple[str, ...] = ()  # the slice of the call log that shows it
     sandbox: str | None = None  # the folder, if it was kept
     files: tuple[str, ...] = ()  # what the sandbox held, one line per file
@@ -88,6 +90,7 @@ class CaseResult:
         """The inverse of `to_json`; keys that this version does not know are dropped."""
         known = {f.name for f in dataclasses.fields(cls)}
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items() if k in known}
+        values["deviations"] = tuple(Deviation(d["what"], d["how"]) for d in record.get("deviations", ()))
         return cls(**values)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
+from harness.deviation import Deviation
 from harness.expectations import Expectations, Expected
 from harness.report.records import CaseResult, Status, Verdict
 from harness.requirements.catalogue import catalogue, strongest
@@ -49,22 +50,38 @@ def judge(result: CaseResult, expectations: Expectations, strict: bool) -> CaseR
     """The result with strength, expected verdicts, reason and status filled in."""
     expected = expectations.expected(result.requirements, result.name)
     strength = strength_of(result.requirements)
+    judged = status(
+        result.verdict,
+        expected,
+        strength,
+        expectations.path is not None,
+        strict,
+        result.verdict == "unsupported" and result.capability in expectations.capabilities,
+        result.outcome,
+    )
+    judged, why = _by_deviations(result, expected, judged)
     return dataclasses.replace(
         result,
         strength=strength,
         expected=expected.verdicts,
         expected_outcome=expected.outcome,
-        reason=result.reason or expected.reason,
-        status=status(
-            result.verdict,
-            expected,
-            strength,
-            expectations.path is not None,
-            strict,
-            result.verdict == "unsupported" and result.capability in expectations.capabilities,
-            result.outcome,
-        ),
+        reason=(result.reason if result.verdict == "unsupported" else None) or why or expected.reason,
+        status=judged,
     )
+
+
+def _by_deviations(result: CaseResult, expected: Expected, judged: Status) -> tuple[Status, str | None]:
+    """The status of a red case whose entry lists what deviates, and what is not as listed."""
+    entry = expected.deviation
+    if entry is None or entry.deviates is None or result.verdict not in ("fail", "crash", "hang", "leak"):
+        return judged, None
+    happened = result.deviations or (Deviation("", result.verdict),)
+    if new := entry.unlisted(happened):
+        return "unexpected", f"not listed: {'; '.join(map(str, new))}"
+    gone = entry.gone(happened)
+    if gone and (judged == "expected" or result.verdict == "fail"):
+        return "improved", f"no longer: {'; '.join(gone)}"
+    return judged, None
 
 
 def strength_of(requirements: Iterable[str]) -> str:

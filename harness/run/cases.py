@@ -15,8 +15,10 @@ import pytest
 
 from harness.build import build
 from harness.calllog.reader import CallLog
+from harness.deviation import Deviation
 from harness.expectations import Expectations
 from harness.probe import Session, SubjectFailure
+from harness.probe.deviations import deviations_of
 from harness.probe.icd_session import IcdSession
 from harness.report import CaseResult, judge
 from harness.report.records import UnsupportedKind, Verdict, case_name
@@ -113,6 +115,7 @@ def result_of(
             capability=error.capability if isinstance(error, Unsupported) else None,
             reason=reason,
             message=printable(message),
+            deviations=_deviations(error) if verdict in ("fail", "crash", "hang", "leak") and error else (),
             duration=round(call.duration, 4),
             number=case.number,
         ),
@@ -126,6 +129,10 @@ def result_of(
     if not case.problems:
         return result
     return dataclasses.replace(result, message=printable("\n".join([result.message, *case.problems]).strip()))
+
+
+def _deviations(error: BaseException) -> tuple[Deviation, ...]:
+    return tuple(Deviation(printable(d.what), printable(d.how)) for d in deviations_of(error))
 
 
 def _with_evidence(case: Case, result: CaseResult, subject: str, keep: bool, keep_failed: bool) -> CaseResult:

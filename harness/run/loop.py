@@ -79,7 +79,7 @@ class Loop:
         todo = [number for number, item in enumerate(items) if item.nodeid not in done]
         if todo:
             self._ended_for_memory = losses.killed_for_memory()
-            limit = max(LEAST_LIMIT, LIMIT_FACTOR * tested.time_limit(config, tested.subject(config)))
+            limit = max(LEAST_LIMIT, LIMIT_FACTOR * tested.time_limit(config))
             jobs = min(self._jobs, len(todo))
 
             def take(number: int, answer: dict[str, Any] | Lost) -> None:

@@ -126,8 +126,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    subject = config.stash.get(tested.SUBJECT, None)
-    if subject:
+    if subject := config.stash.get(tested.SUBJECT, None):
         return [f"{subject.word}: {subject.facts.name} {subject.facts.version} {subject.path}"]
     if search.system_loader() is None:
         none = f"there is no {search.SONAME} on this machine"

@@ -16,10 +16,11 @@ import pytest
 
 from harness.build import build
 from harness.expectations import FOLDER, Expectations, find, load
+from harness.expectations.update import refuse_unasked
 from harness.report import Header
 from harness.sandbox import Sandbox
 from harness.selftest.seeded import SEEDED
-from harness.subject import KINDS, Loader, Subject, capabilities, search
+from harness.subject import KINDS, Loader, Subject, capabilities
 
 Kind = TypeVar("Kind", bound=Subject)
 
@@ -73,12 +74,9 @@ def _from_options(kind: type[Kind], config: pytest.Config) -> Kind:
 
 
 def loader_of(config: pytest.Config) -> Loader:
-    """The loader of this process, which may not have been asked yet (Subject.ask). Raises UsageError.
-
-    It is the one that was named, else where a loader is tested the system's, else the reference loader.
-    """
+    """The loader of this process, which may not have been asked yet (Subject.ask). Raises UsageError."""
     if LOADER not in config.stash:
-        named = config.getoption(Loader.option) or (is_loader(config) and search.system_loader())
+        named = is_loader(config) or config.getoption(Loader.option)
         loader = _from_options(Loader, config) if named else Loader(build().reference_loader)
         config.stash[LOADER] = loader
         loader.time_limit = time_limit(config, loader)
@@ -101,6 +99,11 @@ def ask(config: pytest.Config) -> None:
     expectations(config)
 
 
+def is_known(config: pytest.Config) -> bool:
+    """Whether the subject has been asked what it is."""
+    return EXPECTATIONS in config.stash
+
+
 def subject(config: pytest.Config) -> Subject:
     """The subject of this process, asked; where each case makes one of its own, the loader. Raises UsageError."""
     if SUBJECT not in config.stash:
@@ -120,14 +123,10 @@ def case_subject(config: pytest.Config, sandbox: Sandbox) -> Subject:
     return own
 
 
-def time_limit(config: pytest.Config, of: Subject) -> float:
-    """Seconds until a case counts as hung."""
-    return float(config.getoption("--time-limit") or of.default_time_limit)
-
-
-def is_known(config: pytest.Config) -> bool:
-    """Whether the subject has been asked what it is, and its expectations have been read."""
-    return EXPECTATIONS in config.stash
+def time_limit(config: pytest.Config, of: Subject | None = None) -> float:
+    """Seconds until a call of the subject under test, or of another one, counts as hung."""
+    usual = (of or kind_of(config)).default_time_limit
+    return float(config.getoption("--time-limit") or usual)
 
 
 def expectations(config: pytest.Config) -> Expectations:
@@ -143,6 +142,8 @@ def expectations(config: pytest.Config) -> Expectations:
         else:
             folder = FOLDER / kind_of(config).expectations_folder
             config.stash[EXPECTATIONS] = find(facts.name, version, folder)
+        if config.getoption("--update-expectations"):
+            refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None)
     return config.stash[EXPECTATIONS]
 
 

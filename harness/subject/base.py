@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self, TypeVar
 from harness.api.model import api
 from harness.build import build
 from harness.probe import SubjectFailure
-from harness.probe.convenience import CallFailed
 from harness.probe.session import CommandError, Session
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.environment import environment
@@ -20,8 +19,9 @@ from harness.subject.identify import Identity, require_kind
 from harness.subject.library import read_library, require_this_machine
 
 Kind = TypeVar("Kind", bound=Session)
-# How asking a subject ends where it does something wrong: what is not known then, its checks report.
-NO_ANSWER = (SubjectFailure, CommandError, CallFailed, Unsupported)
+# How asking a subject ends where it does something wrong: what is not known then, its checks report. An assertion is a
+# call that failed, or a call log that the subject spoilt.
+NO_ANSWER = (SubjectFailure, CommandError, AssertionError, Unsupported)
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,9 @@ class Loader(Subject):
 
     @classmethod
     def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
-        """The loader that was named, else the system's. Raises UsageError where there is none."""
-        return cls(search.loader_path(get(cls.option)))
+        """The loader that was named, else the system's, else the reference loader. Raises UsageError."""
+        asked = get(cls.option)
+        return cls(Path(asked) if asked else search.system_loader() or build().reference_loader)
 
     def has(self, capability: str) -> bool:
         """Whether the loader, once asked, showed a capability (capabilities.CAPABILITIES)."""
@@ -64,6 +65,7 @@ class Loader(Subject):
         capabilities.detect(self)
 
     def open(self, sandbox: Sandbox) -> Session:
+        """The plain form of `start`."""
         return self.start(sandbox)
 
     def start(

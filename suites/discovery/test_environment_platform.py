@@ -107,7 +107,7 @@ NO_NUMBER = [
 def test_default_platform_out_of_range_is_one_of_them_or_none(
     loader: Loader, sandbox: Sandbox, record: Record, value: str
 ) -> None:
-    """A value that is no number of a platform means one of the platforms or none, for every call the same."""
+    """A value that is not the number of a platform means one of the platforms or none, for every call the same."""
     loader.require(DEFAULT)
     vendors(sandbox, 3)
     sandbox.env[DEFAULT] = value

@@ -43,7 +43,7 @@ def test_as_many_platforms_are_stored_as_fit(
 
     with loader.start(sandbox) as cl:
         for _ in range(2):  # the first call of the process, and a later one
-            array = cl.buffer(8 * (entries + 1))  # one canary before; an unreadable page behind
+            array = cl.buffer(8 * (entries + 1))  # one canary before; an unreadable page after
             count = cl.buffer(4) if with_count else None
             assert cl.clGetPlatformIDs(entries, array.at(8), count) == CL.SUCCESS
             assert array.u64(0) == CANARY_64, "memory before the array was written"

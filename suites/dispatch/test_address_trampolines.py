@@ -53,11 +53,13 @@ def of_loader(cl: Session, function: Function) -> Value:
 
 
 def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
-    told = {"answers": [function.name]}
-    sandbox.vendor("a", functions=told)
-    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    behaviour = {"answers": [function.name]}
+    sandbox.vendor("a", functions=behaviour)
+    sandbox.vendor("b", functions=behaviour, icd2=loader.has("ICD 2"))
     # Whose suffix a known name ends in does not matter. Without KHR or EXT it is known to some loaders only.
-    sandbox.vendor("c", functions=told, suffix=function.name[-3:] if slots()[function.name].reached == "query" else "C")
+    sandbox.vendor(
+        "c", functions=behaviour, suffix=function.name[-3:] if slots()[function.name].reached == "query" else "C"
+    )
 
 
 @requirement("DISP-EXT-010")

@@ -113,8 +113,8 @@ def test_each_platform_of_one_vendor_has_its_own_functions(loader: Loader, sandb
     loader.require("ICD 2")
     kept = ALWAYS | MAKERS
     lacks = {n: {name for name in DISPATCHED[(n + first) % 2 :: 2] if name not in kept} for n in (0, 1)}
-    told = [f"{name} {n}" for n, names in lacks.items() for name in names]
-    sandbox.vendor("a", icd2=True, platforms=2, functions={"lacks": told})
+    lacking_slots = [f"{name} {n}" for n, names in lacks.items() for name in names]
+    sandbox.vendor("a", icd2=True, platforms=2, functions={"lacks": lacking_slots})
     sandbox.vendor("b", icd2=True)
     with loader.start(sandbox) as cl:
         functions = reached(cl)

@@ -85,7 +85,7 @@ def test_loader_info_with_too_little_room_is_invalid_value(loader: Loader, sandb
         expected = answer(cl, address, query)
         needed = len(expected)
         for room in (0, 1, needed // 2, needed - 1):
-            value = cl.buffer(room + 1)  # one byte before; an unreadable page behind
+            value = cl.buffer(room + 1)  # one byte before; an unreadable page after
             assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.buffer(8)) == CL.INVALID_VALUE
             assert cl.call_at(address, FUNCTION, query, room, value.at(1), None) == CL.INVALID_VALUE
             assert value[:1] == bytes([CANARY])

@@ -19,16 +19,16 @@ FIRST_IS_NULL = [(1, "0"), (2, "0x"), (3, "0xx"), (3, "000"), (MOST, "0")]
 FORWARDED = [(1, "x"), (3, "xxx"), (1, "x0"), (2, "x0"), (3, "x0x"), (3, "xx0")]
 
 
-def vendors(loader: Loader, sandbox: Sandbox, told: dict[str, list[str]] | None = None) -> None:
+def vendors(loader: Loader, sandbox: Sandbox, behaviour: dict[str, list[str]] | None = None) -> None:
     """The last one has ICD 2 where the loader knows that, and is found last: one loader takes no other place well."""
     sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"
     kinds = {"a": False, "b": loader.has("ICD 2")}
-    mocks = [sandbox.icd(name, functions=told, icd2=icd2, validates=False) for name, icd2 in kinds.items()]
+    mocks = [sandbox.icd(name, functions=behaviour, icd2=icd2, validates=False) for name, icd2 in kinds.items()]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
 
 
 def list_of(cl: Session, shape: str, thing: Value | int) -> Buffer | Value | None:
-    """The list; the page behind it cannot be read."""
+    """The list; the page after it cannot be read."""
     if shape == "none":
         return None
     return cl.words([thing if letter == "x" else 0 for letter in shape]) if shape else cl.buffer(8).at(8)

@@ -18,7 +18,7 @@ from harness.check import (
     requirement,
 )
 
-# Class: the functions that take and drop a reference. Devices that are no sub-devices have no references.
+# Class: the functions that take and drop a reference. Devices that are not sub-devices have no references.
 RELEASED = {
     "cl_context": ("clRetainContext", "clReleaseContext"),
     "cl_command_queue": ("clRetainCommandQueue", "clReleaseCommandQueue"),

@@ -25,7 +25,7 @@ from harness.check import (
     with_slots,
 )
 
-# Where the table ended once: the first slot behind it, for each block of functions that was appended (HDR cl_icd.h).
+# Where the table ended once: the first slot after it, for each block of functions that was appended (HDR cl_icd.h).
 ENDS = {
     "1.0": 66,
     "1.0-gl": 75,
@@ -63,7 +63,7 @@ class OldObjects(Objects):
 
 @requirement("DISP-TAB-001", "DISP-TAB-002", "DISP-TAB-003", "DISP-TAB-004", "DISP-TAB-005", "DISP-OBJ-010")
 def test_tables_of_all_lengths_work_to_their_end(loader: Loader, sandbox: Sandbox) -> None:
-    """Every function of a vendor's table works, wherever that ends: behind it is memory that nobody can read.
+    """Every function of a vendor's table works, wherever that ends: after it is memory that nobody can read.
 
     Each vendor is asked for the functions that came last; the oldest and the newest one for all that they have.
     """
@@ -86,7 +86,7 @@ def test_tables_of_all_lengths_work_to_their_end(loader: Loader, sandbox: Sandbo
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
 @pytest.mark.parametrize("more", [1, 400])
 def test_vendor_table_that_is_longer_works(loader: Loader, sandbox: Sandbox, more: int, icd2: bool) -> None:
-    """A vendor's table may be longer than the loader's: nobody calls what is behind the end, and the rest works."""
+    """A vendor's table may be longer than the loader's: nobody calls what is past the end, and the rest works."""
     if icd2:
         loader.require("ICD 2")
     sandbox.vendor("a", table=len(api().slots) + more, icd2=icd2)

@@ -86,7 +86,7 @@ def test_address_query_asks_the_vendor_of_the_suffix_only(loader: Loader, sandbo
 
 @requirement("DISP-NOA-004")
 def test_functions_for_the_loader_are_not_exported(loader: Loader, sandbox: Sandbox) -> None:
-    """What a vendor has for the loader only is no function of the loader: no symbol is named so."""
+    """What a vendor has for the loader only is not a function of the loader: no symbol is named so."""
     with loader.start(sandbox) as cl:
         exports = {name for name, _, _ in cl.exports()}
         assert int(cl.command("symbol clGetPlatformIDs"), 16)

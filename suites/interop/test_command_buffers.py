@@ -34,7 +34,7 @@ LISTS: dict[str, Words] = {
 
 @requirement("XM-CMD-001")
 def test_command_buffer_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox) -> None:
-    """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
+    """Whatever a list holds, the vendor gets it up to its terminator, and nothing after that is read."""
     assert LISTS
     assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
 

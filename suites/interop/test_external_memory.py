@@ -124,7 +124,7 @@ def test_queries_of_handle_types_come_back_unchanged(loader: Loader, sandbox: Sa
 @requirement("XM-IMP-017")
 @pytest.mark.parametrize("function", ["clCreateBufferWithProperties", "clCreateImageWithProperties"])
 def test_memory_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox, function: str) -> None:
-    """Whatever a list holds, the vendor of the context gets it up to its terminator, and nothing behind is read."""
+    """Whatever a list holds, the vendor of the context gets it up to its terminator, and nothing after that is read."""
     assert len(LISTS) > 20
     assert problems_of_lists(loader, sandbox, function, LISTS) == []
 

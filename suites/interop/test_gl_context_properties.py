@@ -73,7 +73,7 @@ def conflicts() -> Iterator[tuple[str, Words]]:
 
 
 def values() -> Iterator[tuple[str, Words]]:
-    """Each attribute alone with every kind of value, in front of the platform and behind it."""
+    """Each attribute alone with every kind of value, before the platform and after it."""
     kinds: dict[str, int | str] = {
         "default": 0,
         "one": 1,

@@ -65,8 +65,8 @@ def ways(cl: Session, function: Function, platform: Value) -> list[Value | None]
 def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """The vendor in the middle has no such function."""
     for name in "abc":
-        told = {"lacks" if name == "b" else "answers": [function.name]}
-        sandbox.vendor(name, functions=told, icd2=name == "c" and loader.has("ICD 2"))
+        behaviour = {"lacks" if name == "b" else "answers": [function.name]}
+        sandbox.vendor(name, functions=behaviour, icd2=name == "c" and loader.has("ICD 2"))
 
 
 def objects_by_owner(cl: Session) -> dict[str, Objects]:

@@ -144,7 +144,7 @@ def address_problems(call: PatternedCall, log: CallLog, *components: str) -> lis
 def test_property_list_arrives_as_it_is(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """Whatever is in the list, the vendor of the object gets it: NULL stays NULL, and an empty list a list.
 
-    CL_CONTEXT_PLATFORM means nothing here.
+    CL_CONTEXT_PLATFORM has no meaning here.
     """
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
@@ -186,7 +186,7 @@ NAMES = [*range(0x4000, 0x4100), *range(0x2000, 0x2080), *range(0x1085, 0x10A0),
 
 
 def around(name: int) -> Words:
-    """A name in front of the platform, and behind it."""
+    """A name before the platform, and after it."""
     return [name, 0x1234_5678_9ABC, PLATFORM, OWN, name - 1 or 7, 5, 0]
 
 
@@ -224,7 +224,7 @@ NESTED: dict[str, Words] = {
 @requirement("PL-GEN-018")
 @pytest.mark.parametrize("function", [api().functions[name] for name in OF_CONTEXTS], ids=str)
 def test_nested_list_arrives_with_what_follows_it(loader: Loader, sandbox: Sandbox, function: Function) -> None:
-    """A value that is a list with its own end marker arrives with all that is in it and behind it."""
+    """A value that is a list with its own end marker arrives with all that is in it and after it."""
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
         world = World(cl, function)
@@ -240,8 +240,8 @@ def test_end_of_a_nested_list_in_the_place_of_a_name_arrives(
 ) -> None:
     """Where such an end stands in the place of a name, the list is at its end for those who count in pairs.
 
-    So a platform behind it is heeded by a loader that knows the property, else the call is refused or the first
-    platform's. Nothing behind the last word is read.
+    So a platform after it is heeded by a loader that knows the property, else the call is refused or the first
+    platform's. Nothing past the last word is read.
     """
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:

@@ -48,7 +48,7 @@ LISTS: dict[str, Words] = {
 
 @requirement("XM-SEM-019")
 def test_semaphore_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox) -> None:
-    """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
+    """Whatever a list holds, the vendor gets it up to its terminator, and nothing after that is read."""
     assert LISTS
     assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
 

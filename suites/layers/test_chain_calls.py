@@ -142,7 +142,7 @@ def test_functions_of_a_vendor_bypass_the_layers(loader: Loader, sandbox: Sandbo
 def test_wrapped_handles_that_are_not_addresses_work(
     loader: Loader, sandbox: Sandbox, icd2: bool, front: tuple[str, ...]
 ) -> None:
-    """Handles that are no addresses at all work when a layer hands them out: nothing looks into them before it."""
+    """Handles that are not addresses at all work when a layer hands them out: nothing looks into them before it."""
     if icd2:
         loader.require("ICD 2")
     loader.require("OPENCL_LAYERS")
@@ -227,7 +227,7 @@ def test_layer_may_answer_what_the_loader_would(loader: Loader, sandbox: Sandbox
 def test_calls_that_a_layer_makes_go_to_what_is_after_it(
     loader: Loader, sandbox: Sandbox, position: int, how: str
 ) -> None:
-    """A call of a layer to its target goes to what is behind it; one to the loader itself starts at the front."""
+    """A call of a layer to its target goes to what is below it; one to the loader itself starts at the front."""
     loader.require("OPENCL_LAYERS")
     names = ["front", "middle", "back"]
     layers = [

@@ -46,7 +46,7 @@ CALLS: dict[str, str] = {
     "clUnloadCompiler": "",
 }
 
-# What layers are told that leave these calls to the loader behind them, so that its part of a call is seen whole.
+# What layers are told that leave these calls to the loader below them, so that its part of a call is seen whole.
 FEW = {"only": ["clSVMFree"]}
 
 # Functions that platforms and objects are made with, in the last check; they have checks of their own.
@@ -80,7 +80,7 @@ def empty(sandbox: Sandbox) -> None:
 
 
 def dropped(sandbox: Sandbox) -> None:
-    """Libraries that are no layers, or refuse."""
+    """Libraries that are not layers, or refuse."""
     layers = [sandbox.layer(f"bad{number}", faults=["init_fails"]) for number in range(3)]
     sandbox.env["OPENCL_LAYERS"] = ":".join(map(str, [*layers, sandbox.icd("vendor")]))
 

@@ -123,7 +123,7 @@ PARTIAL = {
 def test_null_entry_of_a_layer_goes_on_to_what_is_after_it(
     loader: Loader, sandbox: Sandbox, only: str, position: str, scheme: str
 ) -> None:
-    """Where a layer has NULL in its table calls go on to what is behind it, for every function that it leaves out."""
+    """Where a layer has NULL in its table calls go on to what is below it, for every function that it leaves out."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
     chain(sandbox, position, [], functions={"only": PARTIAL[only]})
@@ -217,7 +217,7 @@ def test_layer_success_without_a_table_does_not_crash(
 def test_calls_during_initialisation_reach_the_vendors(
     loader: Loader, sandbox: Sandbox, position: str, scheme: str
 ) -> None:
-    """A layer that calls its target from its init function reaches the vendors through the layers behind it."""
+    """A layer that calls its target from its init function reaches the vendors through the layers below it."""
     kind = use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
     chain(sandbox, position, ["init_calls_target"])

@@ -12,17 +12,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.api.codes import CL, constant
+from harness.api.codes import CL, Code, constant
 from harness.api.contract.calls import optional, recipes
 from harness.api.contract.entries import NUMBER
+from harness.api.contract.queries import Query
 from harness.api.contract.rules import Rule, rules
 from harness.api.model import Function, Parameter, api
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.values import Buffer, Callback, Value
+from harness.sandbox import Unsupported
 
-__all__ = ["INVALID", "Call", "Rule", "optional", "prepare", "recipes", "refusals", "rules", "words_of"]
+__all__ = [
+    "FOREIGN_PROGRAMS",
+    "INVALID",
+    "Call",
+    "Rule",
+    "lacks",
+    "optional",
+    "prepare",
+    "recipes",
+    "refusals",
+    "require_answer",
+    "rules",
+    "words_of",
+]
 
-# What the text calls a handle that is no object of its class.
+# What the text calls a handle that is not an object of its class.
 INVALID = {
     "cl_platform_id": "CL_INVALID_PLATFORM",
     "cl_device_id": "CL_INVALID_DEVICE",
@@ -34,6 +49,40 @@ INVALID = {
     "cl_kernel": "CL_INVALID_KERNEL",
     "cl_event": "CL_INVALID_EVENT",
 }
+
+
+# Calls whose bytes are not a program, so that they are refused.
+FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCreateProgramWithBuiltInKernels")
+
+# How the names of queries begin that not every object has an answer to, and what it says then.
+_NOT_AVAILABLE = {
+    "CL_KERNEL_GLOBAL_WORK_SIZE": "CL_INVALID_VALUE",  # of a custom device or a built-in kernel only
+    "CL_KERNEL_ARG": "CL_KERNEL_ARG_INFO_NOT_AVAILABLE",
+    "CL_PROFILING": "CL_PROFILING_INFO_NOT_AVAILABLE",
+    "CL_QUEUE_SIZE": "CL_INVALID_COMMAND_QUEUE",  # of a queue on the device only
+    "CL_PROGRAM_IL": "CL_INVALID_VALUE",
+}
+
+
+# What a platform without an optional function answers to its proper call, and to a program of no intermediate language.
+_LACKING = (
+    "CL_INVALID_OPERATION",
+    "CL_INVALID_VALUE",
+    "CL_DEVICE_PARTITION_FAILED",
+    "CL_INVALID_DEVICE",
+    "CL_INVALID_PROGRAM",
+)
+
+
+def lacks(function: str, error: int) -> bool:
+    """Whether the error to the proper call of a function says that the platform may do without it, and does."""
+    return optional(function) and str(Code(error)) in _LACKING
+
+
+def require_answer(query: Query, error: int) -> None:
+    """Makes the attempt `unsupported` where the object may do without an answer to the query, and says so."""
+    if any(query.name.startswith(start) and error == constant(code) for start, code in _NOT_AVAILABLE.items()):
+        raise Unsupported("loader", f"{query} answered {error}: there is nothing to tell", query.name)
 
 
 def refusals(function: str, *errors: int) -> set[int]:

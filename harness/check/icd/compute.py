@@ -188,7 +188,7 @@ class Compute:
     def run(
         self, queue: Value, kernel: Value, size: list[int], group: list[int] | None, after: Sequence[Value] = ()
     ) -> Value:
-        """Enqueues a kernel behind events; gives its own."""
+        """Enqueues a kernel after events; gives its own."""
         waits = list(after) or None
         return self.objects.given_by(
             "clEnqueueNDRangeKernel", queue, kernel, len(size), None, size, group, len(after), waits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from harness.api.codes import CL, Code
 from harness.api.model import api
@@ -56,6 +56,7 @@ _PROPERTIES = (
 _NAMES = {int(name): name for name in _PROPERTIES}
 Words = Sequence[int]
 Pairs = Sequence[tuple[int, int]]
+Properties = Buffer | Words | Pairs | None
 
 
 def orders(pairs: Pairs) -> list[Pairs]:
@@ -66,13 +67,22 @@ def orders(pairs: Pairs) -> list[Pairs]:
     return [*turned, *(order[::-1] for order in turned)]
 
 
-def listed(*pairs: tuple[int, int]) -> list[int]:
+def list_of(*pairs: tuple[int, int]) -> list[int]:
     """A property list of these names and values, with its end marker."""
     return [word for pair in pairs for word in pair] + [0]
 
 
-def shown(words: Buffer | Words | None) -> str:
+def in_words(properties: Properties) -> Buffer | Words | None:
+    """Properties as a function takes them: pairs with an end marker, everything else as it is."""
+    if properties is None or isinstance(properties, Buffer):
+        return properties
+    pairs = [item for item in properties if isinstance(item, tuple)]
+    return list_of(*pairs) if len(pairs) == len(properties) else cast(Words, properties)
+
+
+def shown(properties: Properties) -> str:
     """A list as a failure shows it: {CL_QUEUE_PROPERTIES, 0x2, 0}."""
+    words = in_words(properties)
     if words is None or isinstance(words, Buffer):
         return "NULL" if words is None else "a list in memory"
     texts = [str(_NAMES.get(w, f"{w:#x}")) if i % 2 == 0 else f"{w:#x}" for i, w in enumerate(words[:-1])]
@@ -80,7 +90,7 @@ def shown(words: Buffer | Words | None) -> str:
 
 
 @dataclass(frozen=True)
-class Creator:
+class CreateFunction:
     """A function whose last argument is errcode_ret, and the query that gives its property list back."""
 
     function: str
@@ -99,50 +109,55 @@ class Creator:
 
 def _image(o: IcdObjects, words: Any) -> Sequence[Any]:
     """A 2D image of 4 by 4: CL_RGBA and CL_UNORM_INT8, and a description that is 0 but for type, width and height."""
-    image_format = o.session.words([0x10B5 | 0x10D2 << 32])
-    return (o.context, words, 1, image_format, o.session.words([0x10F1, 4, 4, 0, 0, 0, 0, 0, 0]), None)
+    image_format = o.session.words([CL.RGBA | CL.UNORM_INT8 << 32])
+    return (o.context, words, 1, image_format, o.session.words([CL.MEM_OBJECT_IMAGE2D, 4, 4, 0, 0, 0, 0, 0, 0]), None)
 
 
 def _queue(o: IcdObjects, words: Any) -> Sequence[Any]:
     return (o.context, o.device, words)
 
 
-_CONTEXT = ("cl_context", "clGetContextInfo", 0x1082, (1, 0))
-_QUEUE = ("cl_command_queue", "clGetCommandQueueInfo", 0x1098, (3, 0))
-_MEM = ("cl_mem", "clGetMemObjectInfo", 0x110A, (3, 0))
+_CONTEXT = ("cl_context", "clGetContextInfo", CL.CONTEXT_PROPERTIES, (1, 0))
+_QUEUE = ("cl_command_queue", "clGetCommandQueueInfo", CL.QUEUE_PROPERTIES_ARRAY, (3, 0))
+_MEM = ("cl_mem", "clGetMemObjectInfo", CL.MEM_PROPERTIES, (3, 0))
 
 CREATORS = {
     creator.function: creator
     for creator in (
-        Creator(
+        CreateFunction(
             "clCreateContext", *_CONTEXT, lambda o, words: (words, 1, [o.device], None, None), (CL.INVALID_PROPERTY,)
         ),
-        Creator(
+        CreateFunction(
             "clCreateContextFromType",
             *_CONTEXT,
             lambda o, words: (words, api().constant("CL_DEVICE_TYPE_ALL"), None, None),
             (CL.INVALID_PROPERTY,),
         ),
-        Creator("clCreateCommandQueueWithProperties", *_QUEUE, _queue, (CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES)),
-        Creator(
+        CreateFunction(
+            "clCreateCommandQueueWithProperties",
+            *_QUEUE,
+            _queue,
+            (CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES),
+        ),
+        CreateFunction(
             "clCreateCommandQueueWithPropertiesKHR",
             *_QUEUE,
             _queue,
             (CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES),
             extension="cl_khr_create_command_queue",
         ),
-        Creator(
+        CreateFunction(
             "clCreateBufferWithProperties",
             *_MEM,
             lambda o, words: (o.context, words, 1, 64, None),
             (CL.INVALID_PROPERTY,),
         ),
-        Creator("clCreateImageWithProperties", *_MEM, _image, (CL.INVALID_PROPERTY,), needs_images=True),
-        Creator(
+        CreateFunction("clCreateImageWithProperties", *_MEM, _image, (CL.INVALID_PROPERTY,), needs_images=True),
+        CreateFunction(
             "clCreateSamplerWithProperties",
             "cl_sampler",
             "clGetSamplerInfo",
-            0x1158,
+            CL.SAMPLER_PROPERTIES,
             (3, 0),
             lambda o, words: (o.context, words),
             (CL.INVALID_VALUE,),
@@ -162,25 +177,28 @@ OLDER: dict[str, tuple[str, Callable[[IcdObjects], Sequence[Any]]]] = {
 }
 
 
-class Lists:
-    """A creator of one platform. Raises Unsupported where the platform does not have it."""
+class Creator:
+    """Such a function of one platform. Raises Unsupported where the platform does not have it.
+
+    Properties are pairs of name and value, the words of a list, a list in memory, or None for NULL.
+    """
 
     def __init__(self, session: IcdSession, platform: Value, function: str) -> None:
         self.session = session
-        self.creator = CREATORS[function]
+        self.about = CREATORS[function]
         self.version = session.version(platform)
         self.objects = session.objects(platform)
         self.platform = platform
         self.extensions = self.device_text("CL_DEVICE_EXTENSIONS").split()
         self.address: Value | None = None
-        if self.creator.extension:
-            self.require_extension(self.creator.extension)
+        if self.about.extension:
+            self.require_extension(self.about.extension)
             self.address = session.query(function)
             if not self.address:
-                raise CallFailed(f"{self.creator.extension} is advertised, and {function} is not found")
+                raise CallFailed(f"{self.about.extension} is advertised, and {function} is not found")
         else:
             self.objects.require_function(function, self.version)
-        if self.creator.needs_images and not self.device_number("CL_DEVICE_IMAGE_SUPPORT", 4):
+        if self.about.needs_images and not self.device_number("CL_DEVICE_IMAGE_SUPPORT", 4):
             raise Unsupported("loader", "this device has no images", "images")
 
     # --- what the device can do ---
@@ -207,47 +225,89 @@ class Lists:
 
     def require_query(self) -> None:
         """Makes the case `unsupported` where the platform is older than the query for the list."""
-        if self.version < self.creator.since:
-            major, minor = self.creator.since
+        if self.version < self.about.since:
+            major, minor = self.about.since
             raise Unsupported("loader", f"the list can be queried from OpenCL {major}.{minor} on", f"OpenCL {major}")
 
     # --- calls ---
 
-    def create(self, words: Buffer | Words | None) -> Outcome:
+    def create(self, properties: Properties) -> Outcome:
         """The error and the object. The list ends where an unreadable page begins."""
+        words = in_words(properties)
         code = self.session.buffer(4)
-        arguments = (*self.creator.arguments(self.objects, words), code)
+        arguments = (*self.about.arguments(self.objects, words), code)
         if self.address is not None:
-            made = self.session.call_at(self.address, self.creator.function, *arguments)
+            made = self.session.call_at(self.address, self.about.function, *arguments)
         else:
-            made = self.session.call(self.creator.function, *arguments)
+            made = self.session.call(self.about.function, *arguments)
         assert isinstance(made, Value)
         return Outcome((Answer(code.i32(), shown(words)), made))
 
-    def made(self, words: Buffer | Words | None) -> Value:
+    def make(self, properties: Properties) -> Value:
         """The object. Raises CallFailed where there is none."""
-        error, made = self.create(words)
-        if error or not made:
-            raise CallFailed(f"{self.creator} answered {made:#x} and the error {error!r}, which is a valid list")
-        return made
+        error, value = self.create(properties)
+        if error or not value:
+            raise CallFailed(f"{self.about} answered {value:#x} and the error {error!r}, which is a valid list")
+        return value
+
+    # --- what is expected of it ---
+
+    def expect_created(self, properties: Properties) -> Value:
+        """An object is made. A context whose properties name no platform may be refused with CL_INVALID_PLATFORM, as
+        none could be chosen: then NULL."""
+        outcome = self.create(properties)
+        error, value = outcome
+        words = in_words(properties)
+        named = isinstance(words, Buffer) or CL.CONTEXT_PLATFORM in (words or ())[::2]
+        without_platform = self.function in CONTEXTS and not named and error == CL.INVALID_PLATFORM
+        if bool(value) != (error == 0) or (error and not without_platform):
+            raise AssertionError(f"{self.about} answered {outcome!r}, expected an object and CL_SUCCESS")
+        return value
+
+    def expect_heeded(self, pairs: Pairs | None) -> Value:
+        """`expect_created`, and the object's queries answer what the properties say, else the defaults."""
+        value = self.expect_created(pairs)
+        answers, expected = self.answers(value, pairs or ()) if value else {}, self.expected_answers(pairs or ())
+        if value and answers != expected:
+            words = shown(pairs)
+            raise AssertionError(f"{self.about} with {words}: queries answer {answers}, expected {expected}")
+        return value
+
+    def expect_refused(self, properties: Properties, *errors: int) -> None:
+        """One of the errors, and no object."""
+        outcome = self.create(properties)
+        error, value = outcome
+        if error not in errors or value:
+            names = " or ".join(repr(Code(one)) for one in errors)
+            raise AssertionError(f"{self.about} answered {outcome!r}, expected {names} and no object")
+
+    @property
+    def function(self) -> str:
+        return self.about.function
+
+    @property
+    def refusal(self) -> int:
+        """The error that the text names for a bad list; OpenCL 1.0 had CL_INVALID_VALUE for contexts."""
+        older = self.function in CONTEXTS and self.version < (1, 1)
+        return CL.INVALID_VALUE if older else self.about.refuses[0]
 
     def number(self, made: Value, query: int, size: int) -> int | str:
         """What a query of the object answers."""
         value = self.session.buffer(size, 0)
-        error = self.session.call(self.creator.query, made, query, size, value, None)
+        error = self.session.call(self.about.query, made, query, size, value, None)
         return f"error {error}" if error else int.from_bytes(value.bytes(), "little")
 
-    def given_back(self, made: Value, query: int | None = None) -> list[int] | str:
+    def queried_list(self, made: Value, query: int | None = None) -> list[int] | str:
         """The property list that the query answers, element by element; or what is wrong with the answer."""
-        query = self.creator.listed if query is None else query
+        query = self.about.listed if query is None else query
         size = self.session.buffer(8)
-        error = self.session.call(self.creator.query, made, query, 0, None, size)
+        error = self.session.call(self.about.query, made, query, 0, None, size)
         if error:
             return f"{error} to the size query"
         if size.u64() % 8 or size.u64() > 1 << 16:
             return f"a size of {size.u64()} bytes"
         room = self.session.buffer(size.u64() + 16)
-        error = self.session.call(self.creator.query, made, query, size.u64(), room, size)
+        error = self.session.call(self.about.query, made, query, size.u64(), room, size)
         if error or size.u64() != room.size - 16:
             return f"{error}, size {size.u64()} to the query with {room.size - 16} bytes"
         if room[size.u64() :] != b"\xa5" * 16:
@@ -258,7 +318,7 @@ class Lists:
 
     def pairs(self) -> list[tuple[int, int]]:
         """Valid properties that are not the defaults, each of another name."""
-        function = self.creator.function
+        function = self.about.function
         if function in CONTEXTS:
             found: list[tuple[int, int]] = [(CL.CONTEXT_PLATFORM, self.platform)]
             found += [(CL.CONTEXT_INTEROP_USER_SYNC, 1)] if self.version >= (1, 2) else []
@@ -288,42 +348,38 @@ class Lists:
 
     def zero_pairs(self) -> list[tuple[int, int]]:
         """The properties whose value may be 0, with that."""
-        if self.creator.function in CONTEXTS:
+        if self.about.function in CONTEXTS:
             return [(CL.CONTEXT_INTEROP_USER_SYNC, 0)] if self.version >= (1, 2) else []
         zero = {QUEUE: CL.QUEUE_PROPERTIES, QUEUE_KHR: CL.QUEUE_PROPERTIES, SAMPLER: CL.SAMPLER_NORMALIZED_COORDS}
-        if self.creator.function == BUFFER:
+        if self.about.function == BUFFER:
             return [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 0)] if "cl_ext_buffer_device_address" in self.extensions else []
-        return [(zero[self.creator.function], 0)] if self.creator.function in zero else []
+        return [(zero[self.about.function], 0)] if self.about.function in zero else []
 
-    def wanted(self, pairs: Pairs) -> dict[int, int]:
+    def expected_answers(self, pairs: Pairs) -> dict[int, int]:
         """What queries answer for an object of these properties."""
-        told = dict(pairs)
-        if self.creator.function in QUEUES:
-            return {CL.QUEUE_PROPERTIES: told.get(CL.QUEUE_PROPERTIES, 0)}
-        if self.creator.function == SAMPLER:
+        given = dict(pairs)
+        if self.about.function in QUEUES:
+            return {CL.QUEUE_PROPERTIES: given.get(CL.QUEUE_PROPERTIES, 0)}
+        if self.about.function == SAMPLER:
             defaults = {
                 CL.SAMPLER_NORMALIZED_COORDS: 1,
                 CL.SAMPLER_ADDRESSING_MODE: CL.ADDRESS_CLAMP,
                 CL.SAMPLER_FILTER_MODE: CL.FILTER_NEAREST,
             }
-            return {name: told.get(name, default) for name, default in defaults.items()}
-        if self.creator.function in MEMORY:
+            return {name: given.get(name, default) for name, default in defaults.items()}
+        if self.about.function in MEMORY:
             return {api().constant("CL_MEM_FLAGS"): 1}
         return {}
 
-    def answered(self, made: Value, pairs: Pairs) -> dict[int, int | str]:
-        """What queries do answer."""
-        size = 8 if self.creator.function in (*QUEUES, *MEMORY) else 4
-        return {query: self.number(made, query, size) for query in self.wanted(pairs)}
-
-    def without_platform(self, error: int) -> bool:
-        """Whether an error is one that a context without CL_CONTEXT_PLATFORM may have: no platform could be chosen."""
-        return self.creator.function in CONTEXTS and error == CL.INVALID_PLATFORM
+    def answers(self, made: Value, pairs: Pairs) -> dict[int, int | str]:
+        """What queries answer for an object."""
+        size = 8 if self.about.function in (*QUEUES, *MEMORY) else 4
+        return {query: self.number(made, query, size) for query in self.expected_answers(pairs)}
 
 
-def lists_of(
-    session: IcdSession, function: str, needs: Callable[[Lists], None] | None = None, names: int = 0
-) -> list[Lists]:
+def creators_of(
+    session: IcdSession, function: str, needs: Callable[[Creator], None] | None = None, names: int = 0
+) -> list[Creator]:
     """The creator of each platform that has it and what is needed; unsupported where none has.
 
     `needs` raises Unsupported; `names` is how many properties the platform has to know.
@@ -332,7 +388,7 @@ def lists_of(
     lacks = None
     for platform in session.some_platforms():
         try:
-            one = Lists(session, platform, function)
+            one = Creator(session, platform, function)
             if needs:
                 needs(one)
             if len(one.pairs()) < names:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -208,7 +209,7 @@ def uses(session: IcdSession, extension: str, devices: int = 1) -> list[Use]:
 
 @contextlib.contextmanager
 def may_block(outcomes: list[str]) -> Iterator[None]:
-    """For calls that may wait, by the specification, for what they are to be ordered behind."""
+    """For calls that may wait, by the specification, for what they are to be ordered after."""
     try:
         yield
     except Hung:
@@ -238,7 +239,9 @@ class Memory:
         self.without_vulkan = self._ask_vulkan(use, device, kind)
         if self.without_vulkan:
             self._own = self.session.descriptor(f"memory {SIZE}")
-            self._file = os.open(f"/proc/{self.session.pid}/fd/{int(self._own)}", os.O_RDWR)
+            own = f"/proc/{self.session.pid}/fd/{int(self._own)}"
+            assert stat.S_ISREG(os.stat(own).st_mode), f"descriptor {int(self._own)} is not the memory any more"
+            self._file = os.open(own, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def _ask_vulkan(self, use: Use, device: Value, kind: int) -> str:
         """Makes the memory there; gives the reason why not."""
@@ -434,7 +437,7 @@ class Semaphores:
         return self.use.answer("clGetSemaphoreInfoKHR", semaphore, name)
 
     def payload(self, semaphore: Value) -> int:
-        error, value = self.query(semaphore, 0x203C)  # CL_SEMAPHORE_PAYLOAD_KHR
+        error, value = self.query(semaphore, CL.SEMAPHORE_PAYLOAD_KHR)
         if error or len(value) != 8:
             raise CallFailed(f"the query of the payload answered {error} and {len(value)} bytes, expected 8")
         return int.from_bytes(value, "little")

@@ -38,7 +38,7 @@ def start(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
 
 
 def without(log: CallLog, *names: str) -> CallLog:
-    """A log without the events of the layers of these names, in front of or behind which the call is the same."""
+    """A log without the events of the layers of these names, before or after which the call is the same."""
     return CallLog([event for event in log if event.who not in names], log.dropped, log.torn)
 
 

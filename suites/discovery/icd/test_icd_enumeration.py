@@ -1,4 +1,4 @@
-"""clIcdGetPlatformIDsKHR of a vendor's ICD: counts, lists, and what is no proper call (DISC-ACC)."""
+"""clIcdGetPlatformIDsKHR of a vendor's ICD: counts, lists, and improper calls (DISC-ACC)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_room_for_fewer_platforms_lists_the_first_ones(icd: Icd, sandbox: Sandbo
 
 @requirement("DISC-ACC-023")
 def test_room_for_more_platforms_leaves_the_rest_untouched(icd: Icd, sandbox: Sandbox) -> None:
-    """With room for more platforms than there are, what lies behind the last one stays as it is."""
+    """With room for more platforms than there are, what lies past the last one stays as it is."""
     with icd.open(sandbox) as session:
         platforms = session.some_platforms()
         listed, count = session.buffer(8 * len(platforms) + 24), session.buffer(4, 0)

@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from harness.check import CommandError, Icd, IcdSession, Sandbox, requirement
+from harness.check import CommandError, Icd, IcdSession, Parts, Sandbox, requirement
 
 # What a vendor may have once it is used.
 ONLY_AT_LOADING = ("threads",)
 
 
-def changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+def changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
     """What is different, in words."""
-    return [
-        f"{name} was {before.get(name, 'unset')}, is {after.get(name, 'unset')}"
+    return {
+        name: f"was {before.get(name, 'unset')}, is {after.get(name, 'unset')}"
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name) and name not in ONLY_AT_LOADING
-    ]
+    }
 
 
 def use(session: IcdSession, how: str) -> None:
@@ -76,11 +76,11 @@ def test_library_is_not_linked_with_a_loader(icd: Icd) -> None:
 @pytest.mark.parametrize("how", ["loaded", "asked"])
 def test_loading_leaves_the_state_of_the_process_as_it_is(icd: Icd, sandbox: Sandbox, how: str) -> None:
     """Environment, working directory, locale, signals, umask, arithmetic and limits are the application's."""
-    with icd.open(sandbox, late=True) as session:
+    with icd.open(sandbox, late=True) as session, Parts() as parts:
         before = session.state()
         use(session, how)
-        found = "\n".join(changes(before, session.state()))
-        assert not found, found
+        for name, change in changes(before, session.state()).items():
+            parts.fail(name, change)
 
 
 @requirement("DISC-LIB-007")

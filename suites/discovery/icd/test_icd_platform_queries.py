@@ -52,7 +52,7 @@ def test_suffix_is_not_empty_and_has_no_spaces(icd: Icd, sandbox: Sandbox) -> No
 
 @pytest.mark.parametrize("query", STRINGS)
 def test_string_fits_memory_of_exactly_its_size(icd: Icd, sandbox: Sandbox, query: str) -> None:
-    """Memory of the told size is enough; the string ends with its only zero byte, and its size is told with it."""
+    """Memory of the reported size is enough; the string ends with its only zero byte, and its size comes with it."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
             session.platform = platform
@@ -65,7 +65,7 @@ def test_string_fits_memory_of_exactly_its_size(icd: Icd, sandbox: Sandbox, quer
 
 @pytest.mark.parametrize("query", STRINGS)
 def test_string_in_larger_memory_leaves_the_rest_untouched(icd: Icd, sandbox: Sandbox, query: str) -> None:
-    """Of larger memory nothing behind the string is written."""
+    """Of larger memory nothing past the string is written."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
             session.platform = platform

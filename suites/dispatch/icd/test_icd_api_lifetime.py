@@ -112,7 +112,7 @@ def test_release_in_any_order_ends_well(icd: Icd, sandbox: Sandbox, order: str) 
 
 @requirement("API-REF-003")
 def test_root_device_is_not_counted(icd: Icd, sandbox: Sandbox) -> None:
-    """Retaining and releasing a device that is no sub-device does nothing, however often."""
+    """Retaining and releasing a device that is not a sub-device does nothing, however often."""
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         objects.require_function("clRetainDevice", objects.version())

@@ -20,7 +20,7 @@ from harness.check import (
 )
 
 GET, SET = ICD2_FUNCTIONS
-DATA = 0x1001  # no address of anything: the vendor keeps it, and does not look behind it
+DATA = 0x1001  # no address of anything: the vendor keeps it, and does not look at what it points to
 
 
 def platforms_of(session: IcdSession) -> list[Value]:

@@ -83,7 +83,7 @@ def test_kernel_built_from_source_adds_vectors(icd: Icd, through: Loader, sandbo
 
 @requirement("API-THR-003")
 def test_local_memory_is_shared_after_a_barrier(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
-    """The work items of a group see in local memory, behind a barrier, what the others wrote before it."""
+    """The work items of a group see in local memory, after a barrier, what the others wrote before it."""
     with icd.start(through, sandbox) as cl:
         for compute in able(cl):
             check_local_memory(compute)

@@ -129,7 +129,7 @@ def test_null_queue_for_a_command_buffer_is_invalid_command_queue(icd: Icd, sand
 
 @requirement("PL-OTH-001", "PL-GEN-002", "PL-GEN-003", "PL-GEN-015")
 def test_bad_property_of_a_command_buffer_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
-    """Flags that mean nothing and a name that comes twice give CL_INVALID_VALUE; no list, and flags of 0, are fine.
+    """Unknown flags and a name that comes twice give CL_INVALID_VALUE; no list, and flags of 0, are fine.
 
     For a name that nobody knows the text has no error of its own: CL_INVALID_VALUE, or as elsewhere
     CL_INVALID_PROPERTY.
@@ -156,8 +156,12 @@ def test_flags_that_the_device_cannot_do_are_invalid_property(icd: Icd, sandbox:
     """Simultaneous use is CL_INVALID_PROPERTY where the device does not say that it can do that."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
-            told, value = made.use.answer("clGetDeviceInfo", made.device, CL.DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR)
-            able = told == 0 and int.from_bytes(value, "little") & CL.COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+            query_error, value = made.use.answer(
+                "clGetDeviceInfo", made.device, CL.DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
+            )
+            able = (
+                query_error == 0 and int.from_bytes(value, "little") & CL.COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+            )
             error, buffer = made.create(CL.COMMAND_BUFFER_FLAGS_KHR, CL.COMMAND_BUFFER_SIMULTANEOUS_USE_KHR)
             assert error == (0 if able else CL.INVALID_PROPERTY)
             assert bool(buffer) == (error == 0)
@@ -294,7 +298,7 @@ def test_commands_are_executed_at_each_enqueue(icd: Icd, sandbox: Sandbox) -> No
 @requirement("XM-CMD-008")
 @pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
 def test_wait_list_that_does_not_fit_a_command_buffer_is_refused(icd: Icd, sandbox: Sandbox, how: str) -> None:
-    """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
+    """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
             buffer = made.make()

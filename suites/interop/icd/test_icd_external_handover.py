@@ -101,7 +101,7 @@ def test_memory_that_was_not_imported_is_invalid_mem_object(icd: Icd, sandbox: S
 def test_memory_that_was_not_imported_after_imported_is_invalid_mem_object(
     icd: Icd, sandbox: Sandbox, kind: int, what: str
 ) -> None:
-    """So does one behind one that was imported."""
+    """So does one after one that was imported."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
             queue = made.use.queue(made.context, made.device)
@@ -144,7 +144,7 @@ def test_queue_of_a_device_without_the_import_is_invalid_command_queue(
 @BOTH
 @pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
 def test_wait_list_that_does_not_fit_a_hand_over_is_refused(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
-    """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
+    """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
             context = use.context([use.able[0]])

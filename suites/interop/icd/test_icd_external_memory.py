@@ -133,7 +133,7 @@ def test_device_list_may_stand_anywhere_and_comes_back(icd: Icd, sandbox: Sandbo
 @requirement("XM-IMP-005")
 @KINDS
 def test_listed_device_outside_the_context_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int) -> None:
-    """A listed device that is none of the context's gives CL_INVALID_DEVICE, alone or behind one that is."""
+    """A listed device that is none of the context's gives CL_INVALID_DEVICE, alone or after one that is."""
     with icd.open(sandbox) as session:
         asked = 0
         for made in importing(session, kind):
@@ -258,7 +258,7 @@ def test_descriptor_0_is_imported_like_others(icd: Icd, sandbox: Sandbox, kind: 
 @KINDS
 @pytest.mark.parametrize("what", ["closed", "minus 1", "upper bits"])
 def test_memory_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sandbox, kind: int, what: str) -> None:
-    """What is no descriptor gives CL_INVALID_PROPERTY."""
+    """A value that is not a descriptor gives CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
             fd = made.memory.descriptor()
@@ -272,7 +272,7 @@ def test_memory_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sandb
 @requirement("XM-IMP-012")
 @KINDS
 def test_handle_type_without_its_extension_is_refused(icd: Icd, sandbox: Sandbox, kind: int) -> None:
-    """A handle type that no device has is no known property: CL_INVALID_PROPERTY, or CL_INVALID_DEVICE."""
+    """A handle type that no device has is an unknown property: CL_INVALID_PROPERTY, or CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
             types = [

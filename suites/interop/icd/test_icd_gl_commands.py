@@ -89,7 +89,7 @@ def test_gl_object_list_that_does_not_fit_is_invalid_value(icd: Icd, sandbox: Sa
 
 @commands("GL-ACQ-003")
 def test_acquire_of_a_plain_memory_object_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """A memory object that is not of OpenGL, or of EGL, is refused, alone and behind one that is."""
+    """A memory object that is not of OpenGL, or of EGL, is refused, alone and after one that is."""
     error = CL.INVALID_EGL_OBJECT_KHR if function in EGL else CL.INVALID_GL_OBJECT
     with icd.open(sandbox) as session:
         for shared in shares(session, function):
@@ -113,7 +113,7 @@ def test_acquire_in_a_queue_of_a_plain_context_is_invalid_context(icd: Icd, sand
 
 @commands("GL-ACQ-005")
 def test_wait_list_that_does_not_fit_a_gl_command_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """A wait list whose number is wrong, or that holds what is no event, is CL_INVALID_EVENT_WAIT_LIST."""
+    """A wait list whose number is wrong, or that holds a value that is not an event, is CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for shared in shares(session, function):
             memory, event = shared_object(shared, function), shared.tied.event

@@ -34,7 +34,7 @@ both = pytest.mark.parametrize("function", [BY_DEVICES, BY_TYPE])
 
 
 def memory(shared: Sharing) -> Any:
-    """Memory that is no context, display or share group of anybody's."""
+    """Memory that is not a context, display or share group of anybody's."""
     return shared.session.buffer(4096, 0)
 
 
@@ -126,7 +126,7 @@ def test_gl_context_that_cannot_share_is_invalid_sharegroup(
 def test_binding_of_another_system_is_invalid_operation(
     icd: Icd, sandbox: Sandbox, function: str, binding: str
 ) -> None:
-    """WGL and CGL are no bindings of the OpenGL here: CL_INVALID_OPERATION."""
+    """WGL and CGL are not bindings of the OpenGL here: CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             if binding == "cgl" and shared.has(APPLE):

@@ -58,7 +58,7 @@ def test_sync_in_a_plain_context_is_invalid_context(icd: Icd, sandbox: Sandbox, 
 @requirement("GL-EVT-001")
 @creators()
 def test_value_that_is_not_a_sync_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """What is no sync of OpenGL is CL_INVALID_GL_OBJECT; of EGL, or of another display, CL_INVALID_EGL_OBJECT_KHR."""
+    """What is not a sync of OpenGL is CL_INVALID_GL_OBJECT, what is not one of EGL is CL_INVALID_EGL_OBJECT_KHR."""
     error = CL.INVALID_GL_OBJECT if function == OF_GL else CL.INVALID_EGL_OBJECT_KHR
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
@@ -213,7 +213,7 @@ def test_egl_image_makes_an_image(icd: Icd, sandbox: Sandbox) -> None:
 @requirement("GL-EVT-007", "PL-OTH-002")
 @pytest.mark.parametrize("what", ["property", "display", "image", "format"])
 def test_bad_egl_image_is_refused(icd: Icd, sandbox: Sandbox, what: str) -> None:
-    """A property, what is no display or no image of EGL, and a format that OpenCL does not have, are refused."""
+    """A property, a bad display or image of EGL, and a format that OpenCL does not have, are refused."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
             display, image = image_arguments(shared)

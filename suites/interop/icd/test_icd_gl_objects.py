@@ -67,7 +67,7 @@ def test_gl_object_flags_other_than_access_are_invalid_value(
 @requirement("GL-OBJ-002")
 @pytest.mark.parametrize("name", ["unused", "no_store", "empty"])
 def test_value_that_is_not_a_gl_buffer_is_invalid_gl_object(icd: Icd, sandbox: Sandbox, name: str) -> None:
-    """What is no buffer, has no data store, or is of size 0, is CL_INVALID_GL_OBJECT."""
+    """A name that is not a buffer, one without a data store, and one of size 0, is CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             number = UNUSED if name == "unused" else shared.world["buffer", name]
@@ -161,7 +161,7 @@ def test_texture_that_does_not_match_is_invalid_gl_object(icd: Icd, sandbox: San
 @requirement("GL-OBJ-007")
 @pytest.mark.parametrize("what", ["unused", "empty"])
 def test_value_that_is_not_a_renderbuffer_is_invalid_gl_object(icd: Icd, sandbox: Sandbox, what: str) -> None:
-    """What is no renderbuffer, and one without extent, is CL_INVALID_GL_OBJECT."""
+    """A name that is not a renderbuffer, and one without extent, is CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             name = UNUSED if what == "unused" else shared.world["renderbuffer", what]
@@ -340,7 +340,7 @@ def test_unknown_query_of_a_texture_is_invalid_value(icd: Icd, sandbox: Sandbox,
 
 @requirement("GL-OBJ-014")
 def test_texture_info_of_a_buffer_is_invalid_gl_object(icd: Icd, sandbox: Sandbox) -> None:
-    """clGetGLTextureInfo of what is no texture is CL_INVALID_GL_OBJECT."""
+    """clGetGLTextureInfo of an object that is not a texture is CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             answer, query = session.buffer(4), QUERIES["target"]

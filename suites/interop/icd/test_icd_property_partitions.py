@@ -119,7 +119,7 @@ def test_unknown_partition_scheme_is_invalid_value(icd: Icd, sandbox: Sandbox) -
 
 @requirement("PL-SUB-001", "PL-SUB-002", "PL-GEN-014")
 def test_second_scheme_after_the_counts_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
-    """The end marker of the counts does not end the list: a second scheme behind it is CL_INVALID_VALUE."""
+    """The end marker of the counts does not end the list: a second scheme after it is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, BY_COUNTS):
             assert device.count(by_counts(1)) == (CL.SUCCESS, 1)

@@ -14,31 +14,33 @@ from harness.check import (
     QUEUES,
     Answer,
     CallFailed,
+    Creator,
     Icd,
-    Lists,
+    Parts,
     Sandbox,
     Unsupported,
     Value,
-    listed,
-    lists_of,
+    creators_of,
+    list_of,
     requirement,
+    shown,
 )
 
 
-def older(lists: Lists, bits: int) -> tuple[int, Value]:
+def older(creator: Creator, bits: int) -> tuple[int, Value]:
     """The queue of these bits, made by clCreateCommandQueue."""
-    code = lists.session.buffer(4)
-    made = lists.session.call("clCreateCommandQueue", lists.objects.context, lists.objects.device, bits, code)
+    code = creator.session.buffer(4)
+    made = creator.session.call("clCreateCommandQueue", creator.objects.context, creator.objects.device, bits, code)
     assert isinstance(made, Value)
     return Answer(code.code(), f"bits {bits:#x}"), made
 
 
-def host_bits(lists: Lists) -> int:
-    return lists.device_number(CL.DEVICE_QUEUE_ON_HOST_PROPERTIES, 8)
+def host_bits(creator: Creator) -> int:
+    return creator.device_number(CL.DEVICE_QUEUE_ON_HOST_PROPERTIES, 8)
 
 
-def device_queues(lists: Lists) -> None:
-    if not lists.device_number(CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8):
+def device_queues(creator: Creator) -> None:
+    if not creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8):
         raise Unsupported("loader", "this device has no queues of its own", "device queues")
 
 
@@ -46,8 +48,8 @@ def device_queues(lists: Lists) -> None:
 def test_unknown_bits_are_refused_by_the_older_function(icd: Icd, sandbox: Sandbox) -> None:
     """clCreateCommandQueue knows two bits; all others are not valid, those of queues on the device among them."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, QUEUE):
-            assert older(lists, 0)[0] == 0
+        for creator in creators_of(session, QUEUE):
+            assert older(creator, 0)[0] == 0
             for bits in (
                 1 << 12,
                 1 << 33,
@@ -55,22 +57,24 @@ def test_unknown_bits_are_refused_by_the_older_function(icd: Icd, sandbox: Sandb
                 CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
                 CL.QUEUE_ON_DEVICE_DEFAULT,
             ):
-                assert older(lists, bits) == (CL.INVALID_VALUE, 0)
+                assert older(creator, bits) == (CL.INVALID_VALUE, 0)
 
 
 @requirement("PL-CQ-001")
 @pytest.mark.parametrize("function", QUEUES)
 def test_bits_that_the_device_lacks_are_invalid_queue_properties(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Valid bits that the device does not support are CL_INVALID_QUEUE_PROPERTIES; those that it supports are fine."""
-    with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
+    with icd.open(sandbox) as session, Parts() as parts:
+        for creator in creators_of(session, function):
             for bit in (CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL.QUEUE_PROFILING_ENABLE):
-                error = CL.SUCCESS if host_bits(lists) & bit else CL.INVALID_QUEUE_PROPERTIES
-                assert lists.create(listed((CL.QUEUE_PROPERTIES, bit)))[0] == error
-                assert older(lists, bit)[0] == error
-            if not lists.device_number(CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8):
+                error = CL.SUCCESS if host_bits(creator) & bit else CL.INVALID_QUEUE_PROPERTIES
+                with parts(shown([(CL.QUEUE_PROPERTIES, bit)])):
+                    assert creator.create([(CL.QUEUE_PROPERTIES, bit)])[0] == error
+                assert older(creator, bit)[0] == error
+            if not creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8):
                 bits = CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
-                assert lists.create(listed((CL.QUEUE_PROPERTIES, bits))) == (CL.INVALID_QUEUE_PROPERTIES, 0)
+                with parts(shown([(CL.QUEUE_PROPERTIES, bits)])):
+                    creator.expect_refused([(CL.QUEUE_PROPERTIES, bits)], CL.INVALID_QUEUE_PROPERTIES)
 
 
 REFUSED = (CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES)
@@ -95,10 +99,8 @@ def test_bits_without_those_they_need_are_refused(icd: Icd, sandbox: Sandbox, pa
     Which of the two errors that is depends on whether the device has such queues at all, and is not laid down.
     """
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, QUEUE):
-            error, made = lists.create(listed(*pairs))
-            assert error in REFUSED
-            assert not made
+        for creator in creators_of(session, QUEUE):
+            creator.expect_refused(pairs, *REFUSED)
 
 
 @requirement("PL-CQ-003")
@@ -106,18 +108,15 @@ def test_queue_size_beyond_the_maximum_is_refused(icd: Icd, sandbox: Sandbox) ->
     """CL_QUEUE_SIZE may be what the device says at most."""
     bits = (CL.QUEUE_PROPERTIES, CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, QUEUE, device_queues):
-            largest = lists.device_number(CL.DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, 4)
+        for creator in creators_of(session, QUEUE, device_queues):
+            largest = creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, 4)
             for order in ([bits, (CL.QUEUE_SIZE, largest)], [(CL.QUEUE_SIZE, largest), bits]):
-                error, made = lists.create(listed(*order))
-                assert error == CL.SUCCESS
-                assert lists.number(made, CL.QUEUE_PROPERTIES, 8) == bits[1]
-                assert lists.number(made, CL.QUEUE_SIZE, 4) == largest
-                assert lists.version < (3, 0) or lists.given_back(made) == listed(*order)
+                made = creator.expect_created(order)
+                assert creator.number(made, CL.QUEUE_PROPERTIES, 8) == bits[1]
+                assert creator.number(made, CL.QUEUE_SIZE, 4) == largest
+                assert creator.version < (3, 0) or creator.queried_list(made) == list_of(*order)
                 session.call("clReleaseCommandQueue", made)
-            error, made = lists.create(listed(bits, (CL.QUEUE_SIZE, largest + 1)))
-            assert error in REFUSED
-            assert not made
+            creator.expect_refused([bits, (CL.QUEUE_SIZE, largest + 1)], *REFUSED)
 
 
 @requirement("PL-GEN-005")
@@ -125,13 +124,12 @@ def test_queue_size_that_equals_a_name_is_a_size(icd: Icd, sandbox: Sandbox) -> 
     """A size that is equal to the name of a property is a size."""
     bits = (CL.QUEUE_PROPERTIES, CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, QUEUE, device_queues):
-            if lists.device_number(CL.DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, 4) < CL.QUEUE_PROPERTIES:
+        for creator in creators_of(session, QUEUE, device_queues):
+            if creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, 4) < CL.QUEUE_PROPERTIES:
                 raise Unsupported("loader", "queues on this device are smaller than the numbers of names", "queue size")
             for pairs in ([(CL.QUEUE_SIZE, CL.QUEUE_PROPERTIES), bits], [bits, (CL.QUEUE_SIZE, CL.QUEUE_PROPERTIES)]):
-                error, made = lists.create(listed(*pairs))
-                assert error == CL.SUCCESS
-                assert lists.number(made, CL.QUEUE_SIZE, 4) == CL.QUEUE_PROPERTIES
+                made = creator.expect_created(pairs)
+                assert creator.number(made, CL.QUEUE_SIZE, 4) == CL.QUEUE_PROPERTIES
                 session.call("clReleaseCommandQueue", made)
 
 
@@ -144,12 +142,13 @@ def test_queue_size_that_equals_a_name_is_a_size(icd: Icd, sandbox: Sandbox) -> 
 def test_hints_for_a_queue_on_the_device_are_refused(icd: Icd, sandbox: Sandbox, extension: str, name: int) -> None:
     """Hints are for queues on the host: there each level is fine, and on the device CL_INVALID_QUEUE_PROPERTIES."""
     bits = (CL.QUEUE_PROPERTIES, CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
-    with icd.open(sandbox) as session:
-        for lists in lists_of(session, QUEUE, lambda one: one.require_extension(extension)):
+    with icd.open(sandbox) as session, Parts() as parts:
+        for creator in creators_of(session, QUEUE, lambda one: one.require_extension(extension)):
             for level in (HIGH, MED, LOW):
-                assert lists.create(listed((name, level)))[0] == 0
+                creator.expect_created([(name, level)])
                 for pairs in ([bits, (name, level)], [(name, level), bits]):
-                    assert lists.create(listed(*pairs)) == (CL.INVALID_QUEUE_PROPERTIES, 0)
+                    with parts(shown(pairs)):
+                        creator.expect_refused(pairs, CL.INVALID_QUEUE_PROPERTIES)
 
 
 @requirement("PL-CQ-006")
@@ -157,28 +156,28 @@ def test_hints_for_a_queue_on_the_device_are_refused(icd: Icd, sandbox: Sandbox,
 def test_queue_properties_are_the_bits_of_the_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_QUEUE_PROPERTIES answers the bits that the queue was made with, by a list or by the older function."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
+        for creator in creators_of(session, function):
             for bits in {
                 0,
                 CL.QUEUE_PROFILING_ENABLE,
                 CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
                 CL.QUEUE_PROFILING_ENABLE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
             }:
-                if bits & ~host_bits(lists):
+                if bits & ~host_bits(creator):
                     continue
-                assert lists.number(lists.made(listed((CL.QUEUE_PROPERTIES, bits))), CL.QUEUE_PROPERTIES, 8) == bits
-                assert lists.number(older(lists, bits)[1], CL.QUEUE_PROPERTIES, 8) == bits
+                assert creator.number(creator.make([(CL.QUEUE_PROPERTIES, bits)]), CL.QUEUE_PROPERTIES, 8) == bits
+                assert creator.number(older(creator, bits)[1], CL.QUEUE_PROPERTIES, 8) == bits
 
 
-def other_device(lists: Lists) -> Value:
+def other_device(creator: Creator) -> Value:
     """A device that is not the context's: another one of the platform, another platform's, or a sub-device."""
-    session = lists.session
-    for platform in (lists.platform, *session.platforms()):
-        others = [device for device in session.GetDeviceIDs(platform) if device != lists.objects.device]
+    session = creator.session
+    for platform in (creator.platform, *session.platforms()):
+        others = [device for device in session.GetDeviceIDs(platform) if device != creator.objects.device]
         if others:
             return others[0]
     try:
-        return FURTHER_OBJECTS["clCreateSubDevices"][1](lists.objects)
+        return FURTHER_OBJECTS["clCreateSubDevices"][1](creator.objects)
     except CallFailed as error:  # which is the matter of other checks
         raise Unsupported("machine", f"there is one device here, and no sub-device of it: {error}") from None
 
@@ -188,12 +187,12 @@ def other_device(lists: Lists) -> Value:
 def test_queue_for_a_device_of_another_context_is_invalid_device(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A device that the context was not made with is CL_INVALID_DEVICE, for the older function, too."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
-            context, other = lists.objects.context, other_device(lists)
-            assert lists.create(None)[0] == 0
+        for creator in creators_of(session, function):
+            context, other = creator.objects.context, other_device(creator)
+            creator.expect_created(None)
             code = session.buffer(4)
-            if lists.address is not None:
-                made = session.call_at(lists.address, function, context, other, None, code)
+            if creator.address is not None:
+                made = session.call_at(creator.address, function, context, other, None, code)
             else:
                 made = session.call(function, context, other, None, code)
             assert (code.code(), made) == (CL.INVALID_DEVICE, 0)

@@ -155,7 +155,7 @@ def test_export_as_another_type_is_invalid_value(icd: Icd, sandbox: Sandbox, kin
 @requirement("XM-XSM-006")
 @KINDS
 def test_handle_of_a_semaphore_has_size_4(icd: Icd, sandbox: Sandbox, kind: int) -> None:
-    """The size is 4; less memory gives CL_INVALID_VALUE, no memory none; of more, nothing behind is written."""
+    """The size is 4; less memory gives CL_INVALID_VALUE, no memory none; nothing past its end is written."""
     with icd.open(sandbox) as session:
         for made in exporting(session, kind):
             semaphore = exportable(made, kind)
@@ -326,7 +326,7 @@ def test_reimport_into_other_semaphores_is_invalid_semaphore(icd: Icd, sandbox: 
 
 @requirement("XM-XSM-011")
 def test_reimport_of_a_bad_descriptor_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
-    """What is no descriptor gives CL_INVALID_VALUE."""
+    """A value that is not a descriptor gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in sharing(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
             require_reimport(made.use)

@@ -298,7 +298,7 @@ def test_payloads_of_binary_semaphores_are_ignored(icd: Icd, sandbox: Sandbox, w
 def test_wait_list_that_does_not_fit_a_semaphore_command_is_refused(
     icd: Icd, sandbox: Sandbox, what: str, how: str
 ) -> None:
-    """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
+    """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
             queue = made.queue()
@@ -414,7 +414,7 @@ def test_wait_ends_with_the_signal(icd: Icd, sandbox: Sandbox, record: Callable[
 def test_command_after_a_barrier_comes_after_the_semaphore_wait(
     icd: Icd, sandbox: Sandbox, record: Callable[[str], None]
 ) -> None:
-    """In an out-of-order queue, what stands behind a barrier behind a wait comes after the wait."""
+    """In an out-of-order queue, what stands after a barrier after a wait comes after the wait."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):

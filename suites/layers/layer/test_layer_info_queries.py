@@ -100,7 +100,7 @@ def test_layer_info_in_too_little_memory_is_invalid_value(layer: Layer, sandbox:
 @requirement("LAY-INF-004")
 @pytest.mark.parametrize("query", QUERIES)
 def test_layer_info_in_larger_memory_leaves_the_rest_untouched(layer: Layer, sandbox: Sandbox, query: str) -> None:
-    """Of larger memory no byte behind the answer is written; the size is the answer's."""
+    """Of larger memory no byte past the answer is written; the size is the answer's."""
     layer.require(LAYER_INFO)
     with layer.open(sandbox) as session:
         needed = size_of(session, layer, QUERIES[query])

@@ -68,7 +68,7 @@ def test_layer_table_holds_functions_or_null(layer: Layer, sandbox: Sandbox, fun
         assert len(readable) == 2 * min(8 * found.count, 4096), "the table ends before the last entry that it tells of"
         code = executable(session)
         for slot in range(min(found.count, ALL_ENTRIES)):
-            assert not found[slot] or any(int(found[slot]) in part for part in code), f"slot {slot} is no function"
+            assert not found[slot] or any(int(found[slot]) in part for part in code), f"slot {slot} is not a function"
 
 
 @requirement("LAY-INI-020")
@@ -157,7 +157,7 @@ PROPERTIES = {
 @requirement("LAY-INI-018")
 @pytest.mark.parametrize("given", NO_PROPERTIES)
 def test_no_init_properties_initialise_the_layer(layer: Layer, sandbox: Sandbox, given: str) -> None:
-    """NULL and a list that ends at once are no properties: the layer is initialised."""
+    """NULL and a list that ends at once have no properties: the layer is initialised."""
     layer.require(INIT_WITH_PROPERTIES)
     with layer.open(sandbox) as session:
         found = session.initialize(INIT_WITH_PROPERTIES, properties=NO_PROPERTIES[given])
@@ -192,7 +192,7 @@ def test_windows_entries_are_not_called(layer: Layer, sandbox: Sandbox, function
 
 @requirement("LAY-DEI-005")
 def test_layer_registers_no_exit_handler(layer: Layer, sandbox: Sandbox) -> None:
-    """clInitLayerWithProperties registers no exit handler: the loader, and what is behind it, may be gone by then."""
+    """clInitLayerWithProperties registers no exit handler: the loader, and what is below it, may be gone by then."""
     layer.require(INIT_WITH_PROPERTIES)
     with layer.open(sandbox) as session:
         before = session.exit_handlers()
