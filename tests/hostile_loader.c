@@ -11,6 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef ALWAYS
+#define ALWAYS ""
+#endif
+
 static struct object {
     void *table;
 } platform;
@@ -95,7 +99,7 @@ static void do_one(const char *name, const char *value)
 
 static void do_all(int at_greeting)
 {
-    char *all = strdup(getenv("HOSTILE") ? getenv("HOSTILE") : "");
+    char *all = strdup(getenv("HOSTILE") ? getenv("HOSTILE") : ALWAYS);
     for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n")) {
         char *value = strchr(line, '=');
         if (value) {

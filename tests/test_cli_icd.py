@@ -164,7 +164,7 @@ def test_library_that_no_loader_could_use_is_said(sandbox: Sandbox) -> None:
     """One that has no function of an ICD, and one that needs a library that is nowhere."""
     done = run_icd(sandbox.icd("nothing", variant="not_an_icd").path)
     assert done.returncode == 2
-    assert "is no OpenCL ICD" in done.stderr
+    assert "is not an OpenCL ICD" in done.stderr
     done = run_icd(sandbox.icd("needs", variant="icd_needs_absent_library").path)
     assert done.returncode == 2
     assert "cannot be loaded" in done.stderr and "libclharness_absent.so" in done.stderr

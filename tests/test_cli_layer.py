@@ -110,9 +110,17 @@ def test_what_is_no_layer_is_said(path: str, says: str, capsys: pytest.CaptureFi
 
 
 def test_library_without_any_function_of_a_layer_is_said(sandbox: Sandbox) -> None:
-    done = layer(sandbox.icd("a").path, "-j", 1)
+    nothing = sandbox.layer("nothing", variant="layer_without_info_init_init_with_properties_deinit")
+    done = layer(nothing.path, "-j", 1)
     assert done.returncode == 2
-    assert "is no OpenCL layer" in done.stderr
+    assert "is not an OpenCL layer" in done.stderr
+
+
+def test_library_of_another_kind_names_its_command(sandbox: Sandbox) -> None:
+    vendor = sandbox.icd("a").path
+    done = layer(vendor, "-j", 1)
+    assert done.returncode == 2
+    assert f"{vendor} is an OpenCL ICD, not an OpenCL layer: clharness icd {vendor} tests it" in done.stderr
 
 
 def test_checks_of_a_layer_are_not_in_a_run_of_a_loader() -> None:

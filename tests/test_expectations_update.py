@@ -253,8 +253,8 @@ def test_a_new_file_is_for_the_version_that_ran(tmp_path: Path) -> None:
     ("folder", "kind"),
     [
         (expectations_module.FOLDER, "loader"),
-        (expectations_module.LAYERS, "layer"),
-        (expectations_module.ICDS, "icd"),
+        (expectations_module.FOLDER / "layers", "layer"),
+        (expectations_module.FOLDER / "icds", "icd"),
     ],
 )
 def test_a_subject_that_no_file_is_about_is_not_written_into_the_checkout(folder: Path, kind: str) -> None:

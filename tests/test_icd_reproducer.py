@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.api.model import api
-from harness.check.icd.attempts import readable
+from harness.probe.icd_attempts import readable
 from harness.probe.verdicts import Crashed
 from harness.run import reproducer
 from harness.sandbox import Sandbox
@@ -64,3 +64,14 @@ def test_threads_are_not_reproducible(tmp_path: Path) -> None:
 def test_calls_in_words() -> None:
     said = readable("SIGSEGV in: address 67 r66 clBuildProgram r62 1 b63 0 0 0")
     assert said == "SIGSEGV in: clBuildProgram(program, 1, device_list, NULL, NULL, NULL)"
+    said = readable("SIGSEGV in: call 3 clCreateBuffer r1 9 -1 0 b2")
+    assert said == "SIGSEGV in: clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, -1, NULL, errcode_ret)"
+
+
+def test_constants_are_named_beside_their_numbers(tmp_path: Path) -> None:
+    """Beside, because the headers of whoever builds the program may lack a name."""
+    exchange = ["buffer 1 8 0", "call 2 clGetPlatformInfo 0 2306 8 b1 0"]
+    program = tmp_path / "reproducer.c"
+    program.write_text(reproducer.source("case", "", tmp_path / "lib.so", {}, exchange))
+    assert "clGetPlatformInfo, NULL, 2306 /* CL_PLATFORM_NAME */, 8, (void *)(uint64_t)b1, NULL" in program.read_text()
+    subprocess.run(["cc", "-w", "-c", str(program), "-o", str(tmp_path / "program.o")], check=True)

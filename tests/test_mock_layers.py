@@ -10,12 +10,10 @@ from ctypes import POINTER, byref, c_char, c_int32, c_size_t, c_uint32, c_uint64
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.build import build
 from harness.sandbox import MockLayer, Sandbox
-
-INVALID_VALUE, OUT_OF_HOST_MEMORY, INVALID_OPERATION, INVALID_PROPERTY = -30, -6, -59, -64
-API_VERSION, NAME = 0x4240, 0x4241
 
 
 @pytest.fixture
@@ -89,7 +87,7 @@ def test_a_shorter_table_of_the_loader_is_enough(sandbox: Sandbox) -> None:
     assert layer_of_20(sandbox.layer("short")).count.value == 20
     layer = layer_of_20(sandbox.layer("layer", faults=["table_length_is=150"]))
     assert layer.count.value == 150
-    assert layer.call("clFlush") == INVALID_OPERATION  # its slot is beyond the table that the loader gave
+    assert layer.call("clFlush") == CL.INVALID_OPERATION  # its slot is beyond the table that the loader gave
     assert sandbox.log.happened("no target", by="layer")
     assert not layer.called
 
@@ -99,7 +97,7 @@ def test_null_arguments_of_init_are_refused(sandbox: Sandbox) -> None:
     init = layer.library.clInitLayer
     whole = [c_uint32(150), layer.targets, byref(layer.count), byref(layer.table)]
     for missing in (1, 2, 3):
-        assert init(*[None if i == missing else value for i, value in enumerate(whole)]) == INVALID_VALUE
+        assert init(*[None if i == missing else value for i, value in enumerate(whole)]) == CL.INVALID_VALUE
     assert layer.count.value == 0xAAAA
     assert init(*whole) == 0
 
@@ -107,7 +105,7 @@ def test_null_arguments_of_init_are_refused(sandbox: Sandbox) -> None:
 def test_properties_are_refused_unless_there_are_none(sandbox: Sandbox) -> None:
     layer = Loaded(sandbox.layer("layer"))
     function = "clInitLayerWithProperties"
-    assert layer.init(function, (c_uint64 * 3)(1, 2, 0)) == INVALID_PROPERTY
+    assert layer.init(function, (c_uint64 * 3)(1, 2, 0)) == CL.INVALID_PROPERTY
     assert not layer.table
     assert layer.init(function, (c_uint64 * 1)(0)) == 0
     assert layer.init(function, None) == 0
@@ -118,16 +116,16 @@ def test_properties_are_refused_unless_there_are_none(sandbox: Sandbox) -> None:
 def test_layer_info_answers_by_the_size_rules(sandbox: Sandbox) -> None:
     info = Loaded(sandbox.layer("layer")).library.clGetLayerInfo
     size, version, text = c_size_t(99), c_uint32(7), (c_char * 16)()
-    assert info(API_VERSION, c_size_t(4), byref(version), byref(size)) == 0
+    assert info(CL.LAYER_API_VERSION, c_size_t(4), byref(version), byref(size)) == 0
     assert (version.value, size.value) == (100, 4)
     version.value = 7
-    assert info(API_VERSION, c_size_t(3), byref(version), None) == INVALID_VALUE
+    assert info(CL.LAYER_API_VERSION, c_size_t(3), byref(version), None) == CL.INVALID_VALUE
     assert version.value == 7
-    assert info(NAME, c_size_t(0), None, byref(size)) == 0
+    assert info(CL.LAYER_NAME, c_size_t(0), None, byref(size)) == 0
     assert size.value == len("layer") + 1
-    assert info(NAME, size, text, None) == 0
+    assert info(CL.LAYER_NAME, size, text, None) == 0
     assert text.value == b"layer"
-    assert info(0x4242, c_size_t(16), text, None) == INVALID_VALUE
+    assert info(0x4242, c_size_t(16), text, None) == CL.INVALID_VALUE
 
 
 def test_holes_and_changes_of_the_target_are_noticed(sandbox: Sandbox) -> None:
@@ -179,9 +177,9 @@ def test_each_variant_exports_what_its_name_says() -> None:
     ("fault", "result", "count", "has_table"),
     [
         (None, 0, 150, True),
-        ("init_fails", OUT_OF_HOST_MEMORY, 0xAAAA, False),
-        ("init_fails=-30", INVALID_VALUE, 0xAAAA, False),
-        ("init_fails_after_writing", OUT_OF_HOST_MEMORY, 150, True),
+        ("init_fails", CL.OUT_OF_HOST_MEMORY, 0xAAAA, False),
+        ("init_fails=-30", CL.INVALID_VALUE, 0xAAAA, False),
+        ("init_fails_after_writing", CL.OUT_OF_HOST_MEMORY, 150, True),
         ("init_leaves_outputs", 0, 0xAAAA, False),
         ("table_is_null", 0, 150, False),
         ("table_is_empty", 0, 0, True),
@@ -211,12 +209,12 @@ def test_faults_that_call_the_target(sandbox: Sandbox) -> None:
 def test_faults_of_layer_info(sandbox: Sandbox) -> None:
     version, size = c_uint32(7), c_size_t(4)
     for fault, result, says in [
-        ("get_layer_info_fails", OUT_OF_HOST_MEMORY, 7),
+        ("get_layer_info_fails", CL.OUT_OF_HOST_MEMORY, 7),
         ("api_version_fails=-1", -1, 7),
         ("reports_api_version=200", 0, 200),
     ]:
         info = Loaded(sandbox.layer(fault.partition("=")[0], faults=[fault])).library.clGetLayerInfo
-        assert info(API_VERSION, size, byref(version), None) == result
+        assert info(CL.LAYER_API_VERSION, size, byref(version), None) == result
         assert version.value == says
 
 

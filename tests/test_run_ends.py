@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from harness.build import build
 from tests.small_runs import QUIET, SmallRun, read
 
 WAITS = '''
@@ -103,6 +104,18 @@ def test_interrupted_run_reports_what_ran(cut: Cut, number: signal.Signals, time
     assert not list(cut.small.scratch.iterdir()), "the case that was cut short put its sandbox away"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
+def test_signal_to_the_whole_group_costs_no_case(cut: Cut, number: signal.Signals) -> None:
+    """As a terminal sends them."""
+    cut.suite(WAITS, QUIET)
+    process = cut.small.start("-j", "2", *LIMIT, process_group=0)
+    cut.until(cut.waits, process)
+    os.killpg(process.pid, number)
+    done = cut.small.end(process)
+    assert done.code == 130, done.said
+    assert (done.footer["planned"], done.footer["recorded"]) == (7, 6)
+
+
 @pytest.mark.parametrize("ignored", [False, True], ids=["foreground", "background"])
 def test_interrupt_while_cases_are_collected(cut: Cut, ignored: bool) -> None:
     cut.suite(COLLECTS, QUIET)
@@ -152,6 +165,48 @@ def test_killed_run_leaves_records_and_no_process_and_can_be_resumed(cut: Cut, j
     assert after[7]["case"].endswith("test_waits")
     assert (after[-1]["planned"], after[-1]["recorded"], after[-1]["complete"]) == (7, 7, True)
     assert "as expected, 7 cases" in done.stdout
+
+
+ASKED = """
+static void __attribute__((constructor)) ask(void)
+{
+    FILE *file = fopen("{started}", "w");
+    fclose(file);
+    pause();
+}
+"""
+
+
+def test_interrupt_while_the_subject_is_asked_what_it_is(cut: Cut, tmp_path: Path) -> None:
+    """It is not asked again for the report."""
+    source = Path(__file__).with_name("killing_loader.c").read_text() + ASKED.replace("{started}", str(cut.started))
+    (tmp_path / "asked.c").write_text("#include <stdio.h>\n" + source)
+    cut.small.library = tmp_path / "libasked.so"
+    flags = ["-DCL_TARGET_OPENCL_VERSION=300", "-shared", "-fPIC", str(tmp_path / "asked.c")]
+    subprocess.run([build().compiler, *flags, "-o", str(cut.small.library)], check=True)
+    cut.suite(QUIET)
+    process = cut.small.start("-j", "1", *LIMIT)
+    cut.until(cut.started.exists, process)
+    process.send_signal(signal.SIGINT)
+    done = cut.small.end(process)
+    assert done.code == 130, done.said
+    assert [r["record"] for r in done.records] == ["header", "footer"]
+
+
+@pytest.mark.parametrize("records", [0, 2, 5])
+def test_run_killed_at_some_moment_ends_like_an_undisturbed_one(small: SmallRun, tmp_path: Path, records: int) -> None:
+    small.suite(QUIET)
+    process = small.start("-j", "2")
+    Cut(small, tmp_path).until(lambda: small.records.exists() and len(read(small.records)) > records, process)
+    process.kill()
+    process.communicate()
+    assert len(read(small.records)) > records
+    done = small.run("-j", "2", "--resume", str(small.records))
+    assert done.code == 0, done.said
+    assert {name: case["verdict"] for name, case in done.cases.items()} == {
+        f"test_quiet[{n}]": "pass" for n in range(6)
+    }
+    assert len(done.records) == 8
 
 
 def test_half_a_line_is_run_again(small: SmallRun) -> None:

@@ -138,3 +138,26 @@ def test_signal_counts_where_it_was_ignored() -> None:
         assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(("number", "counts"), [(signal.SIGHUP, False), (signal.SIGTERM, True)])
+def test_hangup_that_is_ignored_stays_so(number: signal.Signals, counts: bool) -> None:
+    """As under nohup."""
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        with Interrupts() as interrupts:
+            os.kill(os.getpid(), number)
+            assert interrupts.happened == counts
+    finally:
+        signal.signal(number, before)
+
+
+def test_workers_are_out_of_reach_of_signals_for_the_whole_group() -> None:
+    answers: dict[str, Any] = {}
+
+    def group(_task: str, _note: object) -> int:
+        return os.getpgid(0)
+
+    with Pool(group, 1) as pool:
+        pool.run(iter(["a"]), answers.__setitem__)
+    assert answers["a"] != os.getpgid(0)

@@ -221,6 +221,7 @@ def test_a_sample_is_repeatable(capsys: pytest.CaptureFixture[str]) -> None:
         (["--fault", "nonsense"], "there is no such fault"),
         (["--fault", "fifo_blocks", "--sample", "3"], "give one of them"),
         (["--seed", "3"], "give that, too"),
+        (["-k", "fifo"], "-k chooses checks for the faults of --fault; give that, too"),
         (["--fault", "fifo_blocks", "--suites", "/nowhere"], "a folder named `suites`"),
     ],
 )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.check.addressed import problems_of_lists
 from harness.probe import Crashed, stacks
-from harness.probe.addressed import problems_of_lists
 from harness.probe.verdicts import ProtocolViolation
 from harness.run.cases import verdict_of
 from harness.sandbox import Sandbox
 from harness.sandbox.sandbox import LogNotWhole
 from harness.subject import capabilities
+from harness.subject.environment import environment
 from harness.subject.loader import Loader
 from tests.hostile import Tell, compile_loader, hostile, sandbox, tell
 
@@ -167,11 +169,10 @@ def test_a_loader_is_asked_for_its_capabilities_though_it_harms_the_log(
     hostile: Loader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That is no error of the harness: the checks say what is wrong."""
-    environment = Loader.environment
 
-    def with_harm(self: Loader, sandbox: Sandbox, system: bool) -> dict[str, str]:
-        return environment(self, sandbox, system) | {"HOSTILE": f"shell={HARM['removed']}"}
+    def with_harm(*arguments: Any, **settings: Any) -> dict[str, str]:
+        return environment(*arguments, **settings) | {"HOSTILE": f"shell={HARM['removed']}"}
 
-    monkeypatch.setattr(Loader, "environment", with_harm)
+    monkeypatch.setattr("harness.subject.loader.environment", with_harm)
     capabilities.detect(hostile)
     assert "OPENCL_LAYERS" not in hostile.facts.capabilities

@@ -26,7 +26,7 @@ from harness.build import ROOT, build
 from harness.errors import HarnessError, UsageError
 from harness.probe import stacks
 from harness.run.cases import CASE
-from harness.run.plugin import LOADER
+from harness.run.tested import LOADER
 from harness.selftest.worker import Result, Runner, Usual
 
 MEMORY = 8 << 30  # bytes of address space that a case may take: a mutant that asks for all of it harms only itself

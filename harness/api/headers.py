@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pycparser import c_ast, c_generator, c_parser
 
+from harness.api import families
 from harness.errors import UsageError
 
 SUPPLEMENT = Path(__file__).with_name("supplement.h")
@@ -26,14 +27,15 @@ STAND_INS = {
     " typedef unsigned long uintptr_t;\n#define NULL ((void *)0)\n",
     "stdint.h": "#include <stddef.h>\ntypedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t;"
     " typedef unsigned short uint16_t; typedef int int32_t; typedef unsigned int uint32_t; typedef long int64_t;"
-    " typedef unsigned long uint64_t;\n",
+    " typedef unsigned long uint64_t;\n#define INT32_MAX 0x7fffffff\n#define INTPTR_MAX 0x7fffffffffffffff\n",
 }
 
+READ = ("cl.h", "cl_gl.h", "cl_egl.h", "cl_ext.h", "cl_icd.h")
 DEPRECATED = ("1_0", "1_1", "1_2", "2_0", "2_1", "2_2", "3_0")
 UNIT = (
     "".join(f"#define CL_USE_DEPRECATED_OPENCL_{v}_APIS\n" for v in DEPRECATED)
     + "#define CL_ENABLE_BETA_EXTENSIONS 1\n#define __CL_HAS_ANON_STRUCT__ 1\n#define __CL_ANON_STRUCT__\n"
-    + "".join(f"#include <CL/{name}>\n" for name in ("cl.h", "cl_gl.h", "cl_egl.h", "cl_ext.h", "cl_icd.h"))
+    + "".join(f"#include <CL/{name}>\n" for name in READ)
 )
 
 
@@ -72,7 +74,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Api:
-    """What one set of headers declares. `slots` holds every table entry's name in slot order."""
+    """What one set of headers declares. `slots` holds every table entry's name in slot order; `families` by type."""
 
     include: str
     functions: tuple[Function, ...]
@@ -80,6 +82,18 @@ class Api:
     header_slots: int
     handles: tuple[str, ...]
     constants: dict[str, int]
+    families: dict[str, families.Family]
+
+
+def _folder(include: Path | None) -> Path:
+    """The folder that holds CL/cl.h."""
+    for path in [include] if include else [Path("/usr/include"), Path("/usr/local/include")]:
+        if (path / "CL" / "cl.h").is_file():
+            return path
+    where = include or "/usr/include or /usr/local/include"
+    raise UsageError(
+        f"no OpenCL-Headers (CL/cl.h) in {where}: install them (Debian: opencl-c-headers) or name their folder"
+    )
 
 
 def _preprocess(include: Path | None, compiler: str, *flags: str) -> str:
@@ -103,16 +117,8 @@ def _preprocess(include: Path | None, compiler: str, *flags: str) -> str:
         ]
         # -I, not -isystem: a compiler may have folders of the latter kind of its own, and those would come first.
         command += ["-D__attribute__(x)=", "-D__extension__=", "-D_Pragma(x)=", "-I", folder, *flags]
-        for path in [include] if include else [Path("/usr/include"), Path("/usr/local/include")]:
-            # Only the CL folder: the rest of the system's headers must not be seen.
-            if (path / "CL" / "cl.h").is_file():
-                (Path(folder) / "CL").symlink_to((path / "CL").resolve())
-                break
-        else:
-            where = include or "/usr/include or /usr/local/include"
-            raise UsageError(
-                f"no OpenCL-Headers (CL/cl.h) in {where}: install them (Debian: opencl-c-headers) or name their folder"
-            )
+        # Only the CL folder: the rest of the system's headers must not be seen.
+        (Path(folder) / "CL").symlink_to((_folder(include) / "CL").resolve())
         done = subprocess.run([*command, str(unit)], capture_output=True, text=True)
     if done.returncode:
         raise UsageError(f"the OpenCL-Headers do not preprocess:\n{done.stderr.strip()}")
@@ -293,8 +299,8 @@ def read(include: Path | None = None, compiler: str = "cc") -> Api:
 
     table = list(_members(_struct(unit, "_cl_icd_dispatch")))
     header_slots = len(table)
-    known = {name for name, _ in table}
-    table += [m for m in _members(_struct(unit, "clharness_table_tail")) if m[0] not in known]
+    named = {name for name, _ in table}
+    table += [m for m in _members(_struct(unit, "clharness_table_tail")) if m[0] not in named]
     slots = {name: i for i, (name, _) in enumerate(table)}
 
     functions: dict[str, Function] = {}
@@ -311,5 +317,8 @@ def read(include: Path | None = None, compiler: str = "cc") -> Api:
         {n for n in types.typedefs if types.is_handle(c_ast.TypeDecl(n, [], None, c_ast.IdentifierType([n])))}
     )
     ordered = sorted(functions.values(), key=lambda f: (f.slot is None, f.slot or 0, f.name))
-    constants = _constants(_preprocess(include, compiler, "-dM"))
-    return Api(str(include or "system"), tuple(ordered), tuple(slots), header_slots, tuple(handles), constants)
+    supplement = SUPPLEMENT.read_text()
+    constants = _constants(supplement) | _constants(_preprocess(include, compiler, "-dM"))
+    texts = [(_folder(include) / "CL" / name).read_text(errors="replace") for name in READ]
+    known = families.read([*texts, supplement], constants)
+    return Api(str(include or "system"), tuple(ordered), tuple(slots), header_slots, tuple(handles), constants, known)

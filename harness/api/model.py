@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from harness.api.families import Family
 from harness.build import build
 
 
@@ -42,6 +44,7 @@ class Api:
     functions: dict[str, Function]
     slots: tuple[str, ...]
     constants: dict[str, int]
+    families: dict[str, Family]
 
     def dispatched(self) -> list[Function]:
         """Functions that have a slot and a signature, in slot order."""
@@ -60,9 +63,15 @@ def _function(data: dict[str, Any]) -> Function:
     return Function(data["name"], data["result_kind"], parameters, data["slot"], data["result_handle"])
 
 
+def load(path: Path) -> Api:
+    """Reads an `api.json`, which harness.api.generate wrote."""
+    data = json.loads(path.read_text())
+    functions = {f["name"]: _function(f) for f in data["functions"]}
+    families = {name: Family(family["bits"], tuple(family["names"])) for name, family in data["families"].items()}
+    return Api(functions, tuple(data["slots"]), data["constants"], families)
+
+
 @cache
 def api() -> Api:
-    """Reads `api.json` of the build."""
-    data = json.loads(build().api.read_text())
-    functions = {f["name"]: _function(f) for f in data["functions"]}
-    return Api(functions, tuple(data["slots"]), data["constants"])
+    """The API of the build."""
+    return load(build().api)

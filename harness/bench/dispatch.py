@@ -20,7 +20,6 @@ from harness.probe.counting import counted
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall
 from harness.sandbox import Sandbox
-from harness.subject import capabilities
 from harness.subject.loader import Loader
 
 LAYERS = (0, 1, 2, 3)
@@ -42,9 +41,12 @@ _NEEDED = ("clGetExtensionFunctionAddress", "clGetPlatformIDs", "clGetPlatformIn
 
 
 def measure_dispatch(path: Path) -> dict[str, Any]:
-    """Instructions of a call of every entry point that the loader exports, for each number of layers it can have."""
+    """Instructions of a call of every entry point that the loader exports, for each number of layers it can have.
+
+    Raises UsageError where it is not a loader, HarnessError where two runs differ or layers are not active.
+    """
     loader = Loader(path)
-    capabilities.detect(loader)
+    loader.ask()
     numbers = LAYERS if loader.has("OPENCL_LAYERS") else (0,)
     columns = {number: dict(_column(loader, number)) for number in numbers}
     if columns[0] != dict(_column(loader, 0)):
@@ -99,7 +101,10 @@ def _arguments(cl: Session, function: Function, objects: Objects) -> list[Any]:
 
 
 def dispatch_lines(found: dict[str, Any], without: dict[str, Any] | None = None) -> list[str]:
-    """`without`: the same of a loader that was built without layers."""
+    """A table for the terminal of what measure_dispatch gave, in instructions.
+
+    `without`: the same of a loader that was built without layers.
+    """
     classes: dict[str, list[str]] = defaultdict(list)
     for name, about in found["functions"].items():
         classes[about["class"]].append(name)

@@ -16,7 +16,10 @@ _ROUNDS = 3
 
 
 def measure_vendors(path: Path) -> dict[str, Any]:
-    """Milliseconds of the first clGetPlatformIDs by number of vendors (medians), and how the cost of one compares."""
+    """Milliseconds of the first clGetPlatformIDs by number of vendors (medians), and how the cost of one compares.
+
+    Raises UsageError where it is not a loader, HarnessError where it does not list all of them.
+    """
     loader = Loader(path)
     first_call = {count: _first_call(loader, count) for count in COUNTS}
     each = {count: milliseconds / count for count, milliseconds in first_call.items()}
@@ -29,6 +32,7 @@ def measure_vendors(path: Path) -> dict[str, Any]:
 
 
 def vendor_lines(found: dict[str, Any]) -> list[str]:
+    """A table for the terminal of what measure_vendors gave; times in milliseconds."""
     lines = [f"{'vendors':>8}{'first call ms':>15}{'ms a vendor':>13}"]
     lines += [
         f"{count:>8}{milliseconds:15.2f}{found['vendor_ms'][count]:13.4f}"

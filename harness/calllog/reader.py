@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.api import wording
+from harness.api.codes import Code
 from harness.untrusted import open_regular
 
 HEADER = 4096
@@ -28,6 +30,24 @@ MAX_SIZE = 1 << 30
 def _one_line(name: str) -> str:
     """A name as it can be shown: without control characters that would make it look like something else."""
     return name if name.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"0x[0-9a-f]{1,16}", value) is not None
+
+
+def _in_words(function: str, seen: Any) -> Any:
+    """What pointers pointed to, with error codes and the names of properties in the place of numbers."""
+    if not isinstance(seen, dict):
+        return seen
+    shown: dict[str, Any] = {}
+    for name, value in seen.items():
+        if name == "errcode_ret" and _is_word(value):
+            value = str(Code.of_word(int(value, 16)))
+        elif isinstance(value, list) and all(map(_is_word, value)):
+            value = wording.properties(function, name, value)
+        shown[name] = value
+    return shown
 
 
 @dataclass(frozen=True)
@@ -51,11 +71,11 @@ class Event:
     def __str__(self) -> str:
         shown = _one_line(self.name)
         if self.kind == "call":
-            shown += f"({', '.join(hex(a) for a in self.arguments)})"
+            shown += f"({', '.join(wording.arguments(self.name, self.arguments))})"
         elif self.kind == "return":
-            shown += f" = {hex(self.result) if self.result is not None else 'void'}"
+            shown += f" = {wording.result(self.name, self.result)}"
         known = ("t", "th", "who", self.kind, "args", "result")
-        extra = {k: v for k, v in self.data.items() if k not in known}
+        extra = {k: _in_words(self.name, v) for k, v in self.data.items() if k not in known and v != {}}
         return f"{_one_line(self.who):>12} | {shown}" + (f"  {json.dumps(extra)}" if extra else "")
 
 

@@ -29,14 +29,15 @@ if TYPE_CHECKING:
     from harness.subject.layer import DEINIT, INFO as LAYER_INFO, INIT, INIT_WITH_PROPERTIES, Layer
     from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
 
-    # --- the API as data ---
+    # --- the API as data: CL.INVALID_VALUE and all other constants by name, functions, slots, queries ---
+    from harness.api.codes import CL, Code, Constant
     from harness.api.commands import command_type
     from harness.api.contract.queries import Query, queries
     from harness.api.contract.slots import opencl_version, slots
     from harness.api.model import Function, Parameter, api
 
     # --- a session: calls, values, how it can end ---
-    from harness.probe.convenience import PLATFORM_NOT_FOUND, CallFailed
+    from harness.probe.convenience import CallFailed
     from harness.probe.deviations import Parts
     from harness.probe.session import CANARY, CommandError, Session
     from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack
@@ -52,17 +53,13 @@ if TYPE_CHECKING:
         variants,
     )
     from harness.probe.whole_api import (
-        INVALID_OPERATION, call_all, exchanges, lacking_calls, misrouted, reached, refusal_problems, with_slots,
+        call_all, exchanges, lacking_calls, misrouted, reached, refusal_problems, with_slots,
     )
 
     # --- functions that are reached by address query; their lists ---
-    from harness.probe.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
+    from harness.check.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
     from harness.probe.extensions import (
-        COMMAND_BUFFER_FLAGS, DEVICE_EXPORT_TYPES, DEVICE_IMPORT_TYPES, DEVICE_LINEAR_TYPES, DEVICE_MEMORY_TYPES,
-        DEVICE_SEMAPHORE_TYPES, DMA_BUF, FUNCTIONS as EXTENSION_FUNCTIONS, MEM_DEVICE_HANDLE_LIST,
-        MEMORY_HANDLE_TYPES, OPAQUE_FD, PLATFORM_EXPORT_TYPES, PLATFORM_IMPORT_TYPES, PLATFORM_MEMORY_TYPES,
-        PLATFORM_SEMAPHORE_TYPES, SEMAPHORE_DEVICE_HANDLE_LIST, SEMAPHORE_EXPORT_HANDLE_TYPES, SEMAPHORE_HANDLE_TYPES,
-        SEMAPHORE_OPAQUE_FD, SEMAPHORE_SYNC_FD, SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY, function_of,
+        FUNCTIONS as EXTENSION_FUNCTIONS, MEMORY_HANDLE_TYPES, SEMAPHORE_HANDLE_TYPES, function_of,
     )
 
     # --- layers in front of a loader; what a call costs ---
@@ -75,36 +72,30 @@ if TYPE_CHECKING:
     )
     from harness.check.layer.compared import handles_of, problems as noticeable_problems
     from harness.check.layer.workload import run_mistakes, run_workload, vendors_calls
-    from harness.probe.layer_session import (
-        ALL_ENTRIES, API_VERSION as LAYER_API_VERSION, NAME as LAYER_NAME, LayerSession, OrdinaryCall, Table,
-        ordinary_variants,
-    )
+    from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table, ordinary_variants
 
     # --- a vendor's ICD under test: its session, its objects, calls by the contract ---
     from harness.check.icd import calls
     from harness.check.icd.advertised import platforms_with_devices
     from harness.check.icd.compute import Compute, compiles, require_compiler
-    from harness.check.icd.objects import (
+    from harness.probe.icd_objects import (
         ARGUMENT_INFORMATION, FURTHER as FURTHER_OBJECTS, INFO as OBJECT_QUERIES, KERNEL_OF_ARGUMENTS, KERNELS,
         QUERIED as QUERIED_OBJECTS, IcdObjects,
     )
-    from harness.probe.icd_session import ENUMERATE, ICD2_FUNCTIONS, QUERY, TAG, TAGGED, IcdSession
+    from harness.probe.icd_session import ENUMERATE, ICD2_FUNCTIONS, QUERY, TAGGED, IcdSession
 
     # --- its property lists ---
     from harness.check.icd.creators import (
-        ADDRESSING, BUFFER, CLAMP, CONTEXT, CONTEXTS, CREATORS, FILTER, FROM_TYPE, HIGH, IMAGE, INVALID_PLATFORM,
-        INVALID_PROPERTY, INVALID_QUEUE_PROPERTIES, INVALID_VALUE, LINEAR, LOD_MIN, LOW, MED, MEMORY, NEAREST,
-        NORMALIZED, OLDER, ON_DEVICE, ON_DEVICE_DEFAULT, OUT_OF_ORDER, PLATFORM, PRIORITY, PRIVATE_ADDRESS, PROFILING,
-        QUEUE, QUEUES, QUEUE_KHR, QUEUE_PROPERTIES, QUEUE_SIZE, SAMPLER, TERMINATE, THROTTLE, USER_SYNC, Code, Lists,
-        listed, lists_of, orders, shown,
+        Answer, BUFFER, CONTEXT, CONTEXTS, CREATORS, FROM_TYPE, HIGH, IMAGE, LOW, MED, MEMORY, OLDER, QUEUE,
+        QUEUES, QUEUE_KHR, SAMPLER, Creator, creators_of, list_of, orders, shown,
     )
 
     # --- its sharing with OpenGL, its external memory and semaphores ---
     from harness.check.icd.external import (
-        COMPLETE, SIZE as MEMORY_SIZE, STATUS, TYPE, UNKNOWN as UNKNOWN_REVISION, Import, Semaphores, Use, imports,
+        SIZE as MEMORY_SIZE, STATUS, TYPE, UNKNOWN as UNKNOWN_REVISION, Import, Semaphores, Use, imports,
         may_block, target, uses,
     )
-    from harness.check.icd.gl import FILL, READ_WRITE, Sharing, sharing
+    from harness.check.icd.gl import FILL, Sharing, sharing
 # fmt: on
 # isort: on
 

@@ -52,6 +52,7 @@ _CASES: dict[str, dict[str, bool]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes (harness.cli.main)."""
     parser.add_argument(
         "what",
         nargs="?",
@@ -67,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
     output = None if args.json is None else output_path("--json", args.json)
     found: dict[str, Any] = {}
     if args.what in (None, "calllog"):

@@ -7,11 +7,11 @@ import contextlib
 from pathlib import Path
 
 from harness.build import ROOT
-from harness.cli.layer import add_loader_argument
+from harness.cli.layer import add_loader_argument, folders_of_checks
 from harness.cli.loader import add_run_arguments, library_path, run_suites
-from harness.errors import HarnessError, UsageError
+from harness.errors import UsageError
+from harness.subject import Icd, Loader
 from harness.subject.icd import find_library
-from harness.subject.loader import read_facts
 from harness.subject.search import SONAME, system_loader
 
 EXAMPLE = """\
@@ -22,10 +22,9 @@ EXAMPLE = """\
   clharness icd rusticl --env RUSTICL_ENABLE=llvmpipe            one that wants to be told
 """
 
-_SUITES = ROOT / "suites"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes (harness.cli.main)."""
     parser.add_argument("file", metavar="FILE", help="library, .icd file, or name of an installed .icd file")
     add_loader_argument(parser, "the ICD", "the reference loader; default: the system's, and what ci/loaders fetched")
     parser.add_argument(
@@ -50,7 +49,7 @@ def loaders_of_the_machine() -> list[Path]:
     for path in (system_loader(), *fetched):
         with contextlib.suppress(UsageError):
             if path is not None:
-                read_facts(path)  # some other library may have that name
+                Loader(path)  # some other library may have that name
                 found.setdefault(path.resolve(), path)
     return list(found.values())
 
@@ -68,10 +67,9 @@ def _empty_folder(text: str) -> Path:
 
 
 def run(args: argparse.Namespace) -> int:
-    folders = sorted({path.parent for path in _SUITES.glob("*/icd/test_icd_*.py")})
-    if not folders:
-        raise HarnessError(f"there are no checks in {_SUITES}; is this checkout complete?")
-    options = [f"--icd={library_path(str(find_library(args.file)), 'an ICD, such as build/libmyvendor.so')}"]
+    """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
+    folders = folders_of_checks(Icd)
+    options = [f"{Icd.option}={library_path(str(find_library(args.file)), 'an ICD, such as build/libmyvendor.so')}"]
     loaders = [library_path(path) for path in args.loader] if args.loader else loaders_of_the_machine()
     options += [f"--through={path}" for path in loaders]
     for text in args.env:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from harness.build import ROOT
 from harness.cli.loader import add_run_arguments, library_path, run_suites
 from harness.errors import HarnessError
+from harness.subject import Layer, Subject
 
 EXAMPLE = """\
   clharness layer build/libmylayer.so                            with the reference loader
@@ -14,10 +16,9 @@ EXAMPLE = """\
   clharness layer libtracer.so --changes clCreateCommandQueue    a layer that changes these calls on purpose
 """
 
-_CHECKS = ROOT / "suites" / "layers" / "layer"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes (harness.cli.main)."""
     parser.add_argument("path", metavar="PATH", help="library of the layer")
     add_loader_argument(parser, "the layer")
     parser.add_argument(
@@ -42,10 +43,19 @@ def add_loader_argument(parser: argparse.ArgumentParser, subject: str, besides: 
     )
 
 
+def folders_of_checks(kind: type[Subject]) -> list[Path]:
+    """The folders of the suites that have the checks for a kind of subject. Raises HarnessError where there is none."""
+    suites = ROOT / "suites"
+    folders = sorted({path.parent for path in suites.glob(f"*/{kind.checks}/test_*.py")})
+    if not folders:
+        raise HarnessError(f"there are no checks in {suites}/*/{kind.checks}; is this checkout complete?")
+    return folders
+
+
 def run(args: argparse.Namespace) -> int:
-    if not any(_CHECKS.glob("test_*.py")):
-        raise HarnessError(f"there are no checks in {_CHECKS}; is this checkout complete?")
-    options = [f"--layer={library_path(args.path, 'a layer, such as build/libmylayer.so')}"]
+    """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
+    folders = folders_of_checks(Layer)
+    options = [f"{Layer.option}={library_path(args.path, 'a layer, such as build/libmylayer.so')}"]
     options += [f"--through={library_path(path)}" for path in args.loader]
     options += [f"--changes={name}" for name in args.changes]
-    return run_suites(options, args, _CHECKS)
+    return run_suites(options, args, *folders)

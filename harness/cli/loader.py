@@ -10,6 +10,8 @@ from pathlib import Path
 from harness.build import build
 from harness.errors import HarnessError, UsageError
 from harness.run import command
+from harness.subject.identify import identify, refusal
+from harness.subject.library import file_format
 from harness.subject.search import SONAME, system_loader
 
 EXAMPLE = """\
@@ -126,15 +128,16 @@ def loader_option(path: str | None) -> list[str]:
 
 
 def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so.1") -> Path:
-    """The absolute path of a shared library. UsageError where it is none, with the `example` of one."""
+    """The absolute path of a shared library. UsageError where it is none: what it is, or the `example` of one."""
     path = Path(text)
     try:
-        with path.open("rb") as file:
-            magic = file.read(4)
+        form = file_format(path)
     except OSError as error:
         reason = "is a folder" if path.is_dir() else (error.strerror or str(error)).lower()
         raise UsageError(f"{text}: {reason}; give the path of {example}") from error
-    if magic != b"\x7fELF" and magic[:2] != b"MZ":
+    if form != "ELF":
+        if (identity := identify(path)).kind:
+            raise UsageError(refusal(path, identity))
         raise UsageError(f"{text}: not a shared library; give the path of {example}")
     return path.absolute()
 

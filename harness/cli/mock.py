@@ -35,6 +35,7 @@ _LOG_SIZE = 256 << 20  # bytes of the call log; memory is used only as it fills
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes (harness.cli.main)."""
     parser.add_argument("--config", metavar="FILE", type=Path, help="TOML file that describes the mocks")
     parser.add_argument("--faults", action="store_true", help="list everything that the mocks can do wrong")
     parser.add_argument("--settings", action="store_true", help="list everything that the mocks can be told to be")
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
     if args.faults or args.settings:
         print("\n\n".join([*(_fault_lists() if args.faults else []), *(_setting_lists() if args.settings else [])]))
         return Exit.AS_EXPECTED

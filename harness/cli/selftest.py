@@ -24,6 +24,7 @@ EXAMPLE = """\
   clharness selftest                               all faults, all checks
   clharness selftest --sample 40 --seed 7          40 faults, chosen by chance
   clharness selftest --fault fifo_blocks newline_kept
+  clharness selftest --fault fifo_blocks -k special    does this check notice this fault?
   clharness selftest --suite discovery             one suite, and the faults of its requirements
   clharness selftest --layer                       the checks of `clharness layer`, against faulty mock layers
   clharness selftest --icd                         the checks of `clharness icd`, against faulty mock ICDs
@@ -32,6 +33,7 @@ EXAMPLE = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fault", metavar="NAME", nargs="+", help="only these faults (--list prints all)")
+    parser.add_argument("-k", metavar="EXPRESSION", help="with --fault: only these checks, as pytest's -k has it")
     parser.add_argument("--sample", metavar="N", type=positive, help="only so many faults, chosen by chance")
     parser.add_argument("--seed", metavar="S", type=int, help="the chance of --sample; default: another each time")
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
@@ -72,9 +74,10 @@ def run(args: argparse.Namespace) -> int:
         folder, subject = suites / "layers" / "layer", ("--clharness-seeded-layer",)
     if args.icd:
         folder, subject = suites, ("--clharness-seeded-icd",)
+    keyword = ("-k", args.k) if args.k else ()
     lint = not args.fault and not args.layer and not args.icd
     try:
-        matrix = run_matrix(suites, folder, chosen, jobs, progress.tick, whole, args.assertions, lint, subject)
+        matrix = run_matrix(suites, folder, chosen, jobs, progress.tick, whole, args.assertions, lint, subject, keyword)
     finally:
         progress.clear()
     seconds = time.monotonic() - started
@@ -93,6 +96,8 @@ def _chosen(args: argparse.Namespace) -> Sequence[Mutant]:
     known = _known(args)
     if args.suite and args.suite not in SUITES:
         raise UsageError(f"--suite {args.suite}: there is no such suite; there is {', '.join(SUITES)}")
+    if args.k and not args.fault:
+        raise UsageError("-k chooses checks for the faults of --fault; give that, too")
     if args.fault and args.sample:
         raise UsageError("--fault and --sample: give one of them")
     if args.seed is not None and not args.sample:

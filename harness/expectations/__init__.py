@@ -20,9 +20,7 @@ from harness.expectations.versions import matches
 from harness.requirements.catalogue import catalogue
 from harness.tomlfile import one_of, only_keys, optional_text, read, text, wrong
 
-FOLDER = Path(__file__).parent
-LAYERS = FOLDER / "layers"  # the same of layers
-ICDS = FOLDER / "icds"  # the same of vendors' ICDs
+FOLDER = Path(__file__).parent  # of loaders; other kinds of subjects have folders in it
 
 # "error" is missing on purpose: trouble of the harness is never what one expects of a loader.
 EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import UsageError
-from harness.expectations import ICDS, LAYERS, TO_BE_EXPLAINED, Entry, Expectations, load, section_key
+from harness.expectations import TO_BE_EXPLAINED, Entry, Expectations, load, section_key
 from harness.expectations.document import Document
 from harness.expectations.folding import patterns
 from harness.requirements.catalogue import catalogue, index
@@ -80,7 +80,7 @@ def refuse_unasked(expectations: Expectations, subject: Mapping[str, Any], path:
     if expectations.path is not None or path is not None:
         return
     name, version = str(subject.get("name") or "unknown"), str(subject.get("version") or "")
-    kind = {LAYERS: "layer", ICDS: "icd"}.get(expectations.folder, "loader")
+    kind = {"layers": "layer", "icds": "icd"}.get(expectations.folder.name, "loader")
     file = (re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or kind) + ".toml"
     command = ["./clharness", kind, str(subject.get("path") or "PATH"), "--update-expectations", "--expect", file]
     raise UsageError(

@@ -227,7 +227,9 @@ class Connection:
 
     def _receive(self) -> str:
         """The next reply."""
-        while (end := self._received.find(b"\n")) < 0:
+        looked_at = 0
+        while (end := self._received.find(b"\n", looked_at)) < 0:
+            looked_at = len(self._received)
             part = b""
             if self._ready(select.POLLIN):
                 with contextlib.suppress(ConnectionResetError):

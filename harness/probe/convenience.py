@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
+from harness.api.codes import CL, Code
 from harness.api.model import api
 from harness.probe.calls import Calls
 from harness.probe.values import Buffer, Names, Value
 
-PLATFORM_NOT_FOUND = -1001
 MAX_OBJECTS = 1 << 16  # platforms, or devices, in one list
 MAX_TEXT = 16 << 20  # bytes of a string
 
@@ -35,7 +35,7 @@ class Convenience(Calls):
         """The count that clGetPlatformIDs reports; 0 when there is no platform."""
         count = self.buffer(4)
         result = self.call("clGetPlatformIDs", 0, None, count)
-        if result == PLATFORM_NOT_FOUND:
+        if result == CL.PLATFORM_NOT_FOUND_KHR:
             return 0
         if result:
             raise CallFailed(f"clGetPlatformIDs(0, NULL, &count) answered {result}, expected CL_SUCCESS")
@@ -117,12 +117,12 @@ class Convenience(Calls):
             raise CallFailed(f"clGetDeviceIDs answered {result} after a count")
         return devices.handles()
 
-    def CreateContext(self, properties: list[Any] | None, devices: list[Value]) -> tuple[int, Value]:
+    def CreateContext(self, properties: list[Any] | None, devices: list[Value]) -> tuple[Code, Value]:
         """The error code and the context."""
         error = self.buffer(4)
         context = self.call("clCreateContext", properties, len(devices), list(devices) or None, None, None, error)
         assert isinstance(context, Value)
-        return error.i32(), context
+        return error.code(), context
 
     def GetExtensionFunctionAddress(self, name: str) -> Value:
         """The address that the loader gives for a function's name; 0 for none."""

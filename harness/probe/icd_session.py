@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from harness.api.codes import CL
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
-from harness.probe.convenience import PLATFORM_NOT_FOUND, CallFailed
+from harness.probe.convenience import CallFailed
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import CommandError, Session
 from harness.probe.values import Buffer, Value
 from harness.sandbox import Unsupported
@@ -21,7 +22,6 @@ QUERY, ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"
 ICD2_FUNCTIONS = ("clIcdGetFunctionAddressForPlatformKHR", "clIcdSetPlatformDispatchDataKHR")
 TAGGED = ("clGetPlatformIDs", "clUnloadCompiler")
 ICD_FILE_LIMIT = 64 << 30  # bytes: some drivers keep the memory of their objects in files
-TAG = 0x4F50454E434C3331  # CL_ICD2_TAG_KHR: "OPENCL31"
 
 
 class IcdSession(Session):
@@ -50,7 +50,7 @@ class IcdSession(Session):
         """All platforms of the vendor; none of them is in use."""
         count = self.buffer(4, 0)
         result = self.enumerate(0, None, count)
-        if result and result != PLATFORM_NOT_FOUND:
+        if result and result != CL.PLATFORM_NOT_FOUND_KHR:
             raise CallFailed(f"{ENUMERATE}(0, NULL, &count) answered {result}, expected CL_SUCCESS")
         if result or not count.u32():
             return []
@@ -130,7 +130,7 @@ class IcdSession(Session):
 
     def is_icd2(self, platform: Value) -> bool:
         """Whether the platform shows any sign of cl_khr_icd 2.0."""
-        tags = [self.entry(platform, name) == TAG for name in TAGGED]
+        tags = [self.entry(platform, name) == CL.ICD2_TAG_KHR for name in TAGGED]
         return any(tags) or any(self.query(name) for name in ICD2_FUNCTIONS)
 
     def require_icd2(self, platform: Value) -> None:

@@ -1,74 +1,44 @@
 /* Commands: the probe in the place of the loader: a table of functions that stands in for what is behind a layer, and
  * the functions of a layer that was opened as the library under test.
  *
- * Functions of the target answer patterns (harness/probe/patterns.py) as component "target". The table ends where an
- * unreadable page begins, so that a layer that reads past the number of entries that it was told crashes.
+ * The table of the target ends where an unreadable page begins, so that a layer that reads past the number of entries
+ * that it was told crashes. target.c has its functions.
  */
 #include "clharness_functions.h"
-#include "distinct.h"
 #include "guarded.h"
 #include "loader.h"
 #include "log.h"
+#include "target.h"
 #include "topics.h"
 
 #include <string.h>
 
 enum { MAX_TARGET = 65536 };
 
-typedef void entry(void);
-
-static bool target_is_silent;
-
-/* --- what stands in the target --- */
-
-uint64_t component_call(enum function function, const uint64_t *arguments)
-{
-    return distinct_answer(&probe_log, "target", function, arguments, target_is_silent);
-}
-
-static void log_event(const char *event)
-{
-    struct calllog_line line;
-    calllog_begin(&line, "target", "event", event);
-    calllog_commit(&probe_log, &line);
-}
-
-/* Windows has functions there; tables of other systems may hold NULL. */
-static void windows_entry(void)
-{
-    log_event("Windows entry called");
-}
-
-/* Stands behind the last slot that anybody knows. */
-static void surplus_entry(void)
-{
-    log_event("surplus entry called");
-}
-
-static entry *entry_of_slot(size_t slot)
+static target_entry *entry_of_slot(size_t slot)
 {
     if (slot >= TABLE_LENGTH) {
-        return surplus_entry;
+        return target_surplus_entry;
     }
-    return function_of_slot[slot] < 0 ? windows_entry : entry_of_function[function_of_slot[slot]];
+    return function_of_slot[slot] < 0 ? target_windows_entry : entry_of_function[function_of_slot[slot]];
 }
 
 static void make_target(const struct argument *a, const struct reply *reply)
 {
     struct guarded memory;
     size_t length = a[1].value;
-    if (length > MAX_TARGET || !guarded_make(&memory, length * sizeof(entry *))) {
+    if (length > MAX_TARGET || !guarded_make(&memory, length * sizeof(target_entry *))) {
         reply_error(reply, "no room for a table of %s entries", a[1].text);
         return;
     }
-    entry **table = (entry **)(void *)memory.bytes; /* stays: the layer keeps its address */
+    target_entry **table = (target_entry **)(void *)memory.bytes; /* stays: the layer keeps its address */
     for (size_t slot = 0; slot < length; slot++) {
         table[slot] = entry_of_slot(slot);
     }
     if (!strstr(a[2].text, "writable")) {
         guarded_protect(&memory);
     }
-    target_is_silent = strstr(a[2].text, "silent") != NULL;
+    target_set_silent(strstr(a[2].text, "silent") != NULL);
     reply_result(reply, a[0].value, (uint64_t)(uintptr_t)table);
 }
 

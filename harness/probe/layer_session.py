@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from harness.api.codes import CL, Code
 from harness.api.model import Function, Parameter, api
 from harness.probe.convenience import CallFailed
 from harness.probe.objects import Objects
@@ -18,12 +19,13 @@ from harness.probe.patterns import PatternedCall, pattern
 from harness.probe.session import CommandError, Session
 from harness.probe.values import Buffer, Later, Value, pack
 
-if TYPE_CHECKING:
-    from harness.subject.layer import Layer
-
-API_VERSION, NAME = 0x4240, 0x4241
 ALL_ENTRIES = len(api().slots)
 TARGET = "target"  # the component in the call log
+
+
+class _Layer(Protocol):
+    @property
+    def init(self) -> str: ...
 
 
 @dataclass
@@ -58,21 +60,22 @@ class Table:
 class LayerSession(Session):
     """The layer's functions under their own names, and the target that stands behind it."""
 
-    def layer_call(self, function: str, *arguments: Any) -> int:
+    def layer_call(self, function: str, *arguments: Any) -> Code:
         """Calls one of the four functions of a layer; gives its cl_int."""
         tokens = " ".join(self.token(a) for a in arguments)
-        return int(self.command(f"layer {function} {tokens}".rstrip()))
+        return Code(int(self.command(f"layer {function} {tokens}".rstrip())))
 
     def info(self, name: int, size: int, value: object, size_ret: object) -> int:
+        """clGetLayerInfo with memory of the probe, NULL or bits in the place of pointers; gives its cl_int."""
         return self.layer_call("clGetLayerInfo", name, size, value, size_ret)
 
     def name(self) -> str:
         """CL_LAYER_NAME, or "" where it is not known."""
         size = self.buffer(8, 0)
-        if self.info(NAME, 0, None, size) or not 0 < size.u64() < 4096:
+        if self.info(CL.LAYER_NAME, 0, None, size) or not 0 < size.u64() < 4096:
             return ""
         text = self.buffer(size.u64())
-        return "" if self.info(NAME, size.u64(), text, None) else text.text()
+        return "" if self.info(CL.LAYER_NAME, size.u64(), text, None) else text.text()
 
     def target(self, length: int = ALL_ENTRIES, *, writable: bool = False, silent: bool = False) -> Value:
         """A table to call into, which answers patterns or, silent, writes nothing."""
@@ -103,7 +106,7 @@ class LayerSession(Session):
         result = self.layer_call(function, entries, table, count, given, *more)
         return Table(self, result, count.u32(), given.handle())
 
-    def initialized(self, layer: Layer, *, silent: bool = False, function: str = "") -> Table:
+    def initialized(self, layer: _Layer, *, silent: bool = False, function: str = "") -> Table:
         """The table of a layer that must accept a complete target. Raises CallFailed where it does not."""
         found = self.initialize(function or layer.init, silent=silent)
         if found.result or not found.address:
@@ -115,6 +118,7 @@ class LayerSession(Session):
         return int(self.command("handlers"))
 
     def objects(self) -> StandIns:
+        """Handles to call the layer's table with; they live as long as the session."""
         return StandIns(self)
 
 
@@ -162,6 +166,7 @@ class OrdinaryCall(PatternedCall):
         self._later = self.session.in_thread_at(thread, self.address, self.function.name, *arguments)
 
     def fetch_result(self) -> None:
+        """Sets `result` to what the thread's call returned."""
         self.result = self._later.result()
 
     def _number(self, index: int) -> int:
@@ -214,4 +219,4 @@ def ordinary_variants(
     return calls
 
 
-__all__ = ["ALL_ENTRIES", "API_VERSION", "NAME", "CommandError", "LayerSession", "OrdinaryCall", "StandIns", "Table"]
+__all__ = ["ALL_ENTRIES", "CommandError", "LayerSession", "OrdinaryCall", "StandIns", "Table"]

@@ -107,7 +107,7 @@ class Objects:
         code = cl.buffer(4)
         made = cl.call(function, self[parent], *[self._argument(a) for a in arguments], code)
         assert isinstance(made, Value)
-        return self._checked(function, code.i32(), made)
+        return self._checked(function, code.code(), made)
 
     def _argument(self, argument: object) -> object:
         if argument == "device":

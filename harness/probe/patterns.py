@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.api.codes import Code
 from harness.api.contract.slots import slots
 from harness.api.model import Function, Parameter, api
 from harness.calllog.reader import CallLog, Event
@@ -229,8 +230,8 @@ class PatternedCall:
         error: None for a function that has no way to tell one.
         """
         reports = any(parameter.kind == "errcode" for parameter in self.function.parameters)
-        want = error if error is not None and not reports else 0
-        found = [] if int(self.result) == want else [f"{self}: answered {int(self.result):#x}, expected {want:#x}"]
+        want = Code(error) if error is not None and not reports else 0
+        found = [] if self.result == want else [f"{self}: answered {self.result}, expected {want or 'NULL'}"]
         for parameter, sent in zip(self.function.parameters, self.sent, strict=True):
             if sent.buffer is None or not sent.content:
                 continue
@@ -266,7 +267,7 @@ class PatternedCall:
             return []
         want = answered(self.objects.owner, self.function.name, len(self.sent))
         if self.function.result_kind == "signed":
-            want = (want & 0xFFFFFFFF) - ((want & 0x80000000) << 1)
+            want = Code.of_word(want)
         if self.result == want:
             return []
         return [f"the vendor answered {want:#x}, the application got {int(self.result):#x}"]

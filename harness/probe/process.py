@@ -108,8 +108,8 @@ def _limit(pid: int, file_size: int) -> None:
     with contextlib.suppress(OSError):  # it has ended, or is another user's
         resource.prlimit(pid, resource.RLIMIT_CORE, (1, 1))  # nothing, and nothing for a program that collects them
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (file_size, file_size))
-        with open(f"/proc/{pid}/oom_score_adj", "w") as file:
-            file.write("1000")  # the first to go where memory ends: before the harness
+        with open(f"/proc/{pid}/oom_score_adj", "wb", buffering=0) as file:
+            file.write(b"1000")  # the first to go where memory ends: before the harness
 
 
 class Process:

@@ -34,7 +34,7 @@ _ANSWERS = (
 )
 _SHAPES = {command: shape for shape, commands in _ANSWERS for command in commands.split()}
 # Refusals that the subject is the reason of, in a command that is in order.
-_OF_THE_SUBJECT = re.compile(r"error (no symbol |no room |out of memory|the symbol table cannot be read)")
+_OF_THE_SUBJECT = re.compile(r"error (?:\w+: )*(no symbol |no room|out of memory|the symbol table cannot be read)")
 
 
 def content(command: str, reply: str) -> str:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 from harness.api.model import api
 from harness.probe.calls import CANARY
-from harness.probe.convenience import Convenience
+from harness.probe.checks import Checks
 from harness.probe.replies import CommandError
 
 __all__ = ["CANARY", "CommandError", "Session"]
 
 
-class Session(Convenience):
+class Session(Checks):
     """A running probe. Use it as a context manager: leaving it ends the process and raises if that goes wrong.
 
     After the end, `exit_code`, `signal` and `stderr` say how it ended.

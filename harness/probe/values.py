@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
+from harness.api.codes import Code
 from harness.api.model import api
 
 
@@ -30,7 +31,8 @@ class Value(int):
 class Buffer:
     """Memory in the probe. Its end is followed by an unreadable page: reading or writing past it is a crash.
 
-    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)` and `handle(n)` the n-th element, `text()` a C string.
+    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)` and `handle(n)` the n-th element, `code()` an error code, `text()` a
+    C string.
     """
 
     def __init__(self, session: Commands, index: int, size: int) -> None:
@@ -52,6 +54,10 @@ class Buffer:
 
     def i32(self, index: int = 0) -> int:
         return int(struct.unpack("<i", self[4 * index : 4 * index + 4])[0])
+
+    def code(self) -> Code:
+        """The cl_int at the start, as an errcode_ret has it."""
+        return Code(self.i32())
 
     def u64(self, index: int = 0) -> int:
         return int(struct.unpack("<Q", self[8 * index : 8 * index + 8])[0])
@@ -140,5 +146,5 @@ def result_value(function: str, value: int, variable: int) -> int:
     """A result's 64 bits as the function's type has them; `variable` is its number in the probe."""
     kind = api().functions[function].result_kind
     if kind == "signed":
-        return (value & 0xFFFFFFFF) - ((value & 0x80000000) << 1)
+        return Code.of_word(value)
     return Value(value, f"r{variable}") if kind in ("handle", "pointer") else value

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from harness.api.codes import CL, Code
 from harness.api.contract.slots import slots
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
@@ -21,7 +22,6 @@ from harness.sandbox import Sandbox
 
 # Functions that no object routes: they have checks of their own.
 _NO_OBJECT = ("loader", "none")
-INVALID_OPERATION = -59
 
 Functions = Mapping[Function, Value | None]
 
@@ -85,7 +85,7 @@ class BareCall:
         """As cl_int or address, by the function's type; 0 for void."""
         value = self.log.returns(by="application")[0].result or 0
         signed = self.function.result_kind == "signed"
-        return (value & 0xFFFFFFFF) - ((value & 0x80000000) << 1) if signed else value
+        return Code.of_word(value) if signed else value
 
     @property
     def reached(self) -> list[str]:
@@ -177,13 +177,12 @@ def lacking_calls(cl: Session, objects: Objects, functions: Functions) -> list[P
 def refusal_problems(call: PatternedCall) -> list[str]:
     """Makes a call whose vendor lacks the function, silent: what differs from CL_INVALID_OPERATION and no effect."""
     call.make()
-    code = pack([INVALID_OPERATION], 4)
+    code = pack([CL.INVALID_OPERATION], 4)
     kind = call.function.result_kind
     problems = []
-    if kind != "void" and call.result != (INVALID_OPERATION if kind == "signed" else 0):
-        problems.append(
-            f"{call}: answered {int(call.result)}, expected {'CL_INVALID_OPERATION' if kind == 'signed' else 'NULL'}"
-        )
+    if kind != "void" and call.result != (CL.INVALID_OPERATION if kind == "signed" else 0):
+        expected = CL.INVALID_OPERATION if kind == "signed" else "NULL"
+        problems.append(f"{call}: answered {call.result}, expected {expected}")
     for parameter, sent in zip(call.function.parameters, call.sent, strict=True):
         if sent.buffer is None or not sent.content:
             continue

@@ -26,11 +26,6 @@ void loader_initialize(void)
     discovery_unlock();
 }
 
-bool legacy_termination(void)
-{
-    return variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION");
-}
-
 /* Layers first: they may still call vendors (LAY "Deinitialization"). Calls that come later, from destructors, find no
  * platform and no layer (grey area 43: up to the implementation). */
 void loader_deinitialize(void)
@@ -40,3 +35,10 @@ void loader_deinitialize(void)
         vendors_remove();
     }
 }
+
+#ifndef _WIN32 /* there DllMain calls it */
+__attribute__((destructor)) static void unloaded(void)
+{
+    loader_deinitialize();
+}
+#endif

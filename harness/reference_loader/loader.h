@@ -59,10 +59,6 @@ void loader_initialize(void);
 /* Removes layers and vendors; called once, when the library is unloaded. */
 void loader_deinitialize(void);
 
-/* Whether the older scheme is asked for, in which nothing is removed; for layers of that time (no text has it, the
- * Khronos loader does). */
-bool legacy_termination(void);
-
 /* --- discovery.c --- */
 
 /* Tries all libraries that configuration and environment name, in order. */
@@ -102,6 +98,13 @@ bool library_is_self(void *library);
  * user. To be given to free(). */
 char *selecting_variable(const char *name);
 bool variable_is_true(const char *name);
+
+/* Whether the older scheme is asked for, in which nothing is removed; for layers of that time (no text has it, the
+ * Khronos loader does). */
+static inline bool legacy_termination(void)
+{
+    return variable_is_true("OCL_ICD_FORCE_LEGACY_TERMINATION");
+}
 /* Calls `use` with the library that each configuration file of a folder names; on Windows, each value of a registry
  * key (there, `suffix` tells vendors from layers). */
 void folder_each(const char *folder, const char *suffix, void (*use)(const char *library));

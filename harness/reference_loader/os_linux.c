@@ -24,11 +24,6 @@ void discovery_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
-__attribute__((destructor)) static void unloaded(void)
-{
-    loader_deinitialize();
-}
-
 /* All symbols at once, so that a library that lacks one is ignored here and not a crash later; and locally, so that
  * vendors do not see one another (grey area 19: the text says dlopen, not with which flags). The empty name would be
  * the program itself (grey area 16: ignored). */

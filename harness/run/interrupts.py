@@ -1,7 +1,7 @@
 """SIGINT, SIGTERM and SIGHUP during a run: the first one ends it in order, and all further ones are of no effect.
 
-What was inherited does not matter: a shell starts commands in the background with SIGINT ignored, and whoever sends
-one all the same means it.
+A shell starts commands in the background with SIGINT ignored, and whoever sends one all the same means it. SIGHUP stays
+ignored where it was: that is what nohup is for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         self.descriptor, self._write = os.pipe()
-        self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+        for number in SIGNALS:
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._note)
         return self
 
     def __exit__(

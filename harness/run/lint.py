@@ -88,8 +88,9 @@ def repeated_names(root: Path) -> Iterator[str]:
     """Test functions of the same name, in the suites and in the project's own tests."""
     files: dict[str, list[str]] = defaultdict(list)
     for path in (path for folder in ("suites", "tests") for path in sorted((root / folder).rglob("test_*.py"))):
-        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.M):
-            files[name].append(str(path.relative_to(root)))
+        for node in ast.parse(path.read_text(encoding="utf-8"), str(path)).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                files[node.name].append(str(path.relative_to(root)))
     for name, places in files.items():
         if len(places) > 1:
             yield f"{name} is the name of {len(places)} tests, in {' and '.join(places)}; give each a name of its own"

@@ -23,7 +23,7 @@ from harness.run.worker import CaseWorker
 
 # The time that a case may take whatever it does. Far above what the probe gives one answer of a subject, and a session:
 # only what stops the worker itself, or a machine that has no time for anything, comes near to it.
-LEAST_LIMIT = 240.0
+LEAST_LIMIT = 600.0
 LIMIT_FACTOR = 80
 
 
@@ -52,6 +52,7 @@ class Loop:
         self.unprinted: str | None = None
         self.error: ClharnessError | None = None
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         self._config = config
 
@@ -78,7 +79,7 @@ class Loop:
         todo = [number for number, item in enumerate(items) if item.nodeid not in done]
         if todo:
             self._ended_for_memory = losses.killed_for_memory()
-            limit = max(LEAST_LIMIT, LIMIT_FACTOR * (config.getoption("--time-limit") or 0.0))
+            limit = max(LEAST_LIMIT, LIMIT_FACTOR * tested.time_limit(config))
             jobs = min(self._jobs, len(todo))
 
             def take(number: int, answer: dict[str, Any] | Lost) -> None:

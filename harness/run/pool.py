@@ -160,6 +160,7 @@ class Pool(Generic[Task, Answer]):
         if pid == 0:
             try:
                 orphans.end_with(parent)
+                os.setpgid(0, 0)  # what is meant for the whole group is the parent's to hand on
                 for worker in self._workers:
                     worker.line.end.close()
                 ours.close()
@@ -194,7 +195,7 @@ class Pool(Generic[Task, Answer]):
             os._exit(1)
 
     def _interrupted(self, *_: object) -> None:
-        if self._halting[0]:  # else it comes from a terminal, whose signals the parent gets too, or from a subject
+        if self._halting[0]:  # else a subject sent it
             raise KeyboardInterrupt
 
     def _halt(self) -> None:

@@ -69,10 +69,10 @@ def _special_files(sandbox: Sandbox) -> list[str]:
     return lines
 
 
-def _program(copy: str) -> str:
-    """The program that a copy was made of."""
-    built = (build().probe, build().linked_probe)
-    return shlex.quote(str(next(program for program in built if program.name == Path(copy).name)))
+def _own_copy(copy: str) -> str:
+    """Makes the program again that was there for one session alone."""
+    built = next(program for program in (build().probe, build().linked_probe) if program.name == Path(copy).name)
+    return f"install -D -m 4500 -o {NOBODY} -g {NOBODY} {shlex.quote(str(built))} {shlex.quote(copy)}"
 
 
 def _session(session: Session, number: int, root: Path) -> list[str]:
@@ -85,10 +85,9 @@ def _session(session: Session, number: int, root: Path) -> list[str]:
         shlex.join(command[:program]),
         shlex.join([*command[program:], "--script", f"{root}/exchange-{number}"]),
     )
-    own_copy = f"install -D -m 4500 -o {NOBODY} -g {NOBODY} {_program(command[program])} {command[program]}"
     return [
         f"echo '--- session {number}'",
-        *([own_copy] if session.own_copy else []),
+        *([_own_copy(session.argv[0])] if session.own_copy else []),
         "status=0",
         f'env -i {environment} {user}{before} "$@" {after} || status=$?'.replace("  ", " "),
         'echo "--- ended with status $status"',

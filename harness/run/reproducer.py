@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from harness.api import wording
 from harness.api.model import Parameter, api
 
 HEAD = """\
@@ -135,7 +136,8 @@ def _call(number: str, address: str, function: str, words: list[str]) -> str:
 def _argument(parameter: Parameter, word: str) -> str:
     value = _value(word)
     if parameter.kind == "integer":
-        return value
+        name = wording.argument(parameter, int(word)) if re.fullmatch(r"-?\d+", word) else ""
+        return f"{value} /* {name} */" if name.startswith("CL_") else value
     return f"(void *){value}" if value != "0" else "NULL"
 
 

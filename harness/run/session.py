@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import pytest
 
-from harness.report import CaseResult, Reporter, judge
+from harness.report import CaseResult, Header, Reporter, judge
 from harness.report.terminal import color_option
 from harness.run import tested
 from harness.run.cases import CASE
@@ -30,20 +30,25 @@ class RunReport:
         self._reproducers: Reproducers | None = None
 
     def start(self, planned: int | None, json: Path | None = None, kept: Sequence[CaseResult] = ()) -> None:
-        """`json` is where records go, unless an option names another file; `kept` are those of an earlier run."""
+        """`json` is where records go, unless an option names another file; `kept` are those of an earlier run.
+
+        Where nothing was planned, because that was interrupted, the subject is not asked what it is.
+        """
         config = self._config
+        known = planned is not None or tested.is_known(config)
         asked = config.getoption("--expect")
         self._reporter = Reporter(
             self._terminal,
             config.getoption("--clharness-json") or json,
             config.getoption("--clharness-junit"),
-            expectations=tested.expectations(config),
+            expectations=tested.expectations(config) if known else None,
             strict=bool(config.getoption("--clharness-strict")),
             update=bool(config.getoption("--update-expectations")),
             update_path=Path(asked) if asked else None,
             color=color_option(config.option.color),
         )
-        header = dataclasses.replace(tested.header(config, self._arguments), planned=planned)
+        header = tested.header(config, self._arguments) if known else Header({}, arguments=self._arguments)
+        header = dataclasses.replace(header, planned=planned)
         if header.icd and (folder := config.getoption("--clharness-reproducers")):
             self._reproducers = Reproducers(folder, header.icd)
         self._reporter.start(header, kept)

@@ -1,45 +1,184 @@
-"""What the rest of a run asks about the subject that it tests: the one door to the plugin's options and fixtures."""
+"""What a run tests: the subject that pytest's options name, its expectations, and the loaders that it is used with.
+
+The rest of a run asks here, and knows no kind of subject.
+
+Everything is found out when it is needed first, and once in each process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
-from harness.expectations import Expectations
+from harness.build import build
+from harness.expectations import FOLDER, Expectations, find, load
+from harness.expectations.update import refuse_unasked
 from harness.report import Header
-from harness.run import plugin
+from harness.sandbox import Sandbox
+from harness.selftest.seeded import SEEDED
+from harness.subject import KINDS, Loader, Subject, capabilities
+
+Kind = TypeVar("Kind", bound=Subject)
+
+SUBJECT = pytest.StashKey[Subject]()
+LOADER = pytest.StashKey[Loader]()  # the one under test, or the first one that another subject is used with
+THROUGH = pytest.StashKey[dict[str, Loader]]()
+EXPECTATIONS = pytest.StashKey[Expectations]()
 
 
-def ask(config: pytest.Config) -> None:
-    """Asks the subject what it is, once for each process. Raises ClharnessError where it cannot be asked."""
-    plugin._loader(config)
+def add_options(group: pytest.OptionGroup) -> None:
+    """The options by which runs name their subject."""
+    for kind in KINDS.values():
+        for own in kind.options:
+            action = "append" if own.repeated else "store"
+            group.addoption(own.name, metavar=own.metavar, action=action, help=own.help)
+    for name in SEEDED:
+        text = f"test mocks, with $CLHARNESS_FAULT, in the place of the {KINDS[name].word}"
+        group.addoption(_seeded_option(name), action="store_true", help=text)
+    group.addoption("--through", metavar="PATH", action="append", help="a further loader to test the subject with")
 
 
-def expectations(config: pytest.Config) -> Expectations:
-    """What the subject is known to do differently."""
-    ask(config)
-    return config.stash[plugin.EXPECTATIONS]
+def _seeded_option(name: str) -> str:
+    return f"--clharness-seeded-{name}"
 
 
-def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
-    """The header of the run's records. `arguments` are the command line."""
-    loader, layer, icd = plugin._loader(config), plugin._layer(config), plugin._icd(config)
-    path = expectations(config).path
-    return Header(
-        loader.facts.as_dict(),
-        str(path) if path else None,
-        arguments,
-        layer=layer.facts.as_dict() if layer else None,
-        icd=icd.facts.as_dict() if icd else None,
-    )
+def seeded(config: pytest.Config) -> Callable[[Sandbox], Subject] | None:
+    """What makes each case's own subject with a fault, where that is what this run tests."""
+    return next((make for name, make in SEEDED.items() if config.getoption(_seeded_option(name))), None)
 
 
-def option(config: pytest.Config) -> str:
-    """The option of pytest that names the subject."""
-    return plugin._subject(config)
+def kind_of(config: pytest.Config) -> type[Subject]:
+    """The kind that this run tests. With that of another subject, the loader's option names what it is used with."""
+    others = [kind for kind in KINDS.values() if kind is not Loader]
+    named = [kind for kind in others if config.getoption(kind.option)]
+    named += [KINDS[name] for name in SEEDED if config.getoption(_seeded_option(name))]
+    return named[0] if named else Loader
 
 
 def is_loader(config: pytest.Config) -> bool:
     """Whether a loader is tested."""
-    return plugin.for_loaders(config)
+    return kind_of(config) is Loader
+
+
+def is_named(config: pytest.Config) -> bool:
+    """Whether an option names what this run tests."""
+    return not is_loader(config) or bool(config.getoption(Loader.option))
+
+
+def _from_options(kind: type[Kind], config: pytest.Config) -> Kind:
+    return kind.from_options(config.getoption, lambda: asked_loader(config))
+
+
+def loader_of(config: pytest.Config) -> Loader:
+    """The loader of this process, which may not have been asked yet (Subject.ask). Raises UsageError."""
+    if LOADER not in config.stash:
+        named = is_loader(config) or config.getoption(Loader.option)
+        loader = _from_options(Loader, config) if named else Loader(build().reference_loader)
+        config.stash[LOADER] = loader
+        loader.time_limit = time_limit(config, loader)
+    return config.stash[LOADER]
+
+
+def asked_loader(config: pytest.Config) -> Loader:
+    """The same, asked."""
+    loader = loader_of(config)
+    loader.ask()
+    return loader
+
+
+def ask(config: pytest.Config) -> None:
+    """Asks the subject, and reads what is expected of it, once for each process. Raises ClharnessError.
+
+    A loader that another subject is used with is not asked before a case needs it, but it is seen to be one.
+    """
+    loader_of(config)
+    expectations(config)
+
+
+def is_known(config: pytest.Config) -> bool:
+    """Whether the subject has been asked what it is."""
+    return EXPECTATIONS in config.stash
+
+
+def subject(config: pytest.Config) -> Subject:
+    """The subject of this process, asked; where each case makes one of its own, the loader. Raises UsageError."""
+    if SUBJECT not in config.stash:
+        is_the_loader = is_loader(config) or seeded(config)
+        tested: Subject = loader_of(config) if is_the_loader else _from_options(kind_of(config), config)
+        tested.time_limit = time_limit(config, tested)
+        tested.ask()
+        config.stash[SUBJECT] = tested
+    return config.stash[SUBJECT]
+
+
+def case_subject(config: pytest.Config, sandbox: Sandbox) -> Subject:
+    """The subject of a case: that of the process, or one with a fault that is made in the sandbox."""
+    make = seeded(config)
+    own = make(sandbox) if make else subject(config)
+    own.time_limit = time_limit(config, own)
+    return own
+
+
+def time_limit(config: pytest.Config, of: Subject | None = None) -> float:
+    """Seconds until a call of the subject under test, or of another one, counts as hung."""
+    usual = (of or kind_of(config)).default_time_limit
+    return float(config.getoption("--time-limit") or usual)
+
+
+def expectations(config: pytest.Config) -> Expectations:
+    """What is expected of the subject: the file that was asked for, or the one for its name and version."""
+    if EXPECTATIONS not in config.stash:
+        facts = subject(config).facts
+        version = facts.version or None
+        asked = config.getoption("--expect")
+        if asked and Path(asked).exists():
+            config.stash[EXPECTATIONS] = load(Path(asked), version)
+        elif asked:
+            config.stash[EXPECTATIONS] = Expectations()
+        else:
+            folder = FOLDER / kind_of(config).expectations_folder
+            config.stash[EXPECTATIONS] = find(facts.name, version, folder)
+        if config.getoption("--update-expectations"):
+            refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None)
+    return config.stash[EXPECTATIONS]
+
+
+def option(config: pytest.Config) -> str:
+    """The option that names what this run tests, for the reproduction of a case."""
+    tested = subject(config)
+    return f"{tested.option} {shlex.quote(str(tested.path))}"
+
+
+def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
+    """The header of the run's records: the facts of the loader and, where another subject is tested, of that one.
+
+    `arguments` are the command line.
+    """
+    both = (asked_loader(config), subject(config))
+    facts: dict[str, Any] = {each.identity.kind: each.facts.as_dict() for each in both}
+    path = expectations(config).path
+    return Header(expectations=str(path) if path else None, arguments=arguments, **facts)
+
+
+def through(config: pytest.Config) -> dict[str, Loader]:
+    """The loaders that a subject is tested with, by the names that cases have. Only their names are asked here."""
+    if THROUGH not in config.stash:
+        named = {"loader" if config.getoption(Loader.option) else "reference": loader_of(config)}
+        for path in config.getoption("--through") or ():
+            loader = Loader(Path(path))
+            loader.time_limit = time_limit(config, loader)
+            capabilities.tell_name(loader)
+            name = loader.facts.name.split()[0] if loader.facts.name != "unknown" else Path(path).name
+            named[name if name not in named else f"{name}-{len(named)}"] = loader
+        config.stash[THROUGH] = named
+    return config.stash[THROUGH]
+
+
+def has_checks_for(config: pytest.Config, folder: Path) -> bool:
+    """Whether the checks in a folder of the suites are those of this run's kind: runs never mix them."""
+    owner = next((kind for kind in KINDS.values() if kind.checks == folder.name), Loader)
+    return owner is kind_of(config)

@@ -29,17 +29,20 @@ def _same(one: os.stat_result, other: os.stat_result) -> bool:
     return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 
 
-def _mount_of(descriptor: int) -> str:
+def _mount_of(descriptor: int) -> bytes:
     """The mount that a descriptor's file belongs to."""
-    with open(f"/proc/self/fdinfo/{descriptor}") as file:
-        return next(line for line in file if line.startswith("mnt_id:"))
+    state = os.open(f"/proc/self/fdinfo/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(state, 4096).partition(b"mnt_id:")[2].split(maxsplit=1)[0]
+    finally:
+        os.close(state)
 
 
 def _unmount(descriptor: int) -> None:
     ctypes.CDLL(None).umount2(f"/proc/self/fd/{descriptor}".encode(), _MNT_DETACH)
 
 
-def _open_inside(folder: int, name: str, mount: str) -> int:
+def _open_inside(folder: int, name: str, mount: bytes) -> int:
     """Opens what a name in a folder is, for its name only. What is mounted over it is taken away before."""
     for _ in range(_MAX_DEPTH):
         found = os.open(name, _NAME_ONLY, dir_fd=folder)
@@ -55,7 +58,7 @@ def _make_writable(descriptor: int) -> None:
         os.chmod(f"/proc/self/fd/{descriptor}", 0o700)  # this very file, however it was opened and is called now
 
 
-def _unlink(folder: int, name: str, mount: str) -> None:
+def _unlink(folder: int, name: str, mount: bytes) -> None:
     try:
         os.unlink(name, dir_fd=folder)
     except PermissionError:
@@ -68,7 +71,7 @@ def _unlink(folder: int, name: str, mount: str) -> None:
         os.unlink(name, dir_fd=folder)
 
 
-def _dissolve(top: int, name: str, mount: str, names: Iterator[int]) -> None:
+def _dissolve(top: int, name: str, mount: bytes, names: Iterator[int]) -> None:
     """Removes a folder in `top`; folders in it are moved up into `top`, so that no depth is too much."""
     outside = _open_inside(top, name, mount)
     try:
@@ -90,7 +93,7 @@ def _dissolve(top: int, name: str, mount: str, names: Iterator[int]) -> None:
     os.rmdir(name, dir_fd=top)
 
 
-def _move_up(folder: int, name: str, top: int, mount: str, names: Iterator[int]) -> None:
+def _move_up(folder: int, name: str, top: int, mount: bytes, names: Iterator[int]) -> None:
     moved = _open_inside(folder, name, mount)
     try:
         for number in names:

@@ -7,10 +7,14 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 import harness.probe
+from harness.probe import checks
 
-_PROBE = str(Path(harness.probe.__file__).parent)
+_PROBE = Path(harness.probe.__file__).parent
+_CHECKS = Path(checks.__file__)  # assertions that suites share
+_ASSERTING = ("check_", "expect_")  # how the names of methods that assert begin
 
 
 @dataclass(frozen=True, order=True)
@@ -30,7 +34,10 @@ def place_of(error: BaseException | None, root: Path) -> Place | None:
     None where the probe raised it: a call that the check relies on failed, and the check asserted nothing yet.
     """
     frames = traceback.extract_tb(error.__traceback__) if error else []
-    if not frames or Path(frames[-1].filename).is_relative_to(_PROBE):
+    if not frames:
+        return None
+    last = Path(frames[-1].filename)
+    if last.is_relative_to(_PROBE) and last != _CHECKS:
         return None
     suites = root / "suites"
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(suites)]
@@ -38,8 +45,13 @@ def place_of(error: BaseException | None, root: Path) -> Place | None:
 
 
 def assertions(suites: Path) -> Iterator[Place]:
-    """The `assert` statements of all files below a folder, in order."""
+    """The assertions of all files below a folder, in order: `assert`, and calls of methods that assert."""
     for path in sorted(suites.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-        lines = sorted(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert))
+        lines = sorted(node.lineno for node in ast.walk(tree) if _is_assertion(node))
         yield from (Place(str(path.relative_to(suites.parent)), line) for line in lines)
+
+
+def _is_assertion(node: ast.AST) -> TypeGuard[ast.Assert | ast.Call]:
+    method = node.func if isinstance(node, ast.Call) else None
+    return isinstance(node, ast.Assert) or (isinstance(method, ast.Attribute) and method.attr.startswith(_ASSERTING))

@@ -88,10 +88,11 @@ def run_matrix(
     all_own_cases: bool = False,
     whole_lint: bool = True,
     subject: Sequence[str] = (),
+    keyword: Sequence[str] = (),
 ) -> Matrix:
     """Runs the checks in `folder`, which is `suites` or one of them, against faults. Raises where
     they cannot be collected, or hold no case. `subject` are the options that say what is tested; default: the seeded
-    loader."""
+    loader. `keyword` is pytest's -k, or nothing."""
     os.environ.pop(VARIABLE, None)
     loop = _Loop(faults, jobs, tick, prove_checks, all_own_cases)
     arguments = [
@@ -106,7 +107,7 @@ def run_matrix(
     ]
     arguments += ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
     arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *(subject or [f"--loader={seeded_loader()}"])]
-    arguments.append(str(folder))
+    arguments += [*keyword, str(folder)]
     if not whole_lint:
         arguments.append("--clharness-part")
     said = io.StringIO()

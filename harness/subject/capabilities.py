@@ -8,14 +8,33 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
 
 from harness.api.model import api
 from harness.probe import Session, SubjectFailure
 from harness.probe.session import CommandError
 from harness.sandbox import Sandbox, Unsupported
-from harness.subject.loader import ANDROID_VENDORS, SYSTEM_VENDORS, Loader
+from harness.subject.facts import Facts
+from harness.subject.places import ANDROID_VENDORS, SYSTEM_VENDORS
 
 LOADER_INFO = "clGetICDLoaderInfoOCLICD"
+
+
+class Loader(Protocol):
+    """What is asked (harness.subject.loader.Loader)."""
+
+    path: Path
+    facts: Facts
+    capabilities: set[str]
+    by_variable: bool
+    system_vendors: str
+
+    def start(
+        self, sandbox: Sandbox, *, system_binds: dict[str, Path] | None = None, unset: tuple[str, ...] = ()
+    ) -> Session:
+        """A session of the loader in the sandbox, not started yet."""
+        ...
 
 
 def _lists(session: Session, *names: str) -> bool:
@@ -174,7 +193,11 @@ CAPABILITIES: dict[str, Callable[[Loader, Sandbox], bool]] = {
 
 
 def detect(loader: Loader) -> None:
-    """Fills in `loader.capabilities`, `loader.by_variable` and the name and version that it tells."""
+    """Fills in `loader.capabilities`, `loader.by_variable` and the name and version that it answers.
+
+    Starts some twenty processes, each in a sandbox of its own that is removed; raises nothing: what the loader does
+    wrong there, its checks report.
+    """
     for name, ask in CAPABILITIES.items():
         sandbox = Sandbox(loader.path)
         try:
@@ -193,7 +216,7 @@ def detect(loader: Loader) -> None:
 
 
 def tell_name(loader: Loader) -> None:
-    """Fills in the name and the version that it tells, and nothing else."""
+    """Fills in the name and the version that it answers, and nothing else: one process. Raises nothing."""
     sandbox = Sandbox(loader.path)
     with contextlib.suppress(SubjectFailure, CommandError, AssertionError, Unsupported):
         _loader_info(loader, sandbox)

@@ -1,56 +1,36 @@
-"""A vendor's ICD under test: a library, facts read from the file, and its own answers."""
+"""A vendor's ICD under test: how one is named, its own answers, and sessions with it."""
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
-from harness.api.model import api
-from harness.check.icd.attempts import Attempts
 from harness.errors import UsageError
+from harness.probe.extensions import extensions
+from harness.probe.icd_attempts import Attempts
 from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSession
-from harness.probe.session import Session
+from harness.probe.session import CommandError, Session
 from harness.sandbox import Sandbox
-from harness.subject.direct import start_directly
-from harness.subject.library import read_library, require_this_machine
-from harness.subject.loader import SYSTEM_VENDORS, Loader
+from harness.subject import identify
+from harness.subject.base import NO_ANSWER, Option, Subject
+from harness.subject.loader import Loader
+from harness.subject.places import SYSTEM_VENDORS
 
 ICD_TIME_LIMIT = 20.0  # a driver may have to compile first
-_OF_THE_LINKER = {"_init", "_fini", "_edata", "_end", "__bss_start", "__bss_start__", "__bss_end__", "__end__"}
-# Names of C++'s standard library are the same everywhere.
-_OF_CXX = ("_ZSt", "_ZZSt", "_ZZNSt", "_ZNSt", "_ZNKSt", "_ZTVSt", "_ZTISt", "_ZTSSt")
-_SHOWN = 12
 FUNCTIONS = (QUERY, "clGetPlatformInfo", ENUMERATE)
-
-
-@dataclass
-class IcdFacts:
-    """What is known of an ICD; `name` and `version` are what its first platform answers, or "unknown" and ""."""
-
-    path: str
-    real_path: str
-    soname: str = ""
-    build_id: str = ""
-    functions: list[str] = field(default_factory=list)  # of the three that loaders look for, those that it exports
-    exported: list[str] = field(default_factory=list)  # other functions of OpenCL that it exports
-    leaked: int = 0  # exported symbols that are none of OpenCL's
-    leaked_names: list[str] = field(default_factory=list)  # the first of them
-    outside: list[str] = field(default_factory=list)  # functions of OpenCL that it takes from another library
-    by_name: list[str] = field(default_factory=list)  # own ones that another library of these names may replace
-    needed: list[str] = field(default_factory=list)
-    text_relocations: bool = False
-    executable_stack: bool = False
-    search_paths: list[str] = field(default_factory=list)
-    sanitizer: str = ""
-    name: str = "unknown"
-    version: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+_LINKER_FOLDERS = (
+    f"/usr/lib/{os.uname().machine}-linux-gnu",
+    f"/lib/{os.uname().machine}-linux-gnu",
+    "/usr/local/lib",
+    "/usr/lib64",
+    "/lib64",
+    "/usr/lib",
+    "/lib",
+)
 
 
 def find_library(asked: str) -> Path:
@@ -84,52 +64,95 @@ def _named_in(file: Path) -> Path:
     return found
 
 
-_LINKER_FOLDERS = (
-    f"/usr/lib/{os.uname().machine}-linux-gnu",
-    f"/lib/{os.uname().machine}-linux-gnu",
-    "/usr/local/lib",
-    "/usr/lib64",
-    "/lib64",
-    "/usr/lib",
-    "/lib",
-)
+class Icd(Subject):
+    """The ICD under test. Its capabilities are the extensions that it advertises.
 
+    `variables` are what it needs in its environment, besides a home.
+    """
 
-def read_facts(path: Path) -> IcdFacts:
-    """Facts that stand in the file. Raises UsageError in one clear sentence where it is no ICD for this machine."""
-    library = read_library(path, "an ICD", "libpocl.so.2, or an .icd file")
-    require_this_machine(path, library)
-    known = set(api().functions)
-    facts = IcdFacts(str(path), str(library.real_path), library.soname, library.build_id)
-    facts.functions = [name for name in FUNCTIONS if name in library.functions]
-    facts.exported = sorted((library.functions & known) - set(FUNCTIONS))
-    others = library.exported - library.vague - known - _OF_THE_LINKER
-    leaked = sorted(name for name in others if not name.startswith(_OF_CXX))
-    facts.leaked, facts.leaked_names = len(leaked), leaked[:_SHOWN]
-    facts.outside = sorted(library.undefined & known)
-    facts.by_name = sorted(library.by_name & known)
-    facts.needed = library.needed
-    facts.text_relocations = library.text_relocations
-    facts.executable_stack = library.executable_stack
-    facts.search_paths = library.search_paths
-    facts.sanitizer = library.sanitizer
-    if not facts.functions:
-        raise UsageError(f"{path} is no OpenCL ICD: it exports none of {', '.join(FUNCTIONS)}")
-    return facts
-
-
-class Icd:
-    """The ICD under test. `variables` are what it needs in its environment, besides a home."""
+    identity = identify.ICD
+    word = "ICD"
+    option = "--icd"
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("--icd", "PATH", "library of a vendor's ICD to test, in the place of a loader"),
+        Option("--icd-env", "NAME=VALUE", "a variable that the ICD needs", repeated=True),
+    )
+    example = "libpocl.so.2, or an .icd file"
+    functions = FUNCTIONS
+    shown = (
+        "functions",
+        "exported",
+        "leaked",
+        "leaked_names",
+        "outside",
+        "by_name",
+        "needed",
+        "text_relocations",
+        "executable_stack",
+        "search_paths",
+    )
+    lacks = "this ICD does not advertise {}"
+    expectations_folder = "icds"
+    checks = "icd"
+    default_time_limit = ICD_TIME_LIMIT
 
     def __init__(self, path: Path, variables: Mapping[str, str] | None = None) -> None:
-        self.facts = read_facts(path)
-        self.path = Path(self.facts.real_path)
-        self.time_limit = ICD_TIME_LIMIT
+        super().__init__(path)
         self.variables = dict(variables or {})
         self._cache: tempfile.TemporaryDirectory[str] | None = None
 
-    def __str__(self) -> str:
-        return str(self.path)
+    @classmethod
+    def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
+        """The ICD that was named; its cases have in common what it compiles. Raises UsageError."""
+        icd = cls(Path(get(cls.option)), dict(text.split("=", 1) for text in get("--icd-env") or ()))
+        icd.share_compiled()
+        return icd
+
+    # --- what it can do ---
+
+    @functools.cached_property
+    def advertised(self) -> frozenset[str] | None:
+        """The extensions of all its platforms and devices, asked once: a case about one that nobody has needs no
+        process of its own. None where it does not say: its cases find out why.
+        """
+        sandbox = Sandbox()
+        names: set[str] = set()
+        try:
+            with self.open(sandbox) as session:
+                for platform in session.platforms():
+                    session.platform = platform
+                    names |= extensions(session, platform, "Platform")
+                    for device in session.GetDeviceIDs(platform):
+                        names |= extensions(session, device)
+                    session.platform = None
+        except NO_ANSWER:
+            return None
+        finally:
+            sandbox.close()
+        return frozenset(names)
+
+    def has(self, capability: str) -> bool:
+        """Whether it advertises an extension anywhere; True where it does not say."""
+        return self.advertised is None or capability in self.advertised
+
+    def _ask(self) -> None:
+        """Raises UsageError where the library cannot be loaded at all: no loader would have it either."""
+        sandbox = Sandbox()
+        try:
+            with self.open(sandbox, late=True) as session:
+                try:
+                    session.open()
+                except CommandError as error:
+                    reason = str(error).rpartition("open: ")[2]
+                    raise UsageError(f"{self.facts.path} cannot be loaded: {reason}") from None
+                name, self.facts.version = session.name_and_version()
+                self.facts.name = name or "unknown"
+        except NO_ANSWER:
+            pass  # the checks will say so
+        finally:
+            sandbox.close()
+
+    # --- sessions ---
 
     def share_compiled(self) -> None:
         """From now on cases have in common what the driver compiled: each would compile the same kernels again."""
@@ -149,11 +172,11 @@ class Icd:
     ) -> IcdSession:
         """A session in which the probe is in the place of the loader."""
         self.prepare(sandbox)
-        return start_directly(IcdSession, self, sandbox, preload=preload, late=late, now=now)
+        return self._open_directly(IcdSession, sandbox, preload=preload, late=late, now=now)
 
     def attempts(self, sandbox: Sandbox) -> Attempts:
         """Many calls, each judged by itself."""
-        return Attempts(self, sandbox)
+        return Attempts(lambda: self.open(sandbox))
 
     def start(
         self, loader: Loader, sandbox: Sandbox, *, before: Path | None = None, after: Path | None = None
@@ -171,29 +194,3 @@ class Icd:
         session = loader.start(sandbox, time_limit=self.time_limit)
         session.file_limit = ICD_FILE_LIMIT
         return session
-
-
-def ask(icd: Icd) -> None:
-    """Fills in the name that the ICD answers; the checks say so where that goes wrong.
-
-    Raises UsageError where the library cannot be loaded at all: no loader would have it either.
-    """
-    from harness.probe import SubjectFailure
-    from harness.probe.convenience import CallFailed
-    from harness.probe.session import CommandError
-    from harness.sandbox import Unsupported
-
-    sandbox = Sandbox()
-    try:
-        with icd.open(sandbox, late=True) as session:
-            try:
-                session.open()
-            except CommandError as error:
-                reason = str(error).rpartition("open: ")[2]
-                raise UsageError(f"{icd.facts.path} cannot be loaded: {reason}") from None
-            name, icd.facts.version = session.name_and_version()
-            icd.facts.name = name or "unknown"
-    except (SubjectFailure, CommandError, CallFailed, Unsupported):
-        pass
-    finally:
-        sandbox.close()

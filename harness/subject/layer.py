@@ -1,82 +1,71 @@
-"""A layer under test: a path, facts read from the file, and its own answers."""
+"""A layer under test: its own answers, and sessions with it, without a loader and in front of one's vendors."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from harness.api.model import api
 from harness.build import build
 from harness.errors import UsageError
+from harness.probe import Session, SubjectFailure
 from harness.probe.layer_session import LayerSession
+from harness.probe.session import CommandError
 from harness.sandbox import Sandbox, Unsupported
-from harness.subject.direct import start_directly
-from harness.subject.library import read_library
-from harness.subject.loader import DEFAULT_TIME_LIMIT
+from harness.subject import identify
+from harness.subject.base import NO_ANSWER, Option, Subject
+from harness.subject.loader import Loader
 
-INFO, INIT, INIT_WITH_PROPERTIES, DEINIT = (
-    "clGetLayerInfo",
-    "clInitLayer",
-    "clInitLayerWithProperties",
-    "clDeinitLayer",
-)
-FUNCTIONS = (INFO, INIT, INIT_WITH_PROPERTIES, DEINIT)
+INFO, INIT, INIT_WITH_PROPERTIES, DEINIT = identify.LAYER_FUNCTIONS
+LEGACY = "OCL_ICD_FORCE_LEGACY_TERMINATION"  # makes a loader that has both schemes use the older one
 
 
-@dataclass
-class LayerFacts:
-    """What is known of a layer; `name` is what it answers about itself, or "unknown"."""
+class Layer(Subject):
+    """The layer under test. Its capabilities are the functions of a layer that it exports.
 
-    path: str
-    real_path: str
-    soname: str = ""
-    build_id: str = ""
-    functions: list[str] = field(default_factory=list)  # of a layer's four, those that it exports
-    outside: list[str] = field(default_factory=list)  # functions of OpenCL that it takes from another library
-    sanitizer: str = ""
-    name: str = "unknown"
-    version: str = ""
+    `changes` are what it declares to change: names of functions, `all`, or `invalid` calls. `loader` gives one that the
+    layer may be asked through; without it, what can only be seen there stays unknown.
+    """
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    identity = identify.LAYER
+    word = "layer"
+    option = "--layer"
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("--layer", "PATH", "OpenCL layer to test, in the place of a loader"),
+        Option("--changes", "FUNCTION", "what the layer changes on purpose, or all", repeated=True),
+    )
+    example = "build/libmylayer.so"
+    functions = identify.LAYER_FUNCTIONS
+    shown = ("functions", "outside")
+    lacks = "this layer does not export {}"
+    expectations_folder = "layers"
+    checks = "layer"
 
-
-def read_facts(path: Path) -> LayerFacts:
-    """Facts that stand in the file. Raises UsageError in one clear sentence where it is no layer."""
-    library = read_library(path, "a layer", "build/libmylayer.so")
-    facts = LayerFacts(str(path), str(library.real_path), library.soname, library.build_id)
-    facts.functions = [name for name in FUNCTIONS if name in library.functions]
-    facts.outside = sorted(library.undefined & set(api().functions))
-    facts.sanitizer = library.sanitizer
-    if not facts.functions:
-        raise UsageError(f"{path} is no OpenCL layer: it exports none of {', '.join(FUNCTIONS)}")
-    return facts
-
-
-class Layer:
-    """The layer under test. `changes` are what it declares to change: names of functions, `all`, or `invalid` calls."""
-
-    def __init__(self, path: Path, changes: frozenset[str] = frozenset()) -> None:
-        self.facts = read_facts(path)
-        self.path = Path(self.facts.real_path)
-        self.time_limit = DEFAULT_TIME_LIMIT
+    def __init__(
+        self, path: Path, changes: frozenset[str] = frozenset(), loader: Callable[[], Loader] | None = None
+    ) -> None:
+        super().__init__(path)
         self.changes = changes
-        self.wraps_handles = False  # hands out handles of its own; found out by asking (harness.check.layer.manners)
+        self.loader = loader
+        self._wraps_handles: bool | None = None
 
-    def __str__(self) -> str:
-        return str(self.path)
+    @classmethod
+    def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
+        """The layer that was named, with the changes that it declares. Raises UsageError."""
+        changes = [name for text in get("--changes") or () for name in text.split(",")]
+        unknown = [name for name in changes if name not in api().functions and name not in ("all", "invalid")]
+        if unknown:
+            raise UsageError(f"--changes {unknown[0]}: is not a function of OpenCL; give its name, `all` or `invalid`")
+        return cls(Path(get(cls.option)), frozenset(changes), loader)
 
-    def has(self, function: str) -> bool:
-        return function in self.facts.functions
-
-    def require(self, function: str) -> None:
-        """Makes the case `unsupported` where the layer does not export one of a layer's functions."""
-        if not self.has(function):
-            raise Unsupported("loader", f"this layer does not export {function}", function)
+    def has(self, capability: str) -> bool:
+        """Whether it exports one of a layer's functions."""
+        return capability in self.facts.functions
 
     def may_change(self, function: str) -> bool:
-        """Whether a call that means nothing may be answered otherwise than without the layer."""
+        """Whether an invalid call may be answered otherwise than without the layer."""
         return function in self.changes or bool(self.changes & {"all", "invalid"})
 
     @property
@@ -104,21 +93,64 @@ class Layer:
         """The init function that a loader of today would call."""
         return INIT_WITH_PROPERTIES if self.has(INIT_WITH_PROPERTIES) else INIT
 
+    # --- sessions ---
+
     def open(self, sandbox: Sandbox, *, counted_heap: bool = False) -> LayerSession:
         """A session in which the probe is in the place of the loader."""
-        return start_directly(LayerSession, self, sandbox, counted_heap=counted_heap, preload=[str(build().exit_watch)])
+        return self._open_directly(LayerSession, sandbox, counted_heap=counted_heap, preload=[build().exit_watch])
 
+    def use_scheme(self, loader: Loader, sandbox: Sandbox) -> str:
+        """Sets the sandbox up so that the loader calls an init function that the layer has; gives its name.
 
-def ask(layer: Layer) -> None:
-    """Fills in the name that the layer answers; leaves it unknown where that goes wrong: the checks will say so."""
-    from harness.probe import SubjectFailure
-    from harness.probe.session import CommandError
+        A layer that has the older init function only is used in the older scheme. Raises Unsupported where the loader
+        has no layers, or calls a function that this one does not export.
+        """
+        loader.require("OPENCL_LAYERS")
+        init = INIT_WITH_PROPERTIES if loader.has("initialises layers with properties") else INIT
+        if init == INIT_WITH_PROPERTIES and not self.has(init):
+            sandbox.env[LEGACY] = "1"
+            init = INIT
+        if not self.has(init):
+            raise Unsupported("loader", f"this layer does not export {init}, which the loader {loader} calls", init)
+        return init
 
-    sandbox = Sandbox()
-    try:
-        with layer.open(sandbox) as session:
-            layer.facts.name = session.name() or "unknown"
-    except (SubjectFailure, CommandError):
-        pass
-    finally:
-        sandbox.close()
+    def start(self, loader: Loader, sandbox: Sandbox) -> Session:
+        """A session of a loader that has this layer, and no other, in front of the sandbox's vendors."""
+        self.use_scheme(loader, sandbox)
+        sandbox.env["OPENCL_LAYERS"] = str(self.path)
+        if self.facts.sanitizer:
+            sandbox.env["LD_PRELOAD"] = self.facts.sanitizer
+        return loader.start(sandbox)
+
+    # --- what it is asked ---
+
+    def _ask(self) -> None:
+        sandbox = Sandbox()
+        try:
+            with self.open(sandbox) as session:
+                self.facts.name = session.name() or "unknown"
+        except (SubjectFailure, CommandError):
+            pass  # the checks will say so
+        finally:
+            sandbox.close()
+
+    @property
+    def wraps_handles(self) -> bool:
+        """Whether it hands out handles of its own: an application's platform is not the vendor's. Asked once."""
+        if self._wraps_handles is None:
+            self._wraps_handles = False
+            with contextlib.suppress(*NO_ANSWER):  # the checks will say so
+                self._wraps_handles = self.loader is not None and self._answers_with_own_handles(self.loader())
+        return self._wraps_handles
+
+    def _answers_with_own_handles(self, loader: Loader) -> bool:
+        sandbox = Sandbox(loader.path)
+        try:
+            sandbox.vendor("a")
+            with self.start(loader, sandbox) as cl:
+                platforms = cl.GetPlatformIDs()
+            answers = sandbox.log.returns("clIcdGetPlatformIDsKHR", by="a")
+            real = {int(e.data["out"]["platforms"], 16) for e in answers if "platforms" in e.data.get("out", {})}
+            return bool(platforms and real) and not real & {int(p) for p in platforms}
+        finally:
+            sandbox.close()

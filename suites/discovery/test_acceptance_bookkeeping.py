@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import Loader, MockIcd, Sandbox, requirement
+from harness.check import CL, Loader, MockIcd, Sandbox, requirement
 
 # How a vendor may be rejected, from the first step to the last: variant of the mock and faults. "missing": no library.
 WAYS: dict[str, tuple[str, list[str]]] = {
@@ -70,9 +70,9 @@ def test_objects_of_vendors_among_rejected_ones(loader: Loader, sandbox: Sandbox
         owners = set()
         for platform in cl.GetPlatformIDs():
             name = cl.GetPlatformInfo(platform)
-            error, context = cl.CreateContext([0x1084, platform, 0], cl.GetDeviceIDs(platform))
-            assert error == 0 and context
-            assert cl.clReleaseContext(context) == 0
+            error, context = cl.CreateContext([CL.CONTEXT_PLATFORM, platform, 0], cl.GetDeviceIDs(platform))
+            assert error == CL.SUCCESS and context
+            assert cl.clReleaseContext(context) == CL.SUCCESS
             owner = name.partition(".")[0]
             assert sandbox.log.calls("clCreateContext", by=owner)
             assert sandbox.log.calls("clReleaseContext", by=owner)

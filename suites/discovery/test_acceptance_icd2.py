@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import Loader, Sandbox, requirement
+from harness.check import CL, Loader, Sandbox, requirement
 
 # A tag or a function that is missing: ICD "Adding a Vendor Library", "the ICD Loader will ignore the Vendor ICD".
 INCOMPLETE = {
@@ -62,7 +62,7 @@ def test_only_incomplete_icd2_vendors(loader: Loader, sandbox: Sandbox) -> None:
         sandbox.vendor(way, icd2=True, faults=INCOMPLETE[way])
     with loader.start(sandbox) as cl:
         count = cl.buffer(4)
-        assert cl.clGetPlatformIDs(0, None, count) == -1001
+        assert cl.clGetPlatformIDs(0, None, count) == CL.PLATFORM_NOT_FOUND_KHR
 
     sandbox.vendor("complete", icd2=True)
     with loader.start(sandbox) as cl:

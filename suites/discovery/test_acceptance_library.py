@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check import Loader, MockIcd, Sandbox, requirement
+from harness.check import CL, Loader, MockIcd, Sandbox, requirement
 
 
 def listed_in_order(sandbox: Sandbox, mocks: list[MockIcd | Path]) -> None:
@@ -115,7 +115,7 @@ def test_no_library_can_be_opened(loader: Loader, sandbox: Sandbox, count: int) 
         sandbox.vendor_file(f"{number}.icd", f"{sandbox.libraries}/lib{number}.so\n")
     with loader.start(sandbox, guarded_heap=True) as cl:
         number_of_platforms = cl.buffer(4)
-        assert cl.clGetPlatformIDs(0, None, number_of_platforms) == -1001
+        assert cl.clGetPlatformIDs(0, None, number_of_platforms) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.open_files() == []
 
     sandbox.vendor("good")
@@ -149,7 +149,7 @@ def test_path_of_no_library_is_not_replaced_by_one_of_the_same_name(
 @requirement("DISC-ACC-001")
 @pytest.mark.parametrize("name", ["libm.so.6", "libc.so.6", "libdl.so.2", "libclharness_no_such_library.so"])
 def test_libraries_of_the_system_are_no_vendors(loader: Loader, sandbox: Sandbox, name: str) -> None:
-    """A library that the process uses already is no vendor, and it stays usable after it was closed."""
+    """A library that the process uses already is not a vendor, and it stays usable after it was closed."""
     sandbox.vendor("a")
     sandbox.vendor_file("b.icd", f"{name}\n")
     sandbox.vendor("c")
@@ -172,7 +172,7 @@ COMPLETE = {
 def test_library_with_all_functions_exported_or_queried_is_a_vendor(
     loader: Loader, sandbox: Sandbox, way: str, platforms: int
 ) -> None:
-    """clIcdGetPlatformIDsKHR may be exported, or be told by clGetExtensionFunctionAddress only."""
+    """clIcdGetPlatformIDsKHR may be exported, or be answered by clGetExtensionFunctionAddress only."""
     variant, faults = COMPLETE[way]
     mock = sandbox.vendor("x", variant=variant, faults=faults, platforms=platforms, suffix="XX")
     sandbox.vendor("a")
@@ -188,7 +188,7 @@ def test_library_with_all_functions_exported_or_queried_is_a_vendor(
 def test_library_that_exports_only_its_address_query_is_a_vendor_or_not(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
 ) -> None:
-    """A library that exports clGetExtensionFunctionAddress only, which tells the other two, is a vendor or not."""
+    """A library that exports clGetExtensionFunctionAddress only, which answers the other two, is a vendor or not."""
     sandbox.vendor("x", variant="icd_only_get_extension_function_address")
     sandbox.vendor("a")
 
@@ -205,7 +205,7 @@ def test_library_that_exports_only_its_address_query_is_a_vendor_or_not(
 def test_list_function_that_is_only_exported_makes_a_vendor_or_not(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], fault: str
 ) -> None:
-    """A library that exports clIcdGetPlatformIDsKHR, which its address function does not tell, is a vendor or not."""
+    """A library that exports clIcdGetPlatformIDsKHR, which its address function does not answer, is a vendor or not."""
     mocks = [sandbox.vendor(name, faults=[fault]) for name in ("x", "z")]
     sandbox.vendor("a")
 
@@ -228,7 +228,7 @@ def test_list_function_that_is_only_exported_makes_a_vendor_or_not(
 def test_info_function_only_exported_or_only_queried_makes_a_vendor_or_not(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], variant: str, faults: tuple[str, ...]
 ) -> None:
-    """A library whose clGetPlatformInfo is only exported, or only told by its address function, is a vendor or not."""
+    """A library whose clGetPlatformInfo is only exported, or only known to its address function, is a vendor or not."""
     sandbox.vendor("x", variant=variant, faults=faults)
     sandbox.vendor("a")
 
@@ -240,12 +240,12 @@ def test_info_function_only_exported_or_only_queried_makes_a_vendor_or_not(
 
 @requirement("DISC-ACC-020")
 @pytest.mark.parametrize("platforms", [1, 3])
-@pytest.mark.parametrize("told", [True, False], ids=["told", "exported-only"])
+@pytest.mark.parametrize("by_query", [True, False], ids=["told", "exported-only"])
 def test_info_function_is_the_same_for_each_platform(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], platforms: int, told: bool
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], platforms: int, by_query: bool
 ) -> None:
     """clGetPlatformInfo is the exported function or the one in the dispatch table, the same for each platform."""
-    faults = ["exported_info_differs"] + ([] if told else ["get_platform_info_not_returned"])
+    faults = ["exported_info_differs"] + ([] if by_query else ["get_platform_info_not_returned"])
     sandbox.vendor("x", faults=faults, platforms=platforms)
     sandbox.vendor("plain")
 
@@ -254,7 +254,7 @@ def test_info_function_is_the_same_for_each_platform(
         assert cl.platform_names() == {"plain"} | names  # after discovery it is the table's, always
     log = sandbox.log
     exported = len(log.happened("exported clGetPlatformInfo", by="x"))
-    asked = [call for call in log.calls("clGetPlatformInfo", by="x") if call.arguments[1] == 0x0920]
+    asked = [call for call in log.calls("clGetPlatformInfo", by="x") if call.arguments[1] == CL.PLATFORM_ICD_SUFFIX_KHR]
     assert bool(exported) != bool(asked)
     record("exported" if exported else "table")
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from harness.check import Loader, Sandbox, Session, requirement
+from harness.check import CL, Loader, Sandbox, Session, requirement
 
 COUNTS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 64]
 
@@ -31,7 +31,7 @@ def info_calls(sandbox: Sandbox, who: str, query: int) -> list[tuple[int, int, b
 def handles(cl: Session, count: int) -> list[int]:
     """What clGetPlatformIDs stores when it is given exactly `count` entries; the array ends at an unreadable page."""
     array, number = cl.buffer(8 * count), cl.buffer(4)
-    assert cl.clGetPlatformIDs(count, array, number) == 0
+    assert cl.clGetPlatformIDs(count, array, number) == CL.SUCCESS
     assert number.u32() == count
     return [int(handle) for handle in array.handles()]
 
@@ -50,9 +50,12 @@ def test_each_platform_of_one_library_is_asked_and_offered(
         assert len(set(found)) == count and 0 not in found
         assert list_calls(sandbox, "x")[0] == (0, False, True)
         assert [call[:2] for call in list_calls(sandbox, "x")[1:]] == [(count, True)]
-        for query, length in ((0x0904, len(extensions) + 1), (0x0920, len("VENDORX") + 1)):
+        for query, length in (
+            (CL.PLATFORM_EXTENSIONS, len(extensions) + 1),
+            (CL.PLATFORM_ICD_SUFFIX_KHR, len("VENDORX") + 1),
+        ):
             calls = info_calls(sandbox, "x", query)
-            if query == 0x0904 and not calls:
+            if query == CL.PLATFORM_EXTENSIONS and not calls:
                 continue  # no check of the extension at all: DISC-ACC-014 tells
             assert sorted(p for p, _, memory, _ in calls if not memory) == sorted(found)
             assert sorted(p for p, _, memory, _ in calls if memory) == sorted(found)
@@ -189,11 +192,11 @@ def test_only_vendors_without_platforms_is_platform_not_found(
         sandbox.vendor(f"m{number}", platforms=0, faults=faults)
     with loader.start(sandbox) as cl:
         count = cl.buffer(4)
-        assert cl.clGetPlatformIDs(0, None, count) == -1001
+        assert cl.clGetPlatformIDs(0, None, count) == CL.PLATFORM_NOT_FOUND_KHR
 
     sandbox.vendor("good")
     with loader.start(sandbox) as cl:
         count, platform = cl.buffer(4), cl.buffer(8)
-        assert cl.clGetPlatformIDs(1, platform, count) == 0
+        assert cl.clGetPlatformIDs(1, platform, count) == CL.SUCCESS
         assert count.u32() == 1
         assert cl.used_platforms() == {"good"}

@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 from pytest import mark
 
-from harness.check import Loader, MockIcd, Sandbox, requirement
-
-NOT_FOUND = -1001
-EXTENSIONS = 0x0904
-SUFFIX = 0x0920
+from harness.check import CL, Loader, MockIcd, Sandbox, requirement
 
 
 @dataclass(frozen=True)
@@ -156,9 +152,9 @@ def test_rejected_vendor_alone_is_platform_not_found(loader: Loader, sandbox: Sa
     sandbox.vendor_file("x.icd", f"{mock}\n")
     with loader.start(sandbox) as cl:
         count, platforms = cl.buffer(4), cl.buffer(8)
-        assert cl.clGetPlatformIDs(0, None, count) == NOT_FOUND
-        assert cl.clGetPlatformIDs(1, platforms, None) == NOT_FOUND
-        assert cl.clGetPlatformIDs(1, platforms, count) == NOT_FOUND
+        assert cl.clGetPlatformIDs(0, None, count) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(1, platforms, None) == CL.PLATFORM_NOT_FOUND_KHR
+        assert cl.clGetPlatformIDs(1, platforms, count) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.open_files() == []
 
     control = bad.repaired(sandbox, "control")
@@ -185,7 +181,7 @@ def test_rejected_vendor_is_left_alone(loader: Loader, sandbox: Sandbox, bad: Ba
         assert len(calls.calls(LIST)) == 1
     if bad.faults and bad.faults[0].startswith(("extensions_size", "extensions_data", "suffix_size", "suffix_data")):
         queries = [call.arguments[1] for call in calls.calls(INFO)]
-        last = EXTENSIONS if bad.faults[0].startswith("extensions") else SUFFIX
+        last = CL.PLATFORM_EXTENSIONS if bad.faults[0].startswith("extensions") else CL.PLATFORM_ICD_SUFFIX_KHR
         assert queries[-1] == last, calls.text()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import Loader, Sandbox, requirement
+from harness.check import CL, Loader, Sandbox, requirement
 
 # Strings that list cl_khr_icd.
 LISTED = {
@@ -107,7 +107,9 @@ def test_platform_without_the_extension_is_not_offered(loader: Loader, sandbox: 
 
     with loader.start(sandbox, guarded_heap=True) as cl:
         assert cl.platform_names() == {"a"}
-        assert 0x0920 not in [call.arguments[1] for call in sandbox.log.calls("clGetPlatformInfo", by="x")]
+        assert CL.PLATFORM_ICD_SUFFIX_KHR not in [
+            call.arguments[1] for call in sandbox.log.calls("clGetPlatformInfo", by="x")
+        ]
 
 
 @requirement("DISC-ACC-014")

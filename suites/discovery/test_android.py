@@ -64,7 +64,7 @@ def sandbox_line(sandbox: Sandbox, line: str) -> str:
 
 @requirement("DISC-AND-001")
 def test_other_files_on_android_are_ignored(loader: Loader, sandbox: Sandbox) -> None:
-    """Files of Android's directory whose names do not end in .icd are no configuration files."""
+    """Files of Android's directory whose names do not end in .icd are not configuration files."""
     loader.require(ANDROID)
     sandbox.vendor("good")
     for file in ("other.conf", "other.icd.old", "icd", "other.ICD"):

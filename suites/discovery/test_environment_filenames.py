@@ -25,7 +25,7 @@ def assert_lists(cl: Session, names: list[str]) -> None:
     """The platforms are these in this order and usable, each vendor's function is its own, and nothing stays open."""
     before = cl.open_files()
     assert cl.used_platforms() == names
-    assert {name: cl.vendor_function(f"clThing{name.upper()}") for name in names} == {name: name for name in names}
+    cl.check_functions(*names, like="clThing{NAME}")
     assert cl.open_files() == before
 
 
@@ -125,7 +125,7 @@ def test_element_is_the_library_name_byte_for_byte(loader: Loader, sandbox: Sand
         assert cl.used_platforms() == ["a", "b"]
 
 
-# --- elements that are no vendor ---
+# --- elements that are not vendors ---
 
 
 def missing(sandbox: Sandbox) -> object:
@@ -191,7 +191,7 @@ POSITIONS = {"first": (0,), "last": (2,), "everywhere": (0, 2, 4)}
 def test_bad_element_is_passed_over(
     loader: Loader, sandbox: Sandbox, bad: Callable[[Sandbox], object], position: str
 ) -> None:
-    """An element that is no vendor is passed over; the other elements and the directory are vendors all the same."""
+    """An element that is not a vendor is passed over; the other elements and the directory are vendors all the same."""
     loader.require(VARIABLE)
     sandbox.vendor("directory", suffix="DIRECTORY")
     elements: list[object] = list(vendors(sandbox, ["a", "b"]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import Leaked, Loader, Sandbox, requirement
+from harness.check import CL, Leaked, Loader, Sandbox, requirement
 
 SHORT, LONG = 10, 20_000
 ALLOWANCE = 1_000
@@ -39,7 +39,7 @@ def discover(loader: Loader, sandbox: Sandbox, **start: Any) -> tuple[list[str],
     with loader.start(sandbox, **start) as cl:
         before = cl.heap()
         names = list(cl.platform_names())
-        cl.clGetPlatformInfo(None, 0x0902, 0, None, None)
+        cl.clGetPlatformInfo(None, CL.PLATFORM_NAME, 0, None, None)
         return names, cl.heap() - before
 
 

@@ -6,42 +6,41 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import Loader, MockIcd, Sandbox, Session, api, requirement
+from harness.check import CL, Code, Loader, MockIcd, Sandbox, Session, api, requirement
 
 Record = Callable[[str], None]
 DEFAULT = "OCL_ICD_DEFAULT_PLATFORM"
 ASSUME = "OCL_ICD_ASSUME_ICD_EXTENSION"
-INVALID_PLATFORM = -32
 
 
-def default_platform(cl: Session) -> str:
+def default_platform(cl: Session) -> str | int:
     """The name of the platform that answers for NULL, or the error code."""
     text = cl.buffer(64, 0)
     result = cl.clGetPlatformInfo(None, api().constant("CL_PLATFORM_NAME"), 64, text, None)
-    return text.text() if result == 0 else str(result)
+    return text.text() if result == CL.SUCCESS else result
 
 
-def default_platform_by_devices(cl: Session) -> str:
+def default_platform_by_devices(cl: Session) -> str | int:
     """The same by the devices that clGetDeviceIDs lists for NULL."""
     device = cl.buffer(8, 0)
     result = cl.clGetDeviceIDs(None, api().constant("CL_DEVICE_TYPE_ALL"), 1, device, None)
     if result:
-        return str(result)
+        return result
     owner = cl.buffer(8, 0)
-    assert cl.clGetDeviceInfo(device.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == 0
+    assert cl.clGetDeviceInfo(device.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == CL.SUCCESS
     return cl.GetPlatformInfo(owner.handle())
 
 
-def default_platform_by_context(cl: Session) -> str:
+def default_platform_by_context(cl: Session) -> str | int:
     """The same by the vendor that clCreateContextFromType reaches without properties."""
     error = cl.buffer(4)
     context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
     if not context:
-        return str(error.i32())
+        return error.code()
     devices = cl.buffer(8, 0)
-    assert cl.clGetContextInfo(context, api().constant("CL_CONTEXT_DEVICES"), 8, devices, None) == 0
+    assert cl.clGetContextInfo(context, api().constant("CL_CONTEXT_DEVICES"), 8, devices, None) == CL.SUCCESS
     owner = cl.buffer(8, 0)
-    assert cl.clGetDeviceInfo(devices.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == 0
+    assert cl.clGetDeviceInfo(devices.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == CL.SUCCESS
     return cl.GetPlatformInfo(owner.handle())
 
 
@@ -108,7 +107,7 @@ NO_NUMBER = [
 def test_default_platform_out_of_range_is_one_of_them_or_none(
     loader: Loader, sandbox: Sandbox, record: Record, value: str
 ) -> None:
-    """A value that is no number of a platform means one of the platforms or none, for every call the same."""
+    """A value that is not the number of a platform means one of the platforms or none, for every call the same."""
     loader.require(DEFAULT)
     vendors(sandbox, 3)
     sandbox.env[DEFAULT] = value
@@ -117,9 +116,9 @@ def test_default_platform_out_of_range_is_one_of_them_or_none(
         answers = {default_platform(cl), default_platform_by_devices(cl), default_platform(cl)}
         assert len(answers) == 1
         answer = answers.pop()
-        assert answer in (*names, str(INVALID_PLATFORM))
+        assert answer in (*names, CL.INVALID_PLATFORM)
         assert cl.used_platforms() == list(names)
-    record(f"platform {names.index(answer)}" if answer in names else "none")
+    record(f"platform {names.index(answer)}" if isinstance(answer, str) else "none")
 
 
 @requirement("DISC-ENV-019")
@@ -133,7 +132,7 @@ def test_context_of_a_default_platform_out_of_range_is_refused_or_some_platforms
     sandbox.env[DEFAULT] = value
     with loader.start(sandbox) as cl:
         names = cl.platform_names()
-        assert default_platform_by_context(cl) in (*names, str(INVALID_PLATFORM))
+        assert default_platform_by_context(cl) in (*names, CL.INVALID_PLATFORM)
 
 
 @requirement("DISC-ENV-019")
@@ -144,9 +143,10 @@ def test_default_platform_without_platforms_is_refused(loader: Loader, sandbox: 
         sandbox.env[DEFAULT] = value
     with loader.start(sandbox) as cl:
         assert cl.platform_count() == 0
-        assert default_platform(cl) == str(INVALID_PLATFORM)
-        assert default_platform_by_devices(cl) == str(INVALID_PLATFORM)
-        assert int(default_platform_by_context(cl)) < 0
+        assert default_platform(cl) == CL.INVALID_PLATFORM
+        assert default_platform_by_devices(cl) == CL.INVALID_PLATFORM
+        error = default_platform_by_context(cl)
+        assert isinstance(error, Code) and error != CL.SUCCESS
 
 
 # --- vendors that do not name cl_khr_icd ---

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import Loader, Sandbox, build, requirement
+from harness.check import CL, Loader, Sandbox, build, requirement
 
 
 def paths(sandbox: Sandbox, *names: str) -> list[str]:
@@ -69,7 +69,7 @@ def test_environment_is_unchanged(loader: Loader, sandbox: Sandbox, setting: str
         if not linked:
             cl.open()
         cl.platform_names()
-        cl.clGetPlatformInfo(None, 0x0902, 0, None, None)
+        cl.clGetPlatformInfo(None, CL.PLATFORM_NAME, 0, None, None)
         cl.GetExtensionFunctionAddress("clThingMOCK")
         assert cl.process_environment() == before
 

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.check import Loader, Sandbox, Session, Value, requirement
+from harness.check import CL, Loader, Sandbox, Session, Value, requirement
 
-GET_PLATFORMS = "clIcdGetPlatformIDsKHR"
-DEVICE_TYPE_GPU = 4
-DEVICE_TYPE_ACCELERATOR = 8
 WAYS = ["plain", "linked", "system", "ordinary_user", "bind_now", "bind_global"]
 
 
@@ -28,13 +25,10 @@ def three_vendors(sandbox: Sandbox) -> None:
 THREE = {"a", "b.0", "b.1", "c"}
 
 
-def check_found_once(cl: Session, sandbox: Sandbox) -> None:
+def check_found_once(cl: Session) -> None:
     """The three vendors are there, were loaded once, and were asked once."""
     assert cl.platform_names() == THREE
-    log = sandbox.log
-    for name in "abc":
-        assert len(log.happened("loaded", by=name)) == 1
-        assert len(log.calls(GET_PLATFORMS, by=name)) == 2, "the number and the list"
+    cl.check_asked_once("a", "b", "c")
 
 
 # --- not before ---
@@ -90,7 +84,7 @@ def test_vendors_that_arrive_before_the_first_call_are_found(loader: Loader, san
     with loader.start(sandbox) as cl:
         (sandbox.vendors / "gone.icd").unlink()
         three_vendors(sandbox)
-        check_found_once(cl, sandbox)
+        check_found_once(cl)
         assert not cl.maps(mock)
 
 
@@ -103,7 +97,7 @@ def test_environment_at_the_first_call_counts(loader: Loader, sandbox: Sandbox) 
 
     with loader.start(sandbox) as cl:
         cl.setenv("OCL_ICD_VENDORS", str(sandbox.vendors))
-        check_found_once(cl, sandbox)
+        check_found_once(cl)
 
 
 # --- with any first call ---
@@ -126,19 +120,27 @@ def _unknown_function(cl: Session, error: Value) -> int:
 
 
 def _context(cl: Session, error: Value) -> int:
-    return cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, error)
+    return cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, error)
 
 
 def _context_without_error(cl: Session, error: Value) -> int:
-    return cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, None)
+    return cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, None)
 
 
 def gl_context_info(cl: Session, properties: list[int] | None) -> int:
     """By the symbol, or by the address where the loader has no such symbol: one of them is the process's first call."""
     function = "clGetGLContextInfoKHR"
     if int(cl.command(f"symbol {function}"), 16):
-        return cl.clGetGLContextInfoKHR(properties, 0x2006, 0, None, None)
-    return cl.call_at(cl.GetExtensionFunctionAddress(function), function, properties, 0x2006, 0, None, None)
+        return cl.clGetGLContextInfoKHR(properties, CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, 0, None, None)
+    return cl.call_at(
+        cl.GetExtensionFunctionAddress(function),
+        function,
+        properties,
+        CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR,
+        0,
+        None,
+        None,
+    )
 
 
 def _gl_context(cl: Session, error: Value) -> int:
@@ -146,7 +148,7 @@ def _gl_context(cl: Session, error: Value) -> int:
 
 
 def _gl_context_with_list(cl: Session, error: Value) -> int:
-    return gl_context_info(cl, [0x2008, 1, 0])
+    return gl_context_info(cl, [CL.GL_CONTEXT_KHR, 1, 0])
 
 
 def _address_for_platform(cl: Session, error: Value) -> int:
@@ -184,7 +186,7 @@ def test_first_call_starts_discovery(
         memory = cl.buffer(4)
         call(cl, memory.at(0))
         assert {e.who for e in sandbox.log.happened("loaded")} == {"a", "b", "c"}, "the first call found no vendor"
-        check_found_once(cl, sandbox)
+        check_found_once(cl)
 
 
 @requirement("DISC-GEN-013")
@@ -213,24 +215,24 @@ def test_default_platform_in_the_first_call_is_the_later_one(
         error = cl.buffer(4)
         if call == "context":
             function = "clCreateContextFromType"
-            result = cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, error)
-            assert (error.i32() == 0) == (result != 0)
-            answer = error.i32()
+            result = cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, error)
+            assert (error.code() == 0) == (result != 0)
+            answer: int = error.code()
         else:
             function = "clGetGLContextInfoKHR"
-            answer = gl_context_info(cl, [0x2008, 1, 0])
+            answer = gl_context_info(cl, [CL.GL_CONTEXT_KHR, 1, 0])
         asked = [e.who for e in sandbox.log.calls(function) if e.who != "application"]
         assert len(asked) <= 1
         assert asked or answer < 0, "success, and no vendor was asked"
-    record(f"asks {asked[0]}" if asked else f"answers {answer}")
+    record(f"asks {asked[0]}" if asked else f"answers {int(answer)}")
 
 
 @requirement("DISC-GEN-013")
 @pytest.mark.parametrize(
     "function, arguments",
     [
-        ("clGetPlatformInfo", (None, 0x0902, 0, None, None)),
-        ("clGetDeviceIDs", (None, DEVICE_TYPE_ACCELERATOR, 0, None, None)),
+        ("clGetPlatformInfo", (None, CL.PLATFORM_NAME, 0, None, None)),
+        ("clGetDeviceIDs", (None, CL.DEVICE_TYPE_ACCELERATOR, 0, None, None)),
         ("clGetExtensionFunctionAddressForPlatform", (None, "clSomethingAAA")),
         ("clUnloadPlatformCompiler", (None,)),
         ("clUnloadCompiler", ()),
@@ -244,7 +246,7 @@ def test_default_platform_in_the_first_call_is_the_later_one(
 def test_first_call_without_an_object_leaves_all_vendors_to_be_found(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], function: str, arguments: tuple[object, ...]
 ) -> None:
-    """A first call without any object may or may not start discovery; it is no crash, and the next call finds all."""
+    """A first call without any object may start discovery or not; it does not crash, and the next call finds all."""
     three_vendors(sandbox)
 
     with loader.start(sandbox) as cl:
@@ -255,10 +257,10 @@ def test_first_call_without_an_object_leaves_all_vendors_to_be_found(
         discovered = len(log.happened("loaded"))
         assert discovered in (0, 3)
         assert len(asked) <= 1
-        answered = "an address" if isinstance(result, Value) and result else str(result)
+        answered = "an address" if isinstance(result, Value) and result else str(int(result))
         answer = f"asks {asked[0]}" if asked else f"answers {answered}"
         record(f"{answer}, {'discovers' if discovered else 'discovers nothing'}")
-        check_found_once(cl, sandbox)
+        check_found_once(cl)
 
 
 # --- and only once ---
@@ -277,7 +279,7 @@ def _asked_for_address(cl: Session, sandbox: Sandbox) -> None:
 
 
 def _made_context(cl: Session, sandbox: Sandbox) -> None:
-    cl.clCreateContextFromType(None, DEVICE_TYPE_GPU, None, None, None)
+    cl.clCreateContextFromType(None, CL.DEVICE_TYPE_GPU, None, None, None)
 
 
 BEFORE = {
@@ -300,7 +302,7 @@ def test_vendors_added_after_the_first_call_are_not_listed(
     with loader.start(sandbox, **options(way)) as cl:
         first(cl, sandbox)
         added = sandbox.vendor("d", suffix="DDD")
-        check_found_once(cl, sandbox)
+        check_found_once(cl)
         assert not cl.GetExtensionFunctionAddress("clSomethingDDD")
         assert not cl.maps(added)
     with loader.start(sandbox, **options(way)) as cl:
@@ -313,7 +315,7 @@ def test_vendors_added_after_none_was_found_are_not_listed(loader: Loader, sandb
     """That there is no platform is found out once, too."""
     with loader.start(sandbox, **options(way)) as cl:
         for _ in range(3):
-            assert cl.clGetPlatformIDs(0, None, cl.buffer(4)) == -1001
+            assert cl.clGetPlatformIDs(0, None, cl.buffer(4)) == CL.PLATFORM_NOT_FOUND_KHR
             if not (sandbox.vendors / "a.icd").exists():
                 sandbox.vendor("a", suffix="AAA")
         assert not cl.GetExtensionFunctionAddress("clSomethingAAA")
@@ -337,7 +339,7 @@ def test_platforms_stay_when_everything_changes_after_the_first_call(loader: Loa
         cl.setenv("OCL_ICD_FILENAMES", f"{sandbox.libraries}/libd.so")
         cl.chdir("/")
         assert cl.GetPlatformIDs() == before
-        check_found_once(cl, sandbox)
+        check_found_once(cl)
         assert cl.used_platforms() == THREE
         for name in "abc":
             assert cl.vendor_function(f"clSomething{3 * name.upper()}") == name
@@ -353,13 +355,13 @@ def test_same_list_again_and_again(loader: Loader, sandbox: Sandbox, way: str) -
         first = cl.GetPlatformIDs()
         for turn in range(20):
             array = cl.buffer(8 * 4)
-            assert cl.clGetPlatformIDs(1 + turn % 4, array, None) == 0
+            assert cl.clGetPlatformIDs(1 + turn % 4, array, None) == CL.SUCCESS
             assert array.handles()[: 1 + turn % 4] == first[: 1 + turn % 4]
             cl.GetDeviceIDs(first[turn % 4])
             cl.clGetPlatformIDs(0, None, None)
             cl.GetExtensionFunctionAddress("clNobodyHasThis")
             assert cl.GetPlatformIDs() == first
-        check_found_once(cl, sandbox)
+        check_found_once(cl)
 
 
 @requirement("DISC-GEN-009")
@@ -375,4 +377,4 @@ def test_forked_process_has_the_list_of_its_parent(
         before = cl.GetPlatformIDs() if enumerated else []
         cl.fork()
         assert cl.GetPlatformIDs() == (before or cl.GetPlatformIDs())
-        check_found_once(cl, sandbox)
+        check_found_once(cl)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import CommandError, Loader, MockIcd, Sandbox, Session, requirement
+from harness.check import CommandError, Loader, MockIcd, Sandbox, requirement
 
 Record = Callable[[str], None]
 
@@ -36,15 +36,6 @@ def vendor(sandbox: Sandbox, name: str, **settings: Any) -> MockIcd:
     return sandbox.icd(name, suffix=f"_{name}", **settings)
 
 
-def assert_vendors(cl: Session, sandbox: Sandbox, *names: str) -> None:
-    """These platforms, each once and usable; these vendors and no others loaded, and enumerated exactly once."""
-    assert cl.used_platforms() == set(names)
-    assert [cl.vendor_function(f"clWho_{name}") for name in names] == list(names)
-    log = sandbox.log
-    assert sorted(event.who for event in log.happened("loaded")) == sorted(names)
-    assert sorted(event.who for event in log.calls("clIcdGetPlatformIDsKHR")) == sorted(2 * names)
-
-
 def good_vendors(sandbox: Sandbox, place: str, bad: object) -> list[str]:
     """Fills the vendor directory with files for `bad` and for good vendors; gives the names of the good ones."""
     names = [name for name in PLACES[place] if name != "bad"]
@@ -58,7 +49,7 @@ def assert_ignored(loader: Loader, sandbox: Sandbox, place: str, bad: object, wa
     good = good_vendors(sandbox, place, bad)
     with loader.start(sandbox, **WAYS[way]) as cl:
         files = cl.open_files()
-        assert_vendors(cl, sandbox, *good)
+        cl.check_vendors(*good)
         assert cl.open_files() == files
         assert not cl.maps(bad)
 
@@ -80,7 +71,7 @@ def test_bare_name_is_searched_by_the_dynamic_linker(loader: Loader, sandbox: Sa
     sandbox.vendor_file("b.icd", f"{second.path.name}")
 
     with loader.start(sandbox) as cl:
-        assert_vendors(cl, sandbox, "found", "second")
+        cl.check_vendors("found", "second")
 
 
 @requirement("DISC-LNX-004")
@@ -95,7 +86,7 @@ def test_bare_name_outside_the_search_is_not_found(loader: Loader, sandbox: Sand
     sandbox.vendors_in_order([f"{name}\n", f"{good}\n", f"{name}"])
 
     with loader.start(sandbox, linked=way == "linked", system=way == "private root") as cl:
-        assert_vendors(cl, sandbox, "good")
+        cl.check_vendors("good")
 
 
 @requirement("DISC-LNX-004")
@@ -107,7 +98,7 @@ def test_bare_name_like_a_loaded_library_is_not_that_library(loader: Loader, san
     sandbox.vendors_in_order([f"{line}\n" for line in (good.path.name, *others)])
 
     with loader.start(sandbox) as cl:
-        assert_vendors(cl, sandbox, "good")
+        cl.check_vendors("good")
 
 
 @requirement("DISC-LNX-026")
@@ -134,7 +125,7 @@ def test_relative_path_is_ignored_or_read_from_one_place(
         found = [name for name in names if name != "good"]
         assert names == {"good", *found}
         assert len(found) <= 1
-        assert_vendors(cl, sandbox, *names)
+        cl.check_vendors(*names)
     record(list(places)[int(found[0][1])] if found else "ignored")
 
 
@@ -230,7 +221,7 @@ def test_library_without_permission_is_ignored(loader: Loader, sandbox: Sandbox,
     good = good_vendors(sandbox, place, closed)
     closed.path.chmod(0o000)
     with loader.start(sandbox, ordinary_user=True) as cl:
-        assert_vendors(cl, sandbox, *good)
+        cl.check_vendors(*good)
     sandbox.forget_log()
     closed.path.chmod(0o444)
     with loader.start(sandbox, ordinary_user=True) as cl:
@@ -272,7 +263,7 @@ def test_library_with_an_unresolved_symbol_costs_no_other_vendor(
     names = good_vendors(sandbox, place, unresolved)
     with loader.start(sandbox) as cl:
         accepted = "unresolved" in cl.platform_names()
-        assert_vendors(cl, sandbox, *names, *["unresolved"] * accepted)
+        cl.check_vendors(*names, *["unresolved"] * accepted)
         assert cl.maps(unresolved) == accepted
     record("accepted" if accepted else "ignored")
 
@@ -304,7 +295,7 @@ def test_symbols_of_a_vendor_stay_its_own(loader: Loader, sandbox: Sandbox, orde
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
 
     with loader.start(sandbox, **WAYS[way]) as cl:
-        assert_vendors(cl, sandbox, *(mock.name for mock in mocks))
+        cl.check_vendors(*(mock.name for mock in mocks))
         if way == "linked":
             with pytest.raises((CommandError, AssertionError)):
                 assert int(cl.command("symbol clharness_vendor_symbol"), 16)
@@ -398,7 +389,7 @@ def test_loader_named_as_a_vendor_is_ignored(loader: Loader, sandbox: Sandbox, w
     good = good_vendors(sandbox, place, names[way])
     with loader.start(sandbox, **WAYS[way]) as cl:
         files = cl.open_files()
-        assert_vendors(cl, sandbox, *good)
+        cl.check_vendors(*good)
         assert cl.open_files() == files
 
 
@@ -411,5 +402,5 @@ def test_copy_of_the_loader_named_as_a_vendor_ends_the_search(loader: Loader, sa
     with loader.start(sandbox) as cl:
         found = cl.used_platforms()
         assert set(found) == set(names)
-        assert [cl.vendor_function(f"clWho_{name}") for name in names] == names
+        cl.check_functions(*names, like="clWho_{name}")
     record("once" if found == set(names) else "also through the copy")

@@ -126,7 +126,7 @@ def test_functions_for_the_loader_are_not_given_to_the_application(loader: Loade
 
 @requirement("DISP-EXT-001")
 def test_null_name_of_a_platform_reaches_no_vendor(loader: Loader, sandbox: Sandbox) -> None:
-    """NULL is no name: nobody is asked for it, of whatever platform."""
+    """NULL is not a name: nobody is asked for it, of whatever platform."""
     vendors(loader, sandbox)
     with loader.start(sandbox) as cl:
         assert cl.clGetExtensionFunctionAddress(None) == 0

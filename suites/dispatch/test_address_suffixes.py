@@ -45,9 +45,9 @@ class Asked:
     def by(self, *vendors: str) -> bool:
         """Whether exactly these vendors were asked in this order, for this name, and the last one's answer is ours."""
         logged = self.name.encode().decode("latin-1")  # the log has bytes
-        told = [(who, function, name[:LONGEST_LOGGED]) for who, function, name, _ in self.reached]
+        arrivals = [(who, function, name[:LONGEST_LOGGED]) for who, function, name, _ in self.reached]
         wanted = [(vendor, QUERY, logged[:LONGEST_LOGGED]) for vendor in vendors]
-        return told == wanted and self.address == (self.reached[-1][3] if self.reached else 0)
+        return arrivals == wanted and self.address == (self.reached[-1][3] if self.reached else 0)
 
 
 def reached(log: CallLog) -> list[tuple[str, str, str, int | None]]:
@@ -167,7 +167,7 @@ def test_equal_suffixes_ask_the_first_platform(loader: Loader, sandbox: Sandbox,
 def test_platform_with_an_empty_suffix_is_asked_for_no_name(
     loader: Loader, sandbox: Sandbox, order: tuple[str, ...]
 ) -> None:
-    """A platform without a suffix is asked for no name; platforms with one are asked as ever."""
+    """A platform without a suffix is asked for no name; platforms with one are asked as usual."""
     world = {"a": [""], "b": ["BBB"], "c": ["", "CCC"]}
     make(loader, sandbox, world, order)
     with loader.start(sandbox) as cl:
@@ -230,7 +230,7 @@ def test_extension_function_without_a_slot_belongs_to_no_vendor(loader: Loader, 
 
 
 def names_near(name: str) -> list[str]:
-    """Names that differ from a known one in one place, and are no known ones themselves."""
+    """Names that differ from a known one in one place, and are not known ones themselves."""
     middle, end = len(name) // 2, len(name)
     changed = [name[:i] + chr(ord(name[i]) ^ 1) + name[i + 1 :] for i in (0, 1, 2, middle, end - 4, end - 1)]
     near = [*changed, name[1:], name[:-1], name[:-3], name[:middle], name + "X", name + "KHR", "X" + name, name.lower()]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.check import (
+    CL,
     Function,
     Loader,
     Objects,
@@ -20,8 +21,6 @@ from harness.check import (
     requirement,
     slots,
 )
-
-INVALID_OPERATION = -59
 
 
 def extension_functions(reached: Sequence[str]) -> list[Any]:
@@ -54,11 +53,13 @@ def of_loader(cl: Session, function: Function) -> Value:
 
 
 def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
-    told = {"answers": [function.name]}
-    sandbox.vendor("a", functions=told)
-    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    behaviour = {"answers": [function.name]}
+    sandbox.vendor("a", functions=behaviour)
+    sandbox.vendor("b", functions=behaviour, icd2=loader.has("ICD 2"))
     # Whose suffix a known name ends in does not matter. Without KHR or EXT it is known to some loaders only.
-    sandbox.vendor("c", functions=told, suffix=function.name[-3:] if slots()[function.name].reached == "query" else "C")
+    sandbox.vendor(
+        "c", functions=behaviour, suffix=function.name[-3:] if slots()[function.name].reached == "query" else "C"
+    )
 
 
 @requirement("DISP-EXT-010")
@@ -149,7 +150,7 @@ def test_call_to_a_vendor_without_the_function_is_invalid_operation(
         logs = sandbox.log.during(function.name)
         assert not control.problems(logs[0])
         assert [e.who for e in logs[1].calls()] == ["application"]
-        assert error_of(refused) == INVALID_OPERATION
+        assert error_of(refused) == CL.INVALID_OPERATION
 
 
 def error_of(call: PatternedCall) -> int:
@@ -157,5 +158,5 @@ def error_of(call: PatternedCall) -> int:
     for parameter, sent in zip(call.function.parameters, call.sent, strict=True):
         if parameter.name == "errcode_ret" and sent.buffer:
             assert call.result == 0
-            return sent.buffer.i32()
+            return sent.buffer.code()
     return call.result

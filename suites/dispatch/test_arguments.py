@@ -61,8 +61,8 @@ def calls_of_two_vendors(
 
     The second one has ICD 2 where the loader knows that.
     """
-    told = {"silent" if silent else "answers": [function.name]}
-    sandbox.vendor_of_each_kind(loader.has("ICD 2"), functions=told)
+    behaviour = {"silent" if silent else "answers": [function.name]}
+    sandbox.vendor_of_each_kind(loader.has("ICD 2"), functions=behaviour)
     with loader.start(sandbox) as cl:
         calls = []
         for platform in cl.GetPlatformIDs():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from harness.check import (
+    CL,
     Buffer,
     CallLog,
     Loader,
@@ -23,9 +24,6 @@ from harness.check import (
 
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 BY_PROPERTY = ("clCreateContextFromType", "clGetGLContextInfoKHR")
-INVALID_PLATFORM = -32
-
-# What stands for platforms in a list: the one that the call is for, and another vendor's.
 OWN, OTHER = "own", "other"
 Words = Sequence[int | str]
 
@@ -103,7 +101,7 @@ def error_of(call: PatternedCall) -> int:
     """What the call reported, by its result or by errcode_ret."""
     code = call.sent[-1].buffer
     if call.function.result_kind == "handle" and isinstance(code, Buffer):
-        return code.i32() if call.result == 0 else 0
+        return code.code() if call.result == 0 else 0
     return call.result
 
 
@@ -137,7 +135,7 @@ def who_is_called(cl: Session, sandbox: Sandbox, world: World, own: Objects, wor
     who = reached(log)
     assert len(who) <= 1
     if not who:
-        assert error_of(call) == INVALID_PLATFORM
+        assert error_of(call) == CL.INVALID_PLATFORM
         return "refused"
     call.objects = next(o for o in world.objects if o.owner == who[0])
     assert not call.problems(log)
@@ -242,7 +240,7 @@ def test_value_that_is_not_a_platform_is_refused(
         call.sent[0] = Sent(words, words, b"")
         call.make()
         assert reached(sandbox.log.during(function)[-1]) == []
-        assert error_of(call) == INVALID_PLATFORM
+        assert error_of(call) == CL.INVALID_PLATFORM
     record("refused")
 
 
@@ -256,11 +254,14 @@ def test_context_without_vendors_is_invalid_platform(loader: Loader, sandbox: Sa
         for words in lists:
             outputs = [cl.buffer(8, 0x5A), cl.buffer(8, 0x5A)]
             if address:
-                assert cl.call_at(address, function, words, 0x2006, 8, *outputs) == INVALID_PLATFORM
+                assert (
+                    cl.call_at(address, function, words, CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, 8, *outputs)
+                    == CL.INVALID_PLATFORM
+                )
             else:
-                assert cl.call(function, words, 1, None, None, outputs[0]) == 0
-                assert outputs[0].bytes() == pack([INVALID_PLATFORM], 4) + b"\x5a" * 4
-                assert cl.call(function, words, 1, None, None, None) == 0
+                assert cl.call(function, words, 1, None, None, outputs[0]) == CL.SUCCESS
+                assert outputs[0].bytes() == pack([CL.INVALID_PLATFORM], 4) + b"\x5a" * 4
+                assert cl.call(function, words, 1, None, None, None) == CL.SUCCESS
             assert outputs[1].bytes() == b"\x5a" * 8
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:

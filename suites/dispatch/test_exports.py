@@ -23,9 +23,9 @@ def named_functions() -> dict[str, str]:
 
 def supported(loader: Loader, cl: Session) -> str:
     """The version of OpenCL that the loader names, else the latest that it has any function of."""
-    told = re.match(r"OpenCL (\d\.\d)", loader.facts.opencl_version)
-    if told:
-        return told.group(1)
+    version_text = re.match(r"OpenCL (\d\.\d)", loader.facts.opencl_version)
+    if version_text:
+        return version_text.group(1)
     present = {symbol.name for symbol in cl.exports()}
     return max(version for name, version in named_functions().items() if name in present)
 

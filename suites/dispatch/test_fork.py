@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import Loader, Objects, PatternedCall, Sandbox, api, requirement, slots
+from harness.check import CL, Loader, Objects, PatternedCall, Sandbox, api, requirement, slots
 
 KINDS = {"platform", "device", "context", "queue", "memory", "program", "kernel", "event", "sampler"}
 
@@ -36,8 +36,8 @@ def test_objects_of_the_parent_work_in_a_forked_child(loader: Loader, sandbox: S
             call.make()
         for objects in owners:
             objects.forget("cl_command_queue")
-            assert cl.clFlush(objects.queue) == 0
-        assert cl.clFlush(None) == -36
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
+        assert cl.clFlush(None) == CL.INVALID_COMMAND_QUEUE
         assert cl.platform_names() == {"a", "b"}
         events = sandbox.log[in_parent:]
     assert len({event.thread for event in events}) == 1

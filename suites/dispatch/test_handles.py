@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from harness.check import (
+    CL,
     CallbackArgument,
     CallLog,
     Function,
@@ -117,7 +118,7 @@ def special(cl: Session, objects: Objects, name: str) -> Value:
     """An object that is made from one of its own class, or by a command."""
     if name == "command":
         made = cl.buffer(8, 0)
-        assert cl.clEnqueueMarker(objects.queue, made) == 0
+        assert cl.clEnqueueMarker(objects.queue, made) == CL.SUCCESS
         return made.handle()
     if name == "sub-device":
         made = cl.buffer(8, 0)
@@ -132,14 +133,14 @@ def special(cl: Session, objects: Objects, name: str) -> Value:
     return objects[name]
 
 
-def two_vendors(loader: Loader, sandbox: Sandbox, icd2: bool, **told: object) -> None:
+def two_vendors(loader: Loader, sandbox: Sandbox, icd2: bool, **more: object) -> None:
     """The vendor "m" whose handles are used, and one of the other kind around it."""
     if icd2:
         loader.require("ICD 2")
     other = not icd2 and loader.has("ICD 2")
     sandbox.vendor("a", icd2=other)
     sandbox.vendor(
-        "m", icd2=icd2, exact_objects=True, validates=False, faults=["icd2_table_holds_tags_only"] * icd2, **told
+        "m", icd2=icd2, exact_objects=True, validates=False, faults=["icd2_table_holds_tags_only"] * icd2, **more
     )
     sandbox.vendor("z", icd2=other)
 
@@ -174,10 +175,10 @@ def test_queried_handles_can_be_used(loader: Loader, sandbox: Sandbox, icd2: boo
         assert QUERIES
         for name, function, query, kind in QUERIES:
             answer = cl.buffer(8, 0)
-            assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == 0
+            assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == CL.SUCCESS
             answers.append((query, answer.handle(), kind))
         relatives = [objects.device, objects.context, objects.queue, objects.program, objects.platform, objects.mem]
-        # Before they are used: what is no handle may crash the loader.
+        # Before they are used: a value that is not a handle may crash the loader.
         assert {int(handle) for _, handle, _ in answers} <= {int(handle) for handle in relatives}
         for answered in answers:
             uses.add(*answered)

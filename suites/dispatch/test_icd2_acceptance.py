@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import Loader, Names, Objects, Sandbox, Value, api, misrouted, reached, requirement
+from harness.check import CL, Loader, Names, Objects, Sandbox, Value, api, misrouted, reached, requirement
 
 GET = "clIcdGetFunctionAddressForPlatformKHR"
 SET = "clIcdSetPlatformDispatchDataKHR"
@@ -62,7 +62,7 @@ def test_each_platform_is_judged_by_its_own_tags(
         else:  # the text ignores "the Vendor ICD": the platform, or all of the library (grey area 4)
             assert names == {"z"} | names_of(odd) or names == {"z"}
         for platform in cl.GetPlatformIDs():
-            assert cl.clFinish(Objects(cl, platform).queue) == 0
+            assert cl.clFinish(Objects(cl, platform).queue) == CL.SUCCESS
 
 
 @requirement("DISP-ICD2-008", "DISP-ICD2-003")
@@ -109,7 +109,7 @@ def test_platform_that_refuses_dispatch_data_is_not_offered(
         names: Names = cl.used_platforms()
         assert names == {"a", "z"} | names_of(failing) or names == {"a", "z"}
         for platform in cl.GetPlatformIDs():
-            assert cl.clFinish(Objects(cl, platform).queue) == 0
+            assert cl.clFinish(Objects(cl, platform).queue) == CL.SUCCESS
 
 
 @requirement("DISP-ICD2-013")
@@ -137,7 +137,7 @@ def test_dispatch_data_of_refused_platforms_stays_good(
         for event in given:
             platform = Value(event.arguments[0], str(event.arguments[0]))
             devices = cl.buffer(4, 0)
-            assert cl.clGetDeviceIDs(platform, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, devices) == 0
+            assert cl.clGetDeviceIDs(platform, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, devices) == CL.SUCCESS
         assert len(offered & {event.arguments[0] for event in given}) == 2
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.check import (
-    INVALID_OPERATION,
+    CL,
     Loader,
     Objects,
     Sandbox,
@@ -99,7 +99,7 @@ def test_missing_function_of_the_loaders_own_need_refuses_only_its_platform(
             "clGetExtensionFunctionAddressForPlatform": ["clSomethingMOCK"],
         }
         answers = [cl.call(lacking, platform, *rest[lacking]) for platform in cl.GetPlatformIDs()]
-        refused = answers.count(INVALID_OPERATION if lacking == "clGetPlatformInfo" else 0)
+        refused = answers.count(CL.INVALID_OPERATION if lacking == "clGetPlatformInfo" else 0)
         assert (len(answers), refused) in ACCEPTED[lacking]
         used = [event.who for event in sandbox.log.calls(lacking) if event.who != "application"]
         assert {"a", "z"} <= set(used)
@@ -113,8 +113,8 @@ def test_each_platform_of_one_vendor_has_its_own_functions(loader: Loader, sandb
     loader.require("ICD 2")
     kept = ALWAYS | MAKERS
     lacks = {n: {name for name in DISPATCHED[(n + first) % 2 :: 2] if name not in kept} for n in (0, 1)}
-    told = [f"{name} {n}" for n, names in lacks.items() for name in names]
-    sandbox.vendor("a", icd2=True, platforms=2, functions={"lacks": told})
+    lacking_slots = [f"{name} {n}" for n, names in lacks.items() for name in names]
+    sandbox.vendor("a", icd2=True, platforms=2, functions={"lacks": lacking_slots})
     sandbox.vendor("b", icd2=True)
     with loader.start(sandbox) as cl:
         functions = reached(cl)
@@ -124,7 +124,7 @@ def test_each_platform_of_one_vendor_has_its_own_functions(loader: Loader, sandb
             missing = call.owner != "b" and call.function.name in lacks[int(call.owner[-1])]
             assert call.reached == ([] if missing else [f"{call.owner[0]} ({call.function})"]), call
             if missing and call.function.result_kind == "signed":
-                assert call.result == INVALID_OPERATION, call
+                assert call.result == CL.INVALID_OPERATION, call
 
 
 @requirement("DISP-ICD2-009")

@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import Loader, Sandbox, Session, Value, requirement
+from harness.check import CL, Loader, Sandbox, Session, Value, requirement
 
 FUNCTION = "clGetICDLoaderInfoOCLICD"
 OPENCL_VERSION, VERSION, NAME, VENDOR = QUERIES = (1, 2, 3, 4)
-INVALID_VALUE = -30
 MOST = 4096  # bytes of an answer, as far as anybody would read
 CANARY = 0xA5
 CANARY_64 = 0xA5A5A5A5A5A5A5A5
@@ -86,9 +85,9 @@ def test_loader_info_with_too_little_room_is_invalid_value(loader: Loader, sandb
         expected = answer(cl, address, query)
         needed = len(expected)
         for room in (0, 1, needed // 2, needed - 1):
-            value = cl.buffer(room + 1)  # one byte before; an unreadable page behind
-            assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.buffer(8)) == INVALID_VALUE
-            assert cl.call_at(address, FUNCTION, query, room, value.at(1), None) == INVALID_VALUE
+            value = cl.buffer(room + 1)  # one byte before; an unreadable page after
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.buffer(8)) == CL.INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), None) == CL.INVALID_VALUE
             assert value[:1] == bytes([CANARY])
         for room in (needed, needed + 1, 4096, 1 << 63):
             value, size = cl.buffer(min(room, 4096) + 1), cl.buffer(24)
@@ -120,7 +119,7 @@ def test_loader_info_of_an_unknown_name_is_invalid_value(loader: Loader, sandbox
             (0, None, cl.buffer(8)),
             (0, None, None),
         ):
-            assert cl.call_at(address, FUNCTION, query, room, to, size) == INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, to, size) == CL.INVALID_VALUE
         assert set(value.bytes()) == {CANARY}
         assert cl.call_at(address, FUNCTION, NAME, 256, value, None) == 0
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness.check import (
+    CL,
     LIST_LENGTH,
     CallLog,
     Function,
@@ -40,7 +41,6 @@ CLASSES = {
 }
 SVM = ("clSVMAlloc", "clSVMFree")
 PLATFORM = ("clGetPlatformInfo", "clGetDeviceIDs", "clUnloadPlatformCompiler")
-INVALID_PLATFORM = -32
 
 
 def functions_of(*classes: str) -> list[Function]:
@@ -151,8 +151,8 @@ def who_got(log: CallLog, name: str) -> str:
 
 def platform_outcome(call: PatternedCall, first: str, at: str) -> str:
     """How a loader that has platforms takes NULL for one; fails where that is none of the ways that there are."""
-    if call.result == INVALID_PLATFORM:
-        assert not call.refusal_problems(INVALID_PLATFORM)
+    if call.result == CL.INVALID_PLATFORM:
+        assert not call.refusal_problems(CL.INVALID_PLATFORM)
         assert at == "", f"{call} was refused, but reached {at}"
         return "refused"
     assert not call.answer_problems()
@@ -187,7 +187,7 @@ def test_null_platform_is_invalid_platform_or_the_first(
         at = [who_got(log, name) for log in logs]
         for call in calls[:2]:  # with them came discovery, which asks vendors itself
             call.objects = owners[0]
-            at.insert(0, "" if call.result == INVALID_PLATFORM else first)
+            at.insert(0, "" if call.result == CL.INVALID_PLATFORM else first)
         outcomes = {platform_outcome(call, first, who) for call, who in zip(calls, at, strict=False)}
     assert len(outcomes) == 1, "NULL does not mean the same each time"
     record(*outcomes)

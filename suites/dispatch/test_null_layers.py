@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.check import (
+    CL,
     CallLog,
     Function,
     Loader,
@@ -27,10 +28,6 @@ from harness.check import (
 KINDS = ("device", "context", "queue", "memory", "program", "kernel", "event", "sampler")
 LAYERS = ["outer", "inner"]
 REFUSED = 3  # of the calls of each function: with NULL for the object
-INVALID_VALUE = -30
-INVALID_PLATFORM = -32
-INVALID_DEVICE = -33
-INVALID_EVENT = -58
 
 
 def two_layers(loader: Loader, sandbox: Sandbox, vendors: bool = True) -> None:
@@ -104,19 +101,23 @@ def test_null_object_passes_all_layers_and_is_the_same_error(loader: Loader, san
 def waits(cl: Session, event: Value | int) -> list[tuple[object, int]]:
     """Calls of clWaitForEvents: what each answered, and has to answer."""
     return [
-        (cl.clWaitForEvents(0, [event]), INVALID_VALUE),
-        (cl.clWaitForEvents(3, None), INVALID_VALUE),
-        (cl.clWaitForEvents(1, [0]), INVALID_EVENT),
+        (cl.clWaitForEvents(0, [event]), CL.INVALID_VALUE),
+        (cl.clWaitForEvents(3, None), CL.INVALID_VALUE),
+        (cl.clWaitForEvents(1, [0]), CL.INVALID_EVENT),
     ]
 
 
 def contexts(cl: Session, device: Value | int) -> list[tuple[object, int]]:
     """Calls of clCreateContext: what each stored in errcode_ret, and has to store."""
     answers: list[tuple[object, int]] = []
-    for count, devices, code in ((0, [device], INVALID_VALUE), (3, None, INVALID_VALUE), (1, [0], INVALID_DEVICE)):
+    for count, devices, code in (
+        (0, [device], CL.INVALID_VALUE),
+        (3, None, CL.INVALID_VALUE),
+        (1, [0], CL.INVALID_DEVICE),
+    ):
         error = cl.buffer(4)
         assert cl.clCreateContext(None, count, devices, None, None, error) == 0
-        answers.append((error.i32(), code))
+        answers.append((error.code(), code))
         assert cl.clCreateContext(None, count, devices, None, None, None) == 0
     return answers
 
@@ -135,7 +136,7 @@ def test_lists_without_a_first_element_pass_all_layers_and_are_refused(
         owners = [Objects(cl, platform) for platform in platforms]
         for objects in owners:
             assert objects.context
-            assert cl.clWaitForEvents(1, [objects.event]) == 0
+            assert cl.clWaitForEvents(1, [objects.event]) == CL.SUCCESS
     log = sandbox.log
     if not log.calls(by="outer"):
         assert not with_vendors, "layers were left out"
@@ -161,10 +162,10 @@ def test_null_platform_passes_all_layers(loader: Loader, sandbox: Sandbox) -> No
             "clUnloadPlatformCompiler": (cl.clUnloadPlatformCompiler(None), 0),
         }
         context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
-        asked["clCreateContextFromType"] = (error.i32(), context == 0)
+        asked["clCreateContextFromType"] = (error.code(), context == 0)
     log = sandbox.log
     for name in names:
         answer = asked[name][0]
         at = [first] if answer == 0 else []
-        assert answer in (0, INVALID_PLATFORM)
+        assert answer in (0, CL.INVALID_PLATFORM)
         assert way(log.during(name)[-1], name) == ["application", *LAYERS, *at]

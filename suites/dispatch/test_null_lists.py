@@ -7,12 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.check import Buffer, CallLog, Loader, Objects, Sandbox, Session, Value, api, requirement
+from harness.check import CL, Buffer, CallLog, Loader, Objects, Sandbox, Session, Value, api, requirement
 
-INVALID_VALUE = -30
-INVALID_PLATFORM = -32
-INVALID_DEVICE = -33
-INVALID_EVENT = -58
 CANARY = -0x5A5A5A5B  # 0xA5A5A5A5 as cl_int
 MOST = 0xFFFFFFFF
 
@@ -23,16 +19,16 @@ FIRST_IS_NULL = [(1, "0"), (2, "0x"), (3, "0xx"), (3, "000"), (MOST, "0")]
 FORWARDED = [(1, "x"), (3, "xxx"), (1, "x0"), (2, "x0"), (3, "x0x"), (3, "xx0")]
 
 
-def vendors(loader: Loader, sandbox: Sandbox, told: dict[str, list[str]] | None = None) -> None:
+def vendors(loader: Loader, sandbox: Sandbox, behaviour: dict[str, list[str]] | None = None) -> None:
     """The last one has ICD 2 where the loader knows that, and is found last: one loader takes no other place well."""
     sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"
     kinds = {"a": False, "b": loader.has("ICD 2")}
-    mocks = [sandbox.icd(name, functions=told, icd2=icd2, validates=False) for name, icd2 in kinds.items()]
+    mocks = [sandbox.icd(name, functions=behaviour, icd2=icd2, validates=False) for name, icd2 in kinds.items()]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
 
 
 def list_of(cl: Session, shape: str, thing: Value | int) -> Buffer | Value | None:
-    """The list; the page behind it cannot be read."""
+    """The list; the page after it cannot be read."""
     if shape == "none":
         return None
     return cl.words([thing if letter == "x" else 0 for letter in shape]) if shape else cl.buffer(8).at(8)
@@ -56,9 +52,9 @@ def test_no_events_or_null_to_wait_for_is_refused(loader: Loader, sandbox: Sandb
     with loader.start(sandbox) as cl:
         for _ in range(2):  # first thing in a process, and later
             for count, shape in NO_LIST:
-                assert cl.clWaitForEvents(count, list_of(cl, shape, 0)) == INVALID_VALUE, f"{count} events, {shape}"
+                assert cl.clWaitForEvents(count, list_of(cl, shape, 0)) == CL.INVALID_VALUE, f"{count} events, {shape}"
             for count, shape in FIRST_IS_NULL:
-                assert cl.clWaitForEvents(count, list_of(cl, shape, 1)) == INVALID_EVENT, f"{count} events, {shape}"
+                assert cl.clWaitForEvents(count, list_of(cl, shape, 1)) == CL.INVALID_EVENT, f"{count} events, {shape}"
             platforms = cl.GetPlatformIDs()
         for objects in [Objects(cl, platform) for platform in platforms]:
             for count, shape in FORWARDED:
@@ -72,7 +68,7 @@ def create_context(cl: Session, properties: Any, count: int, devices: Any, with_
     """The error, or what no error was stored over, and the context."""
     error = cl.buffer(4)
     context = cl.clCreateContext(properties, count, devices, None, None, error if with_error else None)
-    return error.i32(), int(context)
+    return error.code(), int(context)
 
 
 @requirement("DISP-NUL-013", "DISP-NUL-010")
@@ -94,10 +90,10 @@ def test_no_devices_or_null_for_a_context_is_refused(
             for given in properties:
                 for count, shape in NO_LIST:
                     answer = create_context(cl, given, count, list_of(cl, shape, 1), with_error)
-                    assert answer == (INVALID_VALUE if with_error else CANARY, 0), f"{count} devices, {shape}"
+                    assert answer == (CL.INVALID_VALUE if with_error else CANARY, 0), f"{count} devices, {shape}"
                 for count, shape in FIRST_IS_NULL:
                     answer = create_context(cl, given, count, list_of(cl, shape, 1), with_error)
-                    assert answer == (INVALID_DEVICE if with_error else CANARY, 0), f"{count} devices, {shape}"
+                    assert answer == (CL.INVALID_DEVICE if with_error else CANARY, 0), f"{count} devices, {shape}"
             platforms = cl.GetPlatformIDs()
         for objects in [Objects(cl, platform) for platform in platforms]:
             for count, shape in FORWARDED:
@@ -111,9 +107,9 @@ def test_no_devices_or_null_for_a_context_is_refused(
 
 @requirement("DISP-NUL-013")
 @pytest.mark.parametrize("count, shape, code", [
-    *((count, shape, INVALID_VALUE) for count, shape in NO_LIST),
-    *((count, shape, INVALID_DEVICE) for count, shape in FIRST_IS_NULL),
-])  # fmt: skip
+    *((count, shape, CL.INVALID_VALUE) for count, shape in NO_LIST),
+    *((count, shape, CL.INVALID_DEVICE) for count, shape in FIRST_IS_NULL),
+], ids=lambda value: f"{value:d}" if isinstance(value, int) else None)  # fmt: skip
 def test_no_devices_beside_a_platform_reach_its_vendor_or_are_refused(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int, shape: str, code: int
 ) -> None:
@@ -137,17 +133,17 @@ def test_no_devices_beside_a_platform_reach_its_vendor_or_are_refused(
 
 # --- a property list in place of an object ---
 
-NO_PLATFORM: dict[str, list[int] | None] = {"none": None, "empty": [0], "NULL": [0x1084, 0, 0]}
+NO_PLATFORM: dict[str, list[int] | None] = {"none": None, "empty": [0], "NULL": [CL.CONTEXT_PLATFORM, 0, 0]}
 
 
 def from_type(cl: Session, properties: Any, with_error: bool) -> tuple[int, int]:
     error = cl.buffer(4)
     context = cl.clCreateContextFromType(properties, MOST, None, None, error if with_error else None)
-    return error.i32(), int(context)
+    return error.code(), int(context)
 
 
 def gl_info(cl: Session, address: Value, properties: Any) -> int:
-    return cl.call_at(address, "clGetGLContextInfoKHR", properties, 0x2006, 0, None, None)
+    return cl.call_at(address, "clGetGLContextInfoKHR", properties, CL.CURRENT_DEVICE_FOR_GL_CONTEXT_KHR, 0, None, None)
 
 
 @requirement("DISP-NUL-001", "DISP-NUL-010")
@@ -158,10 +154,10 @@ def test_list_without_a_platform_and_without_vendors_is_invalid_platform(
     """Where there is no platform at all, a property list without one is CL_INVALID_PLATFORM."""
     with loader.start(sandbox) as cl:
         for _ in range(2):
-            assert from_type(cl, NO_PLATFORM[properties], with_error=True) == (INVALID_PLATFORM, 0)
+            assert from_type(cl, NO_PLATFORM[properties], with_error=True) == (CL.INVALID_PLATFORM, 0)
             assert from_type(cl, NO_PLATFORM[properties], with_error=False) == (CANARY, 0)
             address = cl.GetExtensionFunctionAddress("clGetGLContextInfoKHR")
-            assert not address or gl_info(cl, address, NO_PLATFORM[properties]) == INVALID_PLATFORM
+            assert not address or gl_info(cl, address, NO_PLATFORM[properties]) == CL.INVALID_PLATFORM
             assert cl.GetPlatformIDs() == []
 
 
@@ -183,9 +179,9 @@ def test_list_without_a_platform_for_a_type_is_refused_or_the_first_platforms(
         assert got == [first] * 3
         assert [error for error, _ in answers] == [CANARY] * 3
     else:
-        assert answers == [(INVALID_PLATFORM, 0), (CANARY, 0), (INVALID_PLATFORM, 0)]
+        assert answers == [(CL.INVALID_PLATFORM, 0), (CANARY, 0), (CL.INVALID_PLATFORM, 0)]
     if info is not None:
         asked_for_info = asked(log, "clGetGLContextInfoKHR")
         assert asked_for_info in ([""], [first])
-        assert (info == INVALID_PLATFORM) == (asked_for_info == [""])
+        assert (info == CL.INVALID_PLATFORM) == (asked_for_info == [""])
     record("the first platform's" if any(got) else "refused")

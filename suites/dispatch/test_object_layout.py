@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import CommandError, Loader, Objects, Sandbox, Session, Value, api, misrouted, reached, requirement
+from harness.check import (
+    CL,
+    CommandError,
+    Loader,
+    Objects,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    misrouted,
+    reached,
+    requirement,
+)
 
-# Class: the functions that take and drop a reference. Devices that are no sub-devices have no references.
+# Class: the functions that take and drop a reference. Devices that are not sub-devices have no references.
 RELEASED = {
     "cl_context": ("clRetainContext", "clReleaseContext"),
     "cl_command_queue": ("clRetainCommandQueue", "clReleaseCommandQueue"),
@@ -74,7 +86,7 @@ def test_nothing_is_touched_after_release(loader: Loader, sandbox: Sandbox, icd2
         for handle, retain, release in reversed(made):
             assert (cl.call(retain, handle), cl.call(release, handle)) == (0, 0)
             assert readable(cl, handle)
-            assert cl.call(release, handle) == 0
+            assert cl.call(release, handle) == CL.SUCCESS
             assert not readable(cl, handle)
         assert cl.GetPlatformInfo(objects.platform) == "a"
         assert not sandbox.log.happened("bad reference")

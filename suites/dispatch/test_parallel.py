@@ -60,11 +60,11 @@ def test_two_functions_of_a_vendor_run_at_once(loader: Loader, sandbox: Sandbox,
     """While a vendor is in a function, another function of the same vendor can be called; for every function."""
     place = sandbox.root / "meeting"
     others = [f.name for f in api().dispatched() if f.name not in COUNTERPARTS]
-    told = {
+    behaviour = {
         "waits_at": [f"{name} {place}" for name in others],
         "arrives_at": [f"{name} {place}" for name in COUNTERPARTS],
     }
-    sandbox.vendor("both", functions=told)
+    sandbox.vendor("both", functions=behaviour)
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
         functions = {f: address for f, address in reachable(cl).items() if f.name in others}

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.check import Loader, Sandbox, Session, api, requirement
+from harness.check import CL, Loader, Sandbox, Session, api, requirement
 
-INVALID_PLATFORM = -32
 DEVICES = [(0, 1), (3, 0), (0, 0), (1, 2), (2, 0)]  # GPUs and CPUs, so that order by devices is another one
 
 
@@ -93,7 +92,7 @@ def context_of_no_platform(cl: Session) -> tuple[int, int]:
     """The error, and the context that a property list without a platform gives."""
     error = cl.buffer(4)
     context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
-    return error.i32(), int(context)
+    return error.code(), int(context)
 
 
 @requirement("DISP-ORD-004")
@@ -115,7 +114,7 @@ def test_context_that_needs_no_platform_is_the_first_platforms(
         contexts.append(context_of_no_platform(cl))
     made = [event.who for event in sandbox.log.calls("clCreateContextFromType") if event.who != "application"]
     if not made:
-        assert contexts == [(INVALID_PLATFORM, 0)] * 2
+        assert contexts == [(CL.INVALID_PLATFORM, 0)] * 2
         record("refused")
         return
     assert [error for error, _ in contexts] == [0, 0]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.check import (
+    CL,
     Crashed,
     Loader,
     Objects,
@@ -24,7 +25,7 @@ from harness.check import (
     with_slots,
 )
 
-# Where the table ended once: the first slot behind it, for each block of functions that was appended (HDR cl_icd.h).
+# Where the table ended once: the first slot after it, for each block of functions that was appended (HDR cl_icd.h).
 ENDS = {
     "1.0": 66,
     "1.0-gl": 75,
@@ -56,13 +57,13 @@ class OldObjects(Objects):
         if handle != "cl_event":
             return super()._make(handle)
         made = self.session.buffer(8, 0)
-        assert self.session.clEnqueueMarker(self.queue, made) == 0
+        assert self.session.clEnqueueMarker(self.queue, made) == CL.SUCCESS
         return made.handle()
 
 
 @requirement("DISP-TAB-001", "DISP-TAB-002", "DISP-TAB-003", "DISP-TAB-004", "DISP-TAB-005", "DISP-OBJ-010")
 def test_tables_of_all_lengths_work_to_their_end(loader: Loader, sandbox: Sandbox) -> None:
-    """Every function of a vendor's table works, wherever that ends: behind it is memory that nobody can read.
+    """Every function of a vendor's table works, wherever that ends: after it is memory that nobody can read.
 
     Each vendor is asked for the functions that came last; the oldest and the newest one for all that they have.
     """
@@ -85,7 +86,7 @@ def test_tables_of_all_lengths_work_to_their_end(loader: Loader, sandbox: Sandbo
 @pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
 @pytest.mark.parametrize("more", [1, 400])
 def test_vendor_table_that_is_longer_works(loader: Loader, sandbox: Sandbox, more: int, icd2: bool) -> None:
-    """A vendor's table may be longer than the loader's: nobody calls what is behind the end, and the rest works."""
+    """A vendor's table may be longer than the loader's: nobody calls what is past the end, and the rest works."""
     if icd2:
         loader.require("ICD 2")
     sandbox.vendor("a", table=len(api().slots) + more, icd2=icd2)
@@ -106,7 +107,7 @@ def test_slots_of_the_loaders_own_functions_are_not_called(loader: Loader, sandb
     sandbox.vendor("b", faults=["unused_slots_trap"], suffix="B", icd2=icd2 and loader.has("ICD 2"))
     with loader.start(sandbox) as cl:
         assert cl.used_platforms() == {"a", "b"}
-        assert cl.clUnloadCompiler() == 0
+        assert cl.clUnloadCompiler() == CL.SUCCESS
         assert [cl.vendor_function(f"clSomething{suffix}") for suffix in "AB"] == ["a", "b"]
         assert not cl.GetExtensionFunctionAddress("clNothing")
         for platform in cl.GetPlatformIDs():
@@ -148,5 +149,5 @@ def test_empty_core_entry_harms_no_other_vendor(
         assert not misrouted(sandbox, cl, [(found["b"], wanted)])
         record("crashes")
         (call,) = call_all(sandbox, cl, [(found["a"], wanted)])
-        record(f"answers {call.result}")
+        record(f"answers {int(call.result)}")
     assert sandbox.log.calls(by="b").functions().count(function) == 1

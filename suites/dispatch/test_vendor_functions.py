@@ -1,4 +1,4 @@
-"""Functions that take semaphores and command buffers are no loader's: each platform has its own (DISP-OBJ)."""
+"""Functions that take semaphores and command buffers are not a loader's: each platform has its own (DISP-OBJ)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import Loader, Objects, Sandbox, requirement
+from harness.check import CL, Loader, Objects, Sandbox, requirement
 
 ORDERS = ["ab", "ba"]
 
@@ -30,10 +30,10 @@ def test_unload_compiler_is_success_and_reaches_no_vendor(loader: Loader, sandbo
         assert [cl.clUnloadCompiler() for _ in range(2)] == [0, 0]
         owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
         for objects in owners:
-            assert cl.clFlush(objects.queue) == 0
-            assert cl.clUnloadCompiler() == 0
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
+            assert cl.clUnloadCompiler() == CL.SUCCESS
             if int(cl.command("symbol clUnloadPlatformCompiler"), 16):  # new in OpenCL 1.2
-                assert cl.clUnloadPlatformCompiler(objects.platform) == 0
+                assert cl.clUnloadPlatformCompiler(objects.platform) == CL.SUCCESS
     log = sandbox.log
     assert len(owners) == (3 if order else 0)
     assert not [event for event in log.calls("clUnloadCompiler") if event.who != "application"]
@@ -50,7 +50,7 @@ def test_unload_compiler_passes_every_layer(loader: Loader, sandbox: Sandbox) ->
     sandbox.env["OPENCL_LAYERS"] = ":".join(str(sandbox.layer(name)) for name in ("inner", "outer"))
     with loader.start(sandbox) as cl:
         assert len(cl.GetPlatformIDs()) == 3
-        assert cl.clUnloadCompiler() == 0
+        assert cl.clUnloadCompiler() == CL.SUCCESS
     assert [event.who for event in sandbox.log.calls("clUnloadCompiler")] == ["application", "outer", "inner"]
 
 
@@ -86,7 +86,7 @@ def test_address_query_asks_the_vendor_of_the_suffix_only(loader: Loader, sandbo
 
 @requirement("DISP-NOA-004")
 def test_functions_for_the_loader_are_not_exported(loader: Loader, sandbox: Sandbox) -> None:
-    """What a vendor has for the loader only is no function of the loader: no symbol is named so."""
+    """What a vendor has for the loader only is not a function of the loader: no symbol is named so."""
     with loader.start(sandbox) as cl:
         exports = {name for name, _, _ in cl.exports()}
         assert int(cl.command("symbol clGetPlatformIDs"), 16)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.check import (
-    COMMAND_BUFFER_FLAGS,
+    CL,
     EXTENSION_FUNCTIONS,
     Loader,
     Sandbox,
@@ -17,7 +17,7 @@ from harness.check import (
 
 CREATE = "clCreateCommandBufferKHR"
 END = 0
-FLAGS, ASSERTS = COMMAND_BUFFER_FLAGS, 0x12B7  # CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
+FLAGS, ASSERTS = CL.COMMAND_BUFFER_FLAGS_KHR, CL.COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
 ALL = [
     f for name in ("cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch") for f in EXTENSION_FUNCTIONS[name]
 ]
@@ -34,7 +34,7 @@ LISTS: dict[str, Words] = {
 
 @requirement("XM-CMD-001")
 def test_command_buffer_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox) -> None:
-    """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
+    """Whatever a list holds, the vendor gets it up to its terminator, and nothing after that is read."""
     assert LISTS
     assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
 

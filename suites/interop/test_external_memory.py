@@ -6,9 +6,9 @@ import pytest
 
 from harness.check import (
     CANARY,
+    CL,
     DEVICE,
     EXTENSION_FUNCTIONS,
-    MEM_DEVICE_HANDLE_LIST,
     NAME,
     Loader,
     Objects,
@@ -20,7 +20,14 @@ from harness.check import (
     requirement,
 )
 
-LIST, OPAQUE_FD, WIN32, KMT, DMA_BUF, WIN32_NAME = MEM_DEVICE_HANDLE_LIST, 0x2060, 0x2061, 0x2062, 0x2067, 0x2069
+LIST, OPAQUE_FD, WIN32, KMT, DMA_BUF, WIN32_NAME = (
+    CL.MEM_DEVICE_HANDLE_LIST_KHR,
+    CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR,
+    CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KHR,
+    CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KMT_KHR,
+    CL.EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR,
+    CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_NAME_KHR,
+)
 END = 0
 
 LISTS: dict[str, Words] = {
@@ -62,17 +69,17 @@ EXTENSIONS = {
     "c": "cl_khr_icd",
 }
 OF_PLATFORM = {
-    "clGetPlatformInfo-memory": 0x2044,
-    "clGetPlatformInfo-semaphore": 0x2036,
-    "clGetPlatformInfo-import": 0x2037,
-    "clGetPlatformInfo-export": 0x2038,
+    "clGetPlatformInfo-memory": CL.PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+    "clGetPlatformInfo-semaphore": CL.PLATFORM_SEMAPHORE_TYPES_KHR,
+    "clGetPlatformInfo-import": CL.PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
+    "clGetPlatformInfo-export": CL.PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
 }
 OF_DEVICE = {
-    "clGetDeviceInfo-memory": 0x204F,
-    "clGetDeviceInfo-linear": 0x2052,
-    "clGetDeviceInfo-semaphore": 0x204C,
-    "clGetDeviceInfo-import": 0x204D,
-    "clGetDeviceInfo-export": 0x204E,
+    "clGetDeviceInfo-memory": CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+    "clGetDeviceInfo-linear": CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR,
+    "clGetDeviceInfo-semaphore": CL.DEVICE_SEMAPHORE_TYPES_KHR,
+    "clGetDeviceInfo-import": CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
+    "clGetDeviceInfo-export": CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
 }
 ANSWERS: dict[tuple[str, str], list[int]] = {
     ("a", "memory"): [OPAQUE_FD],
@@ -80,10 +87,9 @@ ANSWERS: dict[tuple[str, str], list[int]] = {
     ("b", "memory"): [OPAQUE_FD, DMA_BUF],
     ("b", "linear"): [DMA_BUF],
     ("b", "semaphore"): [1],
-    ("b", "import"): [0x2055, 0x2058],
-    ("b", "export"): [0x2055, 0x2058],
+    ("b", "import"): [CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR],
+    ("b", "export"): [CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR],
 }
-INVALID_VALUE = -30
 
 
 @requirement("XM-QRY-006")
@@ -101,24 +107,24 @@ def test_queries_of_handle_types_come_back_unchanged(loader: Loader, sandbox: Sa
             size, types = cl.buffer(8), cl.buffer(64)
             expected = ANSWERS.get((own.owner, what))
             if expected is None:
-                assert cl.call(function, handle, query, 64, types, size) == INVALID_VALUE
+                assert cl.call(function, handle, query, 64, types, size) == CL.INVALID_VALUE
                 assert size.bytes() + types.bytes() == bytes([CANARY]) * 72
                 continue
             asked += 1
             needed = 4 * len(expected)
-            assert cl.call(function, handle, query, 0, None, size) == 0
+            assert cl.call(function, handle, query, 0, None, size) == CL.SUCCESS
             assert size.u64() == needed
-            assert cl.call(function, handle, query, needed, types, size) == 0
+            assert cl.call(function, handle, query, needed, types, size) == CL.SUCCESS
             assert types.bytes() == pack(expected, 4) + bytes([CANARY]) * (64 - needed)
             for room in range(needed):
-                assert cl.call(function, handle, query, room, types, None) == INVALID_VALUE
+                assert cl.call(function, handle, query, room, types, None) == CL.INVALID_VALUE
         assert asked > 0
 
 
 @requirement("XM-IMP-017")
 @pytest.mark.parametrize("function", ["clCreateBufferWithProperties", "clCreateImageWithProperties"])
 def test_memory_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox, function: str) -> None:
-    """Whatever a list holds, the vendor of the context gets it up to its terminator, and nothing behind is read."""
+    """Whatever a list holds, the vendor of the context gets it up to its terminator, and nothing after that is read."""
     assert len(LISTS) > 20
     assert problems_of_lists(loader, sandbox, function, LISTS) == []
 

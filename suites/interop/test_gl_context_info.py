@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.check import Buffer, Loader, Sandbox, Session, Value, api, requirement
+from harness.check import CL, Buffer, Loader, Sandbox, Session, Value, api, requirement
 
 FUNCTION = "clGetGLContextInfoKHR"
 EXTENSIONS = "cl_khr_icd cl_khr_gl_sharing"
 QUERIES = [api().constant(f"CL_{name}_FOR_GL_CONTEXT_KHR") for name in ("CURRENT_DEVICE", "DEVICES")]
-INVALID_VALUE, INVALID_OPERATION, INVALID_REFERENCE, INVALID_PROPERTY = -30, -59, -1000, -64
-
-# Numbers that mean something to the mock ICD (mock_icds/gl_world.h).
 CONTEXT, DISPLAY, X_DISPLAY = 0x61C00100, 0x61E61000, 0x61617800
 ATTRIBUTES: list[Any] = ["CL_GL_CONTEXT_KHR", CONTEXT, "CL_EGL_DISPLAY_KHR", DISPLAY]
 
@@ -52,10 +49,10 @@ class Calls:
             ("clCreateContext", (listed, len(devices), devices, None, None)),
             ("clCreateContextFromType", (listed, kind, None, None)),
         ):
-            assert self.cl.call(function, *arguments, code) == 0
-            assert self.cl.call(function, *arguments, None) == 0
+            assert self.cl.call(function, *arguments, code) == CL.SUCCESS
+            assert self.cl.call(function, *arguments, None) == CL.SUCCESS
             assert code[4:] == b"\xa5" * 4
-            found.append(code.i32())
+            found.append(code.code())
         return [*found, self.info(platform, QUERIES[0], 8, self.cl.buffer(8), None, attributes)]
 
 
@@ -74,7 +71,7 @@ def test_gl_context_info_is_found_by_address_query(loader: Loader, sandbox: Sand
         for platform in platforms_by_name(cl).values():
             of_platform = cl.call("clGetExtensionFunctionAddressForPlatform", platform, FUNCTION)
             assert of_platform
-            assert calls.info(platform, QUERIES[0], 8, cl.buffer(8), None) == 0
+            assert calls.info(platform, QUERIES[0], 8, cl.buffer(8), None) == CL.SUCCESS
 
 
 COUNTS = (0, 1, 2, 3, 7, 64)
@@ -91,19 +88,19 @@ def test_gl_devices_come_back_whatever_their_number(loader: Loader, sandbox: San
         assert sorted(platforms) == sorted(f"v{count}" for count in COUNTS)
         for count in COUNTS:
             platform, length, size = platforms[f"v{count}"], 8 * count, cl.buffer(8)
-            assert calls.info(platform, query, 0, None, size) == 0
+            assert calls.info(platform, query, 0, None, size) == CL.SUCCESS
             assert size.u64() == length
             device = cl.GetDeviceIDs(platform)[0]
             exact, wide = cl.buffer(max(length, 1)), cl.buffer(length + 24)
-            assert calls.info(platform, query, length, exact, size) == 0
+            assert calls.info(platform, query, length, exact, size) == CL.SUCCESS
             assert [int(handle) for handle in exact.handles()] == [device] * count
-            assert calls.info(platform, query, length + 24, wide, None) == 0
+            assert calls.info(platform, query, length + 24, wide, None) == CL.SUCCESS
             assert wide[length:] == b"\xa5" * 24
             if count:
                 short = cl.buffer(length)
-                assert calls.info(platform, query, length - 1, short, size) == INVALID_VALUE
+                assert calls.info(platform, query, length - 1, short, size) == CL.INVALID_VALUE
                 assert short.bytes() == b"\xa5" * length
-            assert calls.info(platform, query, length, None, None) == 0
+            assert calls.info(platform, query, length, None, None) == CL.SUCCESS
 
 
 CODES = (-1000, -59, -64, -60, -32, -34, -1001, -2, 1, 0x7FFFFFFF, -0x80000000)
@@ -122,12 +119,12 @@ def test_any_error_of_a_gl_context_comes_back(loader: Loader, sandbox: Sandbox) 
 
 
 REFUSED: dict[str, tuple[list[Any], int]] = {
-    "no context": (["CL_GL_CONTEXT_KHR", 7, "CL_EGL_DISPLAY_KHR", DISPLAY], INVALID_REFERENCE),
-    "no display": (["CL_GL_CONTEXT_KHR", CONTEXT, "CL_EGL_DISPLAY_KHR", 7], INVALID_REFERENCE),
-    "two displays": ([*ATTRIBUTES, "CL_GLX_DISPLAY_KHR", X_DISPLAY], INVALID_OPERATION),
-    "share group and context": (["CL_CGL_SHAREGROUP_KHR", 7, "CL_GL_CONTEXT_KHR", CONTEXT], INVALID_OPERATION),
-    "binding of Windows": (["CL_GL_CONTEXT_KHR", CONTEXT, "CL_WGL_HDC_KHR", 7], INVALID_OPERATION),
-    "user sync": ([*ATTRIBUTES, "CL_CONTEXT_INTEROP_USER_SYNC", 1], INVALID_PROPERTY),
+    "no context": (["CL_GL_CONTEXT_KHR", 7, "CL_EGL_DISPLAY_KHR", DISPLAY], CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR),
+    "no display": (["CL_GL_CONTEXT_KHR", CONTEXT, "CL_EGL_DISPLAY_KHR", 7], CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR),
+    "two displays": ([*ATTRIBUTES, "CL_GLX_DISPLAY_KHR", X_DISPLAY], CL.INVALID_OPERATION),
+    "share group and context": (["CL_CGL_SHAREGROUP_KHR", 7, "CL_GL_CONTEXT_KHR", CONTEXT], CL.INVALID_OPERATION),
+    "binding of Windows": (["CL_GL_CONTEXT_KHR", CONTEXT, "CL_WGL_HDC_KHR", 7], CL.INVALID_OPERATION),
+    "user sync": ([*ATTRIBUTES, "CL_CONTEXT_INTEROP_USER_SYNC", 1], CL.INVALID_PROPERTY),
 }
 
 
@@ -150,4 +147,4 @@ def test_gl_attributes_that_a_vendor_refuses_are_refused(loader: Loader, sandbox
             listed = calls.listed(platforms[name], ATTRIBUTES)
             kind = api().constant("CL_DEVICE_TYPE_GPU")
             assert cl.call("clCreateContextFromType", listed, kind, None, None, context)
-            assert context.i32() == 0
+            assert context.code() == CL.SUCCESS

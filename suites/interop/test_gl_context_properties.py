@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from harness.check import (
+    CL,
     Buffer,
     CallLog,
     Loader,
@@ -31,7 +32,6 @@ GL, EGL, GLX, WGL, CGL = ATTRIBUTES = [
 ]
 BINDINGS = {"egl": (GL, EGL), "glx": (GL, GLX), "wgl": (GL, WGL), "cgl": (CGL,)}
 
-INVALID_PLATFORM = -32
 FUNCTIONS = ("clCreateContext", "clCreateContextFromType", "clGetGLContextInfoKHR")
 
 # What stands for platforms in a list: the one that the call is for, and another vendor's.
@@ -73,7 +73,7 @@ def conflicts() -> Iterator[tuple[str, Words]]:
 
 
 def values() -> Iterator[tuple[str, Words]]:
-    """Each attribute alone with every kind of value, in front of the platform and behind it."""
+    """Each attribute alone with every kind of value, before the platform and after it."""
     kinds: dict[str, int | str] = {
         "default": 0,
         "one": 1,
@@ -158,7 +158,7 @@ def error_of(call: PatternedCall) -> int:
     """What the call reported, by its result or by errcode_ret."""
     code = call.sent[-1].buffer
     if call.function.result_kind == "handle" and isinstance(code, Buffer):
-        return code.i32() if call.result == 0 else 0
+        return code.code() if call.result == 0 else 0
     return call.result
 
 
@@ -196,7 +196,7 @@ def test_gl_attributes_without_a_platform_are_refused_or_the_first_platforms(
             call = world.call(0, listed)
             call.make()
             log = sandbox.log.during(function)[-1]
-            assert call.problems(log) == [] if reached(log) else error_of(call) == INVALID_PLATFORM
+            assert call.problems(log) == [] if reached(log) else error_of(call) == CL.INVALID_PLATFORM
             outcomes.add("first platform" if reached(log) else "refused")
         control = world.call(2, words(*pairs_of(GL, EGL), (PLATFORM, OWN)))
         control.make()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harness.check import (
+    CL,
     CallLog,
     Function,
     Loader,
@@ -20,8 +21,11 @@ from harness.check import (
     slots,
 )
 
-INVALID_OPERATION = -59
-NULL = {"context": -34, "queue": -36, "memory": -38}  # the error where that handle is NULL
+NULL = {
+    "context": CL.INVALID_CONTEXT,
+    "queue": CL.INVALID_COMMAND_QUEUE,
+    "memory": CL.INVALID_MEM_OBJECT,
+}  # the error where that handle is NULL
 
 OF_MEMORY = (
     "clCreateFromGLBuffer",
@@ -61,8 +65,8 @@ def ways(cl: Session, function: Function, platform: Value) -> list[Value | None]
 def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """The vendor in the middle has no such function."""
     for name in "abc":
-        told = {"lacks" if name == "b" else "answers": [function.name]}
-        sandbox.vendor(name, functions=told, icd2=name == "c" and loader.has("ICD 2"))
+        behaviour = {"lacks" if name == "b" else "answers": [function.name]}
+        sandbox.vendor(name, functions=behaviour, icd2=name == "c" and loader.has("ICD 2"))
 
 
 def objects_by_owner(cl: Session) -> dict[str, Objects]:
@@ -123,7 +127,7 @@ def test_gl_call_to_a_vendor_without_the_function_is_invalid_operation(
         assert not control.problems(logs[0])
         for call, log in zip(calls, logs[1:], strict=True):
             assert reached(log) == []
-            assert not call.refusal_problems(INVALID_OPERATION)
+            assert not call.refusal_problems(CL.INVALID_OPERATION)
 
 
 CODES = (-1000, -1093, -1092, -60, -62, -64, -39, -30, -1, 1, 0x7FFFFFFF, -0x80000000)
@@ -171,7 +175,7 @@ class Sharing:
         names = ("CL_GL_CONTEXT_KHR", CONTEXT, "CL_EGL_DISPLAY_KHR", DISPLAY, "CL_CONTEXT_PLATFORM", platform)
         words = [api().constant(name) if isinstance(name, str) else name for name in names]
         error, self.context = cl.CreateContext([*words, 0], [self.device])
-        assert error == 0
+        assert error == CL.SUCCESS
         self.queue = self.made("clCreateCommandQueue", self.device, 0)
 
     def call(self, function: str, *arguments: Any) -> int:
@@ -183,7 +187,7 @@ class Sharing:
         code = self.cl.buffer(4)
         made = self.call(function, self.context, *arguments, code)
         assert isinstance(made, Value)
-        assert (code.i32(), bool(made)) == (0, True)
+        assert (code.code(), bool(made)) == (0, True)
         return made
 
     def uses(self, acquire: str, release: str, memory: Value, event: Value) -> list[int]:
@@ -218,16 +222,16 @@ def test_gl_objects_of_two_vendors_work_beside_each_other(loader: Loader, sandbo
         for name, s in sharing.items():
             buffer, texture, image, sync, egl_sync = memory[name]
             kind, number = cl.buffer(4, 0), cl.buffer(4, 0)
-            assert s.call("clGetGLObjectInfo", buffer, kind, number) == 0
+            assert s.call("clGetGLObjectInfo", buffer, kind, number) == CL.SUCCESS
             assert (kind.u32(), number.u32()) == (api().constant("CL_GL_OBJECT_BUFFER"), BUFFER)
             target = api().constant("CL_GL_TEXTURE_TARGET")
-            assert s.call("clGetGLTextureInfo", texture, target, 4, number, None) == 0
+            assert s.call("clGetGLTextureInfo", texture, target, 4, number, None) == CL.SUCCESS
             assert number.u32() == 0x0DE1
             gl = ("clEnqueueAcquireGLObjects", "clEnqueueReleaseGLObjects")
             egl = ("clEnqueueAcquireEGLObjectsKHR", "clEnqueueReleaseEGLObjectsKHR")
             assert s.uses(*gl, buffer, sync) == [0, 0, 0]
             assert s.uses(*egl, image, egl_sync) == [0, 0, 0]
-            assert s.call(gl[0], s.queue, 1, [image], 0, None, None) == -60  # CL_INVALID_GL_OBJECT
+            assert s.call(gl[0], s.queue, 1, [image], 0, None, None) == CL.INVALID_GL_OBJECT
     # A sync of OpenGL is of a type of its own, and no object of a vendor's.
     foreign = [e for e in sandbox.log.happened("foreign handle") if e.data["detail"] != "sync"]
     assert not foreign

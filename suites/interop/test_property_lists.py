@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from harness.check import (
+    CL,
     CallLog,
     Function,
     Loader,
@@ -29,11 +30,7 @@ from harness.check import (
 
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 COUNTS = api().constant("CL_DEVICE_PARTITION_BY_COUNTS")
-DEVICE_LIST = 0x2051  # CL_MEM_DEVICE_HANDLE_LIST_KHR, and of semaphores: devices up to a 0 of their own
 OF_CONTEXTS = ("clCreateContext", "clCreateContextFromType", "clGetGLContextInfoKHR")
-INVALID_PLATFORM = -32
-
-# What stands for handles in a list: the call's own platform and device, and another vendor's.
 OWN, OTHER, DEVICE = "own", "other", "device"
 Words = Sequence[int | str]
 
@@ -58,22 +55,36 @@ def pairs(count: int) -> list[int | str]:
 LISTS: dict[str, Words] = {
     "empty": [0],
     **{f"{count}-pairs": [*pairs(count), 0] for count in (*range(1, 9), 16, 31, 32, 33, 64, 500)},
-    "value-0": [0x1093, 0, 0],
-    "values-0": [0x1093, 0, 0x1096, 0, 0x1097, 1, 0],
-    "value-is-name": [0x1152, 0x1153, 0x1153, 0x1152, 0],
-    "upper-halves": [0x1093 | 1 << 32, 1 << 32, 0x1094 | 1 << 63, 1 << 63, 0],
-    "twice": [0x1093, 1, 0x1093, 1, 0],
+    "value-0": [CL.QUEUE_PROPERTIES, 0, 0],
+    "values-0": [CL.QUEUE_PROPERTIES, 0, CL.QUEUE_PRIORITY_KHR, 0, CL.QUEUE_THROTTLE_KHR, 1, 0],
+    "value-is-name": [
+        CL.SAMPLER_NORMALIZED_COORDS,
+        CL.SAMPLER_ADDRESSING_MODE,
+        CL.SAMPLER_ADDRESSING_MODE,
+        CL.SAMPLER_NORMALIZED_COORDS,
+        0,
+    ],
+    "upper-halves": [CL.QUEUE_PROPERTIES | 1 << 32, 1 << 32, CL.QUEUE_SIZE | 1 << 63, 1 << 63, 0],
+    "twice": [CL.QUEUE_PROPERTIES, 1, CL.QUEUE_PROPERTIES, 1, 0],
     "own-platform": [PLATFORM, OWN, 0],
     "other-platform": [PLATFORM, OTHER, 0],
-    "other-platform-among-others": [*pairs(2), PLATFORM, OTHER, 0x1093, 0, 0],
-    "no-platform": [PLATFORM, 0, 0x1093, 2, 0],
+    "other-platform-among-others": [*pairs(2), PLATFORM, OTHER, CL.QUEUE_PROPERTIES, 0, 0],
+    "no-platform": [PLATFORM, 0, CL.QUEUE_PROPERTIES, 2, 0],
     "counts": [COUNTS, 3, 1, 0, 0],
     "one-count": [COUNTS, 4, 0, 0],
-    "counts-and-more": [COUNTS, 1, 0, 0x1086, 1, 0],
-    "devices": [DEVICE_LIST, DEVICE, 0, 0],
-    "two-devices-and-more": [DEVICE_LIST, DEVICE, DEVICE, 0, 0x2061, 7, 0],
+    "counts-and-more": [COUNTS, 1, 0, CL.DEVICE_PARTITION_EQUALLY, 1, 0],
+    "devices": [CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, 0, 0],
+    "two-devices-and-more": [
+        CL.MEM_DEVICE_HANDLE_LIST_KHR,
+        DEVICE,
+        DEVICE,
+        0,
+        CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KHR,
+        7,
+        0,
+    ],
     "names-that-end-in-minus-1": [0x4052, 0, 1, -1, 0],
-    "behind-the-end": [0x1093, 1, 0, PLATFORM, OTHER, 0],
+    "behind-the-end": [CL.QUEUE_PROPERTIES, 1, 0, PLATFORM, OTHER, 0],
 }
 # Addresses that nobody may read.
 ADDRESSES = [1, 7, 0x1000, 1 << 47, 0xDEAD_BEEF_0000_0000, (1 << 64) - 8, (1 << 64) - 1]
@@ -133,7 +144,7 @@ def address_problems(call: PatternedCall, log: CallLog, *components: str) -> lis
 def test_property_list_arrives_as_it_is(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     """Whatever is in the list, the vendor of the object gets it: NULL stays NULL, and an empty list a list.
 
-    CL_CONTEXT_PLATFORM means nothing here.
+    CL_CONTEXT_PLATFORM has no meaning here.
     """
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
@@ -175,7 +186,7 @@ NAMES = [*range(0x4000, 0x4100), *range(0x2000, 0x2080), *range(0x1085, 0x10A0),
 
 
 def around(name: int) -> Words:
-    """A name in front of the platform, and behind it."""
+    """A name before the platform, and after it."""
     return [name, 0x1234_5678_9ABC, PLATFORM, OWN, name - 1 or 7, 5, 0]
 
 
@@ -199,13 +210,13 @@ def test_unknown_names_around_the_platform_arrive(loader: Loader, sandbox: Sandb
 
 # Values that are lists with an end of their own, so that whoever counts in pairs still finds the platform.
 NESTED: dict[str, Words] = {
-    "behind-1": [PLATFORM, OWN, DEVICE_LIST, DEVICE, 0, 0],
-    "behind-2": [PLATFORM, OWN, DEVICE_LIST, DEVICE, DEVICE, 0, 0],
-    "behind-1-and-more": [PLATFORM, OWN, DEVICE_LIST, DEVICE, 0, 0x4001, 5, 0],
-    "behind-3-and-more": [PLATFORM, OWN, DEVICE_LIST, DEVICE, DEVICE, DEVICE, 0, 0x4001, 5, 0],
-    "before-2": [DEVICE_LIST, DEVICE, DEVICE, 0, PLATFORM, OWN, 0],
-    "before-4": [DEVICE_LIST, DEVICE, DEVICE, DEVICE, DEVICE, 0, PLATFORM, OWN, 0],
-    "other-platform-inside": [PLATFORM, OWN, DEVICE_LIST, OTHER, OTHER, 0, 0],
+    "behind-1": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, 0, 0],
+    "behind-2": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, 0, 0],
+    "behind-1-and-more": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, 0, 0x4001, 5, 0],
+    "behind-3-and-more": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, DEVICE, 0, 0x4001, 5, 0],
+    "before-2": [CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, 0, PLATFORM, OWN, 0],
+    "before-4": [CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, DEVICE, DEVICE, DEVICE, 0, PLATFORM, OWN, 0],
+    "other-platform-inside": [PLATFORM, OWN, CL.MEM_DEVICE_HANDLE_LIST_KHR, OTHER, OTHER, 0, 0],
     "counts": [PLATFORM, OWN, COUNTS, 3, 1, 0, 0],
 }
 
@@ -213,7 +224,7 @@ NESTED: dict[str, Words] = {
 @requirement("PL-GEN-018")
 @pytest.mark.parametrize("function", [api().functions[name] for name in OF_CONTEXTS], ids=str)
 def test_nested_list_arrives_with_what_follows_it(loader: Loader, sandbox: Sandbox, function: Function) -> None:
-    """A value that is a list with its own end marker arrives with all that is in it and behind it."""
+    """A value that is a list with its own end marker arrives with all that is in it and after it."""
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
         world = World(cl, function)
@@ -229,17 +240,23 @@ def test_end_of_a_nested_list_in_the_place_of_a_name_arrives(
 ) -> None:
     """Where such an end stands in the place of a name, the list is at its end for those who count in pairs.
 
-    So a platform behind it is heeded by a loader that knows the property, else the call is refused or the first
-    platform's. Nothing behind the last word is read.
+    So a platform after it is heeded by a loader that knows the property, else the call is refused or the first
+    platform's. Nothing past the last word is read.
     """
     vendors(loader, sandbox, function)
     with loader.start(sandbox) as cl:
         world = World(cl, function)
         first = world.objects[0].owner
-        for call, log in world.make(sandbox, [[DEVICE_LIST, DEVICE, 0, PLATFORM, OWN, 0], [DEVICE_LIST, DEVICE, 0, 0]]):
+        for call, log in world.make(
+            sandbox,
+            [
+                [CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, 0, PLATFORM, OWN, 0],
+                [CL.MEM_DEVICE_HANDLE_LIST_KHR, DEVICE, 0, 0],
+            ],
+        ):
             reached = [event.who for event in log.calls() if event.who != "application"]
             assert reached in ([], [first], [call.objects.owner])
             if not reached and call.function.result_kind == "signed":
-                assert call.result == INVALID_PLATFORM
+                assert call.result == CL.INVALID_PLATFORM
         control = [call.problems(log) for call, log in world.make(sandbox, [[PLATFORM, OWN, 0]])]
         assert control == [[], []]

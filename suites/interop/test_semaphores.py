@@ -5,14 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.check import (
+    CL,
     DEVICE,
     EXTENSION_FUNCTIONS,
-    SEMAPHORE_DEVICE_HANDLE_LIST,
-    SEMAPHORE_EXPORT_HANDLE_TYPES,
-    SEMAPHORE_OPAQUE_FD,
-    SEMAPHORE_SYNC_FD,
-    SEMAPHORE_TYPE,
-    SEMAPHORE_TYPE_BINARY,
     Loader,
     Sandbox,
     Words,
@@ -21,8 +16,8 @@ from harness.check import (
     requirement,
 )
 
-TYPE, LIST, EXPORT = SEMAPHORE_TYPE, SEMAPHORE_DEVICE_HANDLE_LIST, SEMAPHORE_EXPORT_HANDLE_TYPES
-BINARY = [TYPE, SEMAPHORE_TYPE_BINARY]
+TYPE, LIST, EXPORT = CL.SEMAPHORE_TYPE_KHR, CL.SEMAPHORE_DEVICE_HANDLE_LIST_KHR, CL.SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
+BINARY = [TYPE, CL.SEMAPHORE_TYPE_BINARY_KHR]
 END = 0
 CREATE = "clCreateSemaphoreWithPropertiesKHR"
 
@@ -32,21 +27,28 @@ LISTS: dict[str, Words] = {
     "type-and-device": [*BINARY, LIST, DEVICE, END, END],
     "device-and-type": [LIST, DEVICE, END, *BINARY, END],
     "devices-and-type": [LIST, DEVICE, DEVICE, END, *BINARY, END],
-    "exported": [*BINARY, EXPORT, SEMAPHORE_OPAQUE_FD, END, END],
-    "exported-as-several": [EXPORT, SEMAPHORE_OPAQUE_FD, SEMAPHORE_SYNC_FD, END, *BINARY, END],
+    "exported": [*BINARY, EXPORT, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, END, END],
+    "exported-as-several": [
+        EXPORT,
+        CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR,
+        CL.SEMAPHORE_HANDLE_SYNC_FD_KHR,
+        END,
+        *BINARY,
+        END,
+    ],
     "exported-as-nothing": [EXPORT, END, *BINARY, END],
-    "both-lists": [EXPORT, SEMAPHORE_SYNC_FD, END, LIST, DEVICE, END, *BINARY, END],
-    "opaque-fd": [*BINARY, SEMAPHORE_OPAQUE_FD, 0, LIST, DEVICE, END, END],
-    "sync-fd-minus-1": [SEMAPHORE_SYNC_FD, -1, *BINARY, END],
-    "sync-fd-minus-1-in-32-bits": [SEMAPHORE_SYNC_FD, 0xFFFFFFFF, *BINARY, END],
-    "win32": [0x2056, 0x1234_5678_9ABC_DEF0, *BINARY, END],
-    "d3d12-fence": [*BINARY, 0x2059, 0x8000_0000_0000_0001, END],
+    "both-lists": [EXPORT, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, END, LIST, DEVICE, END, *BINARY, END],
+    "opaque-fd": [*BINARY, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, 0, LIST, DEVICE, END, END],
+    "sync-fd-minus-1": [CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, -1, *BINARY, END],
+    "sync-fd-minus-1-in-32-bits": [CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, 0xFFFFFFFF, *BINARY, END],
+    "win32": [CL.SEMAPHORE_HANDLE_OPAQUE_WIN32_KHR, 0x1234_5678_9ABC_DEF0, *BINARY, END],
+    "d3d12-fence": [*BINARY, CL.SEMAPHORE_HANDLE_D3D12_FENCE_KHR, 0x8000_0000_0000_0001, END],
 }
 
 
 @requirement("XM-SEM-019")
 def test_semaphore_list_reaches_the_vendor_up_to_its_end(loader: Loader, sandbox: Sandbox) -> None:
-    """Whatever a list holds, the vendor gets it up to its terminator, and nothing behind that is read."""
+    """Whatever a list holds, the vendor gets it up to its terminator, and nothing after that is read."""
     assert LISTS
     assert problems_of_lists(loader, sandbox, CREATE, LISTS) == []
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.check import (
+    CL,
     CallLog,
     Function,
     Loader,
@@ -85,11 +86,11 @@ def test_calls_that_the_loader_answers_pass_the_layers(loader: Loader, sandbox: 
         calls: dict[str, tuple[tuple[Any, ...], int]] = {
             "clGetPlatformIDs": ((0, None, cl.buffer(4)), 0),
             "clUnloadCompiler": ((), 0),
-            "clFlush": ((None,), -36),
-            "clRetainContext": ((None,), -34),
-            "clGetDeviceInfo": ((None, number, 0, None, cl.buffer(8)), -33),
+            "clFlush": ((None,), CL.INVALID_COMMAND_QUEUE),
+            "clRetainContext": ((None,), CL.INVALID_CONTEXT),
+            "clGetDeviceInfo": ((None, number, 0, None, cl.buffer(8)), CL.INVALID_DEVICE),
             "clCreateBuffer": ((None, 0, 64, None, None), 0),
-            "clWaitForEvents": ((0, None), -30),
+            "clWaitForEvents": ((0, None), CL.INVALID_VALUE),
         }
         for name, (arguments, answer) in calls.items():
             assert cl.call(name, *arguments) == answer, name
@@ -141,7 +142,7 @@ def test_functions_of_a_vendor_bypass_the_layers(loader: Loader, sandbox: Sandbo
 def test_wrapped_handles_that_are_not_addresses_work(
     loader: Loader, sandbox: Sandbox, icd2: bool, front: tuple[str, ...]
 ) -> None:
-    """Handles that are no addresses at all work when a layer hands them out: nothing looks into them before it."""
+    """Handles that are not addresses at all work when a layer hands them out: nothing looks into them before it."""
     if icd2:
         loader.require("ICD 2")
     loader.require("OPENCL_LAYERS")
@@ -190,7 +191,7 @@ def test_what_a_layer_changes_is_what_others_see(loader: Loader, sandbox: Sandbo
         assert cl.clFinish(objects.queue) == -7777
         assert cl.clFlush(objects.queue) == 1
         assert cl.clCreateUserEvent(objects.context, error) % 8 == 1
-        assert error.i32() == 1
+        assert error.code() == 1
         objects.forget("cl_event")
         cl.clSetUserEventStatus(cl.clCreateUserEvent(objects.context, None) - 1, 5)
     log = sandbox.log
@@ -212,7 +213,7 @@ def test_layer_may_answer_what_the_loader_would(loader: Loader, sandbox: Sandbox
     with loader.start(sandbox) as cl:
         assert cl.clGetPlatformIDs(0, None, cl.buffer(4)) == -7777
         assert cl.clUnloadCompiler() == -7777
-        assert cl.clFlush(None) == -36
+        assert cl.clFlush(None) == CL.INVALID_COMMAND_QUEUE
     log = sandbox.log
     names = [layer.name for layer in layers]
     for function in swallows["swallows"]:
@@ -226,7 +227,7 @@ def test_layer_may_answer_what_the_loader_would(loader: Loader, sandbox: Sandbox
 def test_calls_that_a_layer_makes_go_to_what_is_after_it(
     loader: Loader, sandbox: Sandbox, position: int, how: str
 ) -> None:
-    """A call of a layer to its target goes to what is behind it; one to the loader itself starts at the front."""
+    """A call of a layer to its target goes to what is below it; one to the loader itself starts at the front."""
     loader.require("OPENCL_LAYERS")
     names = ["front", "middle", "back"]
     layers = [
@@ -236,7 +237,7 @@ def test_calls_that_a_layer_makes_go_to_what_is_after_it(
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
     during = sandbox.log.during("clFlush")[-1]
     assert through(during, "clFlush") == [*names, "a"]
     assert through(during, "clGetPlatformIDs") == (names if how == "recurses" else names[position + 1 :])
@@ -259,8 +260,8 @@ def test_chains_of_0_to_16_layers_reach_vendors_of_both_generations(
     with loader.start(sandbox) as cl:
         owners = [Objects(cl, platform) for platform in cl.GetPlatformIDs()]
         for objects in owners:
-            assert cl.clRetainKernel(objects.kernel) == 0
-            assert cl.clFlush(objects.queue) == 0
+            assert cl.clRetainKernel(objects.kernel) == CL.SUCCESS
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
     log = sandbox.log
     for objects, flush in zip(owners, log.during("clFlush"), strict=True):
         assert through(flush, "clFlush") == [*layers, objects.owner]

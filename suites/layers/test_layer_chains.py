@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from harness.check import (
+    CL,
     SCHEMES,
     Loader,
     Objects,
@@ -96,7 +97,7 @@ def test_calls_leave_the_layers_in_opposite_order(loader: Loader, sandbox: Sandb
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
         for function in ("clFinish", "clFlush", "clRetainCommandQueue"):
-            assert cl.call(function, objects.queue) == 0
+            assert cl.call(function, objects.queue) == CL.SUCCESS
             log = sandbox.log.during(function)[-1]
             inside = [(event.who, event.kind) for event in log if event.who != "application"]
             down = [(name, "call") for name in [*names, "a"]]
@@ -110,7 +111,7 @@ EARLY: dict[str, tuple[object, ...]] = {
     "clUnloadCompiler": (),
     "clFlush": (None,),
     "clRetainContext": (None,),
-    "clGetPlatformInfo": (None, 0x0902, 0, None, None),
+    "clGetPlatformInfo": (None, CL.PLATFORM_NAME, 0, None, None),
     "clGetDeviceIDs": (None, 0xFFFFFFFF, 0, None, None),
     "clCreateContext": (None, 0, None, None, None, None),
     "clCreateContextFromType": ((0,), 0xFFFFFFFF, None, None, None),

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from harness.check import (
+    CL,
     SCHEMES,
     Function,
     Loader,
@@ -45,7 +46,7 @@ CALLS: dict[str, str] = {
     "clUnloadCompiler": "",
 }
 
-# What layers are told that leave these calls to the loader behind them, so that its part of a call is seen whole.
+# What layers are told that leave these calls to the loader below them, so that its part of a call is seen whole.
 FEW = {"only": ["clSVMFree"]}
 
 # Functions that platforms and objects are made with, in the last check; they have checks of their own.
@@ -61,7 +62,7 @@ def costs(loader: Loader, sandbox: Sandbox) -> dict[str, int]:
         objects = Objects(cl, next(p for p in cl.GetPlatformIDs() if cl.GetPlatformInfo(p) == "a"))
         for function, handle in CALLS.items():
             arguments: tuple[object, ...] = (objects[handle],) if handle else ()
-            arguments += {"clGetPlatformInfo": (0x0902, 0, None, cl.buffer(8))}.get(function, ())
+            arguments += {"clGetPlatformInfo": (CL.PLATFORM_NAME, 0, None, cl.buffer(8))}.get(function, ())
             arguments += {"clGetPlatformIDs": (0, None, cl.buffer(4))}.get(function, ())
             if int(cl.command(f"symbol {function}"), 16):
                 cl.call(function, *arguments)
@@ -79,7 +80,7 @@ def empty(sandbox: Sandbox) -> None:
 
 
 def dropped(sandbox: Sandbox) -> None:
-    """Libraries that are no layers, or refuse."""
+    """Libraries that are not layers, or refuse."""
     layers = [sandbox.layer(f"bad{number}", faults=["init_fails"]) for number in range(3)]
     sandbox.env["OPENCL_LAYERS"] = ":".join(map(str, [*layers, sandbox.icd("vendor")]))
 
@@ -186,8 +187,8 @@ def opens_counted(folder: Path) -> Iterator[Callable[[], Counter[str]]]:
 def use_everything(cl: Session) -> None:
     for platform in cl.GetPlatformIDs():
         objects = Objects(cl, platform)
-        assert cl.clFlush(objects.queue) == 0
-        assert cl.clRetainKernel(objects.kernel) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
+        assert cl.clRetainKernel(objects.kernel) == CL.SUCCESS
     cl.clWaitForEvents(0, None)
     cl.clUnloadCompiler()
     cl.GetExtensionFunctionAddress("clThingMOCK")

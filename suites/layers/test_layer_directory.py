@@ -191,7 +191,7 @@ def test_bare_layer_name_is_sought_by_the_dynamic_linker(loader: Loader, sandbox
         check_layers(cl, sandbox, *(("infile", "inlist") if sought else ()))
 
 
-# --- entries that are no plain files ---
+# --- entries that are not plain files ---
 
 
 def make_socket(path: Path, target: Path) -> None:
@@ -230,7 +230,7 @@ SPECIAL: dict[str, tuple[Callable[[Path, Path], Any], bool]] = {
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("special", SPECIAL)
 def test_entry_that_is_not_a_lay_file_is_passed_over(loader: Loader, sandbox: Sandbox, special: str) -> None:
-    """Entries that are no files are passed over, links are followed, and files around them are read."""
+    """Entries that are not files are passed over, links are followed, and files around them are read."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, ["1.lay", "3.lay"], folder)
     tested = sandbox.layer("tested")
@@ -381,7 +381,7 @@ def test_system_layer_that_is_listed_too_is_one_layer(loader: Loader, sandbox: S
 @pytest.mark.parametrize("bad", ["missing", "vendor", "version", "refuses"])
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_bad_layer_in_the_folder_costs_itself(loader: Loader, sandbox: Sandbox, position: int, bad: str) -> None:
-    """A file whose library is no layer costs itself: the layers of other files and of the list are used."""
+    """A file whose library is not a layer costs itself: the layers of other files and of the list are used."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, ["0.lay", "1.lay", "2.lay"], folder)
     settings: dict[str, list[str]] = {"version": ["reports_api_version=1"], "refuses": ["init_fails"]}

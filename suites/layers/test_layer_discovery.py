@@ -99,7 +99,7 @@ def test_empty_element_is_not_the_program(loader: Loader, sandbox: Sandbox, shap
         check_layers(cl, sandbox, *names)
 
 
-# --- elements that are no layer ---
+# --- elements that are not layers ---
 
 
 def no_file(sandbox: Sandbox) -> str:
@@ -215,7 +215,7 @@ def cases(ways: Sequence[Callable[[Sandbox], str]], identifier: str) -> list[Any
 def test_element_that_is_not_a_layer_costs_itself(
     loader: Loader, sandbox: Sandbox, way: Callable[[Sandbox], str], position: int
 ) -> None:
-    """An element that is no layer, or one that cannot be used, costs itself: the others are there, in order."""
+    """An element that is not a layer, or one that cannot be used, costs itself: the others are there, in order."""
     loader.require(LIST)
     sandbox.vendor("a")
     elements = [str(sandbox.layer(name)) for name in GOOD]
@@ -233,7 +233,7 @@ def test_element_that_is_not_a_layer_costs_itself(
 @requirement("LAY-DSC-003", "LAY-DSC-014")
 @pytest.mark.parametrize("good", [0, 1, 3])
 def test_elements_that_are_not_layers_together_cost_themselves(loader: Loader, sandbox: Sandbox, good: int) -> None:
-    """Any number of elements that are no layers, also with no layer between them, leaves the rest as it is."""
+    """Any number of elements that are not layers, also with no layer between them, leaves the rest as it is."""
     loader.require(LIST)
     sandbox.vendor("a")
     elements = [way(sandbox) for way in (*NOT_OPENED, *DISCARDED) if way not in (without_init, of_other_version)]

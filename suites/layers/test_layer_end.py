@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from harness.check import (
+    CL,
     DEINIT,
     SCHEMES,
     CallLog,
@@ -143,7 +144,7 @@ def test_layer_that_fails_to_deinit_is_closed_like_the_others(
 def test_target_works_during_deinitialisation(
     loader: Loader, sandbox: Sandbox, position: str, unloadable: bool, way: str
 ) -> None:
-    """In clDeinitLayer the target works: through the layers behind, which are not deinitialised, to the vendor."""
+    """In clDeinitLayer the target works: through the layers below, which are not deinitialised, to the vendor."""
     require_deinitialisation(loader)
     sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=unloadable)
     asked = NAMES if position == "all" else (position,)
@@ -279,7 +280,7 @@ def test_loader_opened_again_initialises_its_layers_again(loader: Loader, sandbo
             cl.open()
             assert cl.platform_names() == ["a"]
             objects = Objects(cl, cl.GetPlatformIDs()[0])
-            assert cl.clFlush(objects.queue) == 0
+            assert cl.clFlush(objects.queue) == CL.SUCCESS
             if kind.deinitialises:
                 cl.clReleaseContext(objects.context)
             cl.close()

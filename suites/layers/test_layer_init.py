@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.check import (
+    CL,
     INIT_WITH_PROPERTIES,
     SCHEMES,
     Loader,
@@ -68,7 +69,7 @@ def test_layer_is_given_a_table_without_holes(loader: Loader, sandbox: Sandbox, 
     use_layers(sandbox, [sandbox.layer(name) for name in names])
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
         cl.close()
     log = sandbox.log
     inits = log.calls(kind.init)
@@ -122,7 +123,7 @@ PARTIAL = {
 def test_null_entry_of_a_layer_goes_on_to_what_is_after_it(
     loader: Loader, sandbox: Sandbox, only: str, position: str, scheme: str
 ) -> None:
-    """Where a layer has NULL in its table calls go on to what is behind it, for every function that it leaves out."""
+    """Where a layer has NULL in its table calls go on to what is below it, for every function that it leaves out."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
     chain(sandbox, position, [], functions={"only": PARTIAL[only]})
@@ -216,7 +217,7 @@ def test_layer_success_without_a_table_does_not_crash(
 def test_calls_during_initialisation_reach_the_vendors(
     loader: Loader, sandbox: Sandbox, position: str, scheme: str
 ) -> None:
-    """A layer that calls its target from its init function reaches the vendors through the layers behind it."""
+    """A layer that calls its target from its init function reaches the vendors through the layers below it."""
     kind = use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
     chain(sandbox, position, ["init_calls_target"])
@@ -242,7 +243,7 @@ def test_layer_table_that_changes_later_is_followed_or_not(
     chain(sandbox, position, ["table_changes_after_init"])
     with loader.start(sandbox) as cl:
         objects = Objects(cl, cl.GetPlatformIDs()[0])
-        assert cl.clFlush(objects.queue) == 0
+        assert cl.clFlush(objects.queue) == CL.SUCCESS
     during = sandbox.log.during("clFlush")[-1]
     reached = during.calls(by="a").functions()
     assert reached in (["clFlush"], ["clFinish"])

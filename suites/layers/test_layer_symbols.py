@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.check import (
+    CL,
     DEINIT,
     INIT,
     INIT_WITH_PROPERTIES,
@@ -153,7 +154,7 @@ def test_version_is_asked_before_all_else(loader: Loader, sandbox: Sandbox, sche
     calls = sandbox.log.calls(by="layer")
     assert calls.functions()[:2] == ["clGetLayerInfo", used.init]
     query, size, value, _ = calls[0].arguments
-    assert (query, size) == (0x4240, 4)
+    assert (query, size) == (CL.LAYER_API_VERSION, 4)
     assert value
 
 

@@ -6,9 +6,13 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.tomlfile import one_of, read, text
+from harness.api.codes import nearest
+from harness.api.families import ERRORS
+from harness.api.model import Api
+from harness.tomlfile import one_of, only_keys, read, text, wrong
 
 FILE = Path(__file__).with_name("slots.toml")
+_KEYS = ("slot", "class", "argument", "null", "null_note", "errcode_ret", "reached", "empty_slot")
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ def slots() -> dict[str, Slot]:
     classes = data["class"]
     result: dict[str, Slot] = {}
     for name, table in data["function"].items():
+        only_keys(FILE, name, table, _KEYS)
         kind = text(FILE, name, table, "class")
         one_of(FILE, name, "class", kind, classes)
         note = table.get("null_note")
@@ -48,6 +53,16 @@ def slots() -> dict[str, Slot]:
             empty_slot=table.get("empty_slot", "undefined"),
         )
     return result
+
+
+def check(of: Api) -> None:
+    """Refuses functions without a slot in headers and supplement.h, and numbers that are not error codes."""
+    errors = {of.constants[name] for name in of.families[ERRORS].names}
+    for name, slot in slots().items():
+        if name not in of.slots:
+            wrong(FILE, name, f"is not a slot of cl_icd_dispatch{nearest(name, list(of.slots))}")
+        if slot.null is not None and slot.null not in errors:
+            wrong(FILE, name, f"has null = {slot.null}, which is not an error code of the OpenCL-Headers")
 
 
 # The version of OpenCL that brought the slots from each number on; members of cl_icd_dispatch are only ever appended.

@@ -1,28 +1,43 @@
-"""Proper calls of each function (calls.toml), and calls that are improper in one thing (rules.toml).
+"""Makes the proper calls of the contract (harness/api/contract), and those that are improper in one thing.
 
 call = calls.prepare(objects, "clCreateBuffer", {"size": "0"})
-call.make()                                         # -30: through the table of the object, as a loader does
+call.make()     # CL_INVALID_BUFFER_SIZE, through the table of the object, as a loader does
 """
 
 from __future__ import annotations
 
 import functools
-import re
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.api import contract
+from harness.api.codes import CL, Code, constant
+from harness.api.contract.calls import optional, recipes
+from harness.api.contract.entries import NUMBER
+from harness.api.contract.queries import Query
+from harness.api.contract.rules import Rule, rules
 from harness.api.model import Function, Parameter, api
-from harness.check.icd.objects import IcdObjects
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.values import Buffer, Callback, Value
-from harness.tomlfile import only_keys, read, wrong
+from harness.sandbox import Unsupported
 
-CALLS, RULES = contract.FOLDER / "calls.toml", contract.FOLDER / "rules.toml"
-INVALID_OPERATION = -59
-NUMBER = re.compile(r"-?(0x[0-9a-fA-F]+|\d+)")
+__all__ = [
+    "FOREIGN_PROGRAMS",
+    "INVALID",
+    "Call",
+    "Rule",
+    "lacks",
+    "optional",
+    "prepare",
+    "recipes",
+    "refusals",
+    "require_answer",
+    "rules",
+    "words_of",
+]
 
-# What the text calls a handle that is no object of its class.
+# What the text calls a handle that is not an object of its class.
 INVALID = {
     "cl_platform_id": "CL_INVALID_PLATFORM",
     "cl_device_id": "CL_INVALID_DEVICE",
@@ -36,84 +51,54 @@ INVALID = {
 }
 
 
-@dataclass(frozen=True)
-class Rule:
-    """An improper call: the arguments that differ from the proper one, and the errors for it ("NULL" is one, too)."""
+# Calls whose bytes are not a program, so that they are refused.
+FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCreateProgramWithBuiltInKernels")
 
-    text: str
-    function: str
-    changed: Mapping[str, str]
-    errors: tuple[str, ...]
-    source: str
-
-    def __str__(self) -> str:
-        return self.text.partition(" -> ")[0].partition(" ")[2]
-
-
-@functools.cache
-def recipes() -> dict[str, list[str]]:
-    """The words of each function's proper call."""
-    data = read(CALLS)
-    only_keys(CALLS, "the head", data, ("needs", "call"))
-    found = {name: words.split() for name, words in data["call"].items()}
-    for name, words in found.items():
-        if name in api().functions and len(words) != len(api().functions[name].parameters):
-            wrong(CALLS, name, f"takes {len(api().functions[name].parameters)} arguments, not {len(words)}")
-    return {name: words for name, words in found.items() if name in api().functions}
+# How the names of queries begin that not every object has an answer to, and what it says then.
+_NOT_AVAILABLE = {
+    "CL_KERNEL_GLOBAL_WORK_SIZE": "CL_INVALID_VALUE",  # of a custom device or a built-in kernel only
+    "CL_KERNEL_ARG": "CL_KERNEL_ARG_INFO_NOT_AVAILABLE",
+    "CL_PROFILING": "CL_PROFILING_INFO_NOT_AVAILABLE",
+    "CL_QUEUE_SIZE": "CL_INVALID_COMMAND_QUEUE",  # of a queue on the device only
+    "CL_PROGRAM_IL": "CL_INVALID_VALUE",
+}
 
 
-@functools.cache
-def optional(function: str) -> bool:
-    """Whether a platform may do without what the function is for, and say CL_INVALID_OPERATION."""
-    return any(part in function for parts in read(CALLS)["needs"].values() for part in parts)
+# What a platform without an optional function answers to its proper call, and to a program of no intermediate language.
+_LACKING = (
+    "CL_INVALID_OPERATION",
+    "CL_INVALID_VALUE",
+    "CL_DEVICE_PARTITION_FAILED",
+    "CL_INVALID_DEVICE",
+    "CL_INVALID_PROGRAM",
+)
 
 
-@functools.cache
-def rules() -> tuple[Rule, ...]:
-    """All rules whose functions these headers have."""
-    found = []
-    for section, table in read(RULES).items():
-        only_keys(RULES, section, table, ("source", "rules"))
-        found += [_rule(text, table["source"]) for text in table["rules"]]
-    return tuple(rule for rule in found if rule.function in api().functions)
+def lacks(function: str, error: int) -> bool:
+    """Whether the error to the proper call of a function says that the platform may do without it, and does."""
+    return optional(function) and str(Code(error)) in _LACKING
 
 
-def _rule(text: str, source: str) -> Rule:
-    call, arrow, errors = text.partition(" -> ")
-    function, *changes = call.split(" ")
-    if not arrow or (function not in recipes() and function in api().functions):
-        wrong(RULES, text, "is no rule: FUNCTION PARAMETER=WORD -> ERROR")
-    changed = dict(change.split("=", 1) for change in changes)
-    if function in api().functions:
-        known = {p.name for p in api().functions[function].parameters}
-        if strange := changed.keys() - known:
-            wrong(RULES, text, f"{function} has no parameter {min(strange)}")
-    return Rule(text, function, changed, tuple(errors.split("|")), source)
+def require_answer(query: Query, error: int) -> None:
+    """Makes the attempt `unsupported` where the object may do without an answer to the query, and says so."""
+    if any(query.name.startswith(start) and error == constant(code) for start, code in _NOT_AVAILABLE.items()):
+        raise Unsupported("loader", f"{query} answered {error}: there is nothing to tell", query.name)
 
 
 def refusals(function: str, *errors: int) -> set[int]:
     """The errors, and what a platform may say that does not have what the function is for."""
-    return set(errors) | ({INVALID_OPERATION} if optional(function) else set())
+    return set(errors) | ({CL.INVALID_OPERATION} if optional(function) else set())
 
 
 def words_of(function: str, changed: Mapping[str, str]) -> list[str]:
     """One word for each argument."""
     names = [p.name for p in api().functions[function].parameters]
-    return [changed.get(name, word) for name, word in zip(names, recipes()[function], strict=True)]
+    return [changed.get(name, word) for name, word in zip(names, recipes()[function].words, strict=True)]
 
 
-def constant(word: str) -> int:
+def _constant(word: str) -> int:
     """A number, or CL_NAME|CL_NAME."""
-    if NUMBER.fullmatch(word):
-        return int(word, 0)
-    value = 0
-    for name in word.split("|"):
-        value |= api().constant(name)
-    return value
-
-
-def is_constant(word: str) -> bool:
-    return bool(NUMBER.fullmatch(word)) or word.startswith("CL_")
+    return int(word, 0) if NUMBER.fullmatch(word) else functools.reduce(operator.or_, map(constant, word.split("|")))
 
 
 @dataclass
@@ -137,7 +122,7 @@ class Call:
         result = self.objects.session.call(self.function.name, *self.arguments)
         code = self.errcode
         self.result = result
-        return code.i32() if code is not None else result
+        return code.code() if code is not None else result
 
 
 def prepare(objects: IcdObjects, function: str, changed: Mapping[str, str] | None = None) -> Call:
@@ -165,14 +150,14 @@ def _value(objects: IcdObjects, word: str) -> Any:
     kind, _, rest = word.partition(":")
     if word == "-":
         return None
-    if is_constant(word):
-        return constant(word)
+    if NUMBER.fullmatch(word) or word.startswith("CL_"):
+        return _constant(word)
     if word.startswith("?"):
         return session.buffer(int(word[1:]))
     if kind == "s":
         return rest.replace("+", " ")
     if kind == "u":
-        return session.data(b"".join((constant(part) & 0xFFFFFFFF).to_bytes(4, "little") for part in rest.split(",")))
+        return session.data(b"".join((_constant(part) & 0xFFFFFFFF).to_bytes(4, "little") for part in rest.split(",")))
     if kind == "p":
         value = _value(objects, rest)
         return session.words([session.data(value.encode() + b"\0") if isinstance(value, str) else value])

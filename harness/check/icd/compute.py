@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import Session
 from harness.probe.values import Buffer, Value, pack
 from harness.sandbox import Unsupported
@@ -188,7 +188,7 @@ class Compute:
     def run(
         self, queue: Value, kernel: Value, size: list[int], group: list[int] | None, after: Sequence[Value] = ()
     ) -> Value:
-        """Enqueues a kernel behind events; gives its own."""
+        """Enqueues a kernel after events; gives its own."""
         waits = list(after) or None
         return self.objects.given_by(
             "clEnqueueNDRangeKernel", queue, kernel, len(size), None, size, group, len(after), waits

@@ -8,38 +8,31 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from harness.api.codes import CL
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
 from harness.probe.convenience import CallFailed
 from harness.probe.extensions import (
-    DEVICE_MEMORY_TYPES,
-    DEVICE_SEMAPHORE_TYPES,
-    DMA_BUF,
-    MEM_DEVICE_HANDLE_LIST,
-    OPAQUE_FD,
-    SEMAPHORE_DEVICE_HANDLE_LIST,
-    SEMAPHORE_TYPE,
-    SEMAPHORE_TYPE_BINARY,
     function_of,
 )
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import CommandError
 from harness.probe.values import Buffer, Value, pack
 from harness.probe.verdicts import Hung
 from harness.sandbox import Unsupported
 
-DEVICE_UUID, UUID_SIZE = 0x106A, 16  # CL_DEVICE_UUID_KHR
-VULKAN_TYPES = {OPAQUE_FD: 0x1, DMA_BUF: 0x200}  # VkExternalMemoryHandleTypeFlagBits
+UUID_SIZE = 16
+VULKAN_TYPES = {
+    CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR: 0x1,
+    CL.EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR: 0x200,
+}  # VkExternalMemoryHandleTypeFlagBits
 SIZE = 4096  # of the memory that is shared, in bytes
-COMPLETE = 0
 STATUS, TYPE = "CL_EVENT_COMMAND_EXECUTION_STATUS", "CL_EVENT_COMMAND_TYPE"
-OUT_OF_ORDER = 1  # CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
-EXTENSIONS_WITH_VERSION = 0x1060
-INVALID_PROPERTY = -64
 UNKNOWN = (0, 0, 0)  # a revision that the vendor does not tell
 
 
@@ -55,8 +48,8 @@ class Use:
         listed = session.GetPlatformInfo(platform, "CL_PLATFORM_EXTENSIONS").split()
         own = [device for device in self.devices if extension in self.extensions(device)]
         self.advertised = bool(own) or extension in listed
-        types = {"cl_khr_external_memory": DEVICE_MEMORY_TYPES}.get(extension)
-        types = DEVICE_SEMAPHORE_TYPES if "semaphore" in extension else types
+        types = {"cl_khr_external_memory": CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR}.get(extension)
+        types = CL.DEVICE_SEMAPHORE_TYPES_KHR if "semaphore" in extension else types
         self.able = [
             device for device in own if types is None or self.types(device, types) or self._lacks(device, types)
         ]
@@ -67,7 +60,7 @@ class Use:
     def _lacks(self, device: Value, types: int) -> bool:
         """Whether a device with semaphores does not know the query of their types, which is another check's affair."""
         unknown = self.answer("clGetDeviceInfo", device, types)[0] != 0
-        return unknown and types == DEVICE_SEMAPHORE_TYPES
+        return unknown and types == CL.DEVICE_SEMAPHORE_TYPES_KHR
 
     def answer(self, function: str, handle: Value, query: int) -> tuple[int, bytes]:
         """The error of a query, and the answer where there is none."""
@@ -93,7 +86,7 @@ class Use:
     def revision(self, extension: str = "") -> tuple[int, int, int]:
         """What the devices tell of the extension's revision; UNKNOWN where they do not."""
         for device in self.able or self.devices:
-            _, listed = self.answer("clGetDeviceInfo", device, EXTENSIONS_WITH_VERSION)
+            _, listed = self.answer("clGetDeviceInfo", device, CL.DEVICE_EXTENSIONS_WITH_VERSION)
             for at in range(0, len(listed), 68):
                 name = listed[at + 4 : at + 68].split(b"\0")[0].decode(errors="replace")
                 if name == (extension or self.extension):
@@ -142,7 +135,7 @@ class Use:
         code = self.session.buffer(4)
         made = self.call(function, *arguments, code)
         assert isinstance(made, Value)
-        error = code.i32()
+        error = code.code()
         if bool(error) == bool(made):
             raise CallFailed(f"{function} answered {made:#x} with the error {error}")
         return error, made
@@ -174,7 +167,7 @@ class Use:
     def user_event(self, context: Value) -> Value:
         return self.must_make("clCreateUserEvent", context)
 
-    def set_event(self, event: Value, status: int = COMPLETE) -> None:
+    def set_event(self, event: Value, status: int = CL.COMPLETE) -> None:
         self.good("clSetUserEventStatus", event, status)
 
     def event(self, event: Value, query: str) -> int:
@@ -216,7 +209,7 @@ def uses(session: IcdSession, extension: str, devices: int = 1) -> list[Use]:
 
 @contextlib.contextmanager
 def may_block(outcomes: list[str]) -> Iterator[None]:
-    """For calls that may wait, by the specification, for what they are to be ordered behind."""
+    """For calls that may wait, by the specification, for what they are to be ordered after."""
     try:
         yield
     except Hung:
@@ -246,11 +239,13 @@ class Memory:
         self.without_vulkan = self._ask_vulkan(use, device, kind)
         if self.without_vulkan:
             self._own = self.session.descriptor(f"memory {SIZE}")
-            self._file = os.open(f"/proc/{self.session.pid}/fd/{int(self._own)}", os.O_RDWR)
+            own = f"/proc/{self.session.pid}/fd/{int(self._own)}"
+            assert stat.S_ISREG(os.stat(own).st_mode), f"descriptor {int(self._own)} is not the memory any more"
+            self._file = os.open(own, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def _ask_vulkan(self, use: Use, device: Value, kind: int) -> str:
         """Makes the memory there; gives the reason why not."""
-        error, uuid = use.answer("clGetDeviceInfo", device, DEVICE_UUID)
+        error, uuid = use.answer("clGetDeviceInfo", device, CL.DEVICE_UUID_KHR)
         if error or len(uuid) != UUID_SIZE:
             return "the device has no UUID"
         try:
@@ -291,7 +286,11 @@ class Import:
         self.use = use
         self.kind = kind
         self.session = use.session
-        self.able = [device for device in use.able if kind in use.types(device, DEVICE_MEMORY_TYPES)]
+        self.able = [
+            device
+            for device in use.able
+            if kind in use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+        ]
         self.device = self.able[0]
         self.context = use.context([self.device])
         self.memory = Memory(use, self.device, kind)
@@ -351,7 +350,11 @@ def imports(session: IcdSession, kind: int, extension: str, devices: int = 1, mu
     found = []
     refused = []
     for use in uses(session, "cl_khr_external_memory"):
-        able = [device for device in use.able if kind in use.types(device, DEVICE_MEMORY_TYPES)]
+        able = [
+            device
+            for device in use.able
+            if kind in use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+        ]
         if len(able) < devices:
             continue
         made = Import(use, kind)
@@ -384,18 +387,20 @@ class Semaphores:
         self.devices = use.able[:devices]
         self.device = self.devices[0]
         self.context = use.context(self.devices)
-        self.binary = (SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY)
+        self.binary = (CL.SEMAPHORE_TYPE_KHR, CL.SEMAPHORE_TYPE_BINARY_KHR)
 
     @property
     def list_name(self) -> int:
         """The name of device lists: until revision 0.9.0 that of memory."""
         revision = self.use.revision("cl_khr_semaphore")
         if revision == UNKNOWN:
-            newer, made = self.create(*self.binary, SEMAPHORE_DEVICE_HANDLE_LIST, self.device, 0)
+            newer, made = self.create(*self.binary, CL.SEMAPHORE_DEVICE_HANDLE_LIST_KHR, self.device, 0)
             if made:
                 self.use.good("clReleaseSemaphoreKHR", made)
-            return MEM_DEVICE_HANDLE_LIST if newer == INVALID_PROPERTY else SEMAPHORE_DEVICE_HANDLE_LIST
-        return SEMAPHORE_DEVICE_HANDLE_LIST if revision > (0, 9, 0) else MEM_DEVICE_HANDLE_LIST
+            return (
+                CL.MEM_DEVICE_HANDLE_LIST_KHR if newer == CL.INVALID_PROPERTY else CL.SEMAPHORE_DEVICE_HANDLE_LIST_KHR
+            )
+        return CL.SEMAPHORE_DEVICE_HANDLE_LIST_KHR if revision > (0, 9, 0) else CL.MEM_DEVICE_HANDLE_LIST_KHR
 
     def of(self, device: Value) -> list[Any]:
         """The properties that a semaphore of a device needs."""
@@ -432,7 +437,7 @@ class Semaphores:
         return self.use.answer("clGetSemaphoreInfoKHR", semaphore, name)
 
     def payload(self, semaphore: Value) -> int:
-        error, value = self.query(semaphore, 0x203C)  # CL_SEMAPHORE_PAYLOAD_KHR
+        error, value = self.query(semaphore, CL.SEMAPHORE_PAYLOAD_KHR)
         if error or len(value) != 8:
             raise CallFailed(f"the query of the payload answered {error} and {len(value)} bytes, expected 8")
         return int.from_bytes(value, "little")

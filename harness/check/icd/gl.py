@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from harness.api.codes import CL
 from harness.api.model import api
 from harness.build import ROOT, build
-from harness.check.icd.advertised import extensions
-from harness.check.icd.objects import IcdObjects
 from harness.probe.convenience import CallFailed
+from harness.probe.extensions import extensions
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import Session
 from harness.probe.values import Value
@@ -213,7 +214,7 @@ class Sharing:
             chosen = devices or [self.device]
             made = self.session.call("clCreateContext", listed, len(chosen), chosen, None, None, code)
         assert isinstance(made, Value)
-        return code.i32(), made
+        return code.code(), made
 
     def type_of_devices(self) -> int:
         """A type of which all devices share. `unsupported` where there is none."""
@@ -259,7 +260,7 @@ class Sharing:
         code = self.session.buffer(4)
         made = self.call(function, self.tied.context if context is None else context, *arguments, code)
         assert isinstance(made, Value)
-        return code.i32(), made
+        return code.code(), made
 
     def made(self, function: str, *arguments: Any, context: Value | None = None) -> Value:
         """The same, for what has to work."""
@@ -269,13 +270,10 @@ class Sharing:
         return made
 
     def buffer(self, name: str = "plain") -> Value:
-        return self.made("clCreateFromGLBuffer", READ_WRITE, self.world["buffer", name])
+        return self.made("clCreateFromGLBuffer", CL.MEM_READ_WRITE, self.world["buffer", name])
 
     def texture(self, name: str = "plain", target: int = 0x0DE1, level: int = 0) -> Value:
-        return self.made("clCreateFromGLTexture", READ_WRITE, target, level, self.world["texture", name])
-
-
-READ_WRITE = 1  # CL_MEM_READ_WRITE
+        return self.made("clCreateFromGLTexture", CL.MEM_READ_WRITE, target, level, self.world["texture", name])
 
 
 def sharing(session: Session, *wanted: str) -> Iterator[Sharing]:

@@ -7,27 +7,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.calllog.reader import CallLog
-from harness.check.layer_schemes import LEGACY, use_layers
+from harness.check.layer_schemes import use_layers
 from harness.probe import Session
 from harness.probe.convenience import CallFailed
 from harness.sandbox import MockLayer, Sandbox, Unsupported
-from harness.subject.layer import INIT, INIT_WITH_PROPERTIES, Layer
+from harness.subject.layer import INIT, INIT_WITH_PROPERTIES, LEGACY, Layer
 from harness.subject.loader import Loader
 
 
 def use_layer(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer]) -> str:
-    """Sets the sandbox up so that calls go through `layers` in this order; gives the init function that is called.
-
-    A layer that has the older init function only is used in the older scheme.
-    """
+    """Sets the sandbox up so that calls go through `layers` in this order; gives the init function that is called."""
     loader.require("OPENCL_LAYERS")
     tested = next((layer for layer in layers if isinstance(layer, Layer)), None)
     init = INIT_WITH_PROPERTIES if loader.has("initialises layers with properties") else INIT
-    if tested is not None and init == INIT_WITH_PROPERTIES and not tested.has(init):
-        sandbox.env[LEGACY] = "1"
-        init = INIT
-    if tested is not None and not tested.has(init):
-        raise Unsupported("loader", f"this layer does not export {init}, which the loader {loader} calls", init)
+    if tested is not None:
+        init = tested.use_scheme(loader, sandbox)
     use_layers(sandbox, [str(layer) for layer in layers])
     return init
 
@@ -44,7 +38,7 @@ def start(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
 
 
 def without(log: CallLog, *names: str) -> CallLog:
-    """A log without the events of the layers of these names, in front of or behind which the call is the same."""
+    """A log without the events of the layers of these names, before or after which the call is the same."""
     return CallLog([event for event in log if event.who not in names], log.dropped, log.torn)
 
 

@@ -88,14 +88,14 @@ class Comparison:
         if parameter.kind == "callback" or parameter.name == "user_data":
             return self._hidden(parameter.name, had, want, bool(had) == bool(want), seen)
         if parameter.kind in _COPIED and had and want and had != want and content:
-            words = seen.get(parameter.name, [])[: len(content) // 8]  # behind the copy there may be anything
+            words = seen.get(parameter.name, [])[: len(content) // 8]  # past the copy there may be anything
             same = pack(int(word, 16) for word in words) == content[: 8 * len(words)]
             return self._hidden(parameter.name, had, want, bool(words) and same, seen)
         return had
 
     @staticmethod
     def _hidden(name: str, had: int, want: int, same: bool, seen: dict[str, list[str]]) -> int:
-        """What was sent, where another pointer is as good; what lies behind that one is nobody's business."""
+        """What was sent, where another pointer is as good; what it points to is nobody's business."""
         if not same or had == want:
             return had
         seen.pop(name, None)

@@ -74,7 +74,7 @@ def _work(cl: Session, objects: Objects) -> list[object]:
 
 
 def vendors_calls(log: CallLog, vendors: str) -> list[tuple[str, str, int | None]]:
-    """The functions that each vendor was called by, and their results where those are no addresses."""
+    """The functions that each vendor was called by, and their results where those are not addresses."""
     results = {"signed", "unsigned"}
     functions = api().functions
     return [

@@ -1,12 +1,11 @@
-"""clIcdGetPlatformIDsKHR of a vendor's ICD: counts, lists, and what is no proper call (DISC-ACC)."""
+"""clIcdGetPlatformIDsKHR of a vendor's ICD: counts, lists, and improper calls (DISC-ACC)."""
 
 from __future__ import annotations
 
 import pytest
 
-from harness.check import CANARY, ENUMERATE, PLATFORM_NOT_FOUND, Icd, Loader, Sandbox, Unsupported, requirement
+from harness.check import CANARY, CL, ENUMERATE, Icd, Loader, Sandbox, Unsupported, requirement
 
-INVALID_VALUE = -30
 THREADS = 16
 
 
@@ -16,7 +15,7 @@ def test_count_of_platforms_comes_with_success_and_stays_the_same(icd: Icd, sand
     with icd.open(sandbox) as session:
         counts = [session.buffer(4, 0) for _ in range(3)]
         results = [session.enumerate(0, None, count) for count in counts]
-        assert results[0] in (0, PLATFORM_NOT_FOUND)
+        assert results[0] in (0, CL.PLATFORM_NOT_FOUND_KHR)
         assert (results[0] == 0) == (counts[0].u32() > 0)
         assert len(set(results)) == 1
         assert len({count.u32() for count in counts}) == 1
@@ -50,7 +49,7 @@ def test_room_for_fewer_platforms_lists_the_first_ones(icd: Icd, sandbox: Sandbo
 
 @requirement("DISC-ACC-023")
 def test_room_for_more_platforms_leaves_the_rest_untouched(icd: Icd, sandbox: Sandbox) -> None:
-    """With room for more platforms than there are, what lies behind the last one stays as it is."""
+    """With room for more platforms than there are, what lies past the last one stays as it is."""
     with icd.open(sandbox) as session:
         platforms = session.some_platforms()
         listed, count = session.buffer(8 * len(platforms) + 24), session.buffer(4, 0)
@@ -68,7 +67,7 @@ def test_enumeration_without_output_or_entries_is_invalid_value(icd: Icd, sandbo
         session.some_platforms()
         listed = None if call == "no output" else session.buffer(8)
         count = session.buffer(4) if call.endswith("count") else None
-        assert session.enumerate(0, listed, count) == INVALID_VALUE
+        assert session.enumerate(0, listed, count) == CL.INVALID_VALUE
         assert listed is None or listed.bytes() == bytes([CANARY]) * 8
 
 
@@ -81,7 +80,7 @@ def test_first_enumeration_in_16_threads_gives_each_the_same_count(icd: Icd, san
         counts = [session.buffer(4, 0) for _ in range(THREADS)]
         asked = [session.in_thread(i, ENUMERATE, 0, None, c, address=address) for i, c in enumerate(counts)]
         assert session.go() == THREADS
-        assert {later.result() for later in asked} in ({0}, {PLATFORM_NOT_FOUND})
+        assert {later.result() for later in asked} in ({0}, {CL.PLATFORM_NOT_FOUND_KHR})
         assert len({count.u32() for count in counts}) == 1
 
 

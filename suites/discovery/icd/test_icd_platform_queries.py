@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import CANARY, Icd, IcdSession, Sandbox, Unsupported, Value, api, requirement
+from harness.check import CANARY, CL, Icd, IcdSession, Sandbox, Unsupported, Value, api, requirement
 
-INVALID_VALUE = -30
-UNLOADABLE = 0x0921  # CL_PLATFORM_UNLOADABLE_KHR, which older headers do not have
 STRINGS = [
     pytest.param("CL_PLATFORM_EXTENSIONS", marks=pytest.mark.requirement("DISC-ACC-025")),
     pytest.param("CL_PLATFORM_ICD_SUFFIX_KHR", marks=pytest.mark.requirement("DISC-ACC-026")),
@@ -17,7 +15,7 @@ STRINGS = [
 def size_of(session: IcdSession, platform: Value, query: str) -> int:
     """Bytes of an answer."""
     size = session.buffer(8, 0)
-    assert session.call("clGetPlatformInfo", platform, api().constant(query), 0, None, size) == 0
+    assert session.call("clGetPlatformInfo", platform, api().constant(query), 0, None, size) == CL.SUCCESS
     assert 0 < size.u64() < 1 << 20
     return size.u64()
 
@@ -54,26 +52,29 @@ def test_suffix_is_not_empty_and_has_no_spaces(icd: Icd, sandbox: Sandbox) -> No
 
 @pytest.mark.parametrize("query", STRINGS)
 def test_string_fits_memory_of_exactly_its_size(icd: Icd, sandbox: Sandbox, query: str) -> None:
-    """Memory of the told size is enough; the string ends with its only zero byte, and its size is told with it."""
+    """Memory of the reported size is enough; the string ends with its only zero byte, and its size comes with it."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
             session.platform = platform
             needed = size_of(session, platform, query)
             text, size = session.buffer(needed), session.buffer(8, 0)
-            assert session.call("clGetPlatformInfo", platform, api().constant(query), needed, text, size) == 0
+            assert session.call("clGetPlatformInfo", platform, api().constant(query), needed, text, size) == CL.SUCCESS
             assert text.bytes().find(b"\0") == needed - 1
             assert size.u64() == needed
 
 
 @pytest.mark.parametrize("query", STRINGS)
 def test_string_in_larger_memory_leaves_the_rest_untouched(icd: Icd, sandbox: Sandbox, query: str) -> None:
-    """Of larger memory nothing behind the string is written."""
+    """Of larger memory nothing past the string is written."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
             session.platform = platform
             needed = size_of(session, platform, query)
             text = session.buffer(needed + 40)
-            assert session.call("clGetPlatformInfo", platform, api().constant(query), needed + 40, text, None) == 0
+            assert (
+                session.call("clGetPlatformInfo", platform, api().constant(query), needed + 40, text, None)
+                == CL.SUCCESS
+            )
             assert text[needed:] == bytes([CANARY]) * 40
 
 
@@ -87,7 +88,7 @@ def test_string_in_too_little_memory_is_invalid_value(icd: Icd, sandbox: Sandbox
             for room in sorted({0, 1, needed - 1} - {needed}):
                 text = session.buffer(max(room, 1))
                 result = session.call("clGetPlatformInfo", platform, api().constant(query), room, text, None)
-                assert result == INVALID_VALUE, room
+                assert result == CL.INVALID_VALUE, room
 
 
 @requirement("DISC-ACC-026")
@@ -117,8 +118,8 @@ def test_unloadable_platform_answers_with_a_cl_bool(icd: Icd, sandbox: Sandbox) 
             if "cl_khr_icd_unloadable" in session.GetPlatformInfo(platform, "CL_PLATFORM_EXTENSIONS").split():
                 asked += 1
                 value, size = session.buffer(4), session.buffer(8, 0)
-                constant = UNLOADABLE
-                assert session.call("clGetPlatformInfo", platform, constant, 4, value, size) == 0
+                constant = CL.PLATFORM_UNLOADABLE_KHR
+                assert session.call("clGetPlatformInfo", platform, constant, 4, value, size) == CL.SUCCESS
                 assert size.u64() == 4
                 assert value.u32() in (0, 1)
         if not asked:

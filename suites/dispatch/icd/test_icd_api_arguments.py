@@ -6,6 +6,7 @@ import pytest
 
 from harness.check import (
     ARGUMENT_INFORMATION,
+    CL,
     KERNEL_OF_ARGUMENTS,
     KERNELS,
     Icd,
@@ -16,10 +17,6 @@ from harness.check import (
     calls,
     requirement,
 )
-
-FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCreateProgramWithBuiltInKernels")
-# A platform without these, and a program that was not made of an intermediate language, may say so.
-REFUSED = (-59, -30, -18, -33, -44)
 
 
 @requirement("API-ARG-001")
@@ -32,7 +29,7 @@ def test_improper_argument_is_refused_with_its_error(icd: Icd, sandbox: Sandbox,
         call = calls.prepare(objects, function, rule.changed)
         error = call.make()
         wanted = calls.refusals(function, *codes)
-        assert error in wanted, f"answered {error}, expected {' or '.join(rule.errors)} ({codes[0]})"
+        assert error in wanted, f"answered {error}, expected {' or '.join(rule.errors)}"
         assert call.errcode is None or 0 in wanted or call.result == 0, f"gave an object beside the error {error}"
 
     with icd.attempts(sandbox) as attempts:
@@ -42,7 +39,7 @@ def test_improper_argument_is_refused_with_its_error(icd: Icd, sandbox: Sandbox,
 
 
 @requirement("API-ARG-002")
-@pytest.mark.parametrize("function", [name for name in calls.recipes() if name not in FOREIGN_PROGRAMS])
+@pytest.mark.parametrize("function", [name for name in calls.recipes() if name not in calls.FOREIGN_PROGRAMS])
 def test_proper_call_succeeds(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The same call without anything improper succeeds: the positive control of all of these."""
 
@@ -51,12 +48,12 @@ def test_proper_call_succeeds(icd: Icd, sandbox: Sandbox, function: str) -> None
             assert objects.named("svm")
             return
         error = calls.prepare(objects, function).make()
-        if calls.optional(function) and error in REFUSED:
+        if calls.lacks(function, error):
             raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
-        assert error == 0, f"answered {error}, expected CL_SUCCESS"
+        assert error == CL.SUCCESS, f"answered {error}, expected CL_SUCCESS"
 
     with icd.attempts(sandbox) as attempts:
-        attempts.check(f"{function} {' '.join(calls.recipes()[function])}", check)
+        attempts.check(f"{function} {' '.join(calls.recipes()[function].words)}", check)
 
 
 @requirement("API-ARG-002")
@@ -75,4 +72,4 @@ def test_argument_information_is_available_where_it_was_asked_for(icd: Icd, sand
         for options in ("", ARGUMENT_INFORMATION):
             program = objects.with_source(source)
             error = session.call("clBuildProgram", program, 0, None, options, None, None)
-            assert error == 0, f"options {options!r}; the build log: {objects.build_log(program)}"
+            assert error == CL.SUCCESS, f"options {options!r}; the build log: {objects.build_log(program)}"

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from harness.check import (
+    CL,
     Callback,
     Icd,
     IcdObjects,
@@ -20,8 +21,7 @@ from harness.check import (
     requirement,
 )
 
-INVALID_EVENT, INVALID_OPERATION, EXEC_STATUS_ERROR, PROFILING_INFO_NOT_AVAILABLE = -58, -59, -14, -7
-COMPLETE, SUBMITTED, QUEUED, FAILED = 0, 2, 3, -5
+FAILED = CL.OUT_OF_RESOURCES  # any error
 NOTIFY = "clSetEventCallback.pfn_notify"
 WITH_EVENT = [
     function
@@ -35,7 +35,7 @@ WITH_EVENT = [
 
 def about(session: Session, event: Value, query: str) -> int:
     answer = session.buffer(8, 0)
-    assert session.call("clGetEventInfo", event, api().constant(query), 8, answer, None) == 0
+    assert session.call("clGetEventInfo", event, api().constant(query), 8, answer, None) == CL.SUCCESS
     return answer.i32()
 
 
@@ -64,20 +64,20 @@ def test_status_of_a_user_event_is_submitted_until_it_is_set(icd: Icd, sandbox: 
     """A user event is submitted until its status is set, which can be done once."""
     with icd.open(sandbox) as session:
         event = platform_of(session).event
-        assert status(session, event) == SUBMITTED
+        assert status(session, event) == CL.SUBMITTED
         assert about(session, event, "CL_EVENT_COMMAND_TYPE") == api().constant("CL_COMMAND_USER")
-        assert session.call("clSetUserEventStatus", event, COMPLETE) == 0
-        assert status(session, event) == COMPLETE
-        assert session.call("clSetUserEventStatus", event, COMPLETE) == INVALID_OPERATION
-        assert session.call("clSetUserEventStatus", event, FAILED) == INVALID_OPERATION
-        assert status(session, event) == COMPLETE
+        assert session.call("clSetUserEventStatus", event, CL.COMPLETE) == CL.SUCCESS
+        assert status(session, event) == CL.COMPLETE
+        assert session.call("clSetUserEventStatus", event, CL.COMPLETE) == CL.INVALID_OPERATION
+        assert session.call("clSetUserEventStatus", event, FAILED) == CL.INVALID_OPERATION
+        assert status(session, event) == CL.COMPLETE
 
 
 @requirement("API-EVT-001")
 def test_status_of_a_command_cannot_be_set(icd: Icd, sandbox: Sandbox) -> None:
     """clSetUserEventStatus of the event of a command is CL_INVALID_EVENT."""
     with icd.open(sandbox) as session:
-        assert session.call("clSetUserEventStatus", platform_of(session).named("done"), COMPLETE) == INVALID_EVENT
+        assert session.call("clSetUserEventStatus", platform_of(session).named("done"), CL.COMPLETE) == CL.INVALID_EVENT
 
 
 @requirement("API-EVT-002")
@@ -91,10 +91,10 @@ def test_event_of_each_command_names_it_and_completes(icd: Icd, sandbox: Sandbox
         call = calls.prepare(objects, function)
         call.arguments[[p.name for p in call.function.parameters].index("event")] = event
         error = call.make()
-        assert error == 0, f"answered {error}, expected CL_SUCCESS"
-        assert session.call("clFinish", objects.queue) == 0
+        assert error == CL.SUCCESS, f"answered {error}, expected CL_SUCCESS"
+        assert session.call("clFinish", objects.queue) == CL.SUCCESS
         had = status(session, event.handle())
-        assert had == COMPLETE, f"the status is {had} when the queue is finished, expected CL_COMPLETE"
+        assert had == CL.COMPLETE, f"the status is {had} when the queue is finished, expected CL_COMPLETE"
         kind, wanted = about(session, event.handle(), "CL_EVENT_COMMAND_TYPE"), api().constant(command_type(function))
         assert kind == wanted, f"the type of the command is {kind:#x}, expected {command_type(function)} ({wanted:#x})"
 
@@ -111,11 +111,11 @@ def test_command_waits_for_a_user_event(icd: Icd, sandbox: Sandbox) -> None:
         waiting = objects.given_by(
             "clEnqueueWriteBuffer", objects.queue, objects.mem, 0, 0, 16, content, 1, [objects.event]
         )
-        assert session.call("clFlush", objects.queue) == 0
-        assert status(session, waiting) in (SUBMITTED, QUEUED)
-        assert session.call("clSetUserEventStatus", objects.event, COMPLETE) == 0
-        assert session.call("clWaitForEvents", 1, [waiting]) == 0
-        assert status(session, waiting) == COMPLETE
+        assert session.call("clFlush", objects.queue) == CL.SUCCESS
+        assert status(session, waiting) in (CL.SUBMITTED, CL.QUEUED)
+        assert session.call("clSetUserEventStatus", objects.event, CL.COMPLETE) == CL.SUCCESS
+        assert session.call("clWaitForEvents", 1, [waiting]) == CL.SUCCESS
+        assert status(session, waiting) == CL.COMPLETE
 
 
 @requirement("API-EVT-003")
@@ -127,25 +127,27 @@ def test_command_ends_with_the_error_that_it_waits_for(icd: Icd, sandbox: Sandbo
         waiting = objects.given_by(
             "clEnqueueWriteBuffer", objects.queue, objects.mem, 0, 0, 16, content, 1, [objects.event]
         )
-        assert session.call("clFlush", objects.queue) == 0
-        assert session.call("clSetUserEventStatus", objects.event, FAILED) == 0
+        assert session.call("clFlush", objects.queue) == CL.SUCCESS
+        assert session.call("clSetUserEventStatus", objects.event, FAILED) == CL.SUCCESS
         assert status(session, objects.event) == FAILED
-        assert session.call("clWaitForEvents", 1, [objects.event]) == EXEC_STATUS_ERROR
-        assert session.call("clWaitForEvents", 1, [waiting]) == EXEC_STATUS_ERROR
+        assert session.call("clWaitForEvents", 1, [objects.event]) == CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+        assert session.call("clWaitForEvents", 1, [waiting]) == CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
         assert status(session, waiting) < 0
 
 
 @requirement("API-EVT-004")
-@pytest.mark.parametrize("end", [COMPLETE, FAILED], ids=["complete", "failed"])
+@pytest.mark.parametrize("end", [CL.COMPLETE, FAILED], ids=["complete", "failed"])
 def test_callbacks_of_a_user_event_are_called_once_each(icd: Icd, sandbox: Sandbox, end: int) -> None:
     """Every callback of an event is called once, with its status or the error, and with its data."""
     with icd.open(sandbox) as session:
         event = platform_of(session).event
         for number in (1, 2):
-            assert session.call("clSetEventCallback", event, COMPLETE, Callback(NOTIFY), number) == 0
+            assert session.call("clSetEventCallback", event, CL.COMPLETE, Callback(NOTIFY), number) == CL.SUCCESS
         assert not called(sandbox)
-        assert session.call("clSetUserEventStatus", event, end) == 0
-        assert session.call("clWaitForEvents", 1, [event]) == (EXEC_STATUS_ERROR if end else 0)
+        assert session.call("clSetUserEventStatus", event, end) == CL.SUCCESS
+        assert session.call("clWaitForEvents", 1, [event]) == (
+            CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if end else 0
+        )
         wait_for_calls(session, sandbox, 2)
         assert session.quit() == 0
         assert sorted(called(sandbox)) == [(end, 1), (end, 2)]
@@ -156,11 +158,11 @@ def test_callback_of_a_command_that_has_ended_is_called_once(icd: Icd, sandbox: 
     """So is a callback that is set when the command has ended already."""
     with icd.open(sandbox) as session:
         event = platform_of(session).named("done")
-        assert session.call("clSetEventCallback", event, COMPLETE, Callback(NOTIFY), 7) == 0
-        assert session.call("clWaitForEvents", 1, [event]) == 0
+        assert session.call("clSetEventCallback", event, CL.COMPLETE, Callback(NOTIFY), 7) == CL.SUCCESS
+        assert session.call("clWaitForEvents", 1, [event]) == CL.SUCCESS
         wait_for_calls(session, sandbox, 1)
         assert session.quit() == 0
-        assert called(sandbox) == [(COMPLETE, 7)]
+        assert called(sandbox) == [(CL.COMPLETE, 7)]
 
 
 @requirement("API-EVT-005")
@@ -171,4 +173,4 @@ def test_profiling_without_information_is_not_available(icd: Icd, sandbox: Sandb
         event = platform_of(session).named(of)
         start = api().constant("CL_PROFILING_COMMAND_START")
         error = session.call("clGetEventProfilingInfo", event, start, 8, session.buffer(8), None)
-        assert error == PROFILING_INFO_NOT_AVAILABLE
+        assert error == CL.PROFILING_INFO_NOT_AVAILABLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import OBJECT_QUERIES, Callback, Icd, IcdObjects, IcdSession, Sandbox, Value, api, requirement
+from harness.check import CL, OBJECT_QUERIES, Callback, Icd, IcdObjects, IcdSession, Sandbox, Value, api, requirement
 
 COUNTED = [kind for kind, (_, query) in OBJECT_QUERIES.items() if query.endswith("REFERENCE_COUNT")]
 NAMES = {"cl_mem": "MemObject", "cl_command_queue": "CommandQueue"}
@@ -29,7 +29,7 @@ def change(session: IcdSession, how: str, kind: str, handle: Value) -> int:
 def count_of(session: IcdSession, kind: str, handle: Value) -> int:
     function, query = OBJECT_QUERIES[kind]
     answer = session.buffer(4)
-    assert session.call(function, handle, api().constant(query), 4, answer, None) == 0
+    assert session.call(function, handle, api().constant(query), 4, answer, None) == CL.SUCCESS
     return answer.u32()
 
 
@@ -63,7 +63,7 @@ def test_object_keeps_what_it_is_made_of(icd: Icd, sandbox: Sandbox, parent: str
         assert change(session, "Release", parent, above) == 0
         assert count_of(session, kind, child) >= 1
         if kind == "cl_command_queue":
-            assert session.call("clFinish", child) == 0
+            assert session.call("clFinish", child) == CL.SUCCESS
         assert change(session, "Release", kind, child) == 0
 
 
@@ -77,11 +77,11 @@ def test_sub_buffer_keeps_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
             "clCreateSubBuffer", objects.mem, 0, api().constant("CL_BUFFER_CREATE_TYPE_REGION"), region
         )
         content = session.data(bytes(range(16)))
-        assert session.call("clEnqueueWriteBuffer", objects.queue, part, 1, 0, 16, content, 0, None, None) == 0
+        assert session.call("clEnqueueWriteBuffer", objects.queue, part, 1, 0, 16, content, 0, None, None) == CL.SUCCESS
         assert change(session, "Release", "cl_mem", objects.mem) == 0
         assert count_of(session, "cl_mem", part) >= 1
         got = session.buffer(16)
-        assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, got, 0, None, None) == 0
+        assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, got, 0, None, None) == CL.SUCCESS
         assert change(session, "Release", "cl_mem", part) == 0
 
 
@@ -93,7 +93,7 @@ def test_queue_is_released_before_its_event(icd: Icd, sandbox: Sandbox) -> None:
         content = session.buffer(64)
         event = objects.given_by("clEnqueueWriteBuffer", objects.queue, objects.mem, 0, 0, 64, content, 0, None)
         assert change(session, "Release", "cl_command_queue", objects.queue) == 0
-        assert session.call("clWaitForEvents", 1, [event]) == 0
+        assert session.call("clWaitForEvents", 1, [event]) == CL.SUCCESS
         assert count_of(session, "cl_event", event) >= 1
         assert change(session, "Release", "cl_event", event) == 0
 
@@ -112,14 +112,17 @@ def test_release_in_any_order_ends_well(icd: Icd, sandbox: Sandbox, order: str) 
 
 @requirement("API-REF-003")
 def test_root_device_is_not_counted(icd: Icd, sandbox: Sandbox) -> None:
-    """Retaining and releasing a device that is no sub-device does nothing, however often."""
+    """Retaining and releasing a device that is not a sub-device does nothing, however often."""
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         objects.require_function("clRetainDevice", objects.version())
         for how in ("Release", "Release", "Retain", "Release", "Release"):
             assert change(session, how, "cl_device", objects.device) == 0, how
         answer = session.buffer(8)
-        assert session.call("clGetDeviceInfo", objects.device, api().constant("CL_DEVICE_TYPE"), 8, answer, None) == 0
+        assert (
+            session.call("clGetDeviceInfo", objects.device, api().constant("CL_DEVICE_TYPE"), 8, answer, None)
+            == CL.SUCCESS
+        )
 
 
 @requirement("API-REF-004")
@@ -130,7 +133,7 @@ def test_destructor_callbacks_are_called_in_reverse_order_once(icd: Icd, sandbox
         objects = platform_of(session)
         objects.require_function(name, objects.version())
         for number in (1, 2, 3):
-            assert session.call(name, objects.mem, Callback(f"{name}.pfn_notify"), number) == 0
+            assert session.call(name, objects.mem, Callback(f"{name}.pfn_notify"), number) == CL.SUCCESS
         assert change(session, "Retain", "cl_mem", objects.mem) == 0
         assert change(session, "Release", "cl_mem", objects.mem) == 0
         assert session.callbacks() == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from harness.check import Callback, CallbackArgument, Icd, IcdObjects, IcdSession, Sandbox, api, requirement
+from harness.check import CL, Callback, CallbackArgument, Icd, IcdObjects, IcdSession, Sandbox, api, requirement
 
 
 def platform_of(session: IcdSession) -> IcdObjects:
@@ -33,8 +33,8 @@ def test_event_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -
         address = session.entry(objects.event, "clGetEventInfo")
         query = api().constant("CL_EVENT_CONTEXT")
         asked = session.when(name, "clGetEventInfo", CallbackArgument(0), query, 8, answer, None, address=address)
-        assert session.call("clSetEventCallback", objects.event, 0, Callback(name), None) == 0
-        assert session.call("clSetUserEventStatus", objects.event, 0) == 0
+        assert session.call("clSetEventCallback", objects.event, 0, Callback(name), None) == CL.SUCCESS
+        assert session.call("clSetUserEventStatus", objects.event, 0) == CL.SUCCESS
         wait_for_call(session)
         assert handles(sandbox, name) == [objects.event]
         assert (asked.result(), answer.u64()) == (0, objects.context)
@@ -50,7 +50,7 @@ def test_program_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox)
         address = session.entry(program, "clGetProgramInfo")
         query = api().constant("CL_PROGRAM_CONTEXT")
         asked = session.when(name, "clGetProgramInfo", CallbackArgument(0), query, 8, answer, None, address=address)
-        assert session.call("clBuildProgram", program, 1, [objects.device], "", Callback(name), None) == 0
+        assert session.call("clBuildProgram", program, 1, [objects.device], "", Callback(name), None) == CL.SUCCESS
         wait_for_call(session)
         assert handles(sandbox, name) == [program]
         assert (asked.result(), answer.u64()) == (0, objects.context)
@@ -63,7 +63,7 @@ def test_memory_object_in_its_callback_is_the_applications(icd: Icd, sandbox: Sa
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         objects.require_function("clSetMemObjectDestructorCallback", objects.version())
-        assert session.call("clSetMemObjectDestructorCallback", objects.mem, Callback(name), None) == 0
-        assert session.call("clReleaseMemObject", objects.mem) == 0
+        assert session.call("clSetMemObjectDestructorCallback", objects.mem, Callback(name), None) == CL.SUCCESS
+        assert session.call("clReleaseMemObject", objects.mem) == CL.SUCCESS
         assert session.quit() == 0
         assert handles(sandbox, name) == [objects.mem]

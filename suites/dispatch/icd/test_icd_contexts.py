@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import ENUMERATE, Icd, IcdObjects, IcdSession, MockIcd, Sandbox, Value, api, requirement
+from harness.check import CL, ENUMERATE, Icd, IcdObjects, IcdSession, MockIcd, Sandbox, Value, api, requirement
 
-INVALID_PLATFORM, INVALID_DEVICE = -32, -33
 PLATFORM = api().constant("CL_CONTEXT_PLATFORM")
 
 
@@ -41,7 +40,7 @@ def test_context_of_another_vendors_device_is_invalid_device(icd: Icd, sandbox: 
         context = objects.session.call_at(
             address, "clCreateContext", [PLATFORM, objects.platform, 0], len(devices), devices, None, None, code
         )
-        assert (code.i32(), context) == (INVALID_DEVICE, 0)
+        assert (code.code(), context) == (CL.INVALID_DEVICE, 0)
 
     with icd.attempts(sandbox) as attempts:
         attempts.check(f"a device of another vendor, {which}", check)
@@ -60,7 +59,7 @@ def test_context_with_another_vendors_platform_is_invalid_platform(icd: Icd, san
         context = session.call_at(
             address, function, [PLATFORM, foreign(objects, vendor)[0], 0], *about, None, None, code
         )
-        assert (code.i32(), context) == (INVALID_PLATFORM, 0)
+        assert (code.code(), context) == (CL.INVALID_PLATFORM, 0)
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("the platform of another vendor", check)

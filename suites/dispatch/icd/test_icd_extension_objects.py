@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.check import Icd, IcdSession, Sandbox, Semaphores, Use, Value, extension, pack, requirement, uses
+from harness.check import CL, Icd, IcdSession, Sandbox, Semaphores, Use, Value, extension, pack, requirement, uses
 
 CREATE = "clCreateCommandBufferKHR"
-STATE, RECORDING = 0x1297, 0  # CL_COMMAND_BUFFER_STATE_KHR
 
 
 def first_word(session: IcdSession, made: Value, control: Value) -> str:
@@ -40,7 +39,10 @@ def test_command_buffer_begins_with_a_table(icd: Icd, sandbox: Sandbox, record: 
     with icd.open(sandbox) as session:
         for use in uses(session, "cl_khr_command_buffer"):
             context, _, made = command_buffer(use, use.able[0])
-            assert use.answer("clGetCommandBufferInfoKHR", made, STATE) == (0, pack([RECORDING], 4))
+            assert use.answer("clGetCommandBufferInfoKHR", made, CL.COMMAND_BUFFER_STATE_KHR) == (
+                0,
+                pack([CL.COMMAND_BUFFER_STATE_RECORDING_KHR], 4),
+            )
             outcomes.add(first_word(session, made, context))
     record(", ".join(sorted(outcomes)))
 
@@ -48,7 +50,9 @@ def test_command_buffer_begins_with_a_table(icd: Icd, sandbox: Sandbox, record: 
 def command_buffer(use: Use, device: Value) -> tuple[Value, Value, Value]:
     """A context of the device, a queue, and a command buffer for it."""
     context = use.context([device])
-    _, required = use.answer("clGetDeviceInfo", device, 0x12AA)  # the properties that its queues have to have
+    _, required = use.answer(
+        "clGetDeviceInfo", device, CL.DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR
+    )  # the properties that its queues have to have
     queue = use.queue(context, device, int.from_bytes(required, "little"))
     return context, queue, use.must_make(CREATE, 1, [queue], None)
 
@@ -66,7 +70,10 @@ def test_functions_serve_all_devices(icd: Icd, sandbox: Sandbox) -> None:
             session.platform = use.platform
             for device in use.able:
                 _, queue, made = command_buffer(use, device)
-                assert use.answer("clGetCommandBufferInfoKHR", made, STATE) == (0, pack([RECORDING], 4))
+                assert use.answer("clGetCommandBufferInfoKHR", made, CL.COMMAND_BUFFER_STATE_KHR) == (
+                    0,
+                    pack([CL.COMMAND_BUFFER_STATE_RECORDING_KHR], 4),
+                )
                 use.good("clFinalizeCommandBufferKHR", made)
-                assert use.call("clEnqueueCommandBufferKHR", 0, None, made, 0, None, None) == 0
+                assert use.call("clEnqueueCommandBufferKHR", 0, None, made, 0, None, None) == CL.SUCCESS
                 use.good("clFinish", queue)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.check import (
+    CL,
     FURTHER_OBJECTS,
     ICD2_FUNCTIONS,
     OBJECT_QUERIES,
-    TAG,
     TAGGED,
     Icd,
     IcdSession,
@@ -19,9 +19,8 @@ from harness.check import (
     requirement,
 )
 
-INVALID_PLATFORM = -32
 GET, SET = ICD2_FUNCTIONS
-DATA = 0x1001  # no address of anything: the vendor keeps it, and does not look behind it
+DATA = 0x1001  # no address of anything: the vendor keeps it, and does not look at what it points to
 
 
 def platforms_of(session: IcdSession) -> list[Value]:
@@ -43,7 +42,7 @@ def test_tags_in_the_table_come_with_both_functions(icd: Icd, sandbox: Sandbox) 
     """The table has the tag in both slots, and the library has both functions."""
     with icd.open(sandbox) as session:
         for platform in platforms_of(session):
-            assert [session.entry(platform, name) for name in TAGGED] == [TAG, TAG]
+            assert [session.entry(platform, name) for name in TAGGED] == [CL.ICD2_TAG_KHR, CL.ICD2_TAG_KHR]
         missing = [name for name in ICD2_FUNCTIONS if not session.query(name)]
         assert not missing
 
@@ -115,7 +114,7 @@ def test_dispatch_data_for_no_platform_is_invalid_platform(icd: Icd, sandbox: Sa
         assert platforms_of(session)
         address = session.query(SET)
         assert address
-        assert session.call_at(address, SET, None, Value(DATA, str(DATA))) == INVALID_PLATFORM
+        assert session.call_at(address, SET, None, Value(DATA, str(DATA))) == CL.INVALID_PLATFORM
 
 
 @requirement("DISP-ICD2-020")

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from harness.check import (
+    CL,
     FURTHER_OBJECTS,
     OBJECT_QUERIES,
     QUERIED_OBJECTS,
-    TAG,
     TAGGED,
     Icd,
     IcdSession,
@@ -32,7 +32,7 @@ def answers(session: IcdSession, handle: Value, kind: str) -> int:
     """What the object's own table has for a query that each object of its class answers: the result, 0 for success."""
     function, query = OBJECT_QUERIES[kind]
     entry = session.entry(handle, function)
-    if not entry and any(session.entry(handle, name) == TAG for name in TAGGED):
+    if not entry and any(session.entry(handle, name) == CL.ICD2_TAG_KHR for name in TAGGED):
         return 0  # ICD 2: the loader has a table of its own
     size = session.buffer(8, 0)
     return session.call_at(entry, function, handle, api().constant(query), 0, None, size)
@@ -74,7 +74,10 @@ def test_object_that_a_query_answers_begins_with_a_table(
         for platform in session.some_platforms():
             objects = session.objects(platform)
             answer = session.buffer(8, 0)
-            assert session.call(OBJECT_QUERIES[source][0], objects[source], api().constant(query), 8, answer, None) == 0
+            assert (
+                session.call(OBJECT_QUERIES[source][0], objects[source], api().constant(query), 8, answer, None)
+                == CL.SUCCESS
+            )
             assert session.table(answer.handle())
             assert answers(session, answer.handle(), kind) == 0
 

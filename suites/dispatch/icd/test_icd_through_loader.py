@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from harness.check import (
+    CL,
     Compute,
     Icd,
     IcdObjects,
@@ -21,7 +22,6 @@ from harness.check import (
     requirement,
 )
 
-BUILD_PROGRAM_FAILURE, BUILD_ERROR = -11, -2
 FACTOR, OTHER_FACTOR = -3, 5
 COMPANION = "companion"
 
@@ -51,7 +51,7 @@ def check_image(compute: Compute) -> None:
 
 def check_error(compute: Compute) -> None:
     result, status, log = compute.failed_build()
-    assert (result, status) == (BUILD_PROGRAM_FAILURE, BUILD_ERROR)
+    assert (result, status) == (CL.BUILD_PROGRAM_FAILURE, CL.BUILD_ERROR)
     assert log.strip(), "the log of the build is empty"
 
 
@@ -68,7 +68,7 @@ def device_names(cl: Session, platform: Value) -> list[str]:
     names = []
     for device in cl.GetDeviceIDs(platform):
         text = cl.buffer(256, 0)
-        assert cl.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_NAME"), 256, text, None) == 0
+        assert cl.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_NAME"), 256, text, None) == CL.SUCCESS
         names.append(text.text())
     return names
 
@@ -83,7 +83,7 @@ def test_kernel_built_from_source_adds_vectors(icd: Icd, through: Loader, sandbo
 
 @requirement("API-THR-003")
 def test_local_memory_is_shared_after_a_barrier(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
-    """The work items of a group see in local memory, behind a barrier, what the others wrote before it."""
+    """The work items of a group see in local memory, after a barrier, what the others wrote before it."""
     with icd.start(through, sandbox) as cl:
         for compute in able(cl):
             check_local_memory(compute)
@@ -145,7 +145,7 @@ def own_answers(objects: IcdObjects) -> list[bool]:
     found = []
     for function, handle, query, owner in asked:
         answer = objects.session.buffer(8, 0)
-        assert objects.session.call(function, handle, api().constant(query), 8, answer, None) == 0
+        assert objects.session.call(function, handle, api().constant(query), 8, answer, None) == CL.SUCCESS
         found.append(answer.u64() == owner)
     return found
 

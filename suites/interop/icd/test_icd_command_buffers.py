@@ -9,8 +9,7 @@ import pytest
 
 from harness.check import (
     CANARY,
-    COMMAND_BUFFER_FLAGS,
-    COMPLETE,
+    CL,
     EXTENSION_FUNCTIONS,
     STATUS,
     TYPE,
@@ -29,18 +28,8 @@ from harness.check import (
 
 pytestmark = extension("cl_khr_command_buffer")
 
-INVALID_PROPERTY = -64
-INVALID_VALUE, INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST, INVALID_OPERATION = -30, -36, -57, -59
-INVALID_COMMAND_BUFFER, INVALID_SYNC_POINTS, FAILED_EVENT = -1138, -1139, -14
 EXTENSION = "cl_khr_command_buffer"
 CREATE, ENQUEUE = "clCreateCommandBufferKHR", "clEnqueueCommandBufferKHR"
-QUEUES, NUM_QUEUES, REFERENCES, STATE, PROPERTIES, CONTEXT = 0x1294, 0x1295, 0x1296, 0x1297, 0x1298, 0x1299
-RECORDING, EXECUTABLE = 0, 1
-COMMAND_TYPE = 0x12A8
-REQUIRED_PROPERTIES = 0x12AA  # CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR
-CAPABILITIES, CAPABILITY_SIMULTANEOUS_USE = 0x12A9, 1 << 2  # CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
-SIMULTANEOUS_USE = 1  # CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, a flag
-OF_BUFFERS = [name for name in EXTENSION_FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
 SIZE = 64
 
 
@@ -52,7 +41,7 @@ class Recorder:
         self.session = use.session
         self.device = use.able[0]
         self.context = use.context([self.device])
-        _, required = use.answer("clGetDeviceInfo", self.device, REQUIRED_PROPERTIES)
+        _, required = use.answer("clGetDeviceInfo", self.device, CL.DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR)
         self.needed = int.from_bytes(required, "little")
         self.queue = use.queue(self.context, self.device, self.needed)
         self.memory = use.buffer(self.context, SIZE)
@@ -100,13 +89,16 @@ class Recorder:
         return self.use.answer("clGetCommandBufferInfoKHR", buffer, name)
 
     def state(self, buffer: Value) -> int:
-        error, value = self.query(buffer, STATE)
+        error, value = self.query(buffer, CL.COMMAND_BUFFER_STATE_KHR)
         assert (error, len(value)) == (0, 4)
         return int(struct.unpack("<I", value)[0])
 
 
 def recorders(session: Any) -> list[Recorder]:
     return [Recorder(use) for use in uses(session, EXTENSION)]
+
+
+OF_BUFFERS = [name for name in EXTENSION_FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
 
 
 @requirement("XM-CMD-002")
@@ -123,7 +115,7 @@ def test_command_buffer_of_several_queues_is_invalid_value(icd: Icd, sandbox: Sa
                 "none of NULL": (0, None),
                 "two queues": (2, made.use.words(made.queue, made.queue)),
             }[what]
-            assert made.use.made(CREATE, count, queues, None)[0] == INVALID_VALUE
+            assert made.use.made(CREATE, count, queues, None)[0] == CL.INVALID_VALUE
             assert made.make()
 
 
@@ -132,27 +124,30 @@ def test_null_queue_for_a_command_buffer_is_invalid_command_queue(icd: Icd, sand
     """NULL in the list of queues gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
-            assert made.use.made(CREATE, 1, made.use.words(None), None)[0] == INVALID_COMMAND_QUEUE
+            assert made.use.made(CREATE, 1, made.use.words(None), None)[0] == CL.INVALID_COMMAND_QUEUE
 
 
 @requirement("PL-OTH-001", "PL-GEN-002", "PL-GEN-003", "PL-GEN-015")
 def test_bad_property_of_a_command_buffer_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
-    """Flags that mean nothing and a name that comes twice give CL_INVALID_VALUE; no list, and flags of 0, are fine.
+    """Unknown flags and a name that comes twice give CL_INVALID_VALUE; no list, and flags of 0, are fine.
 
     For a name that nobody knows the text has no error of its own: CL_INVALID_VALUE, or as elsewhere
     CL_INVALID_PROPERTY.
     """
     with icd.open(sandbox) as session:
         for made in recorders(session):
-            for good in (None, made.use.words(0), made.use.words(COMMAND_BUFFER_FLAGS, 0, 0)):
+            for good in (None, made.use.words(0), made.use.words(CL.COMMAND_BUFFER_FLAGS_KHR, 0, 0)):
                 error, buffer = made.use.made(CREATE, 1, [made.queue], good)
-                assert error == 0
+                assert error == CL.SUCCESS
                 assert buffer
-            for bad in ((COMMAND_BUFFER_FLAGS, 1 << 40), (COMMAND_BUFFER_FLAGS, 0, COMMAND_BUFFER_FLAGS, 0)):
-                assert (bad, *made.create(*bad)) == (bad, INVALID_VALUE, 0)
-            for name in (0x7777, COMMAND_BUFFER_FLAGS | 1 << 40):
+            for bad in (
+                (CL.COMMAND_BUFFER_FLAGS_KHR, 1 << 40),
+                (CL.COMMAND_BUFFER_FLAGS_KHR, 0, CL.COMMAND_BUFFER_FLAGS_KHR, 0),
+            ):
+                assert (bad, *made.create(*bad)) == (bad, CL.INVALID_VALUE, 0)
+            for name in (0x7777, CL.COMMAND_BUFFER_FLAGS_KHR | 1 << 40):
                 error, buffer = made.create(name, 0)
-                assert error in (INVALID_VALUE, INVALID_PROPERTY)
+                assert error in (CL.INVALID_VALUE, CL.INVALID_PROPERTY)
                 assert not buffer
 
 
@@ -161,10 +156,14 @@ def test_flags_that_the_device_cannot_do_are_invalid_property(icd: Icd, sandbox:
     """Simultaneous use is CL_INVALID_PROPERTY where the device does not say that it can do that."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
-            told, value = made.use.answer("clGetDeviceInfo", made.device, CAPABILITIES)
-            able = told == 0 and int.from_bytes(value, "little") & CAPABILITY_SIMULTANEOUS_USE
-            error, buffer = made.create(COMMAND_BUFFER_FLAGS, SIMULTANEOUS_USE)
-            assert error == (0 if able else INVALID_PROPERTY)
+            query_error, value = made.use.answer(
+                "clGetDeviceInfo", made.device, CL.DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
+            )
+            able = (
+                query_error == 0 and int.from_bytes(value, "little") & CL.COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
+            )
+            error, buffer = made.create(CL.COMMAND_BUFFER_FLAGS_KHR, CL.COMMAND_BUFFER_SIMULTANEOUS_USE_KHR)
+            assert error == (0 if able else CL.INVALID_PROPERTY)
             assert bool(buffer) == (error == 0)
 
 
@@ -174,12 +173,12 @@ def test_command_buffer_records_until_it_is_finalized(icd: Icd, sandbox: Sandbox
     with icd.open(sandbox) as session:
         for made in recorders(session):
             buffer = made.make()
-            assert made.state(buffer) == RECORDING
-            assert made.use.call("clFinalizeCommandBufferKHR", buffer) == 0
-            assert made.state(buffer) == EXECUTABLE
+            assert made.state(buffer) == CL.COMMAND_BUFFER_STATE_RECORDING_KHR
+            assert made.use.call("clFinalizeCommandBufferKHR", buffer) == CL.SUCCESS
+            assert made.state(buffer) == CL.COMMAND_BUFFER_STATE_EXECUTABLE_KHR
             again = made.use.call("clFinalizeCommandBufferKHR", buffer)
-            assert again == INVALID_OPERATION or not made.use.is_since(0, 9, 1)
-            assert made.state(buffer) == EXECUTABLE
+            assert again == CL.INVALID_OPERATION or not made.use.is_since(0, 9, 1)
+            assert made.state(buffer) == CL.COMMAND_BUFFER_STATE_EXECUTABLE_KHR
 
 
 @requirement("XM-CMD-004")
@@ -188,9 +187,9 @@ def test_enqueue_while_it_records_is_invalid_operation(icd: Icd, sandbox: Sandbo
     with icd.open(sandbox) as session:
         for made in recorders(session):
             buffer = made.make()
-            assert made.use.call(ENQUEUE, 0, None, buffer, 0, None, None) == INVALID_OPERATION
+            assert made.use.call(ENQUEUE, 0, None, buffer, 0, None, None) == CL.INVALID_OPERATION
             made.use.good("clFinalizeCommandBufferKHR", buffer)
-            assert made.use.call(ENQUEUE, 0, None, buffer, 0, None, None) == 0
+            assert made.use.call(ENQUEUE, 0, None, buffer, 0, None, None) == CL.SUCCESS
             made.use.good("clFinish", made.queue)
 
 
@@ -199,7 +198,7 @@ def test_recording_when_finalized_is_invalid_operation(icd: Icd, sandbox: Sandbo
     """A finalized command buffer gives CL_INVALID_OPERATION to a further command."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
-            assert made.fill(made.filling(1), 2) == INVALID_OPERATION
+            assert made.fill(made.filling(1), 2) == CL.INVALID_OPERATION
 
 
 @requirement("XM-CMD-005")
@@ -212,18 +211,18 @@ def test_command_buffer_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sand
                 raise Unsupported("loader", f"this query came with revision 0.9.2 of {EXTENSION}")
             buffer = made.make()
             query, expected = {
-                "NUM_QUEUES": (NUM_QUEUES, pack([1], 4)),
-                "QUEUES": (QUEUES, pack([made.queue])),
-                "REFERENCES": (REFERENCES, pack([1], 4)),
-                "STATE": (STATE, pack([RECORDING], 4)),
-                "CONTEXT": (CONTEXT, pack([made.context])),
+                "NUM_QUEUES": (CL.COMMAND_BUFFER_NUM_QUEUES_KHR, pack([1], 4)),
+                "QUEUES": (CL.COMMAND_BUFFER_QUEUES_KHR, pack([made.queue])),
+                "REFERENCES": (CL.COMMAND_BUFFER_REFERENCE_COUNT_KHR, pack([1], 4)),
+                "STATE": (CL.COMMAND_BUFFER_STATE_KHR, pack([CL.COMMAND_BUFFER_STATE_RECORDING_KHR], 4)),
+                "CONTEXT": (CL.COMMAND_BUFFER_CONTEXT_KHR, pack([made.context])),
             }[name]
             assert made.query(buffer, query) == (0, expected)
             function = "clGetCommandBufferInfoKHR"
             for room in (0, 1, len(expected) - 1):
-                assert made.use.call(function, buffer, query, room, session.buffer(8), None) == INVALID_VALUE
+                assert made.use.call(function, buffer, query, room, session.buffer(8), None) == CL.INVALID_VALUE
             larger = session.buffer(len(expected) + 16)
-            assert made.use.call(function, buffer, query, larger.size, larger, None) == 0
+            assert made.use.call(function, buffer, query, larger.size, larger, None) == CL.SUCCESS
             assert larger.bytes() == expected + bytes([CANARY]) * 16
 
 
@@ -232,10 +231,13 @@ def test_properties_of_a_command_buffer_come_back(icd: Icd, sandbox: Sandbox) ->
     """The properties are those that were given; without any the list may be empty or its end marker."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
-            assert made.query(made.make(), PROPERTIES) in ((0, b""), (0, pack([0])))
-            error, buffer = made.create(COMMAND_BUFFER_FLAGS, 0)
+            assert made.query(made.make(), CL.COMMAND_BUFFER_PROPERTIES_ARRAY_KHR) in ((0, b""), (0, pack([0])))
+            error, buffer = made.create(CL.COMMAND_BUFFER_FLAGS_KHR, 0)
             assert not error
-            assert made.query(buffer, PROPERTIES) == (0, pack([COMMAND_BUFFER_FLAGS, 0, 0]))
+            assert made.query(buffer, CL.COMMAND_BUFFER_PROPERTIES_ARRAY_KHR) == (
+                0,
+                pack([CL.COMMAND_BUFFER_FLAGS_KHR, 0, 0]),
+            )
 
 
 @requirement("XM-CMD-005")
@@ -244,8 +246,8 @@ def test_unknown_query_of_a_command_buffer_is_invalid_value(icd: Icd, sandbox: S
     with icd.open(sandbox) as session:
         for made in recorders(session):
             buffer = made.make()
-            for name in (0, 0x7001, 0x1090):
-                assert made.query(buffer, name)[0] == INVALID_VALUE
+            for name in (0, 0x7001, CL.QUEUE_CONTEXT):
+                assert made.query(buffer, name)[0] == CL.INVALID_VALUE
 
 
 @requirement("XM-CMD-006")
@@ -255,9 +257,9 @@ def test_reference_count_of_a_command_buffer_follows_retain_and_release(icd: Icd
         for made in recorders(session):
             buffer = made.make()
             for function, count in (("Retain", 2), ("Retain", 3), ("Release", 2), ("Release", 1)):
-                assert made.use.call(f"cl{function}CommandBufferKHR", buffer) == 0
-                assert made.query(buffer, REFERENCES) == (0, pack([count], 4))
-            assert made.use.call("clReleaseCommandBufferKHR", buffer) == 0
+                assert made.use.call(f"cl{function}CommandBufferKHR", buffer) == CL.SUCCESS
+                assert made.query(buffer, CL.COMMAND_BUFFER_REFERENCE_COUNT_KHR) == (0, pack([count], 4))
+            assert made.use.call("clReleaseCommandBufferKHR", buffer) == CL.SUCCESS
 
 
 @requirement("XM-CMD-006")
@@ -270,8 +272,12 @@ def test_null_for_a_command_buffer_is_invalid_command_buffer(icd: Icd, sandbox: 
                 made.require_signatures()
             values: dict[str, Any] = {}
             if function == "clGetCommandBufferInfoKHR":
-                values = {"param_name": STATE, "param_value_size": 4, "param_value": session.buffer(4)}
-            assert made.use.named(function, **values) == INVALID_COMMAND_BUFFER
+                values = {
+                    "param_name": CL.COMMAND_BUFFER_STATE_KHR,
+                    "param_value_size": 4,
+                    "param_value": session.buffer(4),
+                }
+            assert made.use.named(function, **values) == CL.INVALID_COMMAND_BUFFER_KHR
 
 
 @requirement("XM-CMD-007")
@@ -292,7 +298,7 @@ def test_commands_are_executed_at_each_enqueue(icd: Icd, sandbox: Sandbox) -> No
 @requirement("XM-CMD-008")
 @pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
 def test_wait_list_that_does_not_fit_a_command_buffer_is_refused(icd: Icd, sandbox: Sandbox, how: str) -> None:
-    """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
+    """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for made in recorders(session):
             buffer = made.make()
@@ -305,7 +311,7 @@ def test_wait_list_that_does_not_fit_a_command_buffer_is_refused(icd: Icd, sandb
                 "no event": (1, made.use.words(None)),
                 "no event behind one": (2, made.use.words(event, None)),
             }[how]
-            assert made.use.call(ENQUEUE, 0, None, buffer, count, events, None) == INVALID_EVENT_WAIT_LIST
+            assert made.use.call(ENQUEUE, 0, None, buffer, count, events, None) == CL.INVALID_EVENT_WAIT_LIST
             assert made.execute(buffer, after=event)
             made.use.good("clFinish", made.queue)
 
@@ -319,10 +325,10 @@ def test_command_buffer_waits_for_the_events_of_its_list(icd: Icd, sandbox: Sand
             awaited = made.use.user_event(made.context)
             event = made.execute(made.filling(7), after=awaited)
             made.use.good("clFlush", made.queue)
-            assert made.use.event(event, STATUS) > COMPLETE
+            assert made.use.event(event, STATUS) > CL.COMPLETE
             made.use.set_event(awaited)
             made.use.good("clFinish", made.queue)
-            assert made.use.event(event, STATUS) == COMPLETE
+            assert made.use.event(event, STATUS) == CL.COMPLETE
             assert made.content() == b"\7" * SIZE
 
 
@@ -335,7 +341,7 @@ def test_event_of_a_command_buffer_has_its_type(icd: Icd, sandbox: Sandbox) -> N
             made.use.good("clFinalizeCommandBufferKHR", buffer)
             event = made.execute(buffer)
             made.use.good("clFinish", made.queue)
-            assert made.use.event(event, TYPE) == COMMAND_TYPE
+            assert made.use.event(event, TYPE) == CL.COMMAND_COMMAND_BUFFER_KHR
 
 
 @requirement("XM-CMD-009")
@@ -351,9 +357,9 @@ def test_queues_that_do_not_fit_at_execution_are_invalid_value(icd: Icd, sandbox
                 "list without count": (0, made.use.words(made.queue)),
                 "two": (2, made.use.words(made.queue, made.queue)),
             }[what]
-            assert made.use.call(ENQUEUE, count, queues, buffer, 0, None, None) == INVALID_VALUE
+            assert made.use.call(ENQUEUE, count, queues, buffer, 0, None, None) == CL.INVALID_VALUE
             for count, queues in ((0, None), (1, made.use.words(made.queue))):
-                assert made.use.call(ENQUEUE, count, queues, buffer, 0, None, None) == 0
+                assert made.use.call(ENQUEUE, count, queues, buffer, 0, None, None) == CL.SUCCESS
                 made.use.good("clFinish", made.queue)
 
 
@@ -368,5 +374,5 @@ def test_sync_points_that_do_not_fit_are_refused(icd: Icd, sandbox: Sandbox, wha
             count = {"num_sync_points_in_wait_list": 1}
             points = {"sync_point_wait_list": point}
             wrong: dict[str, Any] = count if what == "count without list" else points
-            assert made.fill(buffer, 1, **wrong) == INVALID_SYNC_POINTS
+            assert made.fill(buffer, 1, **wrong) == CL.INVALID_SYNC_POINT_WAIT_LIST_KHR
             assert made.fill(buffer, 1, **count, **points) == 0

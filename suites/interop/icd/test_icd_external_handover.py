@@ -5,12 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.check import (
-    COMPLETE,
-    DMA_BUF,
-    MEM_DEVICE_HANDLE_LIST,
+    CL,
     MEMORY_HANDLE_TYPES,
-    OPAQUE_FD,
-    OUT_OF_ORDER,
     STATUS,
     TYPE,
     Icd,
@@ -28,15 +24,20 @@ from harness.check import (
 
 pytestmark = extension("cl_khr_external_memory")
 
-INVALID_VALUE, INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST = -30, -36, -38, -57
-FAILED_EVENT = -14  # CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
-COMMANDS = {"Acquire": 0x2047, "Release": 0x2048}
+COMMANDS = {
+    "Acquire": CL.COMMAND_ACQUIRE_EXTERNAL_MEM_OBJECTS_KHR,
+    "Release": CL.COMMAND_RELEASE_EXTERNAL_MEM_OBJECTS_KHR,
+}
 BOTH = pytest.mark.parametrize("what", list(COMMANDS))
 KINDS = pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(OPAQUE_FD, id="opaque-fd", marks=extension("cl_khr_external_memory_opaque_fd")),
-        pytest.param(DMA_BUF, id="dma-buf", marks=extension("cl_khr_external_memory_dma_buf")),
+        pytest.param(
+            CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR, id="opaque-fd", marks=extension("cl_khr_external_memory_opaque_fd")
+        ),
+        pytest.param(
+            CL.EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, id="dma-buf", marks=extension("cl_khr_external_memory_dma_buf")
+        ),
     ],
 )
 EXTENSION = "cl_khr_external_memory"
@@ -60,12 +61,12 @@ def test_acquire_of_no_object_completes_after_its_wait_list(icd: Icd, sandbox: S
             context = use.context([use.able[0]])
             queue = use.queue(context, use.able[0])
             awaited, event = use.user_event(context), session.buffer(8, 0)
-            assert use.call(name_of(what), queue, 0, None, 1, [awaited], event) == 0
+            assert use.call(name_of(what), queue, 0, None, 1, [awaited], event) == CL.SUCCESS
             use.good("clFlush", queue)
-            assert use.event(event.handle(), STATUS) > COMPLETE
+            assert use.event(event.handle(), STATUS) > CL.COMPLETE
             use.set_event(awaited)
             use.good("clFinish", queue)
-            assert use.event(event.handle(), STATUS) == COMPLETE
+            assert use.event(event.handle(), STATUS) == CL.COMPLETE
 
 
 @requirement("XM-ACQ-003")
@@ -77,9 +78,9 @@ def test_count_and_list_of_objects_that_differ_are_invalid_value(icd: Icd, sandb
             context = use.context([use.able[0]])
             queue = use.queue(context, use.able[0])
             memory = use.buffer(context)
-            assert use.call(name_of(what), queue, 0, [memory], 0, None, None) == INVALID_VALUE
-            assert use.call(name_of(what), queue, 1, None, 0, None, None) == INVALID_VALUE
-            assert use.call(name_of(what), queue, 0, None, 0, None, None) == 0
+            assert use.call(name_of(what), queue, 0, [memory], 0, None, None) == CL.INVALID_VALUE
+            assert use.call(name_of(what), queue, 1, None, 0, None, None) == CL.INVALID_VALUE
+            assert use.call(name_of(what), queue, 0, None, 0, None, None) == CL.SUCCESS
 
 
 @requirement("XM-ACQ-004")
@@ -91,7 +92,7 @@ def test_memory_that_was_not_imported_is_invalid_mem_object(icd: Icd, sandbox: S
             context = use.context([use.able[0]])
             queue = use.queue(context, use.able[0])
             for memory in (use.buffer(context), None):
-                assert use.call(name_of(what), queue, 1, use.words(memory), 0, None, None) == INVALID_MEM_OBJECT
+                assert use.call(name_of(what), queue, 1, use.words(memory), 0, None, None) == CL.INVALID_MEM_OBJECT
 
 
 @requirement("XM-ACQ-004")
@@ -100,12 +101,12 @@ def test_memory_that_was_not_imported_is_invalid_mem_object(icd: Icd, sandbox: S
 def test_memory_that_was_not_imported_after_imported_is_invalid_mem_object(
     icd: Icd, sandbox: Sandbox, kind: int, what: str
 ) -> None:
-    """So does one behind one that was imported."""
+    """So does one after one that was imported."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
             queue = made.use.queue(made.context, made.device)
             memories = made.use.words(made.buffer(), made.use.buffer(made.context))
-            assert made.use.call(name_of(what), queue, 2, memories, 0, None, None) == INVALID_MEM_OBJECT
+            assert made.use.call(name_of(what), queue, 2, memories, 0, None, None) == CL.INVALID_MEM_OBJECT
 
 
 @requirement("XM-ACQ-005")
@@ -114,7 +115,7 @@ def test_null_queue_for_external_memory_is_invalid_command_queue(icd: Icd, sandb
     """NULL for the queue gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
-            assert use.call(name_of(what), None, 0, None, 0, None, None) == INVALID_COMMAND_QUEUE
+            assert use.call(name_of(what), None, 0, None, 0, None, None) == CL.INVALID_COMMAND_QUEUE
 
 
 @requirement("XM-ACQ-005")
@@ -128,11 +129,11 @@ def test_queue_of_a_device_without_the_import_is_invalid_command_queue(
     with icd.open(sandbox) as session:
         for made in importing(session, kind, devices=2):
             context = made.use.context(made.able[:2])
-            listed = [MEM_DEVICE_HANDLE_LIST, made.device, 0]
+            listed = [CL.MEM_DEVICE_HANDLE_LIST_KHR, made.device, 0]
             memory = made.buffer(*listed, context=context) if how == "not listed" else made.buffer()
             queues = [made.use.queue(context, device) for device in made.able[:2]]
             words = made.use.words(memory)
-            assert made.use.call(name_of(what), queues[1], 1, words, 0, None, None) == INVALID_COMMAND_QUEUE
+            assert made.use.call(name_of(what), queues[1], 1, words, 0, None, None) == CL.INVALID_COMMAND_QUEUE
             if how == "not listed":
                 made.hand_over("Acquire", queues[0], memory)
                 made.hand_over("Release", queues[0], memory)
@@ -143,7 +144,7 @@ def test_queue_of_a_device_without_the_import_is_invalid_command_queue(
 @BOTH
 @pytest.mark.parametrize("how", ["count", "list", "no event", "no event behind one"])
 def test_wait_list_that_does_not_fit_a_hand_over_is_refused(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
-    """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
+    """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
             context = use.context([use.able[0]])
@@ -157,8 +158,8 @@ def test_wait_list_that_does_not_fit_a_hand_over_is_refused(icd: Icd, sandbox: S
                 "no event behind one": (2, use.words(event, None)),
             }[how]
             result = use.call(name_of(what), queue, 0, None, count, events, None)
-            assert result == INVALID_EVENT_WAIT_LIST
-            assert use.call(name_of(what), queue, 0, None, 1, use.words(event), None) == 0
+            assert result == CL.INVALID_EVENT_WAIT_LIST
+            assert use.call(name_of(what), queue, 0, None, 1, use.words(event), None) == CL.SUCCESS
 
 
 @requirement("XM-ACQ-006")
@@ -170,8 +171,11 @@ def test_failed_event_before_a_hand_over_is_an_error(icd: Icd, sandbox: Sandbox,
             context = use.context([use.able[0]])
             queue = use.queue(context, use.able[0])
             event = use.user_event(context)
-            use.set_event(event, -5)
-            assert use.call(name_of(what), queue, 0, None, 1, [event], None) == FAILED_EVENT
+            use.set_event(event, CL.OUT_OF_RESOURCES)
+            assert (
+                use.call(name_of(what), queue, 0, None, 1, [event], None)
+                == CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+            )
 
 
 @requirement("XM-ACQ-007")
@@ -182,7 +186,7 @@ def test_event_of_a_hand_over_has_its_type(icd: Icd, sandbox: Sandbox, what: str
         for use in uses(session, EXTENSION):
             queue = use.queue(use.context([use.able[0]]), use.able[0])
             event = session.buffer(8, 0)
-            assert use.call(name_of(what), queue, 0, None, 0, None, event) == 0
+            assert use.call(name_of(what), queue, 0, None, 0, None, event) == CL.SUCCESS
             assert use.event(event.handle(), TYPE) == COMMANDS[what]
 
 
@@ -197,7 +201,7 @@ def test_acquired_memory_is_usable_on_all_devices_of_the_import(
         for made in importing(session, kind, devices=2):
             devices = made.able[:2]
             context = made.use.context(devices)
-            words = [MEM_DEVICE_HANDLE_LIST, *devices, 0] if listed else []
+            words = [CL.MEM_DEVICE_HANDLE_LIST_KHR, *devices, 0] if listed else []
             made.memory.write(BEFORE)
             memory = made.buffer(*words, context=context)
             queues = [made.use.queue(context, device) for device in devices]
@@ -232,7 +236,7 @@ def test_hand_over_makes_data_visible_on_the_other_side(icd: Icd, sandbox: Sandb
 
 @requirement("XM-ACQ-010")
 @KINDS
-@pytest.mark.parametrize("properties", [0, OUT_OF_ORDER], ids=["in order", "out of order"])
+@pytest.mark.parametrize("properties", [0, CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE], ids=["in order", "out of order"])
 def test_hand_over_after_an_event_sees_the_data_of_that_moment(
     icd: Icd, sandbox: Sandbox, kind: int, properties: int
 ) -> None:

@@ -7,13 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from harness.check import (
-    DEVICE_LINEAR_TYPES,
-    DEVICE_MEMORY_TYPES,
-    DMA_BUF,
-    MEM_DEVICE_HANDLE_LIST,
+    CL,
     MEMORY_HANDLE_TYPES,
     MEMORY_SIZE,
-    OPAQUE_FD,
     Icd,
     Import,
     Sandbox,
@@ -30,15 +26,26 @@ from harness.check import (
 
 pytestmark = extension("cl_khr_external_memory")
 
-LIST = MEM_DEVICE_HANDLE_LIST
-INVALID_VALUE, INVALID_DEVICE, INVALID_HOST_PTR, INVALID_PROPERTY = -30, -33, -37, -64
-# An image of memory whose layout a vendor cannot know may be refused for what it is.
-ABOUT_IMAGES = {-4, -5, -9, -10, -39, -40, -59, -65}
+LIST = CL.MEM_DEVICE_HANDLE_LIST_KHR
+ABOUT_IMAGES = {
+    CL.MEM_OBJECT_ALLOCATION_FAILURE,
+    CL.OUT_OF_RESOURCES,
+    CL.IMAGE_FORMAT_MISMATCH,
+    CL.IMAGE_FORMAT_NOT_SUPPORTED,
+    CL.INVALID_IMAGE_FORMAT_DESCRIPTOR,
+    CL.INVALID_IMAGE_SIZE,
+    CL.INVALID_OPERATION,
+    CL.INVALID_IMAGE_DESCRIPTOR,
+}
 KINDS = pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(OPAQUE_FD, id="opaque-fd", marks=extension("cl_khr_external_memory_opaque_fd")),
-        pytest.param(DMA_BUF, id="dma-buf", marks=extension("cl_khr_external_memory_dma_buf")),
+        pytest.param(
+            CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR, id="opaque-fd", marks=extension("cl_khr_external_memory_opaque_fd")
+        ),
+        pytest.param(
+            CL.EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, id="dma-buf", marks=extension("cl_khr_external_memory_dma_buf")
+        ),
     ],
 )
 UPPER_BITS = 1 << 32
@@ -74,12 +81,19 @@ def test_several_external_memory_handles_are_invalid_property(icd: Icd, sandbox:
     """Two external handles give CL_INVALID_PROPERTY, be they of one type or of two."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            types = made.use.types(made.device, DEVICE_MEMORY_TYPES)
-            for other in [kind, *(t for t in (OPAQUE_FD, DMA_BUF) if t in types and t != kind)]:
+            types = made.use.types(made.device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+            for other in [
+                kind,
+                *(
+                    t
+                    for t in (CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR, CL.EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR)
+                    if t in types and t != kind
+                ),
+            ]:
                 one, two = made.memory.descriptor(), made.memory.descriptor()
                 error, _ = made.create(kind, one, other, two)
-                assert error == INVALID_PROPERTY or (
-                    other != kind and not made.use.is_since(1, 0, 1) and error == INVALID_VALUE
+                assert error == CL.INVALID_PROPERTY or (
+                    other != kind and not made.use.is_since(1, 0, 1) and error == CL.INVALID_VALUE
                 )
                 assert made.create(kind, one)[1]
 
@@ -94,7 +108,7 @@ def test_device_list_without_a_handle_is_invalid_property(icd: Icd, sandbox: San
             context = use.context([use.able[0]])
             for words in ([LIST, use.able[0], 0, 0], [LIST, 0, 0]):
                 error, _ = use.made("clCreateBufferWithProperties", context, use.words(*words), 0, MEMORY_SIZE, None)
-                assert error == INVALID_PROPERTY
+                assert error == CL.INVALID_PROPERTY
 
 
 @requirement("XM-IMP-004", "XM-IMP-016")
@@ -119,7 +133,7 @@ def test_device_list_may_stand_anywhere_and_comes_back(icd: Icd, sandbox: Sandbo
 @requirement("XM-IMP-005")
 @KINDS
 def test_listed_device_outside_the_context_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int) -> None:
-    """A listed device that is none of the context's gives CL_INVALID_DEVICE, alone or behind one that is."""
+    """A listed device that is none of the context's gives CL_INVALID_DEVICE, alone or after one that is."""
     with icd.open(sandbox) as session:
         asked = 0
         for made in importing(session, kind):
@@ -127,7 +141,7 @@ def test_listed_device_outside_the_context_is_invalid_device(icd: Icd, sandbox: 
                 asked += 1
                 for devices in ([device], [made.device, device], [device, made.device]):
                     error, _ = made.create(LIST, *devices, 0, kind, made.memory.descriptor())
-                    assert error == INVALID_DEVICE
+                    assert error == CL.INVALID_DEVICE
             assert made.create(LIST, made.device, 0, kind, made.memory.descriptor())[1]
         if not asked:
             raise Unsupported("machine", "this ICD has no second device on this machine")
@@ -148,7 +162,7 @@ def test_device_that_cannot_import_memory_is_invalid_device(icd: Icd, sandbox: S
                 context = made.use.context([made.device, device])
                 words = [LIST, made.device, device, 0] if how == "listed" else []
                 error, _ = made.create(*words, kind, made.memory.descriptor(), context=context)
-                assert error == INVALID_DEVICE
+                assert error == CL.INVALID_DEVICE
                 assert made.create(LIST, made.device, 0, kind, made.memory.descriptor(), context=context)[1]
         if not asked:
             raise Unsupported("machine", "this ICD has no device that cannot import, on this machine")
@@ -164,7 +178,7 @@ def test_flags_of_host_pointers_are_refused_for_external_memory(
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
             memory = session.buffer(MEMORY_SIZE)
-            allowed = {INVALID_VALUE} if flag == "CL_MEM_ALLOC_HOST_PTR" else {INVALID_VALUE, INVALID_HOST_PTR}
+            allowed = {CL.INVALID_VALUE} if flag == "CL_MEM_ALLOC_HOST_PTR" else {CL.INVALID_VALUE, CL.INVALID_HOST_PTR}
             pointers = [None] if flag == "CL_MEM_ALLOC_HOST_PTR" else [None, memory]
             for pointer in pointers:
                 fd = made.memory.descriptor()
@@ -179,7 +193,7 @@ def test_host_pointer_beside_a_handle_is_invalid_host_ptr(icd: Icd, sandbox: San
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
             error, _ = made.create(kind, made.memory.descriptor(), host_ptr=session.buffer(MEMORY_SIZE))
-            assert error == INVALID_HOST_PTR
+            assert error == CL.INVALID_HOST_PTR
 
 
 @requirement("XM-IMP-009")
@@ -244,29 +258,33 @@ def test_descriptor_0_is_imported_like_others(icd: Icd, sandbox: Sandbox, kind: 
 @KINDS
 @pytest.mark.parametrize("what", ["closed", "minus 1", "upper bits"])
 def test_memory_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sandbox, kind: int, what: str) -> None:
-    """What is no descriptor gives CL_INVALID_PROPERTY."""
+    """A value that is not a descriptor gives CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
             fd = made.memory.descriptor()
             assert int(fd) < 1000
             value = {"closed": 1000, "minus 1": -1, "upper bits": UPPER_BITS + int(fd)}[what]
             error, _ = made.create(kind, value)
-            assert error == INVALID_PROPERTY
+            assert error == CL.INVALID_PROPERTY
             assert made.create(kind, fd)[1]
 
 
 @requirement("XM-IMP-012")
 @KINDS
 def test_handle_type_without_its_extension_is_refused(icd: Icd, sandbox: Sandbox, kind: int) -> None:
-    """A handle type that no device has is no known property: CL_INVALID_PROPERTY, or CL_INVALID_DEVICE."""
+    """A handle type that no device has is an unknown property: CL_INVALID_PROPERTY, or CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
         for made in importing(session, kind):
-            types = [t for device in made.use.devices for t in made.use.types(device, DEVICE_MEMORY_TYPES)]
+            types = [
+                t
+                for device in made.use.devices
+                for t in made.use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+            ]
             missing = [t for t in MEMORY_HANDLE_TYPES if t not in types]
             assert missing
             for name in missing:
                 error, _ = made.create(name, made.memory.descriptor())
-                assert error in (INVALID_PROPERTY, INVALID_DEVICE)
+                assert error in (CL.INVALID_PROPERTY, CL.INVALID_DEVICE)
 
 
 @requirement("XM-IMP-013")
@@ -297,7 +315,9 @@ def test_image_of_any_layout_is_imported_or_refused(
     with icd.open(sandbox) as session:
         outcomes = set()
         for made in importing(session, kind):
-            linear = kind in made.use.types(made.device, DEVICE_LINEAR_TYPES)
+            linear = kind in made.use.types(
+                made.device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR
+            )
             error, image = made.image(kind, made.memory.descriptor())
             assert bool(error) != bool(image)
             outcomes.add(f"{'linear' if linear else 'any layout'}: {'refused' if error else 'imported'}")

@@ -5,19 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.check import (
-    DEVICE_EXPORT_TYPES,
-    DEVICE_IMPORT_TYPES,
-    DEVICE_LINEAR_TYPES,
-    DEVICE_MEMORY_TYPES,
-    DEVICE_SEMAPHORE_TYPES,
+    CL,
     EXTENSION_FUNCTIONS,
     MEMORY_HANDLE_TYPES,
-    PLATFORM_EXPORT_TYPES,
-    PLATFORM_IMPORT_TYPES,
-    PLATFORM_MEMORY_TYPES,
-    PLATFORM_SEMAPHORE_TYPES,
     SEMAPHORE_HANDLE_TYPES,
-    SEMAPHORE_TYPE_BINARY,
     Icd,
     Sandbox,
     Unsupported,
@@ -29,10 +20,25 @@ from harness.check import (
 
 # Which query of a platform has to be a part of which query of each device, by extension.
 PARTS = {
-    "memory": ("cl_khr_external_memory", PLATFORM_MEMORY_TYPES, DEVICE_MEMORY_TYPES, "XM-QRY-001"),
-    "semaphore": ("cl_khr_semaphore", PLATFORM_SEMAPHORE_TYPES, DEVICE_SEMAPHORE_TYPES, "XM-SEM-007"),
-    "import": ("cl_khr_external_semaphore", PLATFORM_IMPORT_TYPES, DEVICE_IMPORT_TYPES, "XM-XSM-013"),
-    "export": ("cl_khr_external_semaphore", PLATFORM_EXPORT_TYPES, DEVICE_EXPORT_TYPES, "XM-XSM-013"),
+    "memory": (
+        "cl_khr_external_memory",
+        CL.PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+        CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
+        "XM-QRY-001",
+    ),
+    "semaphore": ("cl_khr_semaphore", CL.PLATFORM_SEMAPHORE_TYPES_KHR, CL.DEVICE_SEMAPHORE_TYPES_KHR, "XM-SEM-007"),
+    "import": (
+        "cl_khr_external_semaphore",
+        CL.PLATFORM_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
+        CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
+        "XM-XSM-013",
+    ),
+    "export": (
+        "cl_khr_external_semaphore",
+        CL.PLATFORM_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+        CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+        "XM-XSM-013",
+    ),
 }
 
 
@@ -62,9 +68,13 @@ def test_some_device_has_a_type(icd: Icd, sandbox: Sandbox, name: str) -> None:
     with icd.open(sandbox) as session:
         for use in uses(session, name, devices=0):
             if name == "cl_khr_semaphore":
-                found = [d for d in use.devices if SEMAPHORE_TYPE_BINARY in use.types(d, DEVICE_SEMAPHORE_TYPES)]
+                found = [
+                    d
+                    for d in use.devices
+                    if CL.SEMAPHORE_TYPE_BINARY_KHR in use.types(d, CL.DEVICE_SEMAPHORE_TYPES_KHR)
+                ]
             else:
-                found = [d for d in use.devices if use.types(d, DEVICE_MEMORY_TYPES)]
+                found = [d for d in use.devices if use.types(d, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)]
             assert found
 
 
@@ -76,14 +86,18 @@ def test_linear_types_can_be_imported(icd: Icd, sandbox: Sandbox) -> None:
         asked = 0
         for use in uses(session, "cl_khr_external_memory", devices=0):
             for device in use.devices:
-                error, _ = use.answer("clGetDeviceInfo", device, DEVICE_LINEAR_TYPES)
+                error, _ = use.answer(
+                    "clGetDeviceInfo", device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR
+                )
                 if error and not use.is_since(0, 9, 3):
                     continue
                 if device not in use.able:
                     continue
                 asked += 1
                 assert not error
-                assert set(use.types(device, DEVICE_LINEAR_TYPES)) <= set(use.types(device, DEVICE_MEMORY_TYPES))
+                assert set(
+                    use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR)
+                ) <= set(use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR))
         if not asked:
             raise Unsupported("loader", "this query came with revision 0.9.3 of cl_khr_external_memory")
 
@@ -94,7 +108,11 @@ def test_types_have_their_extensions(icd: Icd, sandbox: Sandbox, name: str) -> N
     """Each type that a device has is one of an extension that it advertises, as far as extensions of KHR go."""
     memory = name == "cl_khr_external_memory"
     known = MEMORY_HANDLE_TYPES if memory else SEMAPHORE_HANDLE_TYPES
-    queries = [DEVICE_MEMORY_TYPES] if memory else [DEVICE_IMPORT_TYPES, DEVICE_EXPORT_TYPES]
+    queries = (
+        [CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR]
+        if memory
+        else [CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR]
+    )
     with icd.open(sandbox) as session:
         for use in uses(session, name, devices=0):
             for device in use.devices:
@@ -110,7 +128,11 @@ def test_extensions_have_their_types(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         for use in uses(session, "cl_khr_external_memory", devices=0):
             listed = {extension for device in use.devices for extension in use.extensions(device)}
-            types = {kind for device in use.devices for kind in use.types(device, DEVICE_MEMORY_TYPES)}
+            types = {
+                kind
+                for device in use.devices
+                for kind in use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+            }
             numbers = {MEMORY_HANDLE_TYPES[kind] for kind in types & MEMORY_HANDLE_TYPES.keys()}
             without = (set(MEMORY_HANDLE_TYPES.values()) & listed) - numbers
             assert not without
@@ -123,7 +145,9 @@ def test_device_with_external_semaphores_has_a_handle_type(icd: Icd, sandbox: Sa
     with icd.open(sandbox) as session:
         for use in uses(session, "cl_khr_external_semaphore"):
             for device in use.able:
-                assert use.types(device, DEVICE_IMPORT_TYPES) + use.types(device, DEVICE_EXPORT_TYPES)
+                assert use.types(device, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR) + use.types(
+                    device, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
+                )
 
 
 @requirement("XM-ACQ-001")

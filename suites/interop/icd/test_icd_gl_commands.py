@@ -6,16 +6,12 @@ from typing import Any
 
 import pytest
 
-from harness.check import FILL, Icd, Sandbox, Sharing, Unsupported, Value, extension, requirement, sharing
+from harness.check import CL, FILL, Icd, Sandbox, Sharing, Unsupported, Value, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
 GL = ("clEnqueueAcquireGLObjects", "clEnqueueReleaseGLObjects")
 EGL = ("clEnqueueAcquireEGLObjectsKHR", "clEnqueueReleaseEGLObjectsKHR")
-INVALID_VALUE, INVALID_CONTEXT, INVALID_WAIT_LIST = -30, -34, -57
-INVALID_GL_OBJECT, INVALID_EGL_OBJECT = -60, -1093
-
-# Each rule once for OpenGL and once for EGL, which has a requirement of its own for all of them.
 EXTENSION = dict.fromkeys(EGL, "cl_khr_egl_image")
 
 
@@ -42,7 +38,7 @@ def shared_object(shared: Sharing, function: str) -> Value:
         memory = shared.buffer()
         acquire = GL[0]
     if function != acquire:
-        assert shared.session.call(acquire, shared.tied.queue, 1, [memory], 0, None, None) == 0
+        assert shared.session.call(acquire, shared.tied.queue, 1, [memory], 0, None, None) == CL.SUCCESS
     return memory
 
 
@@ -86,15 +82,15 @@ def test_gl_object_list_that_does_not_fit_is_invalid_value(icd: Icd, sandbox: Sa
     with icd.open(sandbox) as session:
         for shared in shares(session, function):
             memory = shared_object(shared, function)
-            assert enqueue(shared, function, 0, [memory], 0, None, None) == INVALID_VALUE
-            assert enqueue(shared, function, 1, None, 0, None, None) == INVALID_VALUE
+            assert enqueue(shared, function, 0, [memory], 0, None, None) == CL.INVALID_VALUE
+            assert enqueue(shared, function, 1, None, 0, None, None) == CL.INVALID_VALUE
             assert works(shared, function)
 
 
 @commands("GL-ACQ-003")
 def test_acquire_of_a_plain_memory_object_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """A memory object that is not of OpenGL, or of EGL, is refused, alone and behind one that is."""
-    error = INVALID_EGL_OBJECT if function in EGL else INVALID_GL_OBJECT
+    """A memory object that is not of OpenGL, or of EGL, is refused, alone and after one that is."""
+    error = CL.INVALID_EGL_OBJECT_KHR if function in EGL else CL.INVALID_GL_OBJECT
     with icd.open(sandbox) as session:
         for shared in shares(session, function):
             memory = shared_object(shared, function)
@@ -111,20 +107,20 @@ def test_acquire_in_a_queue_of_a_plain_context_is_invalid_context(icd: Icd, sand
         for shared in sharing(session):
             memory = shared_object(shared, function)
             error = enqueue(shared, function, 1, [memory], 0, None, None, queue=shared.plain.queue)
-            assert error == INVALID_CONTEXT
+            assert error == CL.INVALID_CONTEXT
             assert works(shared, function)
 
 
 @commands("GL-ACQ-005")
 def test_wait_list_that_does_not_fit_a_gl_command_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """A wait list whose number is wrong, or that holds what is no event, is CL_INVALID_EVENT_WAIT_LIST."""
+    """A wait list whose number is wrong, or that holds a value that is not an event, is CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for shared in shares(session, function):
             memory, event = shared_object(shared, function), shared.tied.event
-            assert session.call("clSetUserEventStatus", event, 0) == 0
-            assert enqueue(shared, function, 1, [memory], 1, None, None) == INVALID_WAIT_LIST
-            assert enqueue(shared, function, 1, [memory], 0, [event], None) == INVALID_WAIT_LIST
-            assert enqueue(shared, function, 1, [memory], 1, [None], None) == INVALID_WAIT_LIST
+            assert session.call("clSetUserEventStatus", event, 0) == CL.SUCCESS
+            assert enqueue(shared, function, 1, [memory], 1, None, None) == CL.INVALID_EVENT_WAIT_LIST
+            assert enqueue(shared, function, 1, [memory], 0, [event], None) == CL.INVALID_EVENT_WAIT_LIST
+            assert enqueue(shared, function, 1, [memory], 1, [None], None) == CL.INVALID_EVENT_WAIT_LIST
             assert enqueue(shared, function, 1, [memory], 1, [event], None) == 0
 
 
@@ -132,14 +128,14 @@ def second_queue(shared: Sharing) -> Value:
     code = shared.session.buffer(4)
     made = shared.session.call("clCreateCommandQueue", shared.tied.context, shared.tied.device, 0, code)
     assert isinstance(made, Value)
-    assert (code.i32(), bool(made)) == (0, True)
+    assert (code.code(), bool(made)) == (0, True)
     return made
 
 
 def content(shared: Sharing, queue: Value, buffer: Value) -> bytes:
     """What OpenCL reads of the first 64 bytes of a buffer in a queue."""
     read = shared.session.buffer(64, 0)
-    assert shared.session.call("clEnqueueReadBuffer", queue, buffer, 1, 0, 64, read, 0, None, None) == 0
+    assert shared.session.call("clEnqueueReadBuffer", queue, buffer, 1, 0, 64, read, 0, None, None) == CL.SUCCESS
     return read.bytes()
 
 
@@ -155,11 +151,11 @@ def test_acquired_gl_object_is_usable_in_every_queue(icd: Icd, sandbox: Sandbox)
             event = session.buffer(8, 0)
             assert enqueue(shared, GL[0], 1, [buffer], 0, None, event) == 0
             assert session.table(event.handle())
-            assert session.call("clWaitForEvents", 1, [event.handle()]) == 0
+            assert session.call("clWaitForEvents", 1, [event.handle()]) == CL.SUCCESS
             assert content(shared, shared.tied.queue, buffer) == bytes([FILL]) * 64
             assert content(shared, other, buffer) == bytes([FILL]) * 64
             assert enqueue(shared, GL[1], 1, [buffer], 0, None, None, queue=other) == 0
-            assert session.call("clFinish", other) == 0
+            assert session.call("clFinish", other) == CL.SUCCESS
 
 
 @requirement("GL-ACQ-008")
@@ -177,7 +173,7 @@ def test_gl_objects_are_acquired_in_queues_of_all_devices(icd: Icd, sandbox: San
                 assert isinstance(queue, Value)
                 for function in GL:
                     assert enqueue(shared, function, 1, [buffer], 0, None, None, queue=queue) == 0
-                assert session.call("clFinish", queue) == 0
+                assert session.call("clFinish", queue) == CL.SUCCESS
 
 
 @requirement("GL-ACQ-009")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import Buffer, Icd, Sandbox, Sharing, Unsupported, api, extension, requirement, sharing
+from harness.check import CL, Buffer, Icd, Sandbox, Sharing, Unsupported, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -17,7 +17,6 @@ GL, EGL, GLX, WGL, CGL = (
     api().constant(f"CL_{name}_KHR")
     for name in ("GL_CONTEXT", "EGL_DISPLAY", "GLX_DISPLAY", "WGL_HDC", "CGL_SHAREGROUP")
 )
-INVALID_VALUE, INVALID_OPERATION, INVALID_REFERENCE = -30, -59, -1000
 both = pytest.mark.parametrize("query", [CURRENT, ALL], ids=["current", "all"])
 
 
@@ -87,7 +86,7 @@ def test_unknown_query_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: Sandb
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             answer = session.buffer(64)
-            assert ask(shared, query, 64, answer, session.buffer(8)) == INVALID_VALUE
+            assert ask(shared, query, 64, answer, session.buffer(8)) == CL.INVALID_VALUE
             assert ask(shared, CURRENT, 64, answer, None) == 0
 
 
@@ -100,7 +99,7 @@ def test_too_little_room_for_the_gl_devices_is_invalid_value(icd: Icd, sandbox: 
             length = 8 * len(devices(shared, query))
             for room in range(length):
                 answer = session.buffer(length)
-                assert ask(shared, query, room, answer, None) == INVALID_VALUE
+                assert ask(shared, query, room, answer, None) == CL.INVALID_VALUE
                 assert answer.bytes() == b"\xa5" * length
             wide = session.buffer(length + 8)
             assert ask(shared, query, length + 8, wide, None) == 0
@@ -116,7 +115,7 @@ def test_unknown_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: S
         for shared in sharing(session):
             attributes = shared.world.attributes()
             listed = [0x7777, 1, *attributes] if place == "first" else [*attributes, 0x7777, 1]
-            assert error_of(shared, listed) == INVALID_VALUE
+            assert error_of(shared, listed) == CL.INVALID_VALUE
             assert error_of(shared, attributes) == 0
 
 
@@ -128,7 +127,7 @@ def test_repeated_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: 
         for shared in sharing(session):
             attributes = shared.world.attributes()
             again = [repeated, attributes[attributes.index(repeated) + 1]]
-            assert error_of(shared, [*attributes, *again]) == INVALID_VALUE
+            assert error_of(shared, [*attributes, *again]) == CL.INVALID_VALUE
             assert error_of(shared, attributes) == 0
 
 
@@ -147,12 +146,12 @@ def test_gl_context_info_has_the_errors_of_context_creation(icd: Icd, sandbox: S
             other = session.buffer(4096, 0)
             context, display = shared.world["context", "usable"], shared.world["display", "egl"]
             listed, error = {
-                "context": ([GL, other, EGL, display], INVALID_REFERENCE),
-                "display": ([GL, context, EGL, other], INVALID_REFERENCE),
-                "wgl": ([GL, context, WGL, other], INVALID_OPERATION),
-                "cgl": ([CGL, other], INVALID_OPERATION),
-                "two displays": ([GL, context, EGL, display, GLX, other], INVALID_OPERATION),
-                "share group and context": ([GL, context, CGL, other], INVALID_OPERATION),
-            }.get(what, (None, INVALID_REFERENCE))
+                "context": ([GL, other, EGL, display], CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR),
+                "display": ([GL, context, EGL, other], CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR),
+                "wgl": ([GL, context, WGL, other], CL.INVALID_OPERATION),
+                "cgl": ([CGL, other], CL.INVALID_OPERATION),
+                "two displays": ([GL, context, EGL, display, GLX, other], CL.INVALID_OPERATION),
+                "share group and context": ([GL, context, CGL, other], CL.INVALID_OPERATION),
+            }.get(what, (None, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR))
             assert error_of(shared, listed or shared.world.attributes(what), query) == error
             assert error_of(shared, shared.world.attributes(), query) == 0

@@ -6,7 +6,18 @@ from typing import Any
 
 import pytest
 
-from harness.check import READ_WRITE, Icd, Sandbox, Sharing, Unsupported, Value, api, extension, requirement, sharing
+from harness.check import (
+    CL,
+    Icd,
+    Sandbox,
+    Sharing,
+    Unsupported,
+    Value,
+    api,
+    extension,
+    requirement,
+    sharing,
+)
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -15,8 +26,6 @@ GL, EGL, GLX, WGL, CGL = (
     for name in ("GL_CONTEXT", "EGL_DISPLAY", "GLX_DISPLAY", "WGL_HDC", "CGL_SHAREGROUP")
 )
 USER_SYNC = api().constant("CL_CONTEXT_INTEROP_USER_SYNC")
-INVALID_REFERENCE, INVALID_OPERATION, INVALID_PROPERTY = -1000, -59, -64
-INVALID_CONTEXT = -34
 
 APPLE = "cl_APPLE_gl_sharing"  # names that the platform shares with CGL
 
@@ -25,7 +34,7 @@ both = pytest.mark.parametrize("function", [BY_DEVICES, BY_TYPE])
 
 
 def memory(shared: Sharing) -> Any:
-    """Memory that is no context, display or share group of anybody's."""
+    """Memory that is not a context, display or share group of anybody's."""
     return shared.session.buffer(4096, 0)
 
 
@@ -45,7 +54,9 @@ def usable(shared: Sharing, attributes: list[Any], function: str) -> bool:
     error, context = created(shared, attributes, function)
     if error or not context:
         return False
-    error, buffer = shared.create("clCreateFromGLBuffer", READ_WRITE, shared.world["buffer", "plain"], context=context)
+    error, buffer = shared.create(
+        "clCreateFromGLBuffer", CL.MEM_READ_WRITE, shared.world["buffer", "plain"], context=context
+    )
     return error == 0 and bool(buffer)
 
 
@@ -71,7 +82,9 @@ def test_context_and_x_display_make_a_gl_context(icd: Icd, sandbox: Sandbox, fun
         for shared in sharing(session):
             attributes = shared.world.attributes(display="glx")
             assert usable(shared, attributes, function)
-            assert refused(shared, [*attributes[:3], memory(shared)], function) == INVALID_REFERENCE
+            assert (
+                refused(shared, [*attributes[:3], memory(shared)], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
+            )
 
 
 @requirement("GL-CTX-001", "GL-CTX-007", "GL-CTX-017")
@@ -85,7 +98,7 @@ def test_value_that_is_not_a_gl_context_is_invalid_sharegroup(
         for shared in sharing(session):
             context, display = shared.world["context", "usable"], shared.world["display", "egl"]
             wrong = [memory(shared), display] if bogus == "context" else [context, memory(shared)]
-            assert refused(shared, [GL, wrong[0], EGL, wrong[1]], function) == INVALID_REFERENCE
+            assert refused(shared, [GL, wrong[0], EGL, wrong[1]], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             assert usable(shared, [GL, context, EGL, display], function)
 
 
@@ -103,7 +116,7 @@ def test_gl_context_that_cannot_share_is_invalid_sharegroup(
     """A context without buffer objects, and one of other hardware, give the same error."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
-            assert refused(shared, shared.world.attributes(state), function) == INVALID_REFERENCE
+            assert refused(shared, shared.world.attributes(state), function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             assert usable(shared, shared.world.attributes(), function)
 
 
@@ -113,14 +126,14 @@ def test_gl_context_that_cannot_share_is_invalid_sharegroup(
 def test_binding_of_another_system_is_invalid_operation(
     icd: Icd, sandbox: Sandbox, function: str, binding: str
 ) -> None:
-    """WGL and CGL are no bindings of the OpenGL here: CL_INVALID_OPERATION."""
+    """WGL and CGL are not bindings of the OpenGL here: CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             if binding == "cgl" and shared.has(APPLE):
                 raise Unsupported("loader", "this platform shares with CGL")
             other = memory(shared)
             attributes = [GL, shared.world["context", "usable"], WGL, other] if binding == "wgl" else [CGL, other]
-            assert refused(shared, attributes, function) == INVALID_OPERATION
+            assert refused(shared, attributes, function) == CL.INVALID_OPERATION
             assert usable(shared, shared.world.attributes(), function)
 
 
@@ -139,7 +152,7 @@ def test_value_that_is_not_a_share_group_is_invalid_sharegroup(icd: Icd, sandbox
     """A share group that is none is CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, APPLE):
-            assert refused(shared, [CGL, memory(shared)], function) == INVALID_REFERENCE
+            assert refused(shared, [CGL, memory(shared)], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             assert usable(shared, [CGL, shared.world["share_group", "usable"]], function)
 
 
@@ -152,10 +165,10 @@ def test_two_displays_are_invalid_operation(icd: Icd, sandbox: Sandbox, function
         for shared in sharing(session):
             attributes = shared.world.attributes()
             other = [second, memory(shared)]
-            assert refused(shared, [*attributes, *other], function) == INVALID_OPERATION
-            assert refused(shared, [*other, *attributes], function) == INVALID_OPERATION
+            assert refused(shared, [*attributes, *other], function) == CL.INVALID_OPERATION
+            assert refused(shared, [*other, *attributes], function) == CL.INVALID_OPERATION
             three = [*attributes, *other, {GLX: WGL, WGL: CGL, CGL: GLX}[second], memory(shared)]
-            assert refused(shared, three, function) == INVALID_OPERATION
+            assert refused(shared, three, function) == CL.INVALID_OPERATION
             assert usable(shared, [*attributes, second, 0], function)
 
 
@@ -167,7 +180,7 @@ def test_share_group_beside_a_context_is_invalid_operation(icd: Icd, sandbox: Sa
         for shared in sharing(session):
             context = shared.world["context", "usable"]
             for attributes in ([GL, context, CGL, memory(shared)], [CGL, memory(shared), GL, context]):
-                assert refused(shared, attributes, function) == INVALID_OPERATION
+                assert refused(shared, attributes, function) == CL.INVALID_OPERATION
             assert usable(shared, shared.world.attributes(), function)
 
 
@@ -180,11 +193,11 @@ def test_device_that_cannot_share_is_invalid_operation(icd: Icd, sandbox: Sandbo
                 raise Unsupported("machine", "all devices of this platform share with OpenGL")
             attributes = shared.world.attributes()
             for devices in (shared.others[:1], [shared.device, shared.others[0]], [shared.others[0], shared.device]):
-                assert shared.create_context(attributes, devices) == (INVALID_OPERATION, 0)
+                assert shared.create_context(attributes, devices) == (CL.INVALID_OPERATION, 0)
             for kind in (shared.type_of(shared.others[0]), api().constant("CL_DEVICE_TYPE_ALL")):
                 code, listed = session.buffer(4), session.words(shared.listed(*attributes))
                 assert not session.call(BY_TYPE, listed, kind, None, None, code)
-                assert code.i32() == INVALID_OPERATION
+                assert code.code() == CL.INVALID_OPERATION
             assert usable(shared, attributes, BY_DEVICES)
 
 
@@ -200,12 +213,12 @@ def test_default_values_make_a_plain_context(icd: Icd, sandbox: Sandbox, functio
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             error, context = created(shared, [word for name in names for word in (name, 0)], function)
-            assert error == 0
+            assert error == CL.SUCCESS
             assert context
             name = shared.world["buffer", "plain"]
-            error, buffer = shared.create("clCreateFromGLBuffer", READ_WRITE, name, context=context)
+            error, buffer = shared.create("clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=context)
             assert not buffer
-            assert error in (INVALID_CONTEXT, INVALID_REFERENCE)
+            assert error in (CL.INVALID_CONTEXT, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR)
             assert usable(shared, [*shared.world.attributes(), CGL, 0, WGL, 0], function)
 
 
@@ -217,7 +230,7 @@ def test_user_sync_beside_a_gl_attribute_is_invalid_property(icd: Icd, sandbox: 
         for shared in sharing(session):
             attributes = shared.world.attributes()
             for listed in ([USER_SYNC, 1, *attributes], [*attributes, USER_SYNC, 1]):
-                assert refused(shared, listed, function) == INVALID_PROPERTY
+                assert refused(shared, listed, function) == CL.INVALID_PROPERTY
             assert usable(shared, attributes, function)
 
 
@@ -227,7 +240,7 @@ def test_gl_object_in_a_plain_context_is_refused(icd: Icd, sandbox: Sandbox) -> 
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             name = shared.world["buffer", "plain"]
-            error, buffer = shared.create("clCreateFromGLBuffer", READ_WRITE, name, context=shared.plain.context)
+            error, buffer = shared.create("clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=shared.plain.context)
             assert not buffer
-            assert error in (INVALID_CONTEXT, INVALID_REFERENCE)
+            assert error in (CL.INVALID_CONTEXT, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR)
             assert shared.buffer()

@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.check import Icd, Sandbox, Sharing, Value, api, extension, requirement, sharing
+from harness.check import CL, Icd, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
 OF_GL, OF_EGL, OF_IMAGE = "clCreateEventFromGLsyncKHR", "clCreateEventFromEGLSyncKHR", "clCreateFromEGLImageKHR"
-INVALID_VALUE, INVALID_CONTEXT, INVALID_EVENT, INVALID_OPERATION = -30, -34, -58, -59
-INVALID_GL_OBJECT, INVALID_EGL_OBJECT, FORMAT_NOT_SUPPORTED, INVALID_REFERENCE = -60, -1093, -10, -1000
-READ_ONLY, WRITE_ONLY, HOST_NO_ACCESS = 1 << 2, 1 << 1, 1 << 9
 ACQUIRE, RELEASE = "clEnqueueAcquireGLObjects", "clEnqueueReleaseGLObjects"
 
 
@@ -43,7 +40,7 @@ def sync_arguments(shared: Sharing, function: str, name: str = "pending") -> lis
 
 def info(shared: Sharing, event: Value, query: str, size: int) -> int:
     answer = shared.session.buffer(8, 0)
-    assert shared.session.call("clGetEventInfo", event, api().constant(query), size, answer, None) == 0
+    assert shared.session.call("clGetEventInfo", event, api().constant(query), size, answer, None) == CL.SUCCESS
     return answer.u64()
 
 
@@ -54,15 +51,15 @@ def test_sync_in_a_plain_context_is_invalid_context(icd: Icd, sandbox: Sandbox, 
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
             arguments = sync_arguments(shared, function)
-            assert shared.create(function, *arguments, context=shared.plain.context) == (INVALID_CONTEXT, 0)
+            assert shared.create(function, *arguments, context=shared.plain.context) == (CL.INVALID_CONTEXT, 0)
             assert shared.made(function, *arguments)
 
 
 @requirement("GL-EVT-001")
 @creators()
 def test_value_that_is_not_a_sync_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """What is no sync of OpenGL is CL_INVALID_GL_OBJECT; of EGL, or of another display, CL_INVALID_EGL_OBJECT_KHR."""
-    error = INVALID_GL_OBJECT if function == OF_GL else INVALID_EGL_OBJECT
+    """What is not a sync of OpenGL is CL_INVALID_GL_OBJECT, what is not one of EGL is CL_INVALID_EGL_OBJECT_KHR."""
+    error = CL.INVALID_GL_OBJECT if function == OF_GL else CL.INVALID_EGL_OBJECT_KHR
     with icd.open(sandbox) as session:
         for shared in platforms(session, function):
             arguments = sync_arguments(shared, function)
@@ -80,7 +77,7 @@ def test_egl_sync_of_another_type_is_an_event_or_refused(icd: Icd, sandbox: Sand
     with icd.open(sandbox) as session:
         for shared in platforms(session, OF_EGL):
             error, event = shared.create(OF_EGL, *sync_arguments(shared, OF_EGL, "reusable"))
-            assert (error, bool(event)) in ((0, True), (INVALID_EGL_OBJECT, False))
+            assert (error, bool(event)) in ((0, True), (CL.INVALID_EGL_OBJECT_KHR, False))
             assert shared.made(OF_EGL, *sync_arguments(shared, OF_EGL))
 
 
@@ -130,9 +127,9 @@ def test_other_commands_may_not_wait_for_the_event_of_a_sync(
         for shared in platforms(session, function):
             event = shared.made(function, *sync_arguments(shared, function))
             rest = arguments(shared, command)
-            assert session.call(command, shared.tied.queue, *rest, 1, [event], None) == INVALID_EVENT
-            assert session.call(command, shared.tied.queue, *rest, 0, None, None) == 0
-            assert session.call("clFinish", shared.tied.queue) == 0
+            assert session.call(command, shared.tied.queue, *rest, 1, [event], None) == CL.INVALID_EVENT
+            assert session.call(command, shared.tied.queue, *rest, 0, None, None) == CL.SUCCESS
+            assert session.call("clFinish", shared.tied.queue) == CL.SUCCESS
 
 
 @requirement("GL-EVT-003")
@@ -141,7 +138,7 @@ def test_host_wait_completes_the_event_of_a_sync(icd: Icd, sandbox: Sandbox) -> 
     with icd.open(sandbox) as session:
         for shared in platforms(session, OF_GL):
             event = shared.made(OF_GL, *sync_arguments(shared, OF_GL, "complete"))
-            assert session.call("clWaitForEvents", 1, [event]) == 0
+            assert session.call("clWaitForEvents", 1, [event]) == CL.SUCCESS
             assert info(shared, event, "CL_EVENT_COMMAND_EXECUTION_STATUS", 4) == api().constant("CL_COMPLETE")
 
 
@@ -163,9 +160,9 @@ def test_acquire_and_release_may_wait_for_the_event_of_a_sync(
             event = shared.made(function, *sync_arguments(shared, function))
             memory = [shared.buffer()]
             if command == RELEASE:
-                assert session.call(ACQUIRE, shared.tied.queue, 1, memory, 0, None, None) == 0
-            assert session.call(command, shared.tied.queue, 1, memory, 1, [event], None) == 0
-            assert session.call("clFinish", shared.tied.queue) == 0
+                assert session.call(ACQUIRE, shared.tied.queue, 1, memory, 0, None, None) == CL.SUCCESS
+            assert session.call(command, shared.tied.queue, 1, memory, 1, [event], None) == CL.SUCCESS
+            assert session.call("clFinish", shared.tied.queue) == CL.SUCCESS
 
 
 @requirement("GL-EVT-004")
@@ -181,7 +178,7 @@ def test_event_outlives_its_deleted_sync(icd: Icd, sandbox: Sandbox, function: s
             assert info(shared, event, status, 4) in known
             shared.world.do(f"delete {'gl_sync' if function == OF_GL else 'egl_sync'} pending")
             assert info(shared, event, status, 4) in known
-            assert session.call("clReleaseEvent", event) == 0
+            assert session.call("clReleaseEvent", event) == CL.SUCCESS
 
 
 @requirement("GL-EVT-005")
@@ -192,9 +189,9 @@ def test_event_of_a_sync_begins_with_a_table(icd: Icd, sandbox: Sandbox, functio
         for shared in platforms(session, function):
             event = shared.made(function, *sync_arguments(shared, function))
             assert session.table(event)
-            assert session.call("clRetainEvent", event) == 0
-            assert session.call("clReleaseEvent", event) == 0
-            assert session.call("clReleaseEvent", event) == 0
+            assert session.call("clRetainEvent", event) == CL.SUCCESS
+            assert session.call("clReleaseEvent", event) == CL.SUCCESS
+            assert session.call("clReleaseEvent", event) == CL.SUCCESS
 
 
 # --- images of EGL ---
@@ -210,27 +207,30 @@ def test_egl_image_makes_an_image(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
             for listed in (None, [0]):
-                assert shared.made(OF_IMAGE, *image_arguments(shared), READ_ONLY, listed)
+                assert shared.made(OF_IMAGE, *image_arguments(shared), CL.MEM_READ_ONLY, listed)
 
 
 @requirement("GL-EVT-007", "PL-OTH-002")
 @pytest.mark.parametrize("what", ["property", "display", "image", "format"])
 def test_bad_egl_image_is_refused(icd: Icd, sandbox: Sandbox, what: str) -> None:
-    """A property, what is no display or no image of EGL, and a format that OpenCL does not have, are refused."""
+    """A property, a bad display or image of EGL, and a format that OpenCL does not have, are refused."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
             display, image = image_arguments(shared)
             bogus = session.buffer(4096, 0)
             if what == "property":
-                assert shared.create(OF_IMAGE, display, image, READ_ONLY, [0x7777, 1, 0]) == (INVALID_VALUE, 0)
+                assert shared.create(OF_IMAGE, display, image, CL.MEM_READ_ONLY, [0x7777, 1, 0]) == (
+                    CL.INVALID_VALUE,
+                    0,
+                )
             elif what == "display":
-                assert shared.create(OF_IMAGE, bogus, image, READ_ONLY, None) == (INVALID_VALUE, 0)
+                assert shared.create(OF_IMAGE, bogus, image, CL.MEM_READ_ONLY, None) == (CL.INVALID_VALUE, 0)
             elif what == "image":
-                assert shared.create(OF_IMAGE, display, bogus, READ_ONLY, None) == (INVALID_EGL_OBJECT, 0)
+                assert shared.create(OF_IMAGE, display, bogus, CL.MEM_READ_ONLY, None) == (CL.INVALID_EGL_OBJECT_KHR, 0)
             else:
                 unmapped = image_arguments(shared, "unmapped")
-                assert shared.create(OF_IMAGE, *unmapped, READ_ONLY, None) == (FORMAT_NOT_SUPPORTED, 0)
-            assert shared.made(OF_IMAGE, display, image, READ_ONLY, None)
+                assert shared.create(OF_IMAGE, *unmapped, CL.MEM_READ_ONLY, None) == (CL.IMAGE_FORMAT_NOT_SUPPORTED, 0)
+            assert shared.made(OF_IMAGE, display, image, CL.MEM_READ_ONLY, None)
 
 
 @requirement("GL-EVT-008")
@@ -238,19 +238,21 @@ def test_egl_image_for_reading_is_made(icd: Icd, sandbox: Sandbox) -> None:
     """An image can be made for reading, and from OpenCL 1.2 on without access of the host."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
-            hosts = [0] if session.version(shared.platform) < (1, 2) else [0, HOST_NO_ACCESS]
+            hosts = [0] if session.version(shared.platform) < (1, 2) else [0, CL.MEM_HOST_NO_ACCESS]
             for host in hosts:
-                assert shared.made(OF_IMAGE, *image_arguments(shared), READ_ONLY | host, None)
+                assert shared.made(OF_IMAGE, *image_arguments(shared), CL.MEM_READ_ONLY | host, None)
 
 
 @requirement("GL-EVT-008")
-@pytest.mark.parametrize("flags", [1 << 3, 1 << 4, 1 << 5, READ_ONLY | 1 << 5, READ_ONLY | WRITE_ONLY], ids=hex)
+@pytest.mark.parametrize(
+    "flags", [1 << 3, 1 << 4, 1 << 5, CL.MEM_READ_ONLY | 1 << 5, CL.MEM_READ_ONLY | CL.MEM_WRITE_ONLY], ids=hex
+)
 def test_flags_that_are_not_for_egl_images_are_invalid_value(icd: Icd, sandbox: Sandbox, flags: int) -> None:
     """Flags that are not for images of EGL are CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
-            assert shared.create(OF_IMAGE, *image_arguments(shared), flags, None) == (INVALID_VALUE, 0)
-            assert shared.made(OF_IMAGE, *image_arguments(shared), READ_ONLY, None)
+            assert shared.create(OF_IMAGE, *image_arguments(shared), flags, None) == (CL.INVALID_VALUE, 0)
+            assert shared.made(OF_IMAGE, *image_arguments(shared), CL.MEM_READ_ONLY, None)
 
 
 @requirement("GL-EVT-008")
@@ -258,7 +260,7 @@ def test_access_that_an_egl_image_lacks_is_refused_at_creation(icd: Icd, sandbox
     """Access that an image does not have is CL_INVALID_VALUE or CL_INVALID_OPERATION, when the image is made."""
     with icd.open(sandbox) as session:
         for shared in sharing(session, "cl_khr_egl_image"):
-            error, image = shared.create(OF_IMAGE, *image_arguments(shared, "read_only"), WRITE_ONLY, None)
+            error, image = shared.create(OF_IMAGE, *image_arguments(shared, "read_only"), CL.MEM_WRITE_ONLY, None)
             assert not image
-            assert error in (INVALID_VALUE, INVALID_OPERATION)
-            assert shared.made(OF_IMAGE, *image_arguments(shared, "read_only"), READ_ONLY, None)
+            assert error in (CL.INVALID_VALUE, CL.INVALID_OPERATION)
+            assert shared.made(OF_IMAGE, *image_arguments(shared, "read_only"), CL.MEM_READ_ONLY, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.check import FILL, Icd, Loader, Sandbox, Sharing, Value, api, extension, requirement, sharing
+from harness.check import CL, FILL, Icd, Loader, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -10,7 +10,7 @@ pytestmark = extension("cl_khr_gl_sharing")
 def content(shared: Sharing, buffer: Value) -> bytes:
     """What OpenCL reads of the first 64 bytes of a buffer that is acquired."""
     read = shared.session.buffer(64, 0)
-    assert shared.call("clEnqueueReadBuffer", shared.tied.queue, buffer, 1, 0, 64, read, 0, None, None) == 0
+    assert shared.call("clEnqueueReadBuffer", shared.tied.queue, buffer, 1, 0, 64, read, 0, None, None) == CL.SUCCESS
     return read.bytes()
 
 
@@ -23,15 +23,17 @@ def test_gl_buffer_is_shared_through_a_loader(icd: Icd, through: Loader, sandbox
             shared.world.do("fill buffer plain")
             shared.world.do("finish")
             buffer, name = shared.buffer(), cl.buffer(4, 0)
-            assert shared.call("clGetGLObjectInfo", buffer, None, name) == 0
+            assert shared.call("clGetGLObjectInfo", buffer, None, name) == CL.SUCCESS
             assert name.u32() == shared.world["buffer", "plain"]
             event = cl.buffer(8, 0)
-            assert shared.call("clEnqueueAcquireGLObjects", shared.tied.queue, 1, [buffer], 0, None, event) == 0
-            assert cl.call("clWaitForEvents", 1, [event.handle()]) == 0
+            assert (
+                shared.call("clEnqueueAcquireGLObjects", shared.tied.queue, 1, [buffer], 0, None, event) == CL.SUCCESS
+            )
+            assert cl.call("clWaitForEvents", 1, [event.handle()]) == CL.SUCCESS
             assert content(shared, buffer) == bytes([FILL]) * 64
-            assert shared.call("clEnqueueReleaseGLObjects", shared.tied.queue, 1, [buffer], 0, None, None) == 0
-            assert cl.call("clReleaseEvent", event.handle()) == 0
-            assert cl.call("clReleaseMemObject", buffer) == 0
+            assert shared.call("clEnqueueReleaseGLObjects", shared.tied.queue, 1, [buffer], 0, None, None) == CL.SUCCESS
+            assert cl.call("clReleaseEvent", event.handle()) == CL.SUCCESS
+            assert cl.call("clReleaseMemObject", buffer) == CL.SUCCESS
 
 
 @requirement("GL-EVT-005")
@@ -43,7 +45,7 @@ def test_event_of_a_sync_works_through_a_loader(icd: Icd, through: Loader, sandb
             handle = sync if isinstance(sync, Value) else Value(sync, str(sync))
             event, answer = shared.made("clCreateEventFromGLsyncKHR", handle), cl.buffer(4, 0)
             query = api().constant("CL_EVENT_COMMAND_TYPE")
-            assert cl.call("clGetEventInfo", event, query, 4, answer, None) == 0
+            assert cl.call("clGetEventInfo", event, query, 4, answer, None) == CL.SUCCESS
             assert answer.u32() == api().constant("CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR")
-            assert cl.call("clRetainEvent", event) == 0
+            assert cl.call("clRetainEvent", event) == CL.SUCCESS
             assert [cl.call("clReleaseEvent", event) for _ in range(2)] == [0, 0]

@@ -6,15 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.check import FILL, READ_WRITE, Icd, Sandbox, Sharing, Value, api, extension, requirement, sharing
+from harness.check import CL, FILL, Icd, Sandbox, Sharing, Value, api, extension, requirement, sharing
 
 pytestmark = extension("cl_khr_gl_sharing")
 
 BUFFER, TEXTURE, RENDERBUFFER = "clCreateFromGLBuffer", "clCreateFromGLTexture", "clCreateFromGLRenderbuffer"
-INVALID_VALUE, INVALID_CONTEXT, INVALID_FORMAT, INVALID_OPERATION = -30, -34, -39, -59
-INVALID_GL_OBJECT, INVALID_MIP_LEVEL, INVALID_REFERENCE = -60, -62, -1000
-
-# Targets that a texture can be made of, and the name that a world has one under.
 TARGETS = {
     "plain": 0x0DE1,
     "one_dimension": 0x0DE0,
@@ -37,7 +33,9 @@ def arguments(shared: Sharing, creator: str, name: int | None = None) -> list[An
     return [TARGETS["plain"], 0, number] if creator == TEXTURE else [number]
 
 
-def refused(shared: Sharing, creator: str, *rest: Any, flags: int = READ_WRITE, context: Value | None = None) -> int:
+def refused(
+    shared: Sharing, creator: str, *rest: Any, flags: int = CL.MEM_READ_WRITE, context: Value | None = None
+) -> int:
     """The error of an object that must not be made, with errcode_ret and without."""
     error, made = shared.create(creator, flags, *rest, context=context)
     assert not made
@@ -48,7 +46,7 @@ def refused(shared: Sharing, creator: str, *rest: Any, flags: int = READ_WRITE, 
 
 def works(shared: Sharing, creator: str) -> bool:
     """The positive control: the plain object can be made."""
-    return bool(shared.made(creator, READ_WRITE, *arguments(shared, creator)))
+    return bool(shared.made(creator, CL.MEM_READ_WRITE, *arguments(shared, creator)))
 
 
 @requirement("GL-OBJ-001")
@@ -62,18 +60,18 @@ def test_gl_object_flags_other_than_access_are_invalid_value(
         for shared in sharing(session):
             rest = arguments(shared, creator)
             for access in (1, 2, 4):
-                assert refused(shared, creator, *rest, flags=flag | access) == INVALID_VALUE
+                assert refused(shared, creator, *rest, flags=flag | access) == CL.INVALID_VALUE
                 assert shared.made(creator, access, *rest)
 
 
 @requirement("GL-OBJ-002")
 @pytest.mark.parametrize("name", ["unused", "no_store", "empty"])
 def test_value_that_is_not_a_gl_buffer_is_invalid_gl_object(icd: Icd, sandbox: Sandbox, name: str) -> None:
-    """What is no buffer, has no data store, or is of size 0, is CL_INVALID_GL_OBJECT."""
+    """A name that is not a buffer, one without a data store, and one of size 0, is CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             number = UNUSED if name == "unused" else shared.world["buffer", name]
-            assert refused(shared, BUFFER, number) == INVALID_GL_OBJECT
+            assert refused(shared, BUFFER, number) == CL.INVALID_GL_OBJECT
             assert works(shared, BUFFER)
 
 
@@ -85,7 +83,7 @@ def test_gl_buffer_has_the_size_of_its_data_store(icd: Icd, sandbox: Sandbox, na
         for shared in sharing(session):
             answer = session.buffer(8, 0)
             query = api().constant("CL_MEM_SIZE")
-            assert session.call("clGetMemObjectInfo", shared.buffer(name), query, 8, answer, None) == 0
+            assert session.call("clGetMemObjectInfo", shared.buffer(name), query, 8, answer, None) == CL.SUCCESS
             assert answer.u64() == size
 
 
@@ -97,7 +95,7 @@ def test_plain_context_makes_no_gl_objects(icd: Icd, sandbox: Sandbox, creator: 
         for shared in sharing(session):
             rest = arguments(shared, creator)
             error = refused(shared, creator, *rest, context=shared.plain.context)
-            assert error in (INVALID_CONTEXT, INVALID_REFERENCE)
+            assert error in (CL.INVALID_CONTEXT, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR)
             assert works(shared, creator)
 
 
@@ -108,7 +106,7 @@ def test_target_of_no_texture_is_invalid_value(icd: Icd, sandbox: Sandbox, targe
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             name = shared.world["texture", "cube" if target == 0x8513 else "plain"]
-            assert refused(shared, TEXTURE, target, 0, name) == INVALID_VALUE
+            assert refused(shared, TEXTURE, target, 0, name) == CL.INVALID_VALUE
             assert works(shared, TEXTURE)
 
 
@@ -118,12 +116,14 @@ def test_missing_level_of_a_texture_is_refused(icd: Icd, sandbox: Sandbox, level
     """A level below 0, or beyond the last one, gives an error, and makes nothing."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
-            error, image = shared.create(TEXTURE, READ_WRITE, TARGETS["plain"], level, shared.world["texture", "plain"])
+            error, image = shared.create(
+                TEXTURE, CL.MEM_READ_WRITE, TARGETS["plain"], level, shared.world["texture", "plain"]
+            )
             if level >= 0:
                 # A level that is not defined is CL_INVALID_GL_OBJECT, too; any above 0 may be CL_INVALID_OPERATION.
-                assert error in (INVALID_MIP_LEVEL, INVALID_GL_OBJECT, INVALID_OPERATION)
+                assert error in (CL.INVALID_MIP_LEVEL, CL.INVALID_GL_OBJECT, CL.INVALID_OPERATION)
             elif not shared.has("cl_khr_mipmap_image"):  # which makes an image of all levels
-                assert error == INVALID_MIP_LEVEL
+                assert error == CL.INVALID_MIP_LEVEL
             assert bool(image) == (error == 0)
             assert works(shared, TEXTURE)
 
@@ -133,8 +133,10 @@ def test_level_above_0_makes_its_image_or_is_refused(icd: Icd, sandbox: Sandbox)
     """A level that is there makes an image of that level, or is refused as one above 0."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
-            error, image = shared.create(TEXTURE, READ_WRITE, TARGETS["plain"], 1, shared.world["texture", "plain"])
-            assert error in (0, INVALID_MIP_LEVEL, INVALID_OPERATION)
+            error, image = shared.create(
+                TEXTURE, CL.MEM_READ_WRITE, TARGETS["plain"], 1, shared.world["texture", "plain"]
+            )
+            assert error in (0, CL.INVALID_MIP_LEVEL, CL.INVALID_OPERATION)
             assert bool(image) == (error == 0)
             assert not image or info(shared, image, "level") == 1
             assert works(shared, TEXTURE)
@@ -149,21 +151,21 @@ def test_texture_that_does_not_match_is_invalid_gl_object(icd: Icd, sandbox: San
             if what == "other target":
                 name = shared.world["texture", "plain"]
                 for target in (TARGETS["three_dimensions"], TARGETS["array"], FACES[0]):
-                    assert refused(shared, TEXTURE, target, 0, name) == INVALID_GL_OBJECT
+                    assert refused(shared, TEXTURE, target, 0, name) == CL.INVALID_GL_OBJECT
             else:
                 name = UNUSED if what == "unused" else shared.world["texture", what]
-                assert refused(shared, TEXTURE, TARGETS["plain"], 0, name) == INVALID_GL_OBJECT
+                assert refused(shared, TEXTURE, TARGETS["plain"], 0, name) == CL.INVALID_GL_OBJECT
             assert works(shared, TEXTURE)
 
 
 @requirement("GL-OBJ-007")
 @pytest.mark.parametrize("what", ["unused", "empty"])
 def test_value_that_is_not_a_renderbuffer_is_invalid_gl_object(icd: Icd, sandbox: Sandbox, what: str) -> None:
-    """What is no renderbuffer, and one without extent, is CL_INVALID_GL_OBJECT."""
+    """A name that is not a renderbuffer, and one without extent, is CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             name = UNUSED if what == "unused" else shared.world["renderbuffer", what]
-            assert refused(shared, RENDERBUFFER, name) == INVALID_GL_OBJECT
+            assert refused(shared, RENDERBUFFER, name) == CL.INVALID_GL_OBJECT
             assert works(shared, RENDERBUFFER)
 
 
@@ -175,7 +177,7 @@ def test_format_without_a_mapping_is_invalid_format(icd: Icd, sandbox: Sandbox, 
         for shared in sharing(session):
             kind = "texture" if creator == TEXTURE else "renderbuffer"
             rest = arguments(shared, creator, shared.world[kind, "unmapped"])
-            assert refused(shared, creator, *rest) == INVALID_FORMAT
+            assert refused(shared, creator, *rest) == CL.INVALID_IMAGE_FORMAT_DESCRIPTOR
             assert works(shared, creator)
 
 
@@ -188,7 +190,7 @@ def test_border_and_samples_are_invalid_operation(icd: Icd, sandbox: Sandbox, wh
         for shared in sharing(session):
             kind = "texture" if creator == TEXTURE else "renderbuffer"
             rest = arguments(shared, creator, shared.world[kind, what])
-            assert refused(shared, creator, *rest) == INVALID_OPERATION
+            assert refused(shared, creator, *rest) == CL.INVALID_OPERATION
             assert works(shared, creator)
 
 
@@ -198,20 +200,20 @@ def test_gl_object_of_name_0_is_refused(icd: Icd, sandbox: Sandbox, creator: str
     """The default objects of OpenGL, which have the name 0, cannot be shared."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
-            assert refused(shared, creator, *arguments(shared, creator, 0)) == INVALID_GL_OBJECT
+            assert refused(shared, creator, *arguments(shared, creator, 0)) == CL.INVALID_GL_OBJECT
             assert works(shared, creator)
 
 
 def acquired(shared: Sharing, memory: Value, release: bool = False) -> None:
     function = "clEnqueueReleaseGLObjects" if release else "clEnqueueAcquireGLObjects"
-    assert shared.session.call(function, shared.tied.queue, 1, [memory], 0, None, None) == 0
+    assert shared.session.call(function, shared.tied.queue, 1, [memory], 0, None, None) == CL.SUCCESS
 
 
 def content(shared: Sharing, buffer: Value) -> bytes:
     """What OpenCL reads of the first 64 bytes of a buffer that is acquired."""
     read = shared.session.buffer(64, 0)
     result = shared.session.call("clEnqueueReadBuffer", shared.tied.queue, buffer, 1, 0, 64, read, 0, None, None)
-    assert result == 0
+    assert result == CL.SUCCESS
     return read.bytes()
 
 
@@ -227,7 +229,7 @@ def test_data_outlives_its_deleted_gl_name(icd: Icd, sandbox: Sandbox) -> None:
             acquired(shared, buffer)
             assert content(shared, buffer) == bytes([FILL]) * 64
             acquired(shared, buffer, release=True)
-            assert session.call("clFinish", shared.tied.queue) == 0
+            assert session.call("clFinish", shared.tied.queue) == CL.SUCCESS
             shared.world.do("delete buffer plain")
             acquired(shared, buffer)
             assert content(shared, buffer) == bytes([FILL]) * 64
@@ -237,7 +239,7 @@ def objects_of_each_type(shared: Sharing) -> list[tuple[str, Value, int]]:
     """An object of each creator and target that the machine has: its type, and its name in OpenGL."""
     found = [("BUFFER", shared.buffer(), shared.world["buffer", "plain"])]
     name = shared.world["renderbuffer", "plain"]
-    found += [("RENDERBUFFER", shared.made(RENDERBUFFER, READ_WRITE, name), name)]
+    found += [("RENDERBUFFER", shared.made(RENDERBUFFER, CL.MEM_READ_WRITE, name), name)]
     found += [("TEXTURE2D", shared.texture(), shared.world["texture", "plain"])]
     return found
 
@@ -249,11 +251,11 @@ def test_gl_object_info_gives_type_and_name(icd: Icd, sandbox: Sandbox) -> None:
         for shared in sharing(session):
             for kind, memory, name in objects_of_each_type(shared):
                 kinds, names = session.buffer(4), session.buffer(4)
-                assert session.call("clGetGLObjectInfo", memory, kinds, names) == 0
+                assert session.call("clGetGLObjectInfo", memory, kinds, names) == CL.SUCCESS
                 assert (kinds.u32(), names.u32()) == (api().constant(f"CL_GL_OBJECT_{kind}"), name)
-                assert session.call("clGetGLObjectInfo", memory, kinds, None) == 0
-                assert session.call("clGetGLObjectInfo", memory, None, names) == 0
-                assert session.call("clGetGLObjectInfo", memory, None, None) == 0
+                assert session.call("clGetGLObjectInfo", memory, kinds, None) == CL.SUCCESS
+                assert session.call("clGetGLObjectInfo", memory, None, names) == CL.SUCCESS
+                assert session.call("clGetGLObjectInfo", memory, None, None) == CL.SUCCESS
 
 
 TYPES = {
@@ -278,7 +280,7 @@ def test_image_of_each_target_has_its_type_name_and_level(icd: Icd, sandbox: San
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             image, kind, number = shared.texture(name, target), session.buffer(4), session.buffer(4)
-            assert session.call("clGetGLObjectInfo", image, kind, number) == 0
+            assert session.call("clGetGLObjectInfo", image, kind, number) == CL.SUCCESS
             assert kind.u32() == api().constant(f"CL_GL_OBJECT_{TYPES.get(name, 'TEXTURE2D')}")
             assert number.u32() == shared.world["texture", name]
             assert info(shared, image, "target") == target
@@ -287,7 +289,7 @@ def test_image_of_each_target_has_its_type_name_and_level(icd: Icd, sandbox: San
 
 def info(shared: Sharing, image: Value, query: str) -> int:
     answer = shared.session.buffer(4)
-    assert shared.session.call("clGetGLTextureInfo", image, QUERIES[query], 4, answer, None) == 0
+    assert shared.session.call("clGetGLTextureInfo", image, QUERIES[query], 4, answer, None) == CL.SUCCESS
     return answer.u32()
 
 
@@ -297,8 +299,8 @@ def test_gl_object_info_of_a_plain_object_is_invalid_gl_object(icd: Icd, sandbox
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             for memory in (shared.plain.mem, shared.tied.mem):
-                assert session.call("clGetGLObjectInfo", memory, session.buffer(4), None) == INVALID_GL_OBJECT
-            assert session.call("clGetGLObjectInfo", shared.buffer(), session.buffer(4), None) == 0
+                assert session.call("clGetGLObjectInfo", memory, session.buffer(4), None) == CL.INVALID_GL_OBJECT
+            assert session.call("clGetGLObjectInfo", shared.buffer(), session.buffer(4), None) == CL.SUCCESS
 
 
 QUERIES = {"target": api().constant("CL_GL_TEXTURE_TARGET"), "level": api().constant("CL_GL_MIPMAP_LEVEL")}
@@ -313,16 +315,16 @@ def test_texture_info_gives_target_and_level(icd: Icd, sandbox: Sandbox, query: 
             image = shared.texture()
             size, answer = session.buffer(8), session.buffer(4)
             function, number = "clGetGLTextureInfo", QUERIES[query]
-            assert session.call(function, image, number, 0, None, size) == 0
+            assert session.call(function, image, number, 0, None, size) == CL.SUCCESS
             assert size.u64() == 4
-            assert session.call(function, image, number, 4, answer, None) == 0
+            assert session.call(function, image, number, 4, answer, None) == CL.SUCCESS
             assert answer.u32() == (TARGETS["plain"] if query == "target" else 0)
             for room in range(4):
                 short = session.buffer(4)
-                assert session.call(function, image, number, room, short, None) == INVALID_VALUE
+                assert session.call(function, image, number, room, short, None) == CL.INVALID_VALUE
                 assert short.bytes() == b"\xa5" * 4
-            assert session.call(function, image, number, 0, None, None) == INVALID_VALUE
-            assert session.call(function, image, number, 4, None, None) == INVALID_VALUE
+            assert session.call(function, image, number, 0, None, None) == CL.INVALID_VALUE
+            assert session.call(function, image, number, 4, None, None) == CL.INVALID_VALUE
 
 
 @requirement("GL-OBJ-014")
@@ -332,19 +334,19 @@ def test_unknown_query_of_a_texture_is_invalid_value(icd: Icd, sandbox: Sandbox,
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             image, answer = shared.texture(), session.buffer(8)
-            assert session.call("clGetGLTextureInfo", image, query, 8, answer, None) == INVALID_VALUE
-            assert session.call("clGetGLTextureInfo", image, QUERIES["target"], 8, answer, None) == 0
+            assert session.call("clGetGLTextureInfo", image, query, 8, answer, None) == CL.INVALID_VALUE
+            assert session.call("clGetGLTextureInfo", image, QUERIES["target"], 8, answer, None) == CL.SUCCESS
 
 
 @requirement("GL-OBJ-014")
 def test_texture_info_of_a_buffer_is_invalid_gl_object(icd: Icd, sandbox: Sandbox) -> None:
-    """clGetGLTextureInfo of what is no texture is CL_INVALID_GL_OBJECT."""
+    """clGetGLTextureInfo of an object that is not a texture is CL_INVALID_GL_OBJECT."""
     with icd.open(sandbox) as session:
         for shared in sharing(session):
             answer, query = session.buffer(4), QUERIES["target"]
             for memory in (shared.buffer(), shared.plain.mem):
-                assert session.call("clGetGLTextureInfo", memory, query, 4, answer, None) == INVALID_GL_OBJECT
-            assert session.call("clGetGLTextureInfo", shared.texture(), query, 4, answer, None) == 0
+                assert session.call("clGetGLTextureInfo", memory, query, 4, answer, None) == CL.INVALID_GL_OBJECT
+            assert session.call("clGetGLTextureInfo", shared.texture(), query, 4, answer, None) == CL.SUCCESS
 
 
 def command(shared: Sharing, function: str, image: Value, buffer: Value) -> int:
@@ -355,7 +357,7 @@ def command(shared: Sharing, function: str, image: Value, buffer: Value) -> int:
     if function == "clEnqueueMapImage":
         code = session.buffer(4)
         session.call(function, queue, image, 1, 1, origin, region, session.buffer(8), session.buffer(8), *events, code)
-        return code.i32()
+        return code.code()
     rest: dict[str, tuple[Any, ...]] = {
         "clEnqueueReadImage": (image, 1, origin, region, 0, 0, memory),
         "clEnqueueWriteImage": (image, 1, origin, region, 0, 0, memory),
@@ -385,5 +387,5 @@ def test_image_for_kernels_only_is_refused_by_commands(icd: Icd, sandbox: Sandbo
             plain = shared.texture()
             for memory in (image, plain):
                 acquired(shared, memory)
-            assert command(shared, function, image, shared.tied.mem) == INVALID_OPERATION
+            assert command(shared, function, image, shared.tied.mem) == CL.INVALID_OPERATION
             assert command(shared, function, plain, shared.tied.mem) == 0

@@ -5,33 +5,25 @@ from __future__ import annotations
 import pytest
 
 from harness.check import (
+    CL,
     CONTEXT,
     CONTEXTS,
-    INVALID_PLATFORM,
-    INVALID_PROPERTY,
-    INVALID_VALUE,
-    PLATFORM,
-    TERMINATE,
-    USER_SYNC,
     Callback,
-    Code,
+    Creator,
     Icd,
-    Lists,
     Parts,
     Sandbox,
     Unsupported,
     Value,
     api,
-    listed,
-    lists_of,
+    creators_of,
+    list_of,
     requirement,
     shown,
 )
 
-SUCCESS = Code(0)
 NUM_DEVICES = api().constant("CL_CONTEXT_NUM_DEVICES")
 DEVICES = api().constant("CL_CONTEXT_DEVICES")
-TERMINATE_CAPABILITY = 0x2031  # CL_DEVICE_TERMINATE_CAPABILITY_KHR; bit 0: contexts
 
 
 @requirement("PL-CTX-002", "PL-GEN-015")
@@ -42,16 +34,16 @@ def test_platform_of_another_vendor_is_invalid_platform(
 ) -> None:
     """A platform that is none of the ICD's is refused with CL_INVALID_PLATFORM.
 
-    It is an object as any vendor has them, with a dispatch table; here it comes before and behind other properties.
+    It is an object as any vendor has them, with a dispatch table; here it comes before and after other properties.
     """
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
-            others = [pair for pair in lists.pairs() if pair[0] != PLATFORM]
-            assert lists.create(listed(*others, (PLATFORM, lists.platform)))[0] == 0
-            foreign = session.words([session.table(lists.platform), *[0] * 511])
-            words = listed((PLATFORM, 0), *others) if before else listed(*others, (PLATFORM, 0))
-            words[words.index(PLATFORM) + 1] = foreign.at(0)
-            assert lists.create(words) == (INVALID_PLATFORM, 0)
+        for creator in creators_of(session, function):
+            others = [pair for pair in creator.pairs() if pair[0] != CL.CONTEXT_PLATFORM]
+            creator.expect_created([*others, (CL.CONTEXT_PLATFORM, creator.platform)])
+            foreign = session.words([session.table(creator.platform), *[0] * 511])
+            words = list_of((CL.CONTEXT_PLATFORM, 0), *others) if before else list_of(*others, (CL.CONTEXT_PLATFORM, 0))
+            words[words.index(CL.CONTEXT_PLATFORM) + 1] = foreign.at(0)
+            creator.expect_refused(words, CL.INVALID_PLATFORM)
 
 
 @requirement("PL-CTX-003")
@@ -59,25 +51,25 @@ def test_platform_of_another_vendor_is_invalid_platform(
 def test_user_data_without_callback_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """user_data without pfn_notify is CL_INVALID_VALUE; neither, and pfn_notify alone, are fine."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
-            words = listed((PLATFORM, lists.platform))
-            arguments = list(lists.creator.arguments(lists.objects, words))
-            assert lists.create(words)[0] == 0
+        for creator in creators_of(session, function):
+            words = list_of((CL.CONTEXT_PLATFORM, creator.platform))
+            arguments = list(creator.about.arguments(creator.objects, words))
+            creator.expect_created(words)
             code = session.buffer(4)
             made = session.call(function, *arguments[:-1], session.buffer(8), code)
-            assert (code.i32(), made) == (INVALID_VALUE, 0)
+            assert (code.code(), made) == (CL.INVALID_VALUE, 0)
             for user_data in (None, session.buffer(8)):
                 callback = Callback(f"{function}.pfn_notify")
                 made = session.call(function, *arguments[:-2], callback, user_data, code)
-                assert code.i32() == 0
+                assert code.code() == CL.SUCCESS
                 assert made
 
 
-def devices_of(lists: Lists, context: Value) -> list[int]:
-    size = lists.session.buffer(8, 0)
-    lists.session.call("clGetContextInfo", context, DEVICES, 0, None, size)
-    devices = lists.session.buffer(size.u64(), 0)
-    lists.session.call("clGetContextInfo", context, DEVICES, size.u64(), devices, None)
+def devices_of(creator: Creator, context: Value) -> list[int]:
+    size = creator.session.buffer(8, 0)
+    creator.session.call("clGetContextInfo", context, DEVICES, 0, None, size)
+    devices = creator.session.buffer(size.u64(), 0)
+    creator.session.call("clGetContextInfo", context, DEVICES, size.u64(), devices, None)
     return [int(device) for device in devices.handles()]
 
 
@@ -86,50 +78,60 @@ def devices_of(lists: Lists, context: Value) -> list[int]:
 def test_device_given_several_times_is_the_contexts_once(icd: Icd, sandbox: Sandbox, times: int) -> None:
     """A device that is in the list of devices more than once is the context's once."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, CONTEXT):
-            objects = lists.objects
+        for creator in creators_of(session, CONTEXT):
+            objects = creator.objects
             given = [objects.device] * times
             code = session.buffer(4)
-            words = listed((PLATFORM, lists.platform))
+            words = list_of((CL.CONTEXT_PLATFORM, creator.platform))
             made = session.call(CONTEXT, words, len(given), given, None, None, code)
             assert isinstance(made, Value)
-            assert code.i32() == 0
-            assert devices_of(lists, made) == [objects.device]
-            if lists.version >= (1, 1):
-                assert lists.number(made, NUM_DEVICES, 4) == 1
+            assert code.code() == CL.SUCCESS
+            assert devices_of(creator, made) == [objects.device]
+            if creator.version >= (1, 1):
+                assert creator.number(made, NUM_DEVICES, 4) == 1
 
 
 @requirement("PL-CTX-004")
 def test_all_devices_given_twice_are_the_contexts_once(icd: Icd, sandbox: Sandbox) -> None:
-    """The same with all devices of the platform, one behind the other and twice over."""
+    """The same with all devices of the platform, one after the other and twice over."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, CONTEXT):
-            devices = session.GetDeviceIDs(lists.platform)
+        for creator in creators_of(session, CONTEXT):
+            devices = session.GetDeviceIDs(creator.platform)
             for given in (devices + devices, [device for device in devices for _ in range(2)]):
                 code = session.buffer(4)
-                made = session.call(CONTEXT, listed((PLATFORM, lists.platform)), len(given), given, None, None, code)
+                made = session.call(
+                    CONTEXT, list_of((CL.CONTEXT_PLATFORM, creator.platform)), len(given), given, None, None, code
+                )
                 assert isinstance(made, Value)
-                assert code.i32() == 0
-                found = devices_of(lists, made)
+                assert code.code() == CL.SUCCESS
+                found = devices_of(creator, made)
                 assert sorted(found) == sorted(int(device) for device in devices)
 
 
-def user_sync(lists: Lists) -> None:
-    if lists.version < (1, 2):
+def user_sync(creator: Creator) -> None:
+    if creator.version < (1, 2):
         raise Unsupported("loader", "CL_CONTEXT_INTEROP_USER_SYNC came with OpenCL 1.2", "OpenCL 1.2")
 
 
 @requirement("PL-CTX-005")
 @pytest.mark.parametrize("function", CONTEXTS)
 def test_user_sync_is_true_or_false_and_nothing_else(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """CL_CONTEXT_INTEROP_USER_SYNC is CL_TRUE or CL_FALSE and nothing else, before and behind the platform."""
+    """CL_CONTEXT_INTEROP_USER_SYNC is CL_TRUE or CL_FALSE and nothing else, before and after the platform."""
     with icd.open(sandbox) as session, Parts() as parts:
-        for lists in lists_of(session, function, user_sync):
-            platform = (PLATFORM, lists.platform)
-            for value, error in ((0, SUCCESS), (1, SUCCESS), (2, INVALID_PROPERTY), (0xFFFF_FFFF, INVALID_PROPERTY)):
-                for pairs in ([platform, (USER_SYNC, value)], [(USER_SYNC, value), platform]):
-                    with parts(shown(listed(*pairs))):
-                        assert lists.create(listed(*pairs))[0] == error
+        for creator in creators_of(session, function, user_sync):
+            platform = (CL.CONTEXT_PLATFORM, creator.platform)
+            for value, error in (
+                (0, CL.SUCCESS),
+                (1, CL.SUCCESS),
+                (2, CL.INVALID_PROPERTY),
+                (0xFFFF_FFFF, CL.INVALID_PROPERTY),
+            ):
+                for pairs in (
+                    [platform, (CL.CONTEXT_INTEROP_USER_SYNC, value)],
+                    [(CL.CONTEXT_INTEROP_USER_SYNC, value), platform],
+                ):
+                    with parts(shown(pairs)):
+                        assert creator.create(pairs)[0] == error
 
 
 @requirement("PL-CTX-007")
@@ -140,15 +142,15 @@ def test_terminate_is_invalid_property_unless_every_device_can(icd: Icd, sandbox
     Without cl_khr_terminate_context that is the error for its name.
     """
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
-            able = "cl_khr_terminate_context" in lists.extensions and all(
-                lists.objects.session.call(  # the same of each device
-                    "clGetDeviceInfo", device, TERMINATE_CAPABILITY, 8, capability, None
+        for creator in creators_of(session, function):
+            able = "cl_khr_terminate_context" in creator.extensions and all(
+                creator.objects.session.call(  # the same of each device
+                    "clGetDeviceInfo", device, CL.DEVICE_TERMINATE_CAPABILITY_KHR, 8, capability, None
                 )
                 == 0
                 and capability.u64() & 1
-                for device in session.GetDeviceIDs(lists.platform)
+                for device in session.GetDeviceIDs(creator.platform)
                 for capability in [session.buffer(8, 0)]
             )
-            error, _ = lists.create(listed((PLATFORM, lists.platform), (TERMINATE, 1)))
-            assert error == (0 if able else INVALID_PROPERTY)
+            error, _ = creator.create([(CL.CONTEXT_PLATFORM, creator.platform), (CL.CONTEXT_TERMINATE_KHR, 1)])
+            assert error == (0 if able else CL.INVALID_PROPERTY)

@@ -7,32 +7,21 @@ from typing import Any
 import pytest
 
 from harness.check import (
-    ADDRESSING,
     BUFFER,
+    CL,
     CONTEXT,
-    FILTER,
     FROM_TYPE,
     IMAGE,
-    INVALID_PROPERTY,
-    INVALID_QUEUE_PROPERTIES,
-    INVALID_VALUE,
     MEMORY,
-    NORMALIZED,
-    PRIORITY,
-    PRIVATE_ADDRESS,
     QUEUE,
-    QUEUE_PROPERTIES,
     QUEUES,
     SAMPLER,
-    THROTTLE,
-    USER_SYNC,
+    Creator,
     Icd,
-    Lists,
     Parts,
     Sandbox,
     Unsupported,
-    listed,
-    lists_of,
+    creators_of,
     requirement,
     shown,
 )
@@ -46,7 +35,7 @@ OWN = {
 }
 # Names of nothing, and of properties of other functions.
 UNKNOWN = [1, 0x7777, 0x7FFF_FFFF, (1 << 64) - 1]
-OTHERS = [USER_SYNC, QUEUE_PROPERTIES, FILTER]
+OTHERS = [CL.CONTEXT_INTEROP_USER_SYNC, CL.QUEUE_PROPERTIES, CL.SAMPLER_FILTER_MODE]
 
 
 def functions(memory: str = "PL-MEM-001") -> list[Any]:
@@ -55,23 +44,17 @@ def functions(memory: str = "PL-MEM-001") -> list[Any]:
     return [pytest.param(f, marks=pytest.mark.requirement("PL-GEN-015", own[f]), id=f) for f in OWN]
 
 
-def refused(lists: Lists) -> tuple[int, int]:
-    """The error that the list has to have, and no object; OpenCL 1.0 had CL_INVALID_VALUE for contexts."""
-    older = lists.creator.function in (CONTEXT, FROM_TYPE) and lists.version < (1, 1)
-    return (INVALID_VALUE if older else lists.creator.refuses[0], 0)
-
-
 @pytest.mark.parametrize("function", functions())
 def test_unknown_property_is_refused_at_every_place(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """A name that the function does not know is refused, whatever its value, alone, before and behind known ones."""
+    """A name that the function does not know is refused, whatever its value, alone, before and after known ones."""
     with icd.open(sandbox) as session, Parts() as parts:
-        for lists in lists_of(session, function):
-            own = [name for name, _ in (*lists.pairs(), *lists.zero_pairs())]
+        for creator in creators_of(session, function):
+            own = [name for name, _ in (*creator.pairs(), *creator.zero_pairs())]
             for name in [*UNKNOWN, *(name for name in OTHERS if name not in own)]:
                 unknown = (name, 1)
-                for pairs in ([unknown], [(name, 0)], [*lists.pairs(), unknown], [unknown, *lists.pairs()]):
-                    with parts(shown(listed(*pairs))):
-                        assert lists.create(listed(*pairs)) == refused(lists)
+                for pairs in ([unknown], [(name, 0)], [*creator.pairs(), unknown], [unknown, *creator.pairs()]):
+                    with parts(shown(pairs)):
+                        creator.expect_refused(pairs, creator.refusal)
 
 
 @pytest.mark.parametrize("function", functions(memory="PL-MEM-002"))
@@ -81,61 +64,67 @@ def test_repeated_property_is_refused(icd: Icd, sandbox: Sandbox, function: str)
     Buffers have a property with cl_ext_buffer_device_address only, images have none: there an unknown name comes twice.
     """
     with icd.open(sandbox) as session, Parts() as parts:
-        for lists in lists_of(session, function):
-            known = lists.pairs() or [(0x7777, 1)]
+        for creator in creators_of(session, function):
+            known = creator.pairs() or [(0x7777, 1)]
             for pair in known:
                 others = [other for other in known if other != pair]
                 for pairs in ([pair, pair], [pair, *others, pair], [*others, pair, pair]):
-                    with parts(shown(listed(*pairs))):
-                        assert lists.create(listed(*pairs)) == refused(lists)
-            for zero in lists.zero_pairs():
-                with parts(shown(listed(zero, (zero[0], 1)))):
-                    assert lists.create(listed(zero, (zero[0], 1))) == refused(lists)
-                with parts(shown(listed((zero[0], 1), zero))):
-                    assert lists.create(listed((zero[0], 1), zero)) == refused(lists)
+                    with parts(shown(pairs)):
+                        creator.expect_refused(pairs, creator.refusal)
+            for zero in creator.zero_pairs():
+                with parts(shown([zero, (zero[0], 1)])):
+                    creator.expect_refused([zero, (zero[0], 1)], creator.refusal)
+                with parts(shown([(zero[0], 1), zero])):
+                    creator.expect_refused([(zero[0], 1), zero], creator.refusal)
 
 
 BAD = {
-    CONTEXT: [(USER_SYNC, 2), (USER_SYNC, 0x7777)],
-    FROM_TYPE: [(USER_SYNC, 2), (USER_SYNC, 0x7777)],
-    BUFFER: [(PRIVATE_ADDRESS, 2)],
-    SAMPLER: [(FILTER, 0), (FILTER, 0x7777), (ADDRESSING, 0), (ADDRESSING, FILTER), (NORMALIZED, 2)],
+    CONTEXT: [(CL.CONTEXT_INTEROP_USER_SYNC, 2), (CL.CONTEXT_INTEROP_USER_SYNC, 0x7777)],
+    FROM_TYPE: [(CL.CONTEXT_INTEROP_USER_SYNC, 2), (CL.CONTEXT_INTEROP_USER_SYNC, 0x7777)],
+    BUFFER: [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 2)],
+    SAMPLER: [
+        (CL.SAMPLER_FILTER_MODE, 0),
+        (CL.SAMPLER_FILTER_MODE, 0x7777),
+        (CL.SAMPLER_ADDRESSING_MODE, 0),
+        (CL.SAMPLER_ADDRESSING_MODE, CL.SAMPLER_FILTER_MODE),
+        (CL.SAMPLER_NORMALIZED_COORDS, 2),
+    ],
 }
 
 
-def bad_pairs(lists: Lists) -> list[tuple[int, int]]:
-    known = [name for name, _ in (*lists.pairs(), *lists.zero_pairs())]
-    return [pair for pair in BAD[lists.creator.function] if pair[0] in known]
+def bad_pairs(creator: Creator) -> list[tuple[int, int]]:
+    known = [name for name, _ in (*creator.pairs(), *creator.zero_pairs())]
+    return [pair for pair in BAD[creator.function] if pair[0] in known]
 
 
-def limited(lists: Lists) -> None:
-    if not bad_pairs(lists):
-        raise Unsupported("loader", "no property here has limited values", lists.creator.function)
+def limited(creator: Creator) -> None:
+    if not bad_pairs(creator):
+        raise Unsupported("loader", "no property here has limited values", creator.function)
 
 
 @pytest.mark.parametrize("function", [param for param in functions() if param.values[0] in BAD])
 def test_bad_value_of_a_property_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A value that the property cannot have is refused. The control is the list with a good value."""
     with icd.open(sandbox) as session, Parts() as parts:
-        for lists in lists_of(session, function, limited):
-            assert lists.create(listed(*lists.pairs()))[0] == 0
-            for pair in bad_pairs(lists):
-                with parts(shown(listed(pair))):
-                    assert lists.create(listed(pair)) == refused(lists)
+        for creator in creators_of(session, function, limited):
+            creator.expect_created(creator.pairs())
+            for pair in bad_pairs(creator):
+                with parts(shown([pair])):
+                    creator.expect_refused([pair], creator.refusal)
 
 
 @requirement("PL-CQ-001", "PL-GEN-015")
 @pytest.mark.parametrize("function", QUEUES)
 def test_bad_value_of_a_queue_property_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """Bits of CL_QUEUE_PROPERTIES that mean nothing are not valid, nor are hints of no level: CL_INVALID_VALUE."""
+    """Unknown bits of CL_QUEUE_PROPERTIES are not valid, nor are hints of no level: CL_INVALID_VALUE."""
     with icd.open(sandbox) as session, Parts() as parts:
-        for lists in lists_of(session, function):
-            bad = [(QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
-            hints = {"cl_khr_priority_hints": PRIORITY, "cl_khr_throttle_hints": THROTTLE}
-            bad += [(name, 8) for extension, name in hints.items() if extension in lists.extensions]
+        for creator in creators_of(session, function):
+            bad = [(CL.QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
+            hints = {"cl_khr_priority_hints": CL.QUEUE_PRIORITY_KHR, "cl_khr_throttle_hints": CL.QUEUE_THROTTLE_KHR}
+            bad += [(name, 8) for extension, name in hints.items() if extension in creator.extensions]
             for pair in bad:
-                with parts(shown(listed(pair))):
-                    assert lists.create(listed(pair)) == (INVALID_VALUE, 0)
+                with parts(shown([pair])):
+                    creator.expect_refused([pair], CL.INVALID_VALUE)
 
 
 @requirement("PL-CQ-002")
@@ -143,18 +132,20 @@ def test_bad_value_of_a_queue_property_is_invalid_value(icd: Icd, sandbox: Sandb
 def test_unknown_property_of_a_queue_is_refused(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """For a queue the text names no error for an unknown name. It has to be refused all the same."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
-            for pairs in ([(0x7777, 1)], [*lists.pairs(), (0x7777, 0)], [(FILTER, 1), *lists.pairs()]):
-                error, made = lists.create(listed(*pairs))
-                assert error in (INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY)
-                assert not made
+        for creator in creators_of(session, function):
+            for pairs in (
+                [(0x7777, 1)],
+                [*creator.pairs(), (0x7777, 0)],
+                [(CL.SAMPLER_FILTER_MODE, 1), *creator.pairs()],
+            ):
+                creator.expect_refused(pairs, CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES, CL.INVALID_PROPERTY)
 
 
 @requirement("PL-CQ-002")
 def test_repeated_property_of_a_queue_is_refused_or_makes_a_queue(icd: Icd, sandbox: Sandbox) -> None:
     """Nor does it name one for a repeated name: any of these errors, or the queue, and not both."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, QUEUE):
-            error, made = lists.create(listed((QUEUE_PROPERTIES, 2), (QUEUE_PROPERTIES, 2)))
-            assert error in (0, INVALID_VALUE, INVALID_QUEUE_PROPERTIES, INVALID_PROPERTY)
+        for creator in creators_of(session, QUEUE):
+            error, made = creator.create([(CL.QUEUE_PROPERTIES, 2), (CL.QUEUE_PROPERTIES, 2)])
+            assert error in (0, CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES, CL.INVALID_PROPERTY)
             assert bool(made) == (error == 0)

@@ -5,27 +5,18 @@ from __future__ import annotations
 import pytest
 
 from harness.check import (
-    ADDRESSING,
+    CL,
     CONTEXTS,
     CREATORS,
-    FILTER,
-    INVALID_VALUE,
-    LINEAR,
-    LOD_MIN,
-    NORMALIZED,
-    PLATFORM,
-    PROFILING,
     QUEUE,
-    QUEUE_PROPERTIES,
     SAMPLER,
-    USER_SYNC,
+    Creator,
     Icd,
-    Lists,
     Parts,
     Sandbox,
     Unsupported,
-    listed,
-    lists_of,
+    creators_of,
+    list_of,
     orders,
     requirement,
     shown,
@@ -35,24 +26,21 @@ UNKNOWN = 0x7777
 WITH_NAMES = [name for name in CREATORS if name != "clCreateImageWithProperties"]  # for images the core has none
 
 
-def zero(lists: Lists) -> None:
-    if not lists.zero_pairs():
-        raise Unsupported("loader", "no property of this platform may have the value 0", lists.creator.function)
+def zero(creator: Creator) -> None:
+    if not creator.zero_pairs():
+        raise Unsupported("loader", "no property of this platform may have the value 0", creator.function)
 
 
 @requirement("PL-GEN-001", "PL-GEN-006")
 @pytest.mark.parametrize("function", WITH_NAMES)
 def test_lists_of_every_length_are_heeded_to_their_end(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """Lists of one property, of two, and of all that there are: each is heeded, and nothing behind the end is read."""
+    """Lists of one property, of two, and of all that there are: each is heeded, and nothing past the end is read."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, names=1):
-            pairs = lists.pairs()
+        for creator in creators_of(session, function, names=1):
+            pairs = creator.pairs()
             chosen = [pairs[:length] for length in range(1, len(pairs) + 1)] + [[pair] for pair in pairs[1:]]
             for given in chosen:
-                error, made = lists.create(listed(*given))
-                assert error == 0 or (given[0] != pairs[0] and lists.without_platform(error))
-                assert bool(made) == (error == 0)
-                assert not made or lists.answered(made, given) == lists.wanted(given)
+                creator.expect_heeded(given)
 
 
 @requirement("PL-GEN-002", "PL-MEM-004")
@@ -63,11 +51,8 @@ def test_no_property_list_makes_an_object_of_defaults(icd: Icd, sandbox: Sandbox
     A context may be refused with CL_INVALID_PLATFORM, as no platform is named.
     """
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
-            error, made = lists.create(None)
-            assert error == 0 or lists.without_platform(error)
-            assert bool(made) == (error == 0)
-            assert not made or lists.answered(made, []) == lists.wanted([])
+        for creator in creators_of(session, function):
+            creator.expect_heeded(None)
 
 
 @requirement("PL-GEN-003", "PL-MEM-004")
@@ -75,12 +60,9 @@ def test_no_property_list_makes_an_object_of_defaults(icd: Icd, sandbox: Sandbox
 def test_empty_property_list_makes_an_object_of_defaults(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A list of its end marker alone does what NULL does."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
-            without = lists.create(None)[0]
-            error, made = lists.create([0])
-            assert error == 0 or (lists.without_platform(error) and error == without)
-            assert bool(made) == (error == 0)
-            assert not made or lists.answered(made, []) == lists.wanted([])
+        for creator in creators_of(session, function):
+            without_list, _ = creator.create(None)
+            assert creator.expect_heeded([]) or without_list == CL.INVALID_PLATFORM
 
 
 @requirement("PL-GEN-004")
@@ -88,28 +70,24 @@ def test_empty_property_list_makes_an_object_of_defaults(icd: Icd, sandbox: Sand
 def test_value_of_zero_does_not_end_the_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A value of 0 does not end the list: what follows it counts, be it a property or an error."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, zero):
-            zeros = lists.zero_pairs()
+        for creator in creators_of(session, function, zero):
+            zeros = creator.zero_pairs()
             names = [name for name, _ in zeros]
-            pairs = zeros + [pair for pair in lists.pairs() if pair[0] not in names]
-            error, made = lists.create(listed(*pairs))
-            assert error == 0
-            assert lists.answered(made, pairs) == lists.wanted(pairs)
+            pairs = zeros + [pair for pair in creator.pairs() if pair[0] not in names]
+            creator.expect_heeded(pairs)
             unknown = [(UNKNOWN, 1)]
-            before, after = (lists.create(listed(*order))[0] for order in (unknown + zeros, zeros + unknown))
+            before, after = (creator.create(order)[0] for order in (unknown + zeros, zeros + unknown))
             assert before == after
 
 
 @requirement("PL-GEN-004", "PL-SMP-003")
 def test_sampler_without_normalized_coordinates_heeds_the_rest(icd: Icd, sandbox: Sandbox) -> None:
     """CL_FALSE for normalized coordinates is heeded, at each place of the list, and so is what follows it."""
-    pairs = [(NORMALIZED, 0), (FILTER, LINEAR)]
+    pairs = [(CL.SAMPLER_NORMALIZED_COORDS, 0), (CL.SAMPLER_FILTER_MODE, CL.FILTER_LINEAR)]
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, SAMPLER):
+        for creator in creators_of(session, SAMPLER):
             for order in (pairs, pairs[::-1], pairs[:1]):
-                error, made = lists.create(listed(*order))
-                assert error == 0
-                assert lists.answered(made, order) == lists.wanted(order)
+                creator.expect_heeded(order)
 
 
 @requirement("PL-GEN-005")
@@ -117,16 +95,24 @@ def test_sampler_without_normalized_coordinates_heeds_the_rest(icd: Icd, sandbox
 def test_value_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A value that is equal to the name of a property is a value: here a bad one, like any other bad one."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, zero):
-            first = [(PLATFORM, lists.platform)] if function in CONTEXTS else [(FILTER, LINEAR)]
-            name, value = (USER_SYNC, PLATFORM) if function in CONTEXTS else (ADDRESSING, FILTER)
+        for creator in creators_of(session, function, zero):
+            first = (
+                [(CL.CONTEXT_PLATFORM, creator.platform)]
+                if function in CONTEXTS
+                else [(CL.SAMPLER_FILTER_MODE, CL.FILTER_LINEAR)]
+            )
+            name, value = (
+                (CL.CONTEXT_INTEROP_USER_SYNC, CL.CONTEXT_PLATFORM)
+                if function in CONTEXTS
+                else (CL.SAMPLER_ADDRESSING_MODE, CL.SAMPLER_FILTER_MODE)
+            )
             for before, after in ((first, []), ([], first), ([], [])):
                 outcomes = []
                 for bad in (UNKNOWN, value):
-                    error, made = lists.create(listed(*before, (name, bad), *after))
-                    told = lists.answered(made, []) if made else {}
-                    told.pop(ADDRESSING, None)  # whatever became of the bad value
-                    outcomes.append((error, told))
+                    error, made = creator.create(list_of(*before, (name, bad), *after))
+                    answer_of_bad = creator.answers(made, []) if made else {}
+                    answer_of_bad.pop(CL.SAMPLER_ADDRESSING_MODE, None)  # whatever became of the bad value
+                    outcomes.append((error, answer_of_bad))
                 assert outcomes[0] == outcomes[1]
 
 
@@ -134,11 +120,13 @@ def test_value_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbox, functio
 def test_level_of_detail_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbox) -> None:
     """The same with a good one: the bits of a float, however small."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
-            pairs = [(LOD_MIN, FILTER), (ADDRESSING, lists.wanted([])[ADDRESSING]), (FILTER, LINEAR)]
-            error, made = lists.create(listed(*pairs))
-            assert error == 0
-            assert lists.answered(made, pairs) == lists.wanted(pairs)
+        for creator in creators_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
+            pairs = [
+                (CL.SAMPLER_LOD_MIN_KHR, CL.SAMPLER_FILTER_MODE),
+                (CL.SAMPLER_ADDRESSING_MODE, creator.expected_answers([])[CL.SAMPLER_ADDRESSING_MODE]),
+                (CL.SAMPLER_FILTER_MODE, CL.FILTER_LINEAR),
+            ]
+            creator.expect_heeded(pairs)
 
 
 @requirement("PL-GEN-007")
@@ -146,11 +134,9 @@ def test_level_of_detail_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbo
 def test_properties_are_heeded_in_any_order(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Properties may come in any order."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, names=2):
-            for order in orders(lists.pairs()):
-                error, made = lists.create(listed(*order))
-                assert error == 0
-                assert lists.answered(made, order) == lists.wanted(order)
+        for creator in creators_of(session, function, names=2):
+            for order in orders(creator.pairs()):
+                creator.expect_heeded(order)
 
 
 @requirement("PL-GEN-008")
@@ -158,14 +144,14 @@ def test_properties_are_heeded_in_any_order(icd: Icd, sandbox: Sandbox, function
 def test_property_list_is_only_read(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The list is as it was after the call, and may lie in memory that cannot be written."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, names=1):
-            for pairs in (lists.pairs(), lists.pairs()[::-1]):
-                words = session.words(listed(*pairs))
+        for creator in creators_of(session, function, names=1):
+            for pairs in (creator.pairs(), creator.pairs()[::-1]):
+                words = session.words(list_of(*pairs))
                 before = words.bytes()
-                assert lists.create(words)[0] == 0
+                creator.expect_created(words)
                 assert words.bytes() == before
             words.protect()
-            assert lists.create(words)[0] == 0
+            creator.expect_created(words)
 
 
 @requirement("PL-GEN-013")
@@ -173,21 +159,24 @@ def test_property_list_is_only_read(icd: Icd, sandbox: Sandbox, function: str) -
 def test_name_that_is_right_in_32_bits_is_unknown(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A name that is right in its lower half only is a name like any other that is unknown."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, names=1):
-            name, value = lists.pairs()[-1]
-            assert lists.create(listed((name, value)))[0] == 0
-            unknown = lists.create(listed((UNKNOWN, value)))[0]
-            assert lists.create(listed((name | 1 << 40, value)))[0] == unknown
+        for creator in creators_of(session, function, names=1):
+            name, value = creator.pairs()[-1]
+            creator.expect_created([(name, value)])
+            unknown = creator.create([(UNKNOWN, value)])[0]
+            assert creator.create([(name | 1 << 40, value)])[0] == unknown
 
 
 @requirement("PL-GEN-013", "PL-CQ-001")
 def test_unknown_bit_of_queue_properties_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
-    """CL_QUEUE_PROPERTIES has 64 bits: one that means nothing is not valid, wherever it is."""
+    """CL_QUEUE_PROPERTIES has 64 bits: an unknown one is not valid, wherever it is."""
     with icd.open(sandbox) as session, Parts() as parts:
-        for lists in lists_of(session, QUEUE):
+        for creator in creators_of(session, QUEUE):
             for bit in (12, 31, 32, 40, 63):
-                with parts(shown(listed((QUEUE_PROPERTIES, PROFILING | 1 << bit)))):
-                    assert lists.create(listed((QUEUE_PROPERTIES, PROFILING | 1 << bit))) == (INVALID_VALUE, 0)
+                with parts(shown([(CL.QUEUE_PROPERTIES, CL.QUEUE_PROFILING_ENABLE | 1 << bit)])):
+                    assert creator.create([(CL.QUEUE_PROPERTIES, CL.QUEUE_PROFILING_ENABLE | 1 << bit)]) == (
+                        CL.INVALID_VALUE,
+                        0,
+                    )
 
 
 @requirement("PL-GEN-016")
@@ -195,9 +184,7 @@ def test_unknown_bit_of_queue_properties_is_invalid_value(icd: Icd, sandbox: San
 def test_several_errors_in_one_list_make_nothing(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Of several errors in one list any may be reported; nothing is made."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, names=1):
-            pair = lists.pairs()[0]
+        for creator in creators_of(session, function, names=1):
+            pair = creator.pairs()[0]
             for pairs in ([(UNKNOWN, 0), pair, pair], [pair, (UNKNOWN, 1), pair, (UNKNOWN + 1, 2)]):
-                error, made = lists.create(listed(*pairs))
-                assert error in (*lists.creator.refuses, -32)
-                assert not made
+                creator.expect_refused(pairs, *creator.about.refuses, CL.INVALID_PLATFORM)

@@ -8,34 +8,26 @@ from collections.abc import Callable
 import pytest
 
 from harness.check import (
-    ADDRESSING,
     BUFFER,
-    CLAMP,
+    CL,
     CONTEXT,
-    FILTER,
     IMAGE,
-    LOD_MIN,
-    NEAREST,
-    NORMALIZED,
     OLDER,
     SAMPLER,
-    Code,
+    Answer,
+    Creator,
     Icd,
-    Lists,
     Sandbox,
     Unsupported,
     Value,
     api,
-    listed,
-    lists_of,
+    creators_of,
+    list_of,
     requirement,
     shown,
 )
 
 MEM_QUERIES = {"CL_MEM_TYPE": 4, "CL_MEM_FLAGS": 8, "CL_MEM_SIZE": 8, "CL_MEM_HOST_PTR": 8, "CL_MEM_CONTEXT": 8}
-INVALID_VALUE, INVALID_OPERATION = Code(-30), Code(-59)
-PIPE_PROPERTIES = 0x1122
-PIPE_SUPPORT = 0x1071  # CL_DEVICE_PIPE_SUPPORT
 
 
 @requirement("PL-MEM-004", "PL-GEN-003")
@@ -47,18 +39,15 @@ def test_no_properties_make_what_the_older_function_makes(
     """With NULL or an empty list the object is what the function without a list makes: every query answers the same."""
     older = {BUFFER: "clCreateBuffer", IMAGE: "clCreateImage"}[function]
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function):
+        for creator in creators_of(session, function):
             code = session.buffer(4)
-            control = session.call(older, *OLDER[older][1](lists.objects), code)
+            control = session.call(older, *OLDER[older][1](creator.objects), code)
             assert isinstance(control, Value)
-            error, made = lists.create(words)
-            assert (error, code.i32()) == (0, 0)
+            error, made = creator.create(words)
+            assert (error, code.code()) == (0, 0)
             for query, size in MEM_QUERIES.items():
-                answers = [lists.number(one, api().constant(query), size) for one in (made, control)]
+                answers = [creator.number(one, api().constant(query), size) for one in (made, control)]
                 assert (query, answers[0]) == (query, answers[1])
-
-
-READ_WRITE, WRITE_ONLY, USE_HOST_PTR, COPY_HOST_PTR = 1 << 0, 1 << 1, 1 << 3, 1 << 5
 
 
 @requirement("PL-MEM-004")
@@ -66,43 +55,52 @@ READ_WRITE, WRITE_ONLY, USE_HOST_PTR, COPY_HOST_PTR = 1 << 0, 1 << 1, 1 << 3, 1 
 def test_buffer_errors_are_those_of_the_older_function(icd: Icd, sandbox: Sandbox, words: list[int] | None) -> None:
     """What clCreateBuffer refuses is refused with the same error, and what it takes is taken."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, BUFFER):
-            context, memory = lists.objects.context, session.buffer(64)
+        for creator in creators_of(session, BUFFER):
+            context, memory = creator.objects.context, session.buffer(64)
             for flags, size, host in (
-                (READ_WRITE, 0, None),
-                (READ_WRITE | WRITE_ONLY, 64, None),
+                (CL.MEM_READ_WRITE, 0, None),
+                (CL.MEM_READ_WRITE | CL.MEM_WRITE_ONLY, 64, None),
                 (1 << 62, 64, None),
-                (READ_WRITE, 64, memory),
-                (COPY_HOST_PTR, 64, None),
-                (USE_HOST_PTR, 64, None),
-                (COPY_HOST_PTR, 64, memory),
+                (CL.MEM_READ_WRITE, 64, memory),
+                (CL.MEM_COPY_HOST_PTR, 64, None),
+                (CL.MEM_USE_HOST_PTR, 64, None),
+                (CL.MEM_COPY_HOST_PTR, 64, memory),
                 (0, 64, None),
             ):
                 codes = [session.buffer(4), session.buffer(4)]
                 older = session.call("clCreateBuffer", context, flags, size, host, codes[0])
                 made = session.call(BUFFER, context, words, flags, size, host, codes[1])
-                assert (flags, size, codes[1].i32(), bool(made)) == (flags, size, codes[0].i32(), bool(older))
+                assert (flags, size, codes[1].code(), bool(made)) == (flags, size, codes[0].code(), bool(older))
 
 
 @requirement("PL-SMP-002")
 def test_sampler_has_its_defaults_unless_listed(icd: Icd, sandbox: Sandbox) -> None:
     """A sampler's coordinates are normalized, its addressing is clamp, its filter nearest, unless the list says it."""
-    defaults = {NORMALIZED: 1, ADDRESSING: CLAMP, FILTER: NEAREST}
+    defaults = {
+        CL.SAMPLER_NORMALIZED_COORDS: 1,
+        CL.SAMPLER_ADDRESSING_MODE: CL.ADDRESS_CLAMP,
+        CL.SAMPLER_FILTER_MODE: CL.FILTER_NEAREST,
+    }
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, SAMPLER):
-            for words in ([0], listed((NORMALIZED, 1)), listed((ADDRESSING, CLAMP)), listed((FILTER, NEAREST))):
-                made = lists.made(words)
-                assert {query: lists.number(made, query, 4) for query in defaults} == defaults
+        for creator in creators_of(session, SAMPLER):
+            for words in (
+                [0],
+                list_of((CL.SAMPLER_NORMALIZED_COORDS, 1)),
+                list_of((CL.SAMPLER_ADDRESSING_MODE, CL.ADDRESS_CLAMP)),
+                list_of((CL.SAMPLER_FILTER_MODE, CL.FILTER_NEAREST)),
+            ):
+                made = creator.make(words)
+                assert {query: creator.number(made, query, 4) for query in defaults} == defaults
 
 
 @requirement("PL-SMP-005")
 def test_level_of_detail_is_taken_as_float_bits(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """How a float is written into the list is not laid down: its bits in the lower half are tried."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
+        for creator in creators_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
             bits = struct.unpack("<I", struct.pack("<f", 1.5))[0]
-            error, made = lists.create(listed((LOD_MIN, bits)))
-            answered = lists.number(made, LOD_MIN, 4) if made else None
+            error, made = creator.create([(CL.SAMPLER_LOD_MIN_KHR, bits)])
+            answered = creator.number(made, CL.SAMPLER_LOD_MIN_KHR, 4) if made else None
             assert bool(made) == (error == 0)
             record(f"error {error}" if error else "as bits" if answered == bits else "taken")
 
@@ -110,27 +108,27 @@ def test_level_of_detail_is_taken_as_float_bits(icd: Icd, sandbox: Sandbox, reco
 # --- pipes ---
 
 
-def pipe(lists: Lists, words: list[int] | None) -> tuple[int, Value]:
+def pipe(creator: Creator, words: list[int] | None) -> tuple[int, Value]:
     """A pipe of 4 packets of 16 bytes, with a list of properties."""
-    code = lists.session.buffer(4)
-    made = lists.session.call("clCreatePipe", lists.objects.context, 0, 16, 4, words, code)
+    code = creator.session.buffer(4)
+    made = creator.session.call("clCreatePipe", creator.objects.context, 0, 16, 4, words, code)
     assert isinstance(made, Value)
-    return Code(code.i32(), shown(words)), made
+    return Answer(code.code(), shown(words)), made
 
 
-def has_pipes(lists: Lists) -> bool:
+def has_pipes(creator: Creator) -> bool:
     """Devices of OpenCL 2 have pipes; from 3.0 on they say whether they have."""
-    lists.objects.require_function("clCreatePipe", lists.version)
-    return lists.version < (3, 0) or bool(lists.device_number(PIPE_SUPPORT, 4))
+    creator.objects.require_function("clCreatePipe", creator.version)
+    return creator.version < (3, 0) or bool(creator.device_number(CL.DEVICE_PIPE_SUPPORT, 4))
 
 
-def pipes(lists: Lists) -> None:
-    if not has_pipes(lists):
+def pipes(creator: Creator) -> None:
+    if not has_pipes(creator):
         raise Unsupported("loader", "this device has no pipes", "pipes")
 
 
-def no_pipes(lists: Lists) -> None:
-    if has_pipes(lists):
+def no_pipes(creator: Creator) -> None:
+    if has_pipes(creator):
         raise Unsupported("loader", "this device has pipes", "no pipes")
 
 
@@ -138,21 +136,21 @@ def no_pipes(lists: Lists) -> None:
 def test_pipe_with_properties_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A pipe has no properties: NULL is fine, and a list is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, CONTEXT, pipes):
-            error, made = pipe(lists, None)
-            assert error == 0
+        for creator in creators_of(session, CONTEXT, pipes):
+            error, made = pipe(creator, None)
+            assert error == CL.SUCCESS
             assert made
             for words in ([0x7777, 1, 0], [0x7777, 0, 0]):
-                assert pipe(lists, words) == (INVALID_VALUE, 0)
+                assert pipe(creator, words) == (CL.INVALID_VALUE, 0)
 
 
 @requirement("PL-PIP-002")
 def test_pipe_with_an_empty_list_is_refused_or_made(icd: Icd, sandbox: Sandbox, record: Callable[[str], None]) -> None:
     """By the letter an empty list is CL_INVALID_VALUE, too; yet the query speaks of lists that are not NULL."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, CONTEXT, pipes):
-            error, made = pipe(lists, [0])
-            assert error in (0, INVALID_VALUE)
+        for creator in creators_of(session, CONTEXT, pipes):
+            error, made = pipe(creator, [0])
+            assert error in (0, CL.INVALID_VALUE)
             assert bool(made) == (error == 0)
             record("refused" if error else "taken")
 
@@ -161,14 +159,14 @@ def test_pipe_with_an_empty_list_is_refused_or_made(icd: Icd, sandbox: Sandbox, 
 def test_pipe_properties_have_size_0(icd: Icd, sandbox: Sandbox) -> None:
     """CL_PIPE_PROPERTIES answers a size of 0, and nothing is written."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, CONTEXT, pipes):
-            if lists.version < (3, 0):
+        for creator in creators_of(session, CONTEXT, pipes):
+            if creator.version < (3, 0):
                 raise Unsupported("loader", "CL_PIPE_PROPERTIES came with OpenCL 3.0", "OpenCL 3.0")
             size, room = session.buffer(8), session.buffer(16)
-            made = pipe(lists, None)[1]
-            assert session.call("clGetPipeInfo", made, PIPE_PROPERTIES, 0, None, size) == 0
+            made = pipe(creator, None)[1]
+            assert session.call("clGetPipeInfo", made, CL.PIPE_PROPERTIES, 0, None, size) == CL.SUCCESS
             assert size.u64() == 0
-            assert session.call("clGetPipeInfo", made, PIPE_PROPERTIES, 16, room, size) == 0
+            assert session.call("clGetPipeInfo", made, CL.PIPE_PROPERTIES, 16, room, size) == CL.SUCCESS
             assert (size.u64(), room.bytes()) == (0, b"\xa5" * 16)
 
 
@@ -179,7 +177,7 @@ def test_pipe_on_a_device_without_pipes_is_invalid_operation(
 ) -> None:
     """A device of OpenCL 3.0 without pipes refuses them with CL_INVALID_OPERATION (an empty list may come first)."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, CONTEXT, no_pipes):
-            error, made = pipe(lists, words)
-            assert error == INVALID_OPERATION or (words and error == INVALID_VALUE)
+        for creator in creators_of(session, CONTEXT, no_pipes):
+            error, made = pipe(creator, words)
+            assert error == CL.INVALID_OPERATION or (words and error == CL.INVALID_VALUE)
             assert not made

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import CallFailed, Code, Icd, IcdSession, Sandbox, Unsupported, Value, api, requirement, shown
+from harness.check import CL, Answer, CallFailed, Icd, IcdSession, Sandbox, Unsupported, Value, api, requirement, shown
 
-SUCCESS, INVALID_VALUE, PARTITION_FAILED, INVALID_PARTITION_COUNT = map(Code, (0, -30, -18, -68))
 EQUALLY, BY_COUNTS, BY_AFFINITY = (
     api().constant(f"CL_DEVICE_PARTITION_{name}") for name in ("EQUALLY", "BY_COUNTS", "BY_AFFINITY_DOMAIN")
 )
@@ -45,17 +44,17 @@ class Device:
         self.session.call("clGetDeviceInfo", self.handle, query, size.u64(), value, None)
         return [int.from_bytes(value[i : i + 8], "little") for i in range(0, size.u64(), 8)]
 
-    def count(self, words: list[int] | None) -> tuple[Code, int]:
+    def count(self, words: list[int] | None) -> tuple[Answer, int]:
         """The error, and how many sub-devices there would be (0 where that is not written)."""
         count = self.session.buffer(4, 0)
         error = self.session.call("clCreateSubDevices", self.handle, words, 0, None, count)
-        return Code(error, shown(words)), count.u32()
+        return Answer(error, shown(words)), count.u32()
 
-    def split(self, words: list[int], room: int) -> tuple[Code, list[Value]]:
+    def split(self, words: list[int], room: int) -> tuple[Answer, list[Value]]:
         """The error, and what the array of that many elements holds; it ends where an unreadable page begins."""
         made = self.session.buffer(8 * room, 0)
         error = self.session.call("clCreateSubDevices", self.handle, words, room, made, None)
-        return Code(error, shown(words)), made.handles()
+        return Answer(error, shown(words)), made.handles()
 
     def parts(self, words: list[int]) -> list[Device]:
         """The sub-devices. Raises CallFailed where there is an error."""
@@ -95,15 +94,15 @@ def test_partition_by_no_or_several_schemes_is_invalid_value(icd: Icd, sandbox: 
     """A list names one scheme. None (NULL, an empty list), the same twice, or two of them is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
-            assert device.count(equally(1))[0] == SUCCESS
+            assert device.count(equally(1))[0] == CL.SUCCESS
             for words in (
                 [0],
                 [EQUALLY, 1, EQUALLY, 1, 0],
                 [EQUALLY, 1, BY_COUNTS, 1, 0, 0],
                 [EQUALLY, 1, 0x7777, 1, 0],
             ):
-                assert device.count(words)[0] == INVALID_VALUE
-            assert device.count(None)[0] == INVALID_VALUE
+                assert device.count(words)[0] == CL.INVALID_VALUE
+            assert device.count(None)[0] == CL.INVALID_VALUE
 
 
 @requirement("PL-SUB-001", "PL-GEN-015")
@@ -115,18 +114,18 @@ def test_unknown_partition_scheme_is_invalid_value(icd: Icd, sandbox: Sandbox) -
             lists += [[BY_AFFINITY, 1 << 5, 0]] if BY_AFFINITY not in device.schemes else []
             lists += [by_counts(1)] if BY_COUNTS not in device.schemes else []
             for words in lists:
-                assert device.count(words)[0] == INVALID_VALUE
+                assert device.count(words)[0] == CL.INVALID_VALUE
 
 
 @requirement("PL-SUB-001", "PL-SUB-002", "PL-GEN-014")
 def test_second_scheme_after_the_counts_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
-    """The end marker of the counts does not end the list: a second scheme behind it is CL_INVALID_VALUE."""
+    """The end marker of the counts does not end the list: a second scheme after it is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, BY_COUNTS):
-            assert device.count(by_counts(1)) == (SUCCESS, 1)
+            assert device.count(by_counts(1)) == (CL.SUCCESS, 1)
             for more in ([BY_COUNTS, 1, 0], [EQUALLY, 1], [0x7777, 1]):
                 words = [BY_COUNTS, 1, 0, *more, 0]
-                assert device.count(words)[0] == INVALID_VALUE
+                assert device.count(words)[0] == CL.INVALID_VALUE
 
 
 @requirement("PL-SUB-002", "PL-GEN-006", "PL-GEN-014")
@@ -141,7 +140,7 @@ def test_partition_by_counts_makes_sub_devices_of_these_sizes(icd: Icd, sandbox:
             chosen = [[1], [2], [1, 1], [1] * most, [device.units], [device.units - 1, 1], [1, device.units - 1]]
             chosen += [[2, 1, 1], [1, 2, 1], [3, 1]] if device.units >= 4 and device.most >= 3 else []
             for counts in chosen:
-                assert device.count(by_counts(*counts)) == (SUCCESS, len(counts))
+                assert device.count(by_counts(*counts)) == (CL.SUCCESS, len(counts))
                 parts = device.parts(by_counts(*counts))
                 assert [part.units for part in parts] == counts
 
@@ -154,7 +153,7 @@ def test_partition_equally_makes_as_many_as_fit(icd: Icd, sandbox: Sandbox) -> N
             for units in {1, 2, device.units // 2, device.units}:
                 if device.units // units > device.most:
                     continue
-                assert device.count(equally(units)) == (SUCCESS, device.units // units)
+                assert device.count(equally(units)) == (CL.SUCCESS, device.units // units)
                 parts = device.parts(equally(units))
                 assert [part.units for part in parts] == [units] * (device.units // units)
 
@@ -164,12 +163,12 @@ def test_partition_into_too_many_is_invalid_partition_count(icd: Icd, sandbox: S
     """More units, or more sub-devices, than there are is CL_INVALID_DEVICE_PARTITION_COUNT, and nothing is made."""
     with icd.open(sandbox) as session:
         for device in devices_with(session, BY_COUNTS):
-            assert device.count(by_counts(device.units))[0] == SUCCESS
+            assert device.count(by_counts(device.units))[0] == CL.SUCCESS
             lists = [[device.units + 1], [device.units, 1], [1] * (device.most + 1), [1 << 31, 1 << 31]]
             for counts in lists:
-                assert device.count(by_counts(*counts))[0] == INVALID_PARTITION_COUNT
+                assert device.count(by_counts(*counts))[0] == CL.INVALID_DEVICE_PARTITION_COUNT
                 error, made = device.split(by_counts(*counts), len(counts))
-                assert (error, set(made)) == (INVALID_PARTITION_COUNT, {0})
+                assert (error, set(made)) == (CL.INVALID_DEVICE_PARTITION_COUNT, {0})
 
 
 @requirement("PL-SUB-004")
@@ -188,10 +187,14 @@ def test_partition_of_a_single_unit_is_partition_failed(
             one = device.parts(equally(1))[0]
             error, count = one.count(equally(units))
             listed = EQUALLY in one.schemes
-            assert (error, count) == (SUCCESS, 1) if error == SUCCESS else error in (PARTITION_FAILED, INVALID_VALUE)
-            assert error != SUCCESS or (units == 1 and listed)
-            assert error != INVALID_VALUE or not listed
-            outcomes.add({SUCCESS: "one device", PARTITION_FAILED: "failed"}.get(error, "invalid value"))
+            assert (
+                (error, count) == (CL.SUCCESS, 1)
+                if error == CL.SUCCESS
+                else error in (CL.DEVICE_PARTITION_FAILED, CL.INVALID_VALUE)
+            )
+            assert error != CL.SUCCESS or (units == 1 and listed)
+            assert error != CL.INVALID_VALUE or not listed
+            outcomes.add({CL.SUCCESS: "one device", CL.DEVICE_PARTITION_FAILED: "failed"}.get(error, "invalid value"))
         record(" and ".join(sorted(outcomes)))
 
 
@@ -201,7 +204,7 @@ def test_partition_larger_than_the_device_is_refused(icd: Icd, sandbox: Sandbox)
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
             for units in (device.units + 1, 1 << 31):
-                assert device.count(equally(units))[0] in (PARTITION_FAILED, INVALID_VALUE)
+                assert device.count(equally(units))[0] in (CL.DEVICE_PARTITION_FAILED, CL.INVALID_VALUE)
 
 
 @requirement("PL-SUB-005")
@@ -210,11 +213,11 @@ def test_room_for_fewer_sub_devices_is_invalid_value(icd: Icd, sandbox: Sandbox)
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
             error, count = device.count(equally(1))
-            assert (error, count) == (SUCCESS, device.units)
+            assert (error, count) == (CL.SUCCESS, device.units)
             for room in {1, count - 1}:
-                assert device.split(equally(1), room)[0] == INVALID_VALUE
+                assert device.split(equally(1), room)[0] == CL.INVALID_VALUE
             error, made = device.split(equally(1), count + 2)
-            assert error == SUCCESS
+            assert error == CL.SUCCESS
             assert all(made[:count])
             assert len(set(made[:count])) == count
 
@@ -227,11 +230,13 @@ def test_number_of_sub_devices_is_answered_with_and_without_an_array(icd: Icd, s
             count = session.buffer(4, 0)
             made = session.buffer(8 * device.units, 0)
             for room in (0, device.units):
-                assert session.call("clCreateSubDevices", device.handle, equally(1), room, None, count) == SUCCESS
+                assert session.call("clCreateSubDevices", device.handle, equally(1), room, None, count) == CL.SUCCESS
                 assert count.u32() == device.units
-            assert session.call("clCreateSubDevices", device.handle, equally(2), device.units, made, count) == SUCCESS
+            assert (
+                session.call("clCreateSubDevices", device.handle, equally(2), device.units, made, count) == CL.SUCCESS
+            )
             assert count.u32() == device.units // 2
-            assert session.call("clCreateSubDevices", device.handle, equally(1), device.units, made, None) == SUCCESS
+            assert session.call("clCreateSubDevices", device.handle, equally(1), device.units, made, None) == CL.SUCCESS
 
 
 def references(device: Device) -> int:
@@ -245,12 +250,12 @@ def test_sub_device_counts_its_references(icd: Icd, sandbox: Sandbox) -> None:
         for device in devices_with(session, EQUALLY):
             part = device.parts(equally(1))[0]
             assert references(part) == 1
-            assert session.call("clRetainDevice", part.handle) == SUCCESS
+            assert session.call("clRetainDevice", part.handle) == CL.SUCCESS
             assert references(part) == 2
-            assert session.call("clReleaseDevice", part.handle) == SUCCESS
+            assert session.call("clReleaseDevice", part.handle) == CL.SUCCESS
             assert references(part) == 1
             assert part.number(PARENT, 8) == device.handle
-            assert session.call("clReleaseDevice", part.handle) == SUCCESS
+            assert session.call("clReleaseDevice", part.handle) == CL.SUCCESS
 
 
 @requirement("PL-SUB-006")
@@ -262,7 +267,7 @@ def test_root_device_keeps_the_reference_count_1(icd: Icd, sandbox: Sandbox) -> 
                 raise Unsupported("loader", "clRetainDevice came with OpenCL 1.2", "OpenCL 1.2")
             root = Device(session, session.objects(platform).device)
             for function in ("clRetainDevice", "clRetainDevice", *["clReleaseDevice"] * 4, "clRetainDevice"):
-                assert session.call(function, root.handle) == SUCCESS
+                assert session.call(function, root.handle) == CL.SUCCESS
                 assert references(root) == 1
             assert root.number(UNITS, 4) == root.units
 

@@ -8,6 +8,7 @@ import pytest
 
 from harness.check import (
     BUFFER,
+    CL,
     CONTEXT,
     CREATORS,
     FROM_TYPE,
@@ -17,12 +18,12 @@ from harness.check import (
     QUEUE_KHR,
     SAMPLER,
     CallFailed,
+    Creator,
     Icd,
-    Lists,
     Sandbox,
     Value,
-    listed,
-    lists_of,
+    creators_of,
+    list_of,
     orders,
     requirement,
 )
@@ -36,7 +37,6 @@ OWN = {
     IMAGE: "PL-MEM-003",
     SAMPLER: "PL-SMP-004",
 }
-INVALID_VALUE = -30
 
 
 def functions(*requirements: str, but: tuple[str, ...] = ()) -> list[Any]:
@@ -45,56 +45,53 @@ def functions(*requirements: str, but: tuple[str, ...] = ()) -> list[Any]:
     return [pytest.param(f, marks=pytest.mark.requirement(*requirements, OWN[f]), id=f) for f in chosen]
 
 
-def queried(lists: Lists) -> None:
-    lists.require_query()
+def queried(creator: Creator) -> None:
+    creator.require_query()
 
 
-def older_contexts(lists: Lists) -> list[list[int]]:
+def older_contexts(creator: Creator) -> list[list[int]]:
     """What may be answered where no list was given: nothing. Before OpenCL 3.0 contexts might answer an empty list."""
-    return [[], [0]] if lists.version < (3, 0) else [[]]
+    return [[], [0]] if creator.version < (3, 0) else [[]]
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-010", but=(IMAGE,)))
 def test_query_gives_the_property_list_of_the_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Same properties, same order, nothing added, and the end marker: for lists of every length and order."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, queried, names=1):
-            pairs = lists.pairs()
+        for creator in creators_of(session, function, queried, names=1):
+            pairs = creator.pairs()
             chosen = [pairs[:length] for length in range(1, len(pairs))] + [[pair] for pair in pairs]
             chosen += [list(order) for order in orders(pairs)]
-            chosen += [[zero, *(pair for pair in pairs if pair[0] != zero[0])] for zero in lists.zero_pairs()]
+            chosen += [[zero, *(pair for pair in pairs if pair[0] != zero[0])] for zero in creator.zero_pairs()]
             for given in chosen:
-                error, made = lists.create(listed(*given))
-                assert error == 0 or (pairs[0] not in given and lists.without_platform(error))
-                assert not made or lists.given_back(made) == listed(*given)
+                made = creator.expect_created(given)
+                assert not made or creator.queried_list(made) == list_of(*given)
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-012"))
 def test_query_gives_an_empty_property_list(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An empty list comes back as one element, its end marker."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, queried):
-            error, made = lists.create([0])
-            assert error == 0 or lists.without_platform(error)
-            assert not made or lists.given_back(made) == [0]
+        for creator in creators_of(session, function, queried):
+            made = creator.expect_created([0])
+            assert not made or creator.queried_list(made) == [0]
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-011"))
 def test_query_of_an_object_without_a_list_has_size_0(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Where NULL was given nothing comes back: a size of 0, and nothing is written."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, queried):
-            error, made = lists.create(None)
-            assert error == 0 or lists.without_platform(error)
-            assert not made or lists.given_back(made) in older_contexts(lists)
+        for creator in creators_of(session, function, queried):
+            made = creator.expect_created(None)
+            assert not made or creator.queried_list(made) in older_contexts(creator)
 
 
-def made_by_older(lists: Lists, function: str) -> Value:
-    code = lists.session.buffer(4)
-    made = lists.session.call(function, *OLDER[function][1](lists.objects), code)
+def made_by_older(creator: Creator, function: str) -> Value:
+    code = creator.session.buffer(4)
+    made = creator.session.call(function, *OLDER[function][1](creator.objects), code)
     assert isinstance(made, Value)
-    if code.i32() or not made:
-        raise CallFailed(f"{function} answered {made:#x} and the error {code.i32()}, expected an object")
+    if code.code() or not made:
+        raise CallFailed(f"{function} answered {made:#x} and the error {code.code()}, expected an object")
     return made
 
 
@@ -103,23 +100,25 @@ def made_by_older(lists: Lists, function: str) -> Value:
 def test_query_of_an_object_of_an_older_function_has_size_0(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Objects that were made by functions without a property list have none."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, OLDER[function][0], queried):
-            lists.objects.require_function(function, lists.version)
-            assert lists.given_back(made_by_older(lists, function)) == []
+        for creator in creators_of(session, OLDER[function][0], queried):
+            creator.objects.require_function(function, creator.version)
+            assert creator.queried_list(made_by_older(creator, function)) == []
 
 
 @requirement("PL-GEN-011", "PL-MEM-003")
 def test_query_of_a_sub_buffer_has_size_0(icd: Icd, sandbox: Sandbox) -> None:
     """A sub-buffer has no property list, whatever its buffer was made with."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, BUFFER, queried):
-            for words in (None, [0], listed(*lists.pairs())):
+        for creator in creators_of(session, BUFFER, queried):
+            for words in (None, [0], list_of(*creator.pairs())):
                 code = session.buffer(4)
                 region = session.words([0, 16])
-                sub = session.call("clCreateSubBuffer", lists.made(words), 1, 0x1220, region, code)
+                sub = session.call(
+                    "clCreateSubBuffer", creator.make(words), 1, CL.BUFFER_CREATE_TYPE_REGION, region, code
+                )
                 assert isinstance(sub, Value)
-                assert code.i32() == 0
-                assert lists.given_back(sub) == []
+                assert code.code() == CL.SUCCESS
+                assert creator.queried_list(sub) == []
 
 
 @requirement("PL-GEN-009")
@@ -127,11 +126,11 @@ def test_query_of_a_sub_buffer_has_size_0(icd: Icd, sandbox: Sandbox) -> None:
 def test_property_list_is_copied_at_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The application may use the list's memory for something else as soon as the call has returned."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, queried, names=1):
-            words = session.words(listed(*lists.pairs()))
-            made = lists.made(words)
+        for creator in creators_of(session, function, queried, names=1):
+            words = session.words(list_of(*creator.pairs()))
+            made = creator.make(words)
             words.fill(0x5A)
-            assert lists.given_back(made) == listed(*lists.pairs())
+            assert creator.queried_list(made) == list_of(*creator.pairs())
 
 
 @requirement("PL-GEN-010", "PL-OTH-006")
@@ -139,16 +138,16 @@ def test_property_list_is_copied_at_creation(icd: Icd, sandbox: Sandbox, functio
 def test_too_little_room_for_the_property_list_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Too little room is CL_INVALID_VALUE; with more than needed no more is written; either output may be NULL."""
     with icd.open(sandbox) as session:
-        for lists in lists_of(session, function, queried):
-            words = listed(*lists.pairs())
-            made = lists.made(words)
-            query, name = lists.creator.query, lists.creator.listed
+        for creator in creators_of(session, function, queried):
+            words = list_of(*creator.pairs())
+            made = creator.make(words)
+            query, name = creator.about.query, creator.about.listed
             room = session.buffer(8 * len(words) + 8)
             for size in (0, 1, 8 * len(words) - 8, 8 * len(words) - 1):
                 if size < 8 * len(words):
-                    assert (size, session.call(query, made, name, size, room, None)) == (size, INVALID_VALUE)
+                    assert (size, session.call(query, made, name, size, room, None)) == (size, CL.INVALID_VALUE)
             for size in (8 * len(words), room.size):
-                assert session.call(query, made, name, size, room, None) == 0
+                assert session.call(query, made, name, size, room, None) == CL.SUCCESS
                 assert room[8 * len(words) :] == b"\xa5" * 8
-            assert session.call(query, made, name, room.size, None, None) == 0
-            assert session.call(query, made, name, 0, None, None) == 0
+            assert session.call(query, made, name, room.size, None, None) == CL.SUCCESS
+            assert session.call(query, made, name, 0, None, None) == CL.SUCCESS

@@ -8,13 +8,7 @@ import pytest
 
 from harness.check import (
     CANARY,
-    DEVICE_EXPORT_TYPES,
-    DEVICE_IMPORT_TYPES,
-    SEMAPHORE_EXPORT_HANDLE_TYPES,
-    SEMAPHORE_OPAQUE_FD,
-    SEMAPHORE_SYNC_FD,
-    SEMAPHORE_TYPE,
-    SEMAPHORE_TYPE_BINARY,
+    CL,
     Icd,
     Sandbox,
     Semaphores,
@@ -29,13 +23,12 @@ from harness.check import (
 
 pytestmark = extension("cl_khr_external_semaphore")
 
-INVALID_VALUE, INVALID_DEVICE, INVALID_OPERATION, INVALID_PROPERTY, INVALID_SEMAPHORE = -30, -33, -59, -64, -1142
 EXTENSION = "cl_khr_external_semaphore"
 SYNC_FD_EXTENSION = "cl_khr_external_semaphore_sync_fd"
-EXPORT, EXPORTABLE = SEMAPHORE_EXPORT_HANDLE_TYPES, 0x2054
+EXPORT, EXPORTABLE = CL.SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL.SEMAPHORE_EXPORTABLE_KHR
 GET, REIMPORT = "clGetSemaphoreHandleForTypeKHR", "clReImportSemaphoreSyncFdKHR"
-BINARY = [SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY]
-NAMES = {SEMAPHORE_OPAQUE_FD: "opaque-fd", SEMAPHORE_SYNC_FD: "sync-fd"}
+BINARY = [CL.SEMAPHORE_TYPE_KHR, CL.SEMAPHORE_TYPE_BINARY_KHR]
+NAMES = {CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR: "opaque-fd", CL.SEMAPHORE_HANDLE_SYNC_FD_KHR: "sync-fd"}
 KINDS = pytest.mark.parametrize("kind", list(NAMES), ids=list(NAMES.values()))
 MINUS_1 = [(1 << 64) - 1, 0xFFFFFFFF]
 
@@ -53,17 +46,23 @@ def sharing(session: Any, kind: int, *queries: int, devices: int = 1) -> list[Se
 
 
 def exporting(session: Any, kind: int, devices: int = 1) -> list[Semaphores]:
-    return sharing(session, kind, DEVICE_EXPORT_TYPES, devices=devices)
+    return sharing(session, kind, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, devices=devices)
 
 
 def both_ways(session: Any, kind: int, devices: int = 1) -> list[Semaphores]:
-    return sharing(session, kind, DEVICE_EXPORT_TYPES, DEVICE_IMPORT_TYPES, devices=devices)
+    return sharing(
+        session,
+        kind,
+        CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
+        CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
+        devices=devices,
+    )
 
 
 def exportable(made: Semaphores, kind: int) -> Value:
     """A semaphore that can be exported; for a sync descriptor it has to be signalled first."""
     semaphore = made.make(EXPORT, kind, 0)
-    if kind == SEMAPHORE_SYNC_FD:
+    if kind == CL.SEMAPHORE_HANDLE_SYNC_FD_KHR:
         signal(made, semaphore)
     return semaphore
 
@@ -86,10 +85,10 @@ def test_several_types_to_export_are_invalid_value(icd: Icd, sandbox: Sandbox, k
     """More than one type to export as gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for made in exporting(session, kind):
-            types = made.use.types(made.device, DEVICE_EXPORT_TYPES)
+            types = made.use.types(made.device, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR)
             second = next((t for t in types if t != kind), kind)
             for words in ([EXPORT, kind, second, 0], [EXPORT, second, kind, second, 0]):
-                assert made.create(*words, *made.of(made.device))[0] == INVALID_VALUE
+                assert made.create(*words, *made.of(made.device))[0] == CL.INVALID_VALUE
             assert made.make(EXPORT, kind, 0)
 
 
@@ -101,7 +100,7 @@ def test_import_together_with_export_is_invalid_operation(icd: Icd, sandbox: San
         for made in both_ways(session, kind):
             fd = made.export(exportable(made, kind), kind)
             for words in ([kind, fd, EXPORT, kind, 0], [EXPORT, kind, 0, kind, fd]):
-                assert made.create(*made.of(made.device), *words)[0] == INVALID_OPERATION
+                assert made.create(*made.of(made.device), *words)[0] == CL.INVALID_OPERATION
 
 
 @requirement("XM-XSM-003")
@@ -110,13 +109,13 @@ def test_several_semaphore_handles_are_invalid_property(icd: Icd, sandbox: Sandb
     """Two handles to import give CL_INVALID_PROPERTY, be they of one type or of two."""
     with icd.open(sandbox) as session:
         for made in both_ways(session, kind):
-            types = made.use.types(made.device, DEVICE_IMPORT_TYPES)
+            types = made.use.types(made.device, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR)
             handle = [kind, made.export(exportable(made, kind), kind)]
-            other = [SEMAPHORE_SYNC_FD, MINUS_1[0]] if kind != SEMAPHORE_SYNC_FD else []
-            assert made.create(*made.of(made.device), *handle, *handle)[0] == INVALID_PROPERTY
-            if other and SEMAPHORE_SYNC_FD in types:
+            other = [CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, MINUS_1[0]] if kind != CL.SEMAPHORE_HANDLE_SYNC_FD_KHR else []
+            assert made.create(*made.of(made.device), *handle, *handle)[0] == CL.INVALID_PROPERTY
+            if other and CL.SEMAPHORE_HANDLE_SYNC_FD_KHR in types:
                 error, _ = made.create(*made.of(made.device), *handle, *other)
-                assert error == INVALID_PROPERTY or (error and not made.use.is_since(1, 0, 1))
+                assert error == CL.INVALID_PROPERTY or (error and not made.use.is_since(1, 0, 1))
 
 
 @requirement("XM-XSM-004")
@@ -127,13 +126,13 @@ def test_device_that_cannot_import_a_semaphore_is_invalid_device(icd: Icd, sandb
         asked = 0
         for made in both_ways(session, kind):
             for device in made.use.devices:
-                if kind in made.use.types(device, DEVICE_IMPORT_TYPES):
+                if kind in made.use.types(device, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
                     continue
                 asked += 1
                 context = made.use.context([made.device, device])
                 handle = [kind, made.export(exportable(made, kind), kind)]
                 error, _ = made.create(*BINARY, made.list_name, device, 0, *handle, context=context)
-                assert error == INVALID_DEVICE
+                assert error == CL.INVALID_DEVICE
                 assert made.create(*BINARY, made.list_name, made.device, 0, *handle, context=context)[1]
         if not asked:
             raise Unsupported("machine", "this ICD has no device that cannot import, on this machine")
@@ -146,31 +145,31 @@ def test_export_as_another_type_is_invalid_value(icd: Icd, sandbox: Sandbox, kin
     with icd.open(sandbox) as session:
         for made in exporting(session, kind):
             plain, other = made.make(), exportable(made, kind)
-            unasked = SEMAPHORE_OPAQUE_FD + SEMAPHORE_SYNC_FD - kind
+            unasked = CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR + CL.SEMAPHORE_HANDLE_SYNC_FD_KHR - kind
             for semaphore, asked in ((plain, kind), (other, unasked), (other, 0x7001)):
                 fd = session.buffer(4)
-                assert made.use.call(GET, semaphore, made.device, asked, 4, fd, None) == INVALID_VALUE
+                assert made.use.call(GET, semaphore, made.device, asked, 4, fd, None) == CL.INVALID_VALUE
                 assert fd.bytes() == bytes([CANARY]) * 4
 
 
 @requirement("XM-XSM-006")
 @KINDS
 def test_handle_of_a_semaphore_has_size_4(icd: Icd, sandbox: Sandbox, kind: int) -> None:
-    """The size is 4; less memory gives CL_INVALID_VALUE, no memory none; of more, nothing behind is written."""
+    """The size is 4; less memory gives CL_INVALID_VALUE, no memory none; nothing past its end is written."""
     with icd.open(sandbox) as session:
         for made in exporting(session, kind):
             semaphore = exportable(made, kind)
             size = session.buffer(8, 0)
-            assert made.use.call(GET, semaphore, made.device, kind, 0, None, size) == 0
+            assert made.use.call(GET, semaphore, made.device, kind, 0, None, size) == CL.SUCCESS
             assert size.u64() == 4
             for room in range(4):
                 fd = session.buffer(8)
-                assert made.use.call(GET, semaphore, made.device, kind, room, fd, None) == INVALID_VALUE
+                assert made.use.call(GET, semaphore, made.device, kind, room, fd, None) == CL.INVALID_VALUE
                 assert fd.bytes() == bytes([CANARY]) * 8
             fd = session.buffer(16)
-            assert made.use.call(GET, semaphore, made.device, kind, 16, fd, None) == 0
+            assert made.use.call(GET, semaphore, made.device, kind, 16, fd, None) == CL.SUCCESS
             assert fd[4:] == bytes([CANARY]) * 12
-            assert target(session, fd.i32()) or (kind == SEMAPHORE_SYNC_FD and fd.i32() == -1)
+            assert target(session, fd.i32()) or (kind == CL.SEMAPHORE_HANDLE_SYNC_FD_KHR and fd.i32() == -1)
 
 
 @requirement("XM-XSM-006")
@@ -185,7 +184,7 @@ def test_export_for_another_device_is_invalid_device(icd: Icd, sandbox: Sandbox,
                 raise Unsupported("machine", "this ICD has no second device on this machine")
             device = others[0] if how == "other device" else None
             fd = session.buffer(4)
-            assert made.use.call(GET, exportable(made, kind), device, kind, 4, fd, None) == INVALID_DEVICE
+            assert made.use.call(GET, exportable(made, kind), device, kind, 4, fd, None) == CL.INVALID_DEVICE
             assert fd.bytes() == bytes([CANARY]) * 4
 
 
@@ -195,8 +194,8 @@ def test_export_of_a_null_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sand
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
             fd = session.buffer(4)
-            result = use.call(GET, None, use.able[0], SEMAPHORE_OPAQUE_FD, 4, fd, None)
-            assert result == INVALID_SEMAPHORE
+            result = use.call(GET, None, use.able[0], CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, 4, fd, None)
+            assert result == CL.INVALID_SEMAPHORE_KHR
 
 
 @requirement("XM-XSM-007")
@@ -204,10 +203,10 @@ def test_export_of_a_null_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sand
 def test_opaque_descriptor_shares_the_payload(icd: Icd, sandbox: Sandbox, way: str) -> None:
     """A signal of the exported semaphore, or of one that was imported, is seen by each; so is a wait."""
     with icd.open(sandbox) as session:
-        for made in both_ways(session, SEMAPHORE_OPAQUE_FD):
-            source = exportable(made, SEMAPHORE_OPAQUE_FD)
-            fds = [made.export(source, SEMAPHORE_OPAQUE_FD) for _ in range(2)]
-            copies = [made.make(SEMAPHORE_OPAQUE_FD, fd) for fd in fds]
+        for made in both_ways(session, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR):
+            source = exportable(made, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
+            fds = [made.export(source, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR) for _ in range(2)]
+            copies = [made.make(CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, fd) for fd in fds]
             one, two = {
                 "exported to imported": (source, copies[0]),
                 "imported to exported": (copies[0], source),
@@ -224,12 +223,12 @@ def test_opaque_descriptor_shares_the_payload(icd: Icd, sandbox: Sandbox, way: s
 def test_sync_descriptor_copies_the_payload(icd: Icd, sandbox: Sandbox) -> None:
     """An export is like a wait for the source; what becomes of the copy is not seen there, nor the other way round."""
     with icd.open(sandbox) as session:
-        for made in both_ways(session, SEMAPHORE_SYNC_FD):
-            source = exportable(made, SEMAPHORE_SYNC_FD)
+        for made in both_ways(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR):
+            source = exportable(made, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR)
             assert made.payload(source) == 1
-            fd = made.export(source, SEMAPHORE_SYNC_FD)
+            fd = made.export(source, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR)
             assert made.payload(source) == 0
-            copy = made.make(SEMAPHORE_SYNC_FD, fd)
+            copy = made.make(CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, fd)
             signal(made, source)
             wait(made, copy)
             assert made.payload(source) == 1
@@ -240,8 +239,8 @@ def test_sync_descriptor_copies_the_payload(icd: Icd, sandbox: Sandbox) -> None:
 def test_sync_descriptor_minus_1_is_signalled(icd: Icd, sandbox: Sandbox, value: int) -> None:
     """Sync descriptor -1 is imported as one that is signalled: a wait for it ends."""
     with icd.open(sandbox) as session:
-        for made in sharing(session, SEMAPHORE_SYNC_FD, DEVICE_IMPORT_TYPES):
-            semaphore = made.make(SEMAPHORE_SYNC_FD, value)
+        for made in sharing(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
+            semaphore = made.make(CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, value)
             assert made.payload(semaphore) == 1
             wait(made, semaphore)
             assert made.payload(semaphore) == 0
@@ -271,9 +270,13 @@ def test_semaphore_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sa
     with icd.open(sandbox) as session:
         for made in both_ways(session, kind):
             fd = made.export(exportable(made, kind), kind)
-            values = [1000, (1 << 32) + (int(fd) & 0x7FFFFFFF), *([] if kind == SEMAPHORE_SYNC_FD else [MINUS_1[0]])]
+            values = [
+                1000,
+                (1 << 32) + (int(fd) & 0x7FFFFFFF),
+                *([] if kind == CL.SEMAPHORE_HANDLE_SYNC_FD_KHR else [MINUS_1[0]]),
+            ]
             for value in values:
-                assert made.create(*made.of(made.device), kind, value)[0] == INVALID_PROPERTY
+                assert made.create(*made.of(made.device), kind, value)[0] == CL.INVALID_PROPERTY
 
 
 def require_reimport(use: Use) -> None:
@@ -286,12 +289,12 @@ def require_reimport(use: Use) -> None:
 def test_sync_descriptor_is_imported_again(icd: Icd, sandbox: Sandbox, properties: str) -> None:
     """A sync descriptor is imported again into a semaphore that was imported so; no property is needed."""
     with icd.open(sandbox) as session:
-        for made in sharing(session, SEMAPHORE_SYNC_FD, DEVICE_IMPORT_TYPES):
+        for made in sharing(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
             require_reimport(made.use)
-            semaphore = made.make(SEMAPHORE_SYNC_FD, MINUS_1[0])
+            semaphore = made.make(CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, MINUS_1[0])
             wait(made, semaphore)
             listed = None if properties == "NULL" else made.use.words(0)
-            assert made.use.call(REIMPORT, semaphore, listed, -1) == 0
+            assert made.use.call(REIMPORT, semaphore, listed, -1) == CL.SUCCESS
             wait(made, semaphore)
             assert made.payload(semaphore) == 0
 
@@ -301,33 +304,35 @@ def test_sync_descriptor_is_imported_again(icd: Icd, sandbox: Sandbox, propertie
 def test_reimport_into_other_semaphores_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A semaphore that was not imported so gives CL_INVALID_SEMAPHORE_KHR."""
     with icd.open(sandbox) as session:
-        for made in sharing(session, SEMAPHORE_SYNC_FD, DEVICE_IMPORT_TYPES):
+        for made in sharing(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
             require_reimport(made.use)
-            types = made.use.types(made.device, DEVICE_EXPORT_TYPES)
-            if (what == "exported" and SEMAPHORE_SYNC_FD not in types) or (
-                what == "opaque" and SEMAPHORE_OPAQUE_FD not in types
+            types = made.use.types(made.device, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR)
+            if (what == "exported" and CL.SEMAPHORE_HANDLE_SYNC_FD_KHR not in types) or (
+                what == "opaque" and CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR not in types
             ):
                 raise Unsupported("loader", "this ICD cannot export such a semaphore")
             semaphore: Value | None = None
             if what == "plain":
                 semaphore = made.make()
             elif what == "exported":
-                semaphore = made.make(EXPORT, SEMAPHORE_SYNC_FD, 0)
+                semaphore = made.make(EXPORT, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, 0)
             elif what == "opaque":
-                source = exportable(made, SEMAPHORE_OPAQUE_FD)
-                semaphore = made.make(SEMAPHORE_OPAQUE_FD, made.export(source, SEMAPHORE_OPAQUE_FD))
-            assert made.use.call(REIMPORT, semaphore, None, -1) == INVALID_SEMAPHORE
+                source = exportable(made, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
+                semaphore = made.make(
+                    CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, made.export(source, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
+                )
+            assert made.use.call(REIMPORT, semaphore, None, -1) == CL.INVALID_SEMAPHORE_KHR
 
 
 @requirement("XM-XSM-011")
 def test_reimport_of_a_bad_descriptor_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
-    """What is no descriptor gives CL_INVALID_VALUE."""
+    """A value that is not a descriptor gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for made in sharing(session, SEMAPHORE_SYNC_FD, DEVICE_IMPORT_TYPES):
+        for made in sharing(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
             require_reimport(made.use)
-            semaphore = made.make(SEMAPHORE_SYNC_FD, MINUS_1[0])
+            semaphore = made.make(CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, MINUS_1[0])
             for fd in (1000, -2):
-                assert made.use.call(REIMPORT, semaphore, None, fd) == INVALID_VALUE
+                assert made.use.call(REIMPORT, semaphore, None, fd) == CL.INVALID_VALUE
 
 
 @requirement("XM-XSM-012")
@@ -351,7 +356,7 @@ def test_exportable_query_distinguishes_semaphores(icd: Icd, sandbox: Sandbox, k
                 raise Unsupported("loader", f"this query came with revision 0.9.1 of {EXTENSION}")
             for semaphore, expected in ((made.make(EXPORT, kind, 0), 1), (made.make(), 0)):
                 error, value = made.query(semaphore, EXPORTABLE)
-                assert error == 0
+                assert error == CL.SUCCESS
                 assert len(value) >= 4
                 assert value == expected.to_bytes(4, "little") * (len(value) // 4)
 

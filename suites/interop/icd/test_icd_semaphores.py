@@ -8,10 +8,7 @@ import pytest
 
 from harness.check import (
     CANARY,
-    COMPLETE,
-    OUT_OF_ORDER,
-    SEMAPHORE_TYPE,
-    SEMAPHORE_TYPE_BINARY,
+    CL,
     STATUS,
     TYPE,
     Icd,
@@ -29,15 +26,11 @@ from harness.check import (
 
 pytestmark = extension("cl_khr_semaphore")
 
-INVALID_VALUE, INVALID_DEVICE, INVALID_CONTEXT, INVALID_COMMAND_QUEUE = -30, -33, -34, -36
-INVALID_EVENT_WAIT_LIST, INVALID_PROPERTY, INVALID_SEMAPHORE = -57, -64, -1142
-FAILED_EVENT = -14  # CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
 EXTENSION = "cl_khr_semaphore"
 CREATE = "clCreateSemaphoreWithPropertiesKHR"
-CONTEXT, REFERENCES, PROPERTIES, PAYLOAD = 0x2039, 0x203A, 0x203B, 0x203C
-COMMANDS = {"Wait": 0x2042, "Signal": 0x2043}
+COMMANDS = {"Wait": CL.COMMAND_SEMAPHORE_WAIT_KHR, "Signal": CL.COMMAND_SEMAPHORE_SIGNAL_KHR}
 BOTH = pytest.mark.parametrize("what", list(COMMANDS))
-BINARY = [SEMAPHORE_TYPE, SEMAPHORE_TYPE_BINARY]
+BINARY = [CL.SEMAPHORE_TYPE_KHR, CL.SEMAPHORE_TYPE_BINARY_KHR]
 
 
 def name_of(what: str) -> str:
@@ -69,21 +62,21 @@ def test_semaphore_without_a_type_is_invalid_value(icd: Icd, sandbox: Sandbox, w
                 "empty": made.use.words(0),
                 "device list": made.use.words(made.list_name, made.device, 0, 0),
             }[what]
-            assert made.use.made(CREATE, made.context, listed)[0] == INVALID_VALUE
+            assert made.use.made(CREATE, made.context, listed)[0] == CL.INVALID_VALUE
             assert made.make()
 
 
 @requirement("XM-SEM-003")
 @pytest.mark.parametrize(
     "words",
-    [[*BINARY, 0x7001, 1], [0x7001, 1, *BINARY], [SEMAPHORE_TYPE, 0x7FFF], [*BINARY, *BINARY]],
+    [[*BINARY, 0x7001, 1], [0x7001, 1, *BINARY], [CL.SEMAPHORE_TYPE_KHR, 0x7FFF], [*BINARY, *BINARY]],
     ids=["unknown name", "unknown name first", "unknown type", "type twice"],
 )
 def test_wrong_property_of_a_semaphore_is_invalid_property(icd: Icd, sandbox: Sandbox, words: list[int]) -> None:
     """An unknown name, a bad value and a name that is there twice give CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
-            assert made.create(*words)[0] == INVALID_PROPERTY
+            assert made.create(*words)[0] == CL.INVALID_PROPERTY
             assert made.make()
 
 
@@ -93,7 +86,7 @@ def test_semaphore_with_two_device_lists_is_invalid_property(icd: Icd, sandbox: 
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
             listed = [made.list_name, made.device, 0]
-            assert made.create(*BINARY, *listed, *listed)[0] == INVALID_PROPERTY
+            assert made.create(*BINARY, *listed, *listed)[0] == CL.INVALID_PROPERTY
             assert made.create(*BINARY, *listed)[1]
 
 
@@ -102,7 +95,7 @@ def test_semaphore_of_several_devices_without_a_list_is_invalid_property(icd: Ic
     """In a context of several devices a list without devices gives CL_INVALID_PROPERTY (grey area 42)."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session, devices=2):
-            assert made.create(*BINARY)[0] == INVALID_PROPERTY
+            assert made.create(*BINARY)[0] == CL.INVALID_PROPERTY
             assert made.make(device=made.devices[1])
 
 
@@ -124,7 +117,7 @@ def test_semaphore_device_list_of_other_than_one_is_invalid_device(icd: Icd, san
                 }
                 listed = [made.list_name, *devices[what], 0]
                 words = [*listed, *BINARY] if before else [*BINARY, *listed]
-                assert made.create(*words)[0] == INVALID_DEVICE
+                assert made.create(*words)[0] == CL.INVALID_DEVICE
             assert made.make()
 
 
@@ -140,11 +133,11 @@ def test_new_semaphore_is_not_signalled(icd: Icd, sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("query", "size"),
     [
-        pytest.param(CONTEXT, 8, id="context"),
-        pytest.param(REFERENCES, 4, id="reference count"),
-        pytest.param(PROPERTIES, 0, id="properties"),
-        pytest.param(PAYLOAD, 8, id="payload"),
-        pytest.param(SEMAPHORE_TYPE, 4, id="type"),
+        pytest.param(CL.SEMAPHORE_CONTEXT_KHR, 8, id="context"),
+        pytest.param(CL.SEMAPHORE_REFERENCE_COUNT_KHR, 4, id="reference count"),
+        pytest.param(CL.SEMAPHORE_PROPERTIES_KHR, 0, id="properties"),
+        pytest.param(CL.SEMAPHORE_PAYLOAD_KHR, 8, id="payload"),
+        pytest.param(CL.SEMAPHORE_TYPE_KHR, 4, id="type"),
         pytest.param(0, 0, id="devices"),
     ],
 )
@@ -157,23 +150,23 @@ def test_semaphore_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, 
             assert not error
             asked = query or made.list_name
             expected = {
-                CONTEXT: [pack([made.context])],
-                REFERENCES: [pack([1], 4)],
-                PROPERTIES: [pack([*listed, 0])],
-                PAYLOAD: [pack([0])],
-                SEMAPHORE_TYPE: [pack([SEMAPHORE_TYPE_BINARY], 4)],
+                CL.SEMAPHORE_CONTEXT_KHR: [pack([made.context])],
+                CL.SEMAPHORE_REFERENCE_COUNT_KHR: [pack([1], 4)],
+                CL.SEMAPHORE_PROPERTIES_KHR: [pack([*listed, 0])],
+                CL.SEMAPHORE_PAYLOAD_KHR: [pack([0])],
+                CL.SEMAPHORE_TYPE_KHR: [pack([CL.SEMAPHORE_TYPE_BINARY_KHR], 4)],
                 0: [pack([made.device]), pack([made.device, 0])],  # no text says whether an end marker belongs to it
             }[query]
             error, value = made.query(semaphore, asked)
-            assert error == 0
+            assert error == CL.SUCCESS
             assert value in expected
             assert size in (0, len(value))
             for room in (0, 1, len(value) - 1):
                 memory = session.buffer(max(room, 1))
                 result = made.use.call("clGetSemaphoreInfoKHR", semaphore, asked, room, memory, None)
-                assert result == INVALID_VALUE
+                assert result == CL.INVALID_VALUE
             larger = session.buffer(len(value) + 32)
-            assert made.use.call("clGetSemaphoreInfoKHR", semaphore, asked, larger.size, larger, None) == 0
+            assert made.use.call("clGetSemaphoreInfoKHR", semaphore, asked, larger.size, larger, None) == CL.SUCCESS
             assert larger.bytes() == value + bytes([CANARY]) * 32
 
 
@@ -183,8 +176,8 @@ def test_unknown_query_of_a_semaphore_is_invalid_value(icd: Icd, sandbox: Sandbo
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
             semaphore = made.make()
-            for name in (0, 0x7001, 0x1090):
-                assert made.query(semaphore, name)[0] == INVALID_VALUE
+            for name in (0, 0x7001, CL.QUEUE_CONTEXT):
+                assert made.query(semaphore, name)[0] == CL.INVALID_VALUE
 
 
 @requirement("XM-SEM-009")
@@ -201,7 +194,7 @@ def test_properties_of_a_semaphore_come_back(icd: Icd, sandbox: Sandbox, shape: 
             }[shape]
             error, semaphore = made.create(*words)
             assert not error
-            assert made.query(semaphore, PROPERTIES) == (0, pack([*words, 0]))
+            assert made.query(semaphore, CL.SEMAPHORE_PROPERTIES_KHR) == (0, pack([*words, 0]))
 
 
 @requirement("XM-SEM-010")
@@ -211,9 +204,9 @@ def test_reference_count_of_a_semaphore_follows_retain_and_release(icd: Icd, san
         for made in semaphores_of(session):
             semaphore = made.make()
             for function, count in (("Retain", 2), ("Retain", 3), ("Release", 2), ("Release", 1)):
-                assert made.use.call(f"cl{function}SemaphoreKHR", semaphore) == 0
-                assert made.query(semaphore, REFERENCES) == (0, pack([count], 4))
-            assert made.use.call("clReleaseSemaphoreKHR", semaphore) == 0
+                assert made.use.call(f"cl{function}SemaphoreKHR", semaphore) == CL.SUCCESS
+                assert made.query(semaphore, CL.SEMAPHORE_REFERENCE_COUNT_KHR) == (0, pack([count], 4))
+            assert made.use.call("clReleaseSemaphoreKHR", semaphore) == CL.SUCCESS
 
 
 @requirement("XM-SEM-010")
@@ -223,8 +216,8 @@ def test_null_for_a_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, f
     with icd.open(sandbox) as session:
         for use in uses(session, EXTENSION):
             value = session.buffer(8)
-            further = [PAYLOAD, 8, value, None] if function.endswith("InfoKHR") else []
-            assert use.call(function, None, *further) == INVALID_SEMAPHORE
+            further = [CL.SEMAPHORE_PAYLOAD_KHR, 8, value, None] if function.endswith("InfoKHR") else []
+            assert use.call(function, None, *further) == CL.INVALID_SEMAPHORE_KHR
 
 
 @requirement("XM-SEM-011")
@@ -236,7 +229,7 @@ def test_wait_or_signal_of_no_semaphore_is_invalid_value(icd: Icd, sandbox: Sand
             queue = made.queue()
             semaphore = ready(made, what, queue)
             for listed in (None, made.use.words(semaphore)):
-                assert made.use.call(name_of(what), queue, 0, listed, None, 0, None, None) == INVALID_VALUE
+                assert made.use.call(name_of(what), queue, 0, listed, None, 0, None, None) == CL.INVALID_VALUE
             made.enqueue(what, queue, semaphore)
             made.finish(queue)
 
@@ -251,7 +244,7 @@ def test_null_in_a_list_of_semaphores_is_invalid_semaphore(icd: Icd, sandbox: Sa
             queue = made.queue()
             words = [None] if how == "alone" else [ready(made, what, queue), None]
             result = made.use.call(name_of(what), queue, len(words), made.use.words(*words), None, 0, None, None)
-            assert result == INVALID_SEMAPHORE
+            assert result == CL.INVALID_SEMAPHORE_KHR
 
 
 @requirement("XM-SEM-012")
@@ -265,7 +258,7 @@ def test_semaphore_of_another_context_is_invalid_context(icd: Icd, sandbox: Sand
             own, other = ready(one, what, queue), ready(two, what, two.queue())
             for words in ([other], [own, other]):
                 listed = use.words(*words)
-                assert use.call(name_of(what), queue, len(words), listed, None, 0, None, None) == INVALID_CONTEXT
+                assert use.call(name_of(what), queue, len(words), listed, None, 0, None, None) == CL.INVALID_CONTEXT
 
 
 @requirement("XM-SEM-012")
@@ -280,7 +273,7 @@ def test_queue_of_a_device_without_the_semaphore_is_invalid_command_queue(
             semaphore = ready(made, what, made.queue())
             other = made.queue(made.devices[1]) if how == "other device" else None
             listed = made.use.words(semaphore)
-            assert made.use.call(name_of(what), other, 1, listed, None, 0, None, None) == INVALID_COMMAND_QUEUE
+            assert made.use.call(name_of(what), other, 1, listed, None, 0, None, None) == CL.INVALID_COMMAND_QUEUE
 
 
 @requirement("XM-SEM-013")
@@ -294,7 +287,7 @@ def test_payloads_of_binary_semaphores_are_ignored(icd: Icd, sandbox: Sandbox, w
             semaphore = ready(made, what, queue)
             given = None if payload is None else made.use.words(payload)
             result = made.use.call(name_of(what), queue, 1, made.use.words(semaphore), given, 0, None, None)
-            assert result == 0
+            assert result == CL.SUCCESS
             made.finish(queue)
             assert made.payload(semaphore) == (what == "Signal")
 
@@ -305,7 +298,7 @@ def test_payloads_of_binary_semaphores_are_ignored(icd: Icd, sandbox: Sandbox, w
 def test_wait_list_that_does_not_fit_a_semaphore_command_is_refused(
     icd: Icd, sandbox: Sandbox, what: str, how: str
 ) -> None:
-    """A count of events without a list, a list without count, what is no event: CL_INVALID_EVENT_WAIT_LIST."""
+    """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
             queue = made.queue()
@@ -320,7 +313,7 @@ def test_wait_list_that_does_not_fit_a_semaphore_command_is_refused(
             }[how]
             listed = made.use.words(semaphore)
             result = made.use.call(name_of(what), queue, 1, listed, None, count, events, None)
-            assert result == INVALID_EVENT_WAIT_LIST
+            assert result == CL.INVALID_EVENT_WAIT_LIST
             assert made.enqueue(what, queue, semaphore, after=event)
             made.finish(queue)
 
@@ -336,9 +329,9 @@ def test_semaphore_command_after_a_bad_event_is_an_error(icd: Icd, sandbox: Sand
             listed = made.use.words(ready(made, what, queue))
             context = made.context if how == "failed" else made.use.context([made.device])
             event = made.use.user_event(context)
-            made.use.set_event(event, -5 if how == "failed" else COMPLETE)
+            made.use.set_event(event, CL.OUT_OF_RESOURCES if how == "failed" else CL.COMPLETE)
             result = made.use.call(name_of(what), queue, 1, listed, None, 1, [event], None)
-            assert result == (FAILED_EVENT if how == "failed" else INVALID_CONTEXT)
+            assert result == (CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if how == "failed" else CL.INVALID_CONTEXT)
 
 
 @requirement("XM-SEM-014")
@@ -356,10 +349,10 @@ def test_semaphore_command_waits_for_the_events_of_its_list(
             with may_block(outcomes):
                 event = made.enqueue(what, queue, semaphore, after=awaited)
                 made.use.good("clFlush", queue)
-                assert made.use.event(event, STATUS) > COMPLETE
+                assert made.use.event(event, STATUS) > CL.COMPLETE
                 made.use.set_event(awaited)
                 made.finish(queue)
-                assert made.use.event(event, STATUS) == COMPLETE
+                assert made.use.event(event, STATUS) == CL.COMPLETE
                 assert made.payload(semaphore) == (what == "Signal")
                 outcomes.append("returns")
             if "blocks" in outcomes:
@@ -407,10 +400,10 @@ def test_wait_ends_with_the_signal(icd: Icd, sandbox: Sandbox, record: Callable[
                 made.use.good("clFlush", queues[0])
                 event = made.enqueue("Wait", queues[1], semaphore)
                 made.use.good("clFlush", queues[1])
-                assert made.use.event(event, STATUS) > COMPLETE
+                assert made.use.event(event, STATUS) > CL.COMPLETE
                 made.use.set_event(awaited)
                 made.finish(queues[1])
-                assert made.use.event(event, STATUS) == COMPLETE
+                assert made.use.event(event, STATUS) == CL.COMPLETE
                 outcomes.append("returns")
             if "blocks" in outcomes:
                 break
@@ -421,7 +414,7 @@ def test_wait_ends_with_the_signal(icd: Icd, sandbox: Sandbox, record: Callable[
 def test_command_after_a_barrier_comes_after_the_semaphore_wait(
     icd: Icd, sandbox: Sandbox, record: Callable[[str], None]
 ) -> None:
-    """In an out-of-order queue, what stands behind a barrier behind a wait comes after the wait."""
+    """In an out-of-order queue, what stands after a barrier after a wait comes after the wait."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
         for made in semaphores_of(session):
@@ -435,10 +428,10 @@ def test_command_after_a_barrier_comes_after_the_semaphore_wait(
                 memory = made.use.buffer(made.context)
                 made.use.write(queue, memory, b"behind the barrier", event)
                 made.use.good("clFlush", queue)
-                assert made.use.event(event.handle(), STATUS) > COMPLETE
+                assert made.use.event(event.handle(), STATUS) > CL.COMPLETE
                 made.use.set_event(awaited)
                 made.finish(queue)
-                assert made.use.event(event.handle(), STATUS) == COMPLETE
+                assert made.use.event(event.handle(), STATUS) == CL.COMPLETE
                 outcomes.append("returns")
             if "blocks" in outcomes:
                 break
@@ -446,7 +439,7 @@ def test_command_after_a_barrier_comes_after_the_semaphore_wait(
 
 
 def out_of_order_queue(use: Use, made: Semaphores) -> Value:
-    error, queue = use.made("clCreateCommandQueue", made.context, made.device, OUT_OF_ORDER)
+    error, queue = use.made("clCreateCommandQueue", made.context, made.device, CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
     if error:
         raise Unsupported("machine", f"clCreateCommandQueue answered {error}: no out-of-order queue", "out of order")
     return queue

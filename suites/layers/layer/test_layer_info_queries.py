@@ -8,10 +8,9 @@ import pytest
 
 from harness.check import (
     CANARY,
+    CL,
     INIT_WITH_PROPERTIES,
-    LAYER_API_VERSION,
     LAYER_INFO,
-    LAYER_NAME,
     Layer,
     LayerSession,
     Sandbox,
@@ -19,8 +18,7 @@ from harness.check import (
     requirement,
 )
 
-INVALID_VALUE = -30
-QUERIES = {"version": LAYER_API_VERSION, "name": LAYER_NAME}
+QUERIES = {"version": CL.LAYER_API_VERSION, "name": CL.LAYER_NAME}
 
 
 def untouched(size: int) -> bytes:
@@ -31,9 +29,9 @@ def size_of(session: LayerSession, layer: Layer, query: int) -> int:
     """Bytes of an answer. Layers of before CL_LAYER_NAME came do not know it."""
     size = session.buffer(8, 0)
     result = session.info(query, 0, None, size)
-    if query == LAYER_NAME and result == INVALID_VALUE and not layer.has(INIT_WITH_PROPERTIES):
+    if query == CL.LAYER_NAME and result == CL.INVALID_VALUE and not layer.has(INIT_WITH_PROPERTIES):
         raise Unsupported("loader", "this layer is of before CL_LAYER_NAME", "CL_LAYER_NAME")
-    assert result == 0
+    assert result == CL.SUCCESS
     assert 0 < size.u64() < 1 << 16
     return size.u64()
 
@@ -45,12 +43,12 @@ def test_layer_api_version_is_100_however_often_it_is_asked(layer: Layer, sandbo
     with layer.open(sandbox) as session:
         for _ in range(3):
             version, size = session.buffer(4), session.buffer(8)
-            assert session.info(LAYER_API_VERSION, 4, version, size) == 0
+            assert session.info(CL.LAYER_API_VERSION, 4, version, size) == CL.SUCCESS
             assert version.u32() == 100
             assert size.u64() == 4
         session.initialize(layer.init)
         version = session.buffer(4)
-        assert session.info(LAYER_API_VERSION, 4, version, None) == 0
+        assert session.info(CL.LAYER_API_VERSION, 4, version, None) == CL.SUCCESS
         assert version.u32() == 100
 
 
@@ -59,11 +57,11 @@ def test_layer_name_ends_with_its_only_zero_byte(layer: Layer, sandbox: Sandbox)
     """CL_LAYER_NAME is a string that ends with its only zero byte."""
     layer.require(LAYER_INFO)
     with layer.open(sandbox) as session:
-        size = size_of(session, layer, LAYER_NAME)
+        size = size_of(session, layer, CL.LAYER_NAME)
         first, second = session.buffer(size), session.buffer(size)
-        assert session.info(LAYER_NAME, size, first, None) == 0
+        assert session.info(CL.LAYER_NAME, size, first, None) == CL.SUCCESS
         assert first.bytes().find(b"\0") == size - 1
-        assert session.info(LAYER_NAME, size, second, None) == 0
+        assert session.info(CL.LAYER_NAME, size, second, None) == CL.SUCCESS
         assert second.bytes() == first.bytes()
 
 
@@ -77,10 +75,10 @@ def test_layer_info_of_an_unknown_name_is_invalid_value(layer: Layer, sandbox: S
     with layer.open(sandbox) as session:
         for name in UNKNOWN:
             value, size = session.buffer(256), session.buffer(8)
-            assert session.info(name, 256, value, size) == INVALID_VALUE, hex(name)
+            assert session.info(name, 256, value, size) == CL.INVALID_VALUE, hex(name)
             assert value.bytes() == untouched(256), hex(name)
-            assert session.info(name, 0, None, size) == INVALID_VALUE, hex(name)
-            assert session.info(LAYER_API_VERSION, 256, value, size) == 0
+            assert session.info(name, 0, None, size) == CL.INVALID_VALUE, hex(name)
+            assert session.info(CL.LAYER_API_VERSION, 256, value, size) == CL.SUCCESS
 
 
 @requirement("LAY-INF-004")
@@ -92,23 +90,23 @@ def test_layer_info_in_too_little_memory_is_invalid_value(layer: Layer, sandbox:
         needed = size_of(session, layer, QUERIES[query])
         for size in sorted({0, 1, 2, 3, needed // 2, needed - 1} & set(range(needed))):
             value = session.buffer(needed)
-            assert session.info(QUERIES[query], size, value, session.buffer(8)) == INVALID_VALUE
-            assert session.info(QUERIES[query], size, value, None) == INVALID_VALUE
+            assert session.info(QUERIES[query], size, value, session.buffer(8)) == CL.INVALID_VALUE
+            assert session.info(QUERIES[query], size, value, None) == CL.INVALID_VALUE
             assert value.bytes() == untouched(needed)
-            assert session.info(QUERIES[query], size, session.buffer(size), None) == INVALID_VALUE
-        assert session.info(QUERIES[query], needed, session.buffer(needed), None) == 0
+            assert session.info(QUERIES[query], size, session.buffer(size), None) == CL.INVALID_VALUE
+        assert session.info(QUERIES[query], needed, session.buffer(needed), None) == CL.SUCCESS
 
 
 @requirement("LAY-INF-004")
 @pytest.mark.parametrize("query", QUERIES)
 def test_layer_info_in_larger_memory_leaves_the_rest_untouched(layer: Layer, sandbox: Sandbox, query: str) -> None:
-    """Of larger memory no byte behind the answer is written; the size is the answer's."""
+    """Of larger memory no byte past the answer is written; the size is the answer's."""
     layer.require(LAYER_INFO)
     with layer.open(sandbox) as session:
         needed = size_of(session, layer, QUERIES[query])
         for more in (1, 4, 100):
             value, size = session.buffer(needed + more), session.buffer(8)
-            assert session.info(QUERIES[query], needed + more, value, size) == 0
+            assert session.info(QUERIES[query], needed + more, value, size) == CL.SUCCESS
             assert value[needed:] == untouched(more)
             assert size.u64() == needed
 
@@ -121,7 +119,7 @@ def test_layer_info_size_without_a_value_is_the_same(layer: Layer, sandbox: Sand
     with layer.open(sandbox) as session:
         needed = size_of(session, layer, QUERIES[query])
         both = session.buffer(8)
-        assert session.info(QUERIES[query], needed, session.buffer(needed), both) == 0
+        assert session.info(QUERIES[query], needed, session.buffer(needed), both) == CL.SUCCESS
         assert both.u64() == needed
 
 
@@ -133,8 +131,8 @@ def test_layer_info_size_of_no_memory_is_ignored_or_refused(
     layer.require(LAYER_INFO)
     with layer.open(sandbox) as session:
         size = session.buffer(8)
-        result = session.info(LAYER_API_VERSION, 4, None, size)
-        assert result in (0, INVALID_VALUE)
+        result = session.info(CL.LAYER_API_VERSION, 4, None, size)
+        assert result in (0, CL.INVALID_VALUE)
         assert result or size.u64() == 4
     record("refused" if result else "ignored")
 
@@ -147,8 +145,8 @@ def test_layer_info_value_without_a_size_is_the_same(layer: Layer, sandbox: Sand
     with layer.open(sandbox) as session:
         needed = size_of(session, layer, QUERIES[query])
         alone, both = session.buffer(needed), session.buffer(needed)
-        assert session.info(QUERIES[query], needed, alone, None) == 0
-        assert session.info(QUERIES[query], needed, both, session.buffer(8)) == 0
+        assert session.info(QUERIES[query], needed, alone, None) == CL.SUCCESS
+        assert session.info(QUERIES[query], needed, both, session.buffer(8)) == CL.SUCCESS
         assert alone.bytes() == both.bytes()
 
 
@@ -159,6 +157,6 @@ def test_layer_info_without_outputs_succeeds_or_is_invalid_value(
     """A query without any output succeeds, or gives CL_INVALID_VALUE."""
     layer.require(LAYER_INFO)
     with layer.open(sandbox) as session:
-        result = session.info(LAYER_API_VERSION, 0, None, None)
-    assert result in (0, INVALID_VALUE)
+        result = session.info(CL.LAYER_API_VERSION, 0, None, None)
+    assert result in (0, CL.INVALID_VALUE)
     record("refused" if result else "accepted")

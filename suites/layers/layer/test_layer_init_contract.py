@@ -6,6 +6,7 @@ import pytest
 
 from harness.check import (
     ALL_ENTRIES,
+    CL,
     DEINIT,
     INIT,
     INIT_WITH_PROPERTIES,
@@ -19,7 +20,6 @@ from harness.check import (
     requirement,
 )
 
-INVALID_VALUE, INVALID_PROPERTY = -30, -64
 INITS = (INIT, INIT_WITH_PROPERTIES)
 
 
@@ -68,7 +68,7 @@ def test_layer_table_holds_functions_or_null(layer: Layer, sandbox: Sandbox, fun
         assert len(readable) == 2 * min(8 * found.count, 4096), "the table ends before the last entry that it tells of"
         code = executable(session)
         for slot in range(min(found.count, ALL_ENTRIES)):
-            assert not found[slot] or any(int(found[slot]) in part for part in code), f"slot {slot} is no function"
+            assert not found[slot] or any(int(found[slot]) in part for part in code), f"slot {slot} is not a function"
 
 
 @requirement("LAY-INI-020")
@@ -100,7 +100,7 @@ def test_shorter_target_table_is_taken_or_invalid_value(layer: Layer, sandbox: S
     for entries in LENGTHS:
         with layer.open(sandbox) as session:
             found = session.initialize(function, entries)
-            assert found.result in (0, INVALID_VALUE), f"{entries} entries"
+            assert found.result in (0, CL.INVALID_VALUE), f"{entries} entries"
             if found.result == 0:
                 assert found.count <= entries, "it has functions that the loader's table does not have"
                 assert not reaches(layer, session, found, sandbox, entries), f"{entries} entries"
@@ -122,7 +122,7 @@ def test_null_for_target_or_output_is_invalid_value(layer: Layer, sandbox: Sandb
         }
         given = [None if null in (name, "all") else value for name, value in arguments.items()]
         more = [None] if function == INIT_WITH_PROPERTIES else []
-        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == INVALID_VALUE
+        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == CL.INVALID_VALUE
         assert accepts(session, function)
 
 
@@ -146,7 +146,7 @@ def test_target_is_not_written(layer: Layer, sandbox: Sandbox, how: str, functio
 NO_PROPERTIES: dict[str, list[int] | None] = {"null": None, "empty": [0], "empty-with-rest": [0, 1, 2]}
 PROPERTIES = {
     "small": [1, 1, 0],
-    "large": [0x4240, 0, 0],
+    "large": [CL.LAYER_API_VERSION, 0, 0],
     "wide": [0xFFFF_FFFF_0000_0000, 1, 0],
     "negative": [0xFFFF_FFFF_FFFF_FFFF, 0, 0],
     "twice": [0x1234, 1, 0x1234, 1, 0],
@@ -157,7 +157,7 @@ PROPERTIES = {
 @requirement("LAY-INI-018")
 @pytest.mark.parametrize("given", NO_PROPERTIES)
 def test_no_init_properties_initialise_the_layer(layer: Layer, sandbox: Sandbox, given: str) -> None:
-    """NULL and a list that ends at once are no properties: the layer is initialised."""
+    """NULL and a list that ends at once have no properties: the layer is initialised."""
     layer.require(INIT_WITH_PROPERTIES)
     with layer.open(sandbox) as session:
         found = session.initialize(INIT_WITH_PROPERTIES, properties=NO_PROPERTIES[given])
@@ -171,7 +171,7 @@ def test_unknown_init_properties_are_invalid_property(layer: Layer, sandbox: San
     layer.require(INIT_WITH_PROPERTIES)
     for given, properties in PROPERTIES.items():
         with layer.open(sandbox) as session:
-            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == INVALID_PROPERTY, given
+            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == CL.INVALID_PROPERTY, given
             assert accepts(session, INIT_WITH_PROPERTIES), given
 
 
@@ -192,7 +192,7 @@ def test_windows_entries_are_not_called(layer: Layer, sandbox: Sandbox, function
 
 @requirement("LAY-DEI-005")
 def test_layer_registers_no_exit_handler(layer: Layer, sandbox: Sandbox) -> None:
-    """clInitLayerWithProperties registers no exit handler: the loader, and what is behind it, may be gone by then."""
+    """clInitLayerWithProperties registers no exit handler: the loader, and what is below it, may be gone by then."""
     layer.require(INIT_WITH_PROPERTIES)
     with layer.open(sandbox) as session:
         before = session.exit_handlers()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.check import DEINIT, INIT, INIT_WITH_PROPERTIES, LAYER_INFO, Layer, Sandbox, requirement
+from harness.check import CL, DEINIT, INIT, INIT_WITH_PROPERTIES, LAYER_INFO, Layer, Sandbox, requirement
 
 
 @requirement("LAY-API-001")
@@ -27,7 +27,7 @@ def test_layer_is_initialised_and_deinitialised(layer: Layer, sandbox: Sandbox) 
         found = session.initialize(INIT_WITH_PROPERTIES)
         assert found.result == 0
         if layer.has(DEINIT):
-            assert session.layer_call(DEINIT) == 0
+            assert session.layer_call(DEINIT) == CL.SUCCESS
         session.close()
         assert session.quit() == 0
 

@@ -26,7 +26,7 @@ from harness.check import (
 )
 
 WARM, ROUNDS = 4, 8
-SMALLEST = 16  # bytes of the smallest block of the heap: less in a round is no block
+SMALLEST = 16  # bytes of the smallest block of the heap: less in a round is not a block
 
 
 def ending(cl: Session) -> str:

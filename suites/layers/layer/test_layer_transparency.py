@@ -52,7 +52,7 @@ def functions() -> list[Any]:
 
 
 def chain(sandbox: Sandbox, layer: Layer, place: str) -> list[Layer | MockLayer]:
-    """The layer alone, or with one that only logs before it and one behind it."""
+    """The layer alone, or with one that only logs before it and one after it."""
     return [layer] if place == "alone" else [sandbox.layer("before"), layer, sandbox.layer("behind")]
 
 
@@ -60,9 +60,9 @@ def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
     """Calls the function on objects of vendors of both generations; gives what is wrong with what became of it."""
     around = [layer.name for layer in layers if isinstance(layer, MockLayer)]
     wraps = any(isinstance(layer, Layer) and layer.wraps_handles for layer in layers)
-    told = {"answers": [function.name]}
-    sandbox.vendor("a", functions=told)
-    sandbox.vendor("b", functions=told, icd2=loader.has("ICD 2"))
+    behaviour = {"answers": [function.name]}
+    sandbox.vendor("a", functions=behaviour)
+    sandbox.vendor("b", functions=behaviour, icd2=loader.has("ICD 2"))
     with start_with_layers(loader, sandbox, layers) as cl:
         with preparing():
             platforms = cl.GetPlatformIDs()
@@ -134,7 +134,7 @@ def test_application_sees_no_difference(
     without_it, with_it = runs
     assert with_it[0] == without_it[0], "the application sees something else"
     assert with_it[1] == without_it[1], "the vendors get other calls"
-    assert with_it[2] == without_it[2], "the layers before and behind get other calls"
+    assert with_it[2] == without_it[2], "the layers before and after get other calls"
 
 
 def callback_functions() -> list[str]:

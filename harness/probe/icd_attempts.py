@@ -1,7 +1,7 @@
 """Many calls in one case, each judged by itself.
 
 A driver's start is what a case costs, so calls that should leave nothing behind share a process. What goes wrong is
-made once more in a process of its own, and so is what comes behind it: an improper call that was taken may do damage.
+made once more in a process of its own, and so is what comes after it: an improper call that was taken may do damage.
 
 with icd.attempts(sandbox) as attempts:
     attempts.check("size 0", lambda objects: ... assertions ...)
@@ -13,17 +13,15 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from harness.api.model import api
-from harness.check.icd.objects import IcdObjects
+from harness.api.wording import argument
 from harness.probe.deviations import part_deviation, with_deviations
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.verdicts import Crashed, Hung, SubjectFailure
-from harness.sandbox import Sandbox, Unsupported
-
-if TYPE_CHECKING:
-    from harness.subject.icd import Icd
+from harness.sandbox import Unsupported
 
 Body = Callable[[IcdObjects], None]
 
@@ -31,9 +29,9 @@ Body = Callable[[IcdObjects], None]
 class Attempts:
     """Calls on the first platform (all platforms of one vendor have the same code)."""
 
-    def __init__(self, icd: Icd, sandbox: Sandbox) -> None:
-        self.icd = icd
-        self.sandbox = sandbox
+    def __init__(self, open_session: Callable[[], IcdSession]) -> None:
+        """`open_session` gives a session in a process of its own, not yet entered."""
+        self.open_session = open_session
         self.session: IcdSession | None = None
         self.objects: IcdObjects | None = None
         self.made = 0
@@ -72,7 +70,7 @@ class Attempts:
         """What is wrong, if anything; then the process is not used any more."""
         try:
             if self.session is None or self.objects is None:
-                self.session = self.icd.open(self.sandbox).__enter__()
+                self.session = self.open_session().__enter__()
                 self.objects = self.session.objects(self.session.some_platforms()[0])
             self.session.deadline = time.monotonic() + self.session.time_limit  # for each attempt
             body(self.objects)
@@ -119,10 +117,15 @@ def readable(text: str) -> str:
 
 
 def _shown(function: str, words: list[str]) -> Iterator[str]:
-    """Numbers as they are, NULL, and the names of parameters for objects and memory."""
+    """Constants by name, numbers, NULL, and the names of parameters for objects and memory."""
     for parameter, word in zip(api().functions[function].parameters, words, strict=False):
-        number = word.lstrip("-").isdigit()
-        yield "NULL" if word == "0" and parameter.kind != "integer" else word if number else parameter.name
+        if not word.removeprefix("-").isdecimal():
+            yield parameter.name
+        elif parameter.kind != "integer":
+            yield "NULL" if word == "0" else word
+        else:
+            name = argument(parameter, int(word))
+            yield name if name.startswith("CL_") else word
 
 
 def _first_lines(error: BaseException) -> str:

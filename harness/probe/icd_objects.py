@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from harness.api.codes import CL
 from harness.api.contract.slots import opencl_version, slots
 from harness.api.model import api
 from harness.probe.convenience import CallFailed
@@ -13,9 +14,6 @@ from harness.probe.objects import Objects
 from harness.probe.session import Session
 from harness.probe.values import Value, pack
 from harness.sandbox import Unsupported
-
-INVALID_VALUE, INVALID_OPERATION, PARTITION_FAILED = -30, -59, -18
-IMAGE_FORMAT_NOT_SUPPORTED = -10
 
 KERNEL_OF_ARGUMENTS = """
 kernel void args(global int *to, int number, local int *own, constant int *from) { to[0] = number + own[0] + from[0]; }
@@ -106,19 +104,19 @@ class IcdObjects(Objects):
         code = self.session.buffer(4)
         made = self.session.call(function, *arguments, code)
         assert isinstance(made, Value)
-        self.require(function, code.i32())
+        self.require(function, code.code())
         return made
 
     def given_by(self, function: str, *arguments: Any, after: tuple[Any, ...] = ()) -> Value:
-        """The object that a function writes: `arguments` stand before that output, `after` behind it."""
+        """The object that a function writes: `arguments` stand before that output, `after` after it."""
         given = self.session.buffer(8, 0)
         self.require(function, self.session.call(function, *arguments, given, *after))
         return given.handle()
 
     def require(self, function: str, error: int) -> None:
         """Makes the case `unsupported` where a function is optional and says so; raises CallFailed for other errors."""
-        if error == INVALID_OPERATION or (
-            function == "clCreateSubDevices" and error in (INVALID_VALUE, PARTITION_FAILED)
+        if error == CL.INVALID_OPERATION or (
+            function == "clCreateSubDevices" and error in (CL.INVALID_VALUE, CL.DEVICE_PARTITION_FAILED)
         ):
             raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
         if error:

@@ -1,0 +1,52 @@
+"""Families of constants: which names a parameter of a type may have, as the comments of the OpenCL-Headers group them.
+
+`/* cl_device_type - bitfield */` stands above the values of cl_device_type, `/* Error Codes */` above those of cl_int.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+ERRORS = "cl_int"  # the family of results and of errcode_ret
+
+_COMMENT = re.compile(r"/\*+\s*(.*?)\s*\*+/")
+_DEFINE = re.compile(r"#\s*define\s+(CL_\w+)\s+\S")
+_BITFIELD = re.compile(r"typedef\s+cl_bitfield\s+(cl_\w+)\s*;")
+_OF_ERRORS = re.compile(r"\berror (code|type)", re.I)
+_REMARK = re.compile(r"0x|reserved", re.I)  # within a group
+
+
+@dataclass(frozen=True)
+class Family:
+    """The constants of one type in the order of the headers; values of a type with `bits` are combined by `|`."""
+
+    bits: bool
+    names: tuple[str, ...]
+
+
+def read(texts: Iterable[str], constants: dict[str, int]) -> dict[str, Family]:
+    """The families of all types in the text of headers; `constants` are the names that count."""
+    bits: set[str] = set()
+    names: dict[str, dict[str, None]] = {}
+    for text in texts:
+        bits.update(_BITFIELD.findall(text))
+        for comment, name in _members(text):
+            types = [ERRORS] if _OF_ERRORS.search(comment) else re.findall(r"\bcl_\w+", comment)
+            bits.update(types if "bitfield" in comment else ())
+            for family in types if name in constants else ():
+                names.setdefault(family, {})[name] = None
+    return {family: Family(family in bits, tuple(listed)) for family, listed in names.items()}
+
+
+def _members(text: str) -> Iterator[tuple[str, str]]:
+    """The comment of its group, and the name, of each constant."""
+    comment = ""
+    for line in text.splitlines():
+        if found := _COMMENT.match(line):
+            comment = comment if _REMARK.match(found[1]) else found[1]
+        elif found := _DEFINE.match(line):
+            yield comment, found[1]
+        elif line.strip() and not line.startswith("#"):
+            comment = ""  # a declaration ends the group

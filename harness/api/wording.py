@@ -1,0 +1,91 @@
+"""Arguments and results of the API in the field's words: CL_PLATFORM_NAME and not 0x902, NULL and not 0x0."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+from harness.api.codes import Code
+from harness.api.model import Parameter, api
+
+# Families that name the properties of a list, besides that of its type: the queries of the same names.
+_ALSO = {
+    "cl_queue_properties": ("cl_command_queue_info", "cl_command_queue_properties"),
+    "cl_sampler_properties": ("cl_sampler_info",),
+}
+
+# What a parameter of these types means, its name says: they have no family of their own.
+_PLAIN = ("cl_int", "cl_uint", "cl_ulong", "cl_properties", "cl_bitfield")
+_MOST_DECIMAL = 0xFFFF  # above, a number is rather an address, a pattern or a size than a count
+
+
+def arguments(function: str, values: Iterable[int]) -> list[str]:
+    """The arguments of a call, each a raw word of 64 bits, as text; of functions outside the API, numbers."""
+    known = api().functions.get(function)
+    listed = list(values)
+    if known is None or len(known.parameters) != len(listed):
+        return [f"{value:#x}" for value in listed]
+    return [argument(parameter, value) for parameter, value in zip(known.parameters, listed, strict=True)]
+
+
+def argument(parameter: Parameter, value: int) -> str:
+    """One argument: a name or names where its type has such, NULL, or a number."""
+    if parameter.kind != "integer":
+        return f"{value:#x}" if value else "NULL"
+    bits = 8 * (parameter.size or 8)
+    value &= (1 << bits) - 1
+    kind = parameter.type.split()[0]
+    if kind not in _PLAIN and (words := in_family(kind, value)):
+        return words
+    if parameter.signed and value >> (bits - 1):
+        return str(value - (1 << bits))
+    return str(value) if value <= _MOST_DECIMAL else f"{value:#x}"
+
+
+def properties(function: str, name: str, words: list[str]) -> list[str]:
+    """A property list, words "0x…", that a parameter pointed to: names of properties in the place of their numbers."""
+    known = api().functions.get(function)
+    kinds = [p.type for p in known.parameters if p.name == name and p.kind == "properties"] if known else []
+    families = [
+        family for kind in kinds for own in re.findall(r"cl_\w+", kind) for family in (own, *_ALSO.get(own, ()))
+    ]
+    return [
+        next((found for family in families if (found := _names(family).get(int(word, 16)))), word)
+        if i % 2 == 0
+        else word
+        for i, word in enumerate(words)
+    ]
+
+
+def result(function: str, value: int | None) -> str:
+    """What a call returned, a raw word of 64 bits: an error code by its name, NULL, or a number."""
+    if value is None:
+        return "void"
+    known = api().functions.get(function)
+    if known is not None and known.result_kind == "signed":
+        return str(Code.of_word(value))
+    if known is not None and known.result_kind in ("handle", "pointer") and not value:
+        return "NULL"
+    return f"{value:#x}"
+
+
+def in_family(family: str, value: int) -> str:
+    """The name of a constant of a family, names joined by " | " where they are bits, or "" where there are none."""
+    names = _names(family)
+    if value in names or family not in api().families or not api().families[family].bits:
+        return names.get(value, "")
+    bits = [1 << place for place in range(value.bit_length()) if value >> place & 1]
+    unknown = sum(bit for bit in bits if bit not in names)
+    if not bits or unknown == value:
+        return ""
+    return " | ".join([*(names[bit] for bit in bits if bit in names), *([f"{unknown:#x}"] if unknown else [])])
+
+
+@functools.cache
+def _names(family: str) -> dict[int, str]:
+    """Names by value; where a value has several, the first one of the headers."""
+    names: dict[int, str] = {}
+    for name in api().families[family].names if family in api().families else ():
+        names.setdefault(api().constants[name], name)
+    return names

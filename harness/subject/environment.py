@@ -1,0 +1,56 @@
+"""The environment of the process that a case runs, whatever its subject is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.build import build
+from harness.sandbox import Sandbox, Unsupported
+from harness.sandbox.sandbox import LOADER_VARIABLES, PASSED_ON
+
+# glibc's heap without caches of its own, so that what is allocated and freed can be counted exactly.
+_COUNTED_HEAP = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0"
+
+
+def environment(
+    sandbox: Sandbox,
+    library: Path,
+    sanitizer: str,
+    *,
+    vendors: Path | None = None,
+    unset: Iterable[str] = (),
+    preload: Iterable[str | Path] = (),
+    counted_heap: bool = False,
+    guarded_heap: bool = False,
+    failing_allocation: int = 0,
+) -> dict[str, str]:
+    """An allow-list, the vendor directory where one is shown, what the case set itself, and libraries to preload.
+
+    `sanitizer` is the runtime that the `library` under test needs, "" for none. `unset` are names to leave out, also
+    that of the vendor directory. counted_heap: what is allocated and freed can be counted; guarded_heap: misuse of the
+    heap is a crash; failing_allocation: the n-th allocation of the library fails, from 1. A sanitizer brings a heap of
+    its own, which guards as well: raises Unsupported where it would have to be counted or to fail.
+    """
+    variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    variables |= {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
+    variables.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # leaks have checks of their own
+    assert not set(variables) & set(LOADER_VARIABLES)
+    if vendors is not None:
+        variables["OCL_ICD_VENDORS"] = str(vendors)
+    variables |= sandbox.env
+    for name in unset:
+        variables.pop(name, None)
+    libraries = [sanitizer if not build().sanitize else "", *map(str, preload)]
+    if sanitizer or build().sanitize:
+        if counted_heap or failing_allocation:
+            raise Unsupported("machine", "a sanitizer's heap can neither be counted nor be made to fail")
+    else:
+        libraries += [str(build().guarded_heap)] * (guarded_heap or failing_allocation > 0)
+        variables |= {"GLIBC_TUNABLES": _COUNTED_HEAP} if counted_heap else {}
+        if failing_allocation:
+            variables |= {"CLHARNESS_FAIL_ALLOCATION": str(failing_allocation), "CLHARNESS_FAIL_IN": str(library)}
+    if preloaded := [name for name in dict.fromkeys([*libraries, variables.get("LD_PRELOAD", "")]) if name]:
+        variables["LD_PRELOAD"] = ":".join(preloaded)
+    return variables

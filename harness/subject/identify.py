@@ -1,0 +1,121 @@
+"""What a file is: found out from its first bytes and from what it exports, never from its name alone.
+
+A loader exports clGetPlatformIDs without being an ICD; an ICD what loaders look for; a layer one of a layer's four
+functions. Vulkan's loader, drivers and layers are told by theirs, and a manifest by its keys.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.subject.library import SharedLibrary, file_format, read_library
+
+LAYER_FUNCTIONS = ("clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties", "clDeinitLayer")
+ICD_QUERY, ICD_ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"
+LOADER_FUNCTION = "clGetPlatformIDs"
+_READS_VENDORS = b"OpenCL/vendors"  # in each loader's file, for Linux and for Android
+_VULKAN_DRIVER = ("vk_icdGetInstanceProcAddr", "vk_icdNegotiateLoaderICDInterfaceVersion")
+_VULKAN_LAYER = ("vkNegotiateLoaderLayerInterfaceVersion", "vkEnumerateInstanceLayerProperties")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a file is.
+
+    kind: a key of harness.subject.KINDS, the name of what is not supported yet, or "" for anything else.
+    words: with the article, for messages. command: the command of clharness that tests it; "" for none.
+    """
+
+    kind: str
+    words: str
+    command: str = ""
+
+
+LOADER = Identity("loader", "an OpenCL loader", "loader")
+LAYER = Identity("layer", "an OpenCL layer", "layer")
+ICD = Identity("icd", "an OpenCL ICD", "icd")
+ICD_FILE = Identity("icd-file", "an .icd file, which names the library of an ICD", "icd")
+WINDOWS = Identity("windows-library", "a Windows library (PE)")
+VULKAN_LOADER = Identity("vulkan-loader", "a Vulkan loader")
+VULKAN_DRIVER = Identity("vulkan-driver", "a Vulkan driver")
+VULKAN_LAYER = Identity("vulkan-layer", "a Vulkan layer")
+VULKAN_MANIFESTS = {
+    "ICD": Identity("vulkan-driver", "the manifest of a Vulkan driver"),
+    "layer": Identity("vulkan-layer", "the manifest of a Vulkan layer"),
+    "layers": Identity("vulkan-layer", "the manifest of Vulkan layers"),
+}
+OTHER_LIBRARY = Identity("", "a library of another kind")
+OTHER = Identity("", "not a library, nor a file that names one")
+
+
+def identify(path: Path) -> Identity:
+    """What the file is. Raises UsageError where there is none, or where it is a damaged library."""
+    try:
+        form = file_format(path)
+        if form == "ELF":
+            return identify_library(read_library(path, "a library", "build/libOpenCL.so.1"))
+        if form == "PE":
+            return WINDOWS
+        return _identify_text(path)
+    except OSError as error:
+        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _identify_text(path: Path) -> Identity:
+    if path.suffix == ".icd":
+        return ICD_FILE
+    if path.suffix == ".json":
+        try:
+            content = json.loads(path.read_bytes())
+        except ValueError:
+            return OTHER
+        keys = content if isinstance(content, dict) else {}
+        return next((identity for key, identity in VULKAN_MANIFESTS.items() if key in keys), OTHER)
+    return OTHER
+
+
+def identify_library(library: SharedLibrary) -> Identity:
+    """What a library is. OTHER_LIBRARY also where its exports leave open whether it is a loader or an ICD."""
+
+    def exports(names: Collection[str]) -> bool:
+        return bool(library.functions & set(names))
+
+    if exports([ICD_ENUMERATE]):
+        return ICD
+    if exports(LAYER_FUNCTIONS):
+        return LAYER
+    if exports([LOADER_FUNCTION]):
+        # A vendor may export the whole API, too, without the one function that only vendors have.
+        reads_vendors = not exports([ICD_QUERY]) or _READS_VENDORS in library.real_path.read_bytes()
+        return LOADER if reads_vendors else OTHER_LIBRARY
+    if exports([ICD_QUERY]):
+        return ICD
+    if exports(_VULKAN_DRIVER):
+        return VULKAN_DRIVER
+    if exports(["vkCreateInstance"]) and exports(["vkEnumerateInstanceVersion"]):
+        return VULKAN_LOADER
+    return VULKAN_LAYER if exports(_VULKAN_LAYER) else OTHER_LIBRARY
+
+
+def require_kind(path: Path, library: SharedLibrary, wanted: Identity, functions: Collection[str]) -> None:
+    """Raises UsageError where the library is not of the wanted kind, which exports one of `functions` at least.
+
+    The sentence says what it is, and which command tests it. What exports leave open is taken for what it is said to
+    be.
+    """
+    identity = identify_library(library)
+    if identity.kind == wanted.kind or (not identity.kind and library.functions & set(functions)):
+        return
+    if not identity.kind:
+        raise UsageError(f"{path} is not {wanted.words}: it exports none of {', '.join(functions)}")
+    raise UsageError(refusal(path, identity, wanted))
+
+
+def refusal(path: Path, identity: Identity, wanted: Identity | None = None) -> str:
+    """The sentence about a file that is something else than what is wanted: what it is, and which command tests it."""
+    advice = f"clharness {identity.command} {path} tests it" if identity.command else "not supported yet"
+    return f"{path} is {identity.words}{f', not {wanted.words}' if wanted else ''}: {advice}"

@@ -1,0 +1,61 @@
+"""Calls in the words of the field: codes, queries, flags and properties by name, in text and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.api import wording
+from harness.api.model import api
+from harness.calllog.reader import Event
+
+
+@pytest.mark.parametrize(
+    "function, index, value, expected",
+    [
+        ("clGetPlatformInfo", 1, 0x902, "CL_PLATFORM_NAME"),
+        ("clGetPlatformInfo", 1, 0x7FFF, "32767"),
+        ("clGetPlatformInfo", 0, 0, "NULL"),
+        ("clGetPlatformInfo", 0, 0x7F00, "0x7f00"),
+        ("clGetPlatformInfo", 2, 12, "12"),
+        ("clCreateBuffer", 1, 1 << 0 | 1 << 3, "CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR"),
+        ("clCreateBuffer", 1, 1 << 0 | 1 << 62, "CL_MEM_READ_WRITE | 0x4000000000000000"),
+        ("clCreateBuffer", 1, 0, "0"),
+        ("clCreateBuffer", 2, 1 << 40, "0x10000000000"),
+        ("clGetDeviceIDs", 1, 0xFFFFFFFF, "CL_DEVICE_TYPE_ALL"),
+        ("clGetDeviceIDs", 1, 6, "CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU"),
+        ("clEnqueueReadBuffer", 2, 0xA5A5A5A500000001, "CL_TRUE"),
+        ("clSetUserEventStatus", 1, 0xFFFFFFFB, "-5"),
+        ("clCreateSampler", 2, 0x1131, "CL_ADDRESS_CLAMP_TO_EDGE"),
+    ],
+)
+def test_arguments_read_in_the_words_of_the_field(function: str, index: int, value: int, expected: str) -> None:
+    assert wording.argument(api().functions[function].parameters[index], value) == expected
+
+
+def test_a_call_and_its_return_read_in_the_words_of_the_field() -> None:
+    call = Event(0, 1, "a", "call", "clGetPlatformInfo", (0x7F00, 0x902, 0, 0, 0x7FFC))
+    assert str(call) == "           a | clGetPlatformInfo(0x7f00, CL_PLATFORM_NAME, 0, NULL, 0x7ffc)"
+    assert str(Event(0, 1, "a", "return", "clFinish", result=0xFFFFFFFFFFFFFFDC)).endswith(
+        "clFinish = CL_INVALID_COMMAND_QUEUE"
+    )
+    assert str(Event(0, 1, "a", "return", "clCreateContext", result=0)).endswith("clCreateContext = NULL")
+    assert str(Event(0, 1, "a", "call", "clUnheardOf", (0x902, 0))).endswith("clUnheardOf(0x902, 0x0)")
+    assert str(Event(0, 1, "a", "call", "clFinish", (1, 2, 3))).endswith("clFinish(0x1, 0x2, 0x3)")
+
+
+def test_what_pointers_pointed_to_reads_in_names_and_stays_raw_in_the_data() -> None:
+    listed = {"properties": ["0x1084", "0x7f00", "0x0"], "devices": ["0x1084"]}
+    call = Event(0, 1, "a", "call", "clCreateContext", data={"in": listed})
+    assert str(call).endswith('{"in": {"properties": ["CL_CONTEXT_PLATFORM", "0x7f00", "0x0"], "devices": ["0x1084"]}}')
+    assert call.data["in"] == listed
+    back = Event(0, 1, "a", "return", "clCreateContext", result=0, data={"out": {"errcode_ret": "0xffffffe2"}})
+    assert str(back).endswith('clCreateContext = NULL  {"out": {"errcode_ret": "CL_INVALID_VALUE"}}')
+    queue = {"properties": ["0x1093", "0x2", "0x0"]}
+    named = str(Event(0, 1, "a", "call", "clCreateCommandQueueWithProperties", data={"in": queue}))
+    assert "CL_QUEUE_PROPERTIES" in named
+
+
+@pytest.mark.parametrize("value", [None, 7, {"x": 1}, ["0xzz"], "0x" + "f" * 40, ["0x1084", 5]])
+def test_a_hostile_log_is_shown_all_the_same(value: object) -> None:
+    event = Event(0, 1, "a", "return", "clCreateContext", data={"out": {"errcode_ret": value, "properties": value}})
+    assert "clCreateContext" in str(event)

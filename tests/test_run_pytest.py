@@ -1,0 +1,114 @@
+"""Plain pytest shows of a red check what the command shows, and tests the same loader."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.build import build
+from tests.small_runs import QUIET, SmallRun, read
+
+RED = '''
+@requirement("DISC-LNX-014")
+def test_red(loader, sandbox):
+    """It finds a platform."""
+    sandbox.vendor("plain")
+    with loader.start(sandbox) as cl:
+        assert cl.clGetPlatformIDs(0, None, None) == 0
+'''
+PYTEST = """
+import sys, pytest
+from harness.subject import search
+if sys.argv.pop(1) == "without":
+    search.system_loader = lambda: None
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+def run(small: SmallRun, *options: str, machine: str = "with") -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-c",
+        PYTEST,
+        machine,
+        "-c",
+        str(small.root / "pytest.ini"),
+        "--rootdir",
+        str(small.root),
+    ]
+    command += ["-p", "harness.run.plugin", "-p", "no:cacheprovider", f"--clharness-json={small.records}", *options]
+    return subprocess.run([*command, str(small.root / "suites")], env=small.environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_red_check_shows_what_the_command_shows(small: SmallRun, workers: str) -> None:
+    if workers != "0":
+        pytest.importorskip("xdist")
+    small.suite(RED, QUIET)
+    done = run(small, f"--loader={small.library}", *(["-n", workers] if workers != "0" else []))
+    assert done.returncode == 1, done.stdout + done.stderr
+    failures = done.stdout.partition("= FAILURES =")[2].partition("short test summary")[0]
+    assert "assert -1001 == 0" in failures
+    kept = build().folder / "failures" / "discovery_test_small.py_test_red"
+    for line in (
+        "requirement  DISC-LNX-014 (must): ",
+        "source       ",
+        "expected     pass",
+        "It finds a platform.",
+        "call log",
+        "application | clGetPlatformIDs(",
+        "files",
+        "vendors/plain.icd",
+        f"sandbox      {kept}",
+        f"reproduce    ./clharness replay {kept}",
+    ):
+        assert line in failures, line
+    footer = read(small.records)[-1]
+    assert (footer["planned"], footer["recorded"], footer["exit"]) == (7, 7, 1)
+
+
+def test_worker_of_xdist_that_is_lost_has_a_record(small: SmallRun) -> None:
+    pytest.importorskip("xdist")
+    small.suite(
+        """
+@requirement("DISC-LNX-014")
+def test_dies(loader):
+    \"\"\"It answers.\"\"\"
+    os.kill(os.getpid(), 9)
+    assert loader
+""",
+        QUIET,
+    )
+    done = run(small, f"--loader={small.library}", "-n", "2")
+    assert done.returncode == 1, done.stdout + done.stderr
+    cases = {r["case"].rpartition("::")[2]: r["verdict"] for r in read(small.records) if r["record"] == "case"}
+    assert len(cases) == 7 and cases["test_dies"] == "error"
+
+
+def test_first_failure_ends_a_run_that_asks_for_that(small: SmallRun) -> None:
+    small.suite(RED, QUIET)
+    assert run(small, f"--loader={small.library}", "-x").returncode == 1
+    footer = read(small.records)[-1]
+    assert (footer["planned"], footer["recorded"], footer["complete"]) == (7, 1, False)
+
+
+def test_reference_loader_is_tested_on_a_machine_without_a_loader(small: SmallRun) -> None:
+    small.suite(RED.replace("0, None, None", "0, None, cl.buffer(4)"))
+    done = run(small, machine="without")
+    assert done.returncode == 0, done.stdout + done.stderr
+    head = done.stdout.partition("collected")[0]
+    assert (
+        "loader: there is no libOpenCL.so.1 on this machine: the suites test clharness's own reference loader" in head
+    )
+    assert read(small.records)[0]["loader"]["path"] == str(build().reference_loader)
+
+
+def test_loader_that_is_named_is_tested_on_a_machine_without_a_loader(small: SmallRun) -> None:
+    small.suite(QUIET)
+    done = run(small, f"--loader={small.library}", machine="without")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "there is no" not in done.stdout
+    assert Path(read(small.records)[0]["loader"]["path"]) == small.library
