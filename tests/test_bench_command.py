@@ -93,7 +93,7 @@ def system_loader() -> Loader:
         (("nonsense",), "invalid choice"),
         (("-n", "1"), "2 or more"),
         (("-n", "many"), "2 or more"),
-        (("case", "--loader", "/etc/passwd"), "no shared library"),
+        (("case", "--loader", "/etc/passwd"), "not a shared library"),
         (("case", "--loader", "/nonexistent/libOpenCL.so"), "does not exist"),
         (("--json", "/nonexistent/x.json"), "--json"),
     ],
