@@ -39,7 +39,7 @@ FAULT(list_call_writes)
 FAULT(list_call_says)
 /* Writes the whole platform list, into however little room. */
 FAULT(list_call_ignores_room)
-/* Writes NULL behind the last handle of the platform list, where there is room. */
+/* Writes NULL after the last handle of the platform list, where there is room. */
 FAULT(list_call_fills_room)
 /* Answers CL_SUCCESS to a call without any output, and to a list of no entries. */
 FAULT(enumeration_takes_anything)
@@ -80,7 +80,7 @@ FAULT(suffix_unterminated)
 FAULT(suffix_size_unset)
 /* Answers CL_SUCCESS to a query of either string with too little memory, and writes what fits. */
 FAULT(strings_are_cut)
-/* Writes behind the end of either string, as far as the memory goes. */
+/* Writes past the end of either string, as far as the memory goes. */
 FAULT(strings_fill_memory)
 /* Answers 8 bytes to the query of CL_PLATFORM_UNLOADABLE_KHR. */
 FAULT(unloadable_is_long)
@@ -157,7 +157,7 @@ FAULT(unused_slots_trap)
 /* Has in its dispatch table what the process's global scope has under the names of its functions, as a library has that
  * exports these names and is not linked with -Bsymbolic. */
 FAULT(table_of_global_symbols)
-/* Answers queries for another object with the address of memory that is no object. */
+/* Answers queries for another object with the address of memory that is not an object. */
 FAULT(queries_give_no_object)
 
 /* --- cl_khr_icd 2.0: loader-managed dispatch --- */

@@ -48,7 +48,7 @@ FAULT(gl_info_attributes_unchecked)
 FAULT(gl_info_unknown_query_answers)
 /* Answers VALUE to attributes that clGetGLContextInfoKHR does not know, on a platform. */
 FAULT(gl_info_unknown_attribute_answers)
-/* Answers VALUE to an attribute that is there twice in clGetGLContextInfoKHR, on a platform. */
+/* Answers VALUE to an attribute that is listed twice in clGetGLContextInfoKHR, on a platform. */
 FAULT(gl_info_repeated_attribute_answers)
 /* Answers VALUE to CL_CONTEXT_PLATFORM in clGetGLContextInfoKHR, on a platform. */
 FAULT(gl_info_platform_answers)
@@ -122,7 +122,7 @@ FAULT(gl_texture_level_is)
 FAULT(gl_texture_info_unknown_query_answers)
 /* Answers VALUE to clGetGLTextureInfo without any output, on a platform. */
 FAULT(gl_texture_info_of_nothing_answers)
-/* Answers VALUE to clGetGLTextureInfo for what is no texture, on a platform. */
+/* Answers VALUE to clGetGLTextureInfo for an object that is not a texture, on a platform. */
 FAULT(gl_texture_info_of_others_answers)
 /* Fills a buffer that is too short for the answer of clGetGLTextureInfo, with success, on a platform. */
 FAULT(gl_texture_info_short_buffer_is_filled)
@@ -160,7 +160,7 @@ FAULT(gl_multisample_command_answers)
 
 /* Answers VALUE to a sync of OpenGL in a context that is not of OpenGL, on a platform. */
 FAULT(gl_sync_plain_context_answers)
-/* Answers VALUE to what is no sync of OpenGL, on a platform. */
+/* Answers VALUE to a handle that is not a sync of OpenGL, on a platform. */
 FAULT(gl_unknown_sync_answers)
 /* Says that the command type of an event of a sync is VALUE, on a platform. */
 FAULT(gl_sync_event_type_is)
@@ -178,9 +178,9 @@ FAULT(gl_sync_acquire_answers)
 FAULT(gl_sync_command_answers)
 /* Answers VALUE to a sync of EGL in a context that is not of OpenGL, on a platform. */
 FAULT(egl_sync_plain_context_answers)
-/* Answers VALUE to what is no sync of the EGL display, on a platform. */
+/* Answers VALUE to a handle that is not a sync of the EGL display, on a platform. */
 FAULT(egl_unknown_sync_answers)
-/* Answers VALUE to a sync of EGL that is no fence, on a platform. */
+/* Answers VALUE to a sync of EGL that is not a fence, on a platform. */
 FAULT(egl_other_sync_answers)
 /* Answers VALUE to an acquire or release that waits for a sync of EGL, on a platform. */
 FAULT(egl_sync_acquire_answers)
@@ -193,9 +193,9 @@ FAULT(egl_sync_command_answers)
 FAULT(egl_empty_list_answers)
 /* Answers VALUE to any property of an image of EGL, on a platform. */
 FAULT(egl_property_answers)
-/* Answers VALUE to what is no display of EGL, on a platform. */
+/* Answers VALUE to a handle that is not a display of EGL, on a platform. */
 FAULT(egl_display_answers)
-/* Answers VALUE to what is no image of EGL, on a platform. */
+/* Answers VALUE to a handle that is not an image of EGL, on a platform. */
 FAULT(egl_unknown_image_answers)
 /* Answers VALUE to an image of EGL whose format is none of OpenCL's, on a platform. */
 FAULT(egl_unmapped_format_answers)

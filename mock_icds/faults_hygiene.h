@@ -3,17 +3,17 @@
 
 /* Answers CL_SUCCESS to queries with too little memory, and writes what fits. */
 FAULT(info_takes_little_memory)
-/* Writes as much memory as it is given, behind the end of the answer to a query. */
+/* Writes as much memory as it is given, past the end of the answer to a query. */
 FAULT(info_fills_all_memory)
 /* Tells 8 bytes as the size of answers that have 4. */
 FAULT(info_sizes_are_long)
-/* Writes the size of an answer to wherever it is told, also to NULL. */
+/* Writes the size of an answer wherever the caller says, also to NULL. */
 FAULT(info_writes_size_to_null)
 /* Answers queries that it does not know with zeros. */
 FAULT(info_takes_unknown_queries)
 /* Looks into NULL where an object should be. */
 FAULT(null_is_looked_at)
-/* Writes errcode_ret to wherever it is told, also to NULL. */
+/* Writes errcode_ret wherever the caller says, also to NULL. */
 FAULT(errcode_written_to_null)
 /* Answers CL_OUT_OF_RESOURCES to contexts of devices that are none of its own. */
 FAULT(context_of_foreign_devices)

@@ -7,7 +7,7 @@
 FAULT(properties_end_at_zero_value)
 /* Takes each word of a property list for a name, values too. */
 FAULT(properties_without_stride)
-/* Reads the word behind the end of a property list. */
+/* Reads the word past the end of a property list. */
 FAULT(properties_read_behind_end)
 /* Passes over what follows the first VALUE properties of a list. */
 FAULT(properties_limited)

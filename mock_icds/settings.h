@@ -66,7 +66,7 @@ PLATFORM_SETTING(unloadable, flag, false)
 
 /* --- single functions --- */
 
-/* Takes any arguments and answers values that tell this function from all others. */
+/* Takes any arguments and answers values that distinguish this function from all others. */
 FUNCTION_SETTING(answers, flag)
 /* The same, but writes nothing through its arguments. */
 FUNCTION_SETTING(silent, flag)

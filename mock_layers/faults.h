@@ -64,7 +64,7 @@ FAULT(init_fails_after_refusal)
 FAULT(init_refuses_short_table_with)
 /* Refuses a target that is longer than its own table. */
 FAULT(init_refuses_long_table)
-/* Reads as many entries of its target as its own table has, however few it is told of. */
+/* Reads as many entries of its target as its own table has, however few there are. */
 FAULT(init_reads_all_entries)
 /* Gives its whole table, however few entries of its target it is told of. */
 FAULT(init_ignores_num_entries)

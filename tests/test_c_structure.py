@@ -134,7 +134,7 @@ def test_exported_symbols_tell_their_file(folder: str) -> None:
         prefixes = (stem, stem.rstrip("s"), f"{path.parent.name}_{stem.rstrip('s')}", *NAMED_BY_OTHERS)
         strays += [f"{source}: {s}" for s in sorted(symbols.defined) if not s.startswith(prefixes)]
     assert sources
-    assert not strays, "symbols that do not tell the file they are from:\n" + "\n".join(strays)
+    assert not strays, "symbols that do not name the file they are from:\n" + "\n".join(strays)
 
 
 # --- that the checks above can fail ---

@@ -81,7 +81,7 @@ def test_narrowing_reads_well(path: Path) -> None:
         pytest.param(b"[1]\nnull\n7\n" + line(), 1, 3, id="no object"),
         pytest.param(line().replace(b'"t": 5', b'"t": "x"') + line(), 1, 1, id="a time that is none"),
         pytest.param(line(args=["zz"]) + line(args=3) + line(), 1, 2, id="arguments that are none"),
-        pytest.param(bytes(range(128, 256)) + b"\n" + line(), 1, 1, id="bytes that are no UTF-8"),
+        pytest.param(bytes(range(128, 256)) + b"\n" + line(), 1, 1, id="bytes that are not UTF-8"),
         pytest.param(b"[" * 4000 + b"\n" + line(), 1, 1, id="nested without end"),
         pytest.param(b'{"t":' + b"1" * 5000 + b"}\n" + line(), 1, 1, id="longer than any line"),
     ],

@@ -14,7 +14,7 @@ OBJECT, NULL = Value(0x10, "r1"), Value(0, "r2")
 
 
 class Scripted(Creator):
-    """A function that answers what it is told to, without a session."""
+    """A function that answers as configured, without a session."""
 
     def __init__(self, function: str, error: int, value: Value, flags: int = 1) -> None:
         self.about = CREATORS[function]

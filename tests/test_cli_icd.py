@@ -1,4 +1,4 @@
-"""`clharness icd` on mock ICDs, by each way of naming one, and on what is no ICD."""
+"""`clharness icd` on mock ICDs, by each way of naming one, and on files that are not ICDs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`clharness layer` on the example layers, on a mock layer that has handles of its own, and on what is no layer."""
+"""`clharness layer` on the example layers, on a mock layer with handles of its own, and on what is not a layer."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_every_mistake_of_the_faulty_example_is_named(tmp_path: Path) -> None:
 
 
 def test_layer_with_handles_of_its_own_is_green(sandbox: Sandbox) -> None:
-    """Handles that a layer hands out in the place of the vendors' are no difference that anybody sees."""
+    """Handles that a layer hands out in the place of the vendors' are not a difference that anybody sees."""
     mock = sandbox.layer("wraps", faults=["wraps_handles"])
     done = layer(mock.path, "-k", "clFlush or clCreateBuffer or clWaitForEvents or application", "-j", 1)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -45,7 +45,7 @@ def test_version_ranges(versions: str, version: str | None, inside: bool) -> Non
 
 @pytest.mark.parametrize("versions", ["2.3", "~=2.3", ">=", ">=2.3 <3", ">=a"])
 def test_malformed_version_ranges(versions: str) -> None:
-    with pytest.raises(ValueError, match="is no version clause"):
+    with pytest.raises(ValueError, match="is not a version clause"):
         matches(versions, "2.3")
 
 
@@ -167,8 +167,8 @@ DEVIATION = '[[deviation]]\nrequirement = "DISC-LNX-011"\nverdict = "hang"\nreas
         ('versions = ">=1"', "the head needs `loader`"),
         ('loader = "Some"\nversions = "new"', "the head has a malformed version range: 'new'"),
         ('loader = "Some"\nversion = "1"', "the head has the unknown key 'version'"),
-        ('loader = "Some"\ndeviation = "x"', "deviation is no list; write [[deviation]]"),
-        ('loader = "Some"\ndeviation = ["x"]', "[[deviation]] number 1 is no table"),
+        ('loader = "Some"\ndeviation = "x"', "deviation is not a list; write [[deviation]]"),
+        ('loader = "Some"\ndeviation = ["x"]', "[[deviation]] number 1 is not a table"),
         (
             HEAD + DEVIATION.replace("DISC-LNX-011", "DISC-LNX-999"),
             "number 1 (DISC-LNX-999) names a requirement",
@@ -181,7 +181,7 @@ DEVIATION = '[[deviation]]\nrequirement = "DISC-LNX-011"\nverdict = "hang"\nreas
         (HEAD + DEVIATION.replace('"hang"', '"error"'), "has verdict 'error'"),
         (HEAD + DEVIATION.replace('"hang"', '["hang", 3]'), "has verdict 3"),
         (HEAD + DEVIATION.replace('"hang"', "[]"), "needs `verdict`"),
-        (HEAD + DEVIATION.replace('"hang"', '"pass"'), "expects a pass, which is no deviation"),
+        (HEAD + DEVIATION.replace('"hang"', '"pass"'), "expects a pass, which is not a deviation"),
         (HEAD + DEVIATION + 'outcome = "x"', "has the unknown key 'outcome'"),
         (HEAD + DEVIATION + 'case = ""', "needs `case`"),
         (HEAD + DEVIATION + "deviates = []", "needs `deviates` as a list"),

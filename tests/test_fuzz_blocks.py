@@ -43,7 +43,7 @@ static int (*const table[])(int) = {straight, either, loop, choose};
 
 int call(int which, int x) { return table[which](x); }
 
-/* Data among the code, as hand-written assembly has it, and a jump behind a prefix. */
+/* Data among the code, as hand-written assembly has it, and a jump past a prefix. */
 __asm__(".text\\n.globl with_data\\n.type with_data, @function\\nwith_data:\\n.cfi_startproc\\n"
         "mov $42, %eax\\nret\\n.byte 0x06, 0x07, 0xff, 0xff\\n.cfi_endproc\\n.size with_data, .-with_data\\n"
         ".globl prefixed\\n.type prefixed, @function\\nprefixed:\\n.cfi_startproc\\n"
@@ -180,7 +180,7 @@ def test_data_in_a_function_keeps_breakpoints_out_of_it(subject: Path) -> None:
 
 
 def test_no_breakpoint_inside_an_instruction(subject: Path) -> None:
-    """The function jumps behind the prefix of an instruction: a breakpoint there would cut it in two."""
+    """The function jumps past the prefix of an instruction: a breakpoint there would cut it in two."""
     blocks = find_blocks(subject)
     (function,) = [f for f in blocks.functions if f.name == "prefixed"]
     code = run("objdump", "-d", "--no-show-raw-insn", "--disassemble=prefixed", subject).stdout

@@ -216,5 +216,5 @@ def test_finding_that_is_not_stable_is_not_kept(tmp_path: Path) -> None:
         reproducers.keep("name", folder, tmp_path)
     with pytest.raises(UsageError, match="no name of a reproducer"):
         reproducers.keep("Two Words", folder, tmp_path)
-    with pytest.raises(UsageError, match="is no finding"):
+    with pytest.raises(UsageError, match="is not a finding"):
         reproducers.keep("name", tmp_path, tmp_path)

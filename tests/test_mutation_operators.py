@@ -13,7 +13,7 @@ from ci.mutation.builder import digest
 from ci.mutation.operators import OPERATORS, Mutant, mutants
 from ci.mutation.syntax import SyntaxFailure, parse
 
-# Positions are told from what stands there; an operator may make more of a function than its row below names.
+# Positions are known from what stands there; an operator may make more of a function than its row below names.
 C = """\
 #define LIMIT 30
 #define REFUSE(x) if (!(x)) return -1

@@ -152,7 +152,7 @@ def test_wrong_numbers(arguments: list[str], capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit) as caught:
         main(["loader", *arguments])
     assert caught.value.code == 2
-    assert f"argument {arguments[0]}: '{arguments[1]}' is no " in capsys.readouterr().err
+    assert f"argument {arguments[0]}: '{arguments[1]}' is not a " in capsys.readouterr().err
 
 
 def test_a_new_expectation_file_may_be_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

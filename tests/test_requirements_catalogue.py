@@ -156,10 +156,10 @@ def test_the_small_catalogue_is_fine(folder: Path) -> None:
         ('fault = "F"', 'fault = "  "', "[A-B-001] needs `fault`"),
         ('fault = "F"', "fault = 3", "[A-B-001] needs `fault`"),
         ('fault = "F"', 'fault = "F"\nfautl = "G"', "unknown key 'fautl'"),
-        ("[A-B-001]", "[A-C-001]", "[A-C-001] is no ID of A-B"),
-        ("[A-B-001]", "[A-B-1]", "[A-B-1] is no ID of A-B"),
+        ("[A-B-001]", "[A-C-001]", "[A-C-001] is not an ID of A-B"),
+        ("[A-B-001]", "[A-B-1]", "[A-B-1] is not an ID of A-B"),
         ('title = "Section"', "", "the head needs `title`"),
-        ('title = "Section"', 'title = "Section"\nA-B-002 = 1', "A-B-002 is no table"),
+        ('title = "Section"', 'title = "Section"\nA-B-002 = 1', "A-B-002 is not a table"),
         (
             'fault = "F"',
             'fault = "F"\n[A-B-001]\nsubject = "loader"',

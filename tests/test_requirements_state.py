@@ -76,7 +76,7 @@ def test_an_expression_chooses_from_the_tables_of_the_file(suites: Path) -> None
     found = [(c.requirement, c.line, c.name) for c in find_checks(suites)]
     assert found[1] == ("DISC-LNX-006", 6, "")
     assert found[-2:] == [("DISC-LNX-008", 22, ""), ("DISC-LNX-009", 24, "")]
-    assert "DISC-LNX-007" not in [name for name, _, _ in found], "an ID in the body of a check is no mark"
+    assert "DISC-LNX-007" not in [name for name, _, _ in found], "an ID in the body of a check is not a mark"
 
 
 def test_an_expression_without_a_table_is_told(suites: Path) -> None:
@@ -251,7 +251,7 @@ def test_requirements_check_complains_of_what_a_self_test_left_open(
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [(None, "cannot be read"), ("{", "is no result"), ('{"checks": 1}', "is no result"), ("part", "of a part")],
+    [(None, "cannot be read"), ("{", "is not a result"), ('{"checks": 1}', "is not a result"), ("part", "of a part")],
 )
 def test_requirements_refuse_another_file(
     commands: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str | None, said: str

@@ -28,7 +28,7 @@ HONEST = '''
 
 @requirement("DISC-LNX-014")
 def test_newline(loader, sandbox):
-    """The newline is no part of the name."""
+    """The newline is not part of the name."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         assert cl.platform_names() == {"a"}
@@ -37,7 +37,7 @@ EMPTY = '''
 
 @requirement("DISC-LNX-014")
 def test_nothing(loader, sandbox):
-    """The newline is no part of the name."""
+    """The newline is not part of the name."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         names = cl.platform_names()

@@ -119,7 +119,7 @@ HARM = {
     "shortened": "truncate -s 5000 calllog",
     "lengthened": "truncate -s 100M calllog",
     "wiped": "head -c 1M /dev/zero | dd of=calllog conv=notrunc bs=1M 2>&-",
-    "wiped behind its start": "head -c 1M /dev/zero | dd of=calllog conv=notrunc bs=4096 seek=1 2>&-",
+    "wiped after its start": "head -c 1M /dev/zero | dd of=calllog conv=notrunc bs=4096 seek=1 2>&-",
     "rewound": "head -c 16 /dev/zero | dd of=calllog conv=notrunc bs=1 seek=32 2>&-",
     "torn": "printf rubbish | dd of=calllog conv=notrunc bs=1 seek=4100 2>&-",
     "filled": "printf '\\377\\377\\377\\377\\377\\377' | dd of=calllog conv=notrunc bs=1 seek=32 2>&-",
@@ -168,7 +168,7 @@ def test_a_session_that_goes_on_writes_to_the_log_that_was_forgotten(hostile: Lo
 def test_a_loader_is_asked_for_its_capabilities_though_it_harms_the_log(
     hostile: Loader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is no error of the harness: the checks say what is wrong."""
+    """That is not an error of the harness: the checks say what is wrong."""
 
     def with_harm(*arguments: Any, **settings: Any) -> dict[str, str]:
         return environment(*arguments, **settings) | {"HOSTILE": f"shell={HARM['removed']}"}

@@ -1,4 +1,4 @@
-"""How a session of the probe ends, and what is told of it: crash, hang, abnormal exit, and nothing left behind."""
+"""How a session of the probe ends, and what is reported of it: crash, hang, abnormal exit, and nothing left behind."""
 
 from __future__ import annotations
 

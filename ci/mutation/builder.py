@@ -158,7 +158,7 @@ class Builder:
 
 
 def with_output(link: Sequence[str]) -> tuple[str, ...]:
-    """The command with {output} in place of what stands behind -o."""
+    """The command with {output} in place of what follows -o."""
     words = list(link)
     if "{output}" not in words:
         if "-o" not in words:

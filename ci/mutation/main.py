@@ -40,7 +40,7 @@ exit codes: 0 done, 1 a smaller share was found than --at-least says, 2 wrong us
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="ci/mutants",
-        description="Makes small mistakes in a loader's sources, one at a time; tells which of them the suites find.",
+        description="Makes small mistakes in a loader's sources, one at a time; says which of them the suites find.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -115,7 +115,7 @@ def _suites(names: Sequence[str] | None) -> list[Path]:
     by_name = {folder.name: folder for folder in present}
     for name in names or ():
         if name not in by_name:
-            raise UsageError(f"--suite {name}: there is no such suite; there is {', '.join(by_name)}")
+            raise UsageError(f"--suite {name}: there is no such suite; the suites are {', '.join(by_name)}")
     return [by_name[name] for name in names or by_name]
 
 

@@ -287,7 +287,7 @@ def drop_not(source: Source, node: Node) -> Iterator[Edit]:
 def skip_else(source: Source, node: Node) -> Iterator[Edit]:
     if node.kind == "IfStmt" and node.json.get("hasElse") and node.children[-1].placed:
         branch = node.children[-1]
-        # The semicolon behind a statement without braces is no part of it, and stays.
+        # The semicolon after a statement without braces is not part of it, and stays.
         yield branch.start, branch.end, "{}" if branch.kind == "CompoundStmt" else _empty(source, branch)
 
 

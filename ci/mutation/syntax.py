@@ -148,7 +148,7 @@ class _Reader:
         return _Place(*use, use)
 
     def _end_of_use(self, after_name: int) -> int:
-        """Behind the closing parenthesis of a macro's arguments; behind its name, where it has none."""
+        """After the closing parenthesis of a macro's arguments; after its name, where it has none."""
         blank = BLANK.match(self._text, after_name)
         position = blank.end() if blank else after_name
         if self._text[position : position + 1] != b"(":

@@ -43,7 +43,7 @@ static struct {
     bool comes_back[2]; /* whether they do: after the first input, and after all others */
     bool begun;         /* the first input is over */
     size_t inputs;
-    struct sigaction others; /* what was told of SIGTRAP before */
+    struct sigaction others; /* the action of SIGTRAP before */
 } watched;
 
 /* The fuzzer's, where there is one that knows them. */
@@ -194,7 +194,7 @@ static uint64_t header(FILE *file, const char *block_file, const char *name, int
     char line[4200];
     size_t length = strlen(name);
     if (!fgets(line, sizeof line, file) || strncmp(line, name, length) != 0 || line[length] != ' ') {
-        stop("%s is no file of basic blocks, or is damaged: no line '%s'", block_file, name);
+        stop("%s is not a file of basic blocks, or is damaged: no line '%s'", block_file, name);
     }
     return radix ? strtoull(line + length, NULL, radix) : 0;
 }

@@ -294,7 +294,7 @@ void check_calls(struct object *object)
     }
 }
 
-/* The first argument is NULL, and all others are as ever; with or without a place for the error. */
+/* The first argument is NULL, and all others are as always; with or without a place for the error. */
 static void check_null_handle(enum function function, cl_int *error)
 {
     const struct function_info *about = &function_info[function];

@@ -16,7 +16,7 @@ struct offered platforms_offered(void);
 /* Whether a call of the function can be led to a vendor by an object (or a list with a platform). */
 bool has_way(enum function function);
 /* Calls the function of the loader with objects of the platform; a finding where the call arrives elsewhere, more than
- * once or changed, or its answer does. `there` tells whether the vendor has the function; where it has not, the loader
+ * once or changed, or its answer does. `there` says whether the vendor has the function; where it has not, the loader
  * must answer by itself, with an error. */
 void check_call(struct object *platform, enum function function, bool there);
 /* All functions that the loader exports, or answers an address of its own for, for one platform. */

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Every slot has so many pages, and an unreadable one behind them. */
+/* Every slot has so many pages, and an unreadable one after them. */
 enum { SLOTS = 1024, PAGES = 4, FILL = 0xA5 };
 
 static char *slots;
@@ -16,7 +16,7 @@ static size_t kept; /* of them, those from before the first input */
 static struct about {
     char *memory;
     size_t size;
-    size_t behind; /* bytes between its end and the unreadable page */
+    size_t slack; /* bytes between its end and the unreadable page */
     bool closed;
 } abouts[SLOTS];
 
@@ -65,7 +65,7 @@ bool guard_release(void *memory)
     size_t number = (size_t)((char *)memory - slots) / ((PAGES + 1) * page);
     struct about *about = &abouts[number];
     bool whole = true;
-    for (size_t i = 0; i < about->behind; i++) {
+    for (size_t i = 0; i < about->slack; i++) {
         whole &= ((unsigned char *)memory)[about->size + i] == FILL;
     }
     about->closed = true;

@@ -14,7 +14,7 @@ struct block {
     void *memory;
     size_t size;
     uintptr_t caller;              /* or 0: the C library made it */
-    const struct library *library; /* this is no memory, but the handle of an open library */
+    const struct library *library; /* this is not memory, but the handle of an open library */
 };
 
 static struct block *blocks; /* in no order */
@@ -118,7 +118,7 @@ static void release(void *memory)
     if (!guard_owns(memory)) {
         free(memory);
     } else if (!guard_release(memory)) {
-        finding("crash", "heap-overflow", "the loader wrote behind the end of a block of memory");
+        finding("crash", "heap-overflow", "the loader wrote past the end of a block of memory");
     }
 }
 
@@ -157,7 +157,7 @@ static void my_free(void *memory)
     } else if (__sanitizer_get_ownership && !__sanitizer_get_ownership(memory)) {
         finding(
             "crash", keep_text("free@%s", where(CALLER)),
-            "the loader freed %p in %s, which is no memory in use: it was freed before, or is part of something else",
+            "the loader freed %p in %s, which is not memory in use: it was freed before, or is part of something else",
             memory, where(CALLER));
     } else {
         free(memory); /* allocated by the C library for the loader */

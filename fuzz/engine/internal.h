@@ -105,11 +105,11 @@ void process_run_exits(void);
 
 /* --- guard.c: memory between unreadable pages --- */
 
-/* Memory of which nothing behind its end can be read (but for what alignment leaves), or NULL where the room is used
+/* Memory of which nothing past its end can be read (but for what alignment leaves), or NULL where the room is used
  * up. Released memory is unreadable until the next reset. */
 void *guard_allocate(size_t size, size_t alignment);
 bool guard_owns(const void *memory);
-/* False where it was changed behind its end. */
+/* False where it was changed past its end. */
 bool guard_release(void *memory);
 void guard_reset(void);
 void guard_checkpoint(void);

@@ -100,7 +100,7 @@ static void check_target(const struct layer *layer)
 static void check_target_again(const struct layer *layer)
 {
     if (memcmp(layer->target, layer->target_before, layer->target_length * sizeof *layer->target) != 0) {
-        finding("wrong", "target-changed", "the table that layer %d was given is no longer what it was", layer->number);
+        finding("wrong", "target-changed", "the table that layer %d received is no longer what it was", layer->number);
     }
 }
 
@@ -108,7 +108,7 @@ static void take_target(struct layer *layer, cl_uint length, const void *target)
 {
     /* Layers came with OpenCL 3.0: no table that was published since is shorter. */
     if (length < 147 || length > ENTRIES_MAX) {
-        finding("wrong", "length-of-target", "layer %d is told that its target has %u entries", layer->number, length);
+        finding("wrong", "length-of-target", "layer %d receives a target of %u entries", layer->number, length);
     }
     void **copy = keep(length * sizeof *copy);
     layer->target = target;
@@ -126,7 +126,7 @@ static cl_int init(struct layer *layer, cl_uint length, const void *target, cl_u
     }
     layer->order = inits++;
     take_target(layer, length, target);
-    layer->behind = layer->accepted ? layer->behind : first_layer;
+    layer->next = layer->accepted ? layer->next : first_layer;
     for (unsigned i = 0; layer_inside && i < layer->init_calls; i++) {
         layer_inside(layer);
     }
@@ -174,7 +174,7 @@ static cl_int deinit(struct layer *layer)
     if (layer->accepted) {
         check_target_again(layer);
     }
-    for (const struct layer *front = first_layer; layer->accepted && front && front != layer; front = front->behind) {
+    for (const struct layer *front = first_layer; layer->accepted && front && front != layer; front = front->next) {
         if (!front->hides_deinit && front->inits_with_properties && !front->deinits) {
             finding("wrong", "deinit-order", "layer %d is deinitialised before layer %d, which stands in front of it",
                     layer->number, front->number);
@@ -188,7 +188,7 @@ static cl_int deinit(struct layer *layer)
 
 static void surplus(void)
 {
-    finding("wrong", "surplus-entry", "an entry of a layer's table was called that stands behind the last function");
+    finding("wrong", "surplus-entry", "an entry of a layer's table was called that stands after the last function");
 }
 
 #define LAYER(n)                                                                                                   \

@@ -49,7 +49,7 @@ struct layer {
     void *const *target;
     void *const *target_before; /* a copy */
     cl_uint target_length;
-    struct layer *behind; /* the next in the chain */
+    struct layer *next; /* in the chain, towards the vendors */
 };
 
 extern struct layer layers[LAYERS];

@@ -51,16 +51,16 @@ static void *my_dlopen(const char *name, int flags)
     return library;
 }
 
-/* The library behind a handle that is open; anything else is an error of the loader. */
-static struct library *behind(void *handle, const char *what)
+/* The library of a handle that is open; anything else is an error of the loader. */
+static struct library *library_of(void *handle, const char *what)
 {
     struct library *library = handle;
     if (library == &program) {
         return library;
     }
     if (library < world_libraries || library >= world_libraries + world_library_count) {
-        finding("wrong", keep_text("%s-of-no-handle", what), "the loader called %s with %p, which is no handle", what,
-                handle);
+        finding("wrong", keep_text("%s-of-no-handle", what), "the loader called %s with %p, which is not a handle",
+                what, handle);
         return NULL;
     }
     if (library->opened == library->closed) {
@@ -77,7 +77,7 @@ static void *my_dlsym(void *handle, const char *name)
     if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) {
         return NULL;
     }
-    struct library *library = behind(handle, "dlsym");
+    struct library *library = library_of(handle, "dlsym");
     void *found = library ? library->symbol(library, name) : NULL;
     if (!found) {
         failure = keep_text("%s: undefined symbol: %.200s", library ? library->name : "?", name);
@@ -93,7 +93,7 @@ static void *my_dlvsym(void *handle, const char *name, const char *version)
 
 static int my_dlclose(void *handle)
 {
-    struct library *library = behind(handle, "dlclose");
+    struct library *library = library_of(handle, "dlclose");
     if (library && library != &program) {
         library->closed++;
     }

@@ -62,7 +62,7 @@ static int my_key_delete(pthread_key_t key)
     return pthread_key_delete(key);
 }
 
-/* --- Locks: an input has one thread, so that whoever waits for a lock waits for ever --- */
+/* --- Locks: an input has one thread, so that whoever waits for a lock waits forever --- */
 
 static const void *begun[MOST]; /* what pthread_once is at */
 static size_t begun_count;

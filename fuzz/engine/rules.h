@@ -16,7 +16,7 @@ enum rule_kind {
 
 struct rule {
     enum rule_kind kind;
-    unsigned argument;      /* the place of the one that tells the vendor */
+    unsigned argument;      /* the place of the one that belongs to the vendor */
     cl_int null_answer;     /* the error for NULL there (or in the first place there); 0: none */
     bool exported;          /* else it is had by queries only */
     bool here;              /* it is not for Windows only */

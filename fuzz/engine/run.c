@@ -154,7 +154,7 @@ static void one_loader(void)
     heap_report_leaks("after its end", false);
 }
 
-/* Everything that an input can leave behind is taken away here, however it ended. */
+/* Everything that an input can leave is taken away here, however it ended. */
 static void clear(void)
 {
     environ = own_environment;

@@ -1,5 +1,5 @@
 /* Reports of the address sanitizer in an instrumented loader pass through here: they are named by their place, and
- * where that is known already the input ends without a report, so that a campaign goes on behind it. */
+ * where that is known already the input ends without a report, so that a campaign goes on after it. */
 #define _GNU_SOURCE
 #include "internal.h"
 

@@ -37,13 +37,13 @@ void subject_leave_out(struct subject *of, struct span left_out)
         if (left_out.end <= span->begin || left_out.begin >= span->end) {
             continue;
         }
-        struct span behind = {left_out.end, span->end};
+        struct span rest = {left_out.end, span->end};
         span->end = left_out.begin > span->begin ? left_out.begin : span->begin;
-        if (behind.begin < behind.end) {
+        if (rest.begin < rest.end) {
             if (of->writable_count == SPANS_MAX) {
                 stop("%s has more than %d sections of counters", of->path, SPANS_MAX);
             }
-            of->writable[of->writable_count++] = behind;
+            of->writable[of->writable_count++] = rest;
         }
     }
 }

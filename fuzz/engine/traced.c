@@ -108,7 +108,7 @@ static bool same_arguments(const struct step *step)
 static size_t check_layers(const struct traced *call, const struct layer *layer, size_t begin, bool *answered)
 {
     size_t at = begin;
-    for (; layer && !*answered; layer = layer->behind) {
+    for (; layer && !*answered; layer = layer->next) {
         if (!layer_has(layer, call->function)) {
             continue;
         }
@@ -180,7 +180,7 @@ static void check(const struct traced *call, const struct layer *by, size_t begi
 {
     struct expected expected = traced_expect(call);
     bool answered = false;
-    size_t end = check_layers(call, by ? by->behind : first_layer, begin, &answered);
+    size_t end = check_layers(call, by ? by->next : first_layer, begin, &answered);
     if (expected.outcome == TO_VENDOR && !answered) {
         if (end == step_count || steps[end].vendor != expected.vendor || steps[end].function != call->function) {
             wrong("vendor", call, begin);
@@ -247,7 +247,7 @@ cl_int traced_discover(const struct layer *by)
     for (cl_uint i = 0; i < count; i++) {
         const struct object *object = count <= TRACED_PLATFORMS ? object_of(AT(list[i])) : NULL;
         if (!object || object->kind != HANDLE_cl_platform_id) {
-            finding("wrong", "platforms", "the loader lists %u platforms, and one of them is no vendor's", count);
+            finding("wrong", "platforms", "the loader lists %u platforms, and one of them belongs to no vendor", count);
         }
         traced_platforms[traced_platform_count++] = object;
     }

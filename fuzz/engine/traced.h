@@ -36,7 +36,7 @@ void traced_make(struct traced *call, const struct layer *by);
 
 /* --- draw.c --- */
 
-/* Where calls are told to put outputs, one word for each parameter. */
+/* Where calls put outputs, one word for each parameter. */
 extern uint64_t traced_outputs[MAX_PARAMETERS];
 /* Bits that depend on all of these, and on nothing else. */
 uint64_t traced_bits(uint64_t a, uint64_t b);

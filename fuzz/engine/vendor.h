@@ -10,7 +10,7 @@
 
 enum { VENDORS = 4, PLATFORMS = 4, DEVICES = 2, CALLS_KEPT = 4096 };
 
-/* What every handle begins with: cl_khr_icd 2.0 puts the loader's data behind the table; ICD 1 has nothing there. */
+/* What every handle begins with: cl_khr_icd 2.0 puts the loader's data after the table; ICD 1 has nothing there. */
 struct object {
     void *const *dispatch;
     void *dispatch_data;
@@ -96,7 +96,7 @@ struct library *vendor_library(struct vendor *vendor, const char *name);
 void *vendor_symbol(const struct library *library, const char *name);
 /* Its function, as it stands in its tables and is answered to queries. */
 void *vendor_function(int vendor, enum function function);
-/* The object behind a handle, or NULL where it is nobody's. */
+/* The object of a handle, or NULL where it is nobody's. */
 struct object *object_of(uint64_t handle);
 
 #endif

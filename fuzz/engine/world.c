@@ -18,7 +18,7 @@ static char *variables_before[VARIABLES + 1];
 static size_t variable_count;
 static char *contents_before[VARIABLES + 1];
 
-/* What the target sets, at the beginning or later, is no change by the loader. */
+/* What the target sets, at the beginning or later, is not a change by the loader. */
 static void remember_variables(void)
 {
     for (size_t i = 0; i < VARIABLES + 1; i++) {

@@ -1,5 +1,5 @@
 /* Our own writer of call logs (harness/calllog): whatever names, strings and numbers are written, each line is JSON,
- * bounded, says what was written or that it was cut, and stands in the log behind the one before it.
+ * bounded, says what was written or that it was cut, and stands in the log after the one before it.
  *
  * No loader takes part.
  */
@@ -54,7 +54,7 @@ static uint64_t hash_of_text(const char *text)
     return hash_of(text, strlen(text));
 }
 
-/* As the writer shows it: cut behind `limit`. */
+/* As the writer shows it: cut after `limit`. */
 static void add_string(struct words *words, const void *bytes, size_t size, size_t limit)
 {
     uint64_t hash = hash_of(bytes, size < limit ? size : limit);

@@ -13,7 +13,7 @@ enum {
     NAMED_BY_LINKER = 1, /* the libraries are found by the dynamic linker, and not by their paths */
     OTHER_BY_LINKER = 2,
     ALWAYS_FIRST = 4,
-    TRACED = 8,       /* the loader tells what it does */
+    TRACED = 8,       /* the loader prints what it does */
     BY_VARIABLE = 16, /* the folder is named by a variable */
     FILE_NAMED = 32,  /* the file itself is */
     AS_LAYER = 64,    /* the same bytes are the file of a layer, too */

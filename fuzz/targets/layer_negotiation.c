@@ -331,7 +331,7 @@ static void make_calls(void)
 
 static void show(void)
 {
-    for (const struct layer *layer = first_layer; layer; layer = layer->behind) {
+    for (const struct layer *layer = first_layer; layer; layer = layer->next) {
         saw("layer in the chain", (uint64_t)layer->number);
     }
     for (int n = 0; n < LAYERS; n++) {

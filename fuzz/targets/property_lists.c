@@ -1,5 +1,5 @@
 /* Property lists of all shapes into every function of the loader that takes one. Each list ends at an unreadable page:
- * a loader that reads behind the terminator crashes. Discovery is over.
+ * a loader that reads past the terminator crashes. Discovery is over.
  */
 #include "calls.h"
 

@@ -26,7 +26,7 @@ static const char *some_library(void)
     return number < sizeof names / sizeof *names ? names[number] : take_text(64);
 }
 
-/* How a file goes on behind its library. */
+/* How a file goes on after its library. */
 static const char *some_end(void)
 {
     static const char *const ends[] = {"\n", "", "\r\n", " \n", "\n\n", "\n/lib/libb.so\n", "\n# text\n"};

@@ -164,14 +164,15 @@ cl_int checked(enum function function, uint64_t code)
 {
     cl_int is = (cl_int)code;
     if (is > 0) {
-        wrong(function, keep_text("positive-code-%d", is), keep_text("it answered the code %d, which is no error", is));
+        wrong(function, keep_text("positive-code-%d", is),
+              keep_text("it answered the code %d, which is not an error", is));
     } else if ((is < CL_KERNEL_ARG_INFO_NOT_AVAILABLE && is > CL_INVALID_VALUE) || (is < -73 && is > -1000)) {
-        wrong(function, keep_text("no-code-%d", is), keep_text("it answered %d, which is no code of OpenCL", is));
+        wrong(function, keep_text("no-code-%d", is), keep_text("it answered %d, which is not a code of OpenCL", is));
     }
     return is;
 }
 
-/* The position in the table behind the last function of a version: older vendors may have no more. */
+/* The position in the table after the last function of a version: older vendors may have no more. */
 static int table_length(int version)
 {
     static const struct {
@@ -238,7 +239,7 @@ static void find_platform(void)
     uint64_t name = AT("clIcdGetPlatformIDsKHR");
     address list = (address)(uintptr_t)invoke(FUNCTION_clGetExtensionFunctionAddress, ask, &name);
     if (!list) {
-        stop("%s does not know clIcdGetPlatformIDsKHR: it is no OpenCL ICD", subjects[0].path);
+        stop("%s does not know clIcdGetPlatformIDsKHR: it is not an OpenCL ICD", subjects[0].path);
     }
     invoke(FUNCTION_clIcdGetPlatformIDsKHR, list, (const uint64_t[]){1, AT(&icd_platform), 0});
     if (!icd_platform) {

@@ -85,7 +85,7 @@ struct parameter_info {{
     const char *name;
     enum parameter_kind kind;
     enum handle_kind handle;
-    unsigned pointee; /* bytes behind a typed pointer, or 0 */
+    unsigned pointee; /* bytes that a typed pointer points to, or 0 */
 }};
 
 struct function_info {{

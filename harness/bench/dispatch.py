@@ -2,7 +2,7 @@
 
 Instructions are counted one by one (harness.probe.counting), so two runs give the same numbers, and each number is
 that of one call. A vendor's instructions are not in it, nor a layer's: the layers here leave all of these calls to what
-is behind them, which is the same for a loader, as it cannot know whose functions stand in a layer's table.
+comes after them, which is the same for a loader, as it cannot know whose functions stand in a layer's table.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _cost(found: dict[str, Any], function: str, column: int) -> int:
 
 
 def _promise(found: dict[str, Any]) -> list[str]:
-    """The slides: "the cost of layers when there is no active layer is one pointer check", as far as one file tells."""
+    """The slides: "the cost of layers when there is no active layer is one pointer check", as far as one file shows."""
     if len(found["layers"]) < 2:
         return ["  this loader has no layers"]
     first = [_cost(found, function, 1) - _cost(found, function, 0) for function in found["functions"]]

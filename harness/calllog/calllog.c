@@ -61,7 +61,7 @@ void calllog_close(struct calllog *log)
  * bytes before escaping, which makes six of one; the start of a line has to fit whatever its names are. */
 enum { TAIL = 32, MAX_DEPTH = 16, NAME_LIMIT = 128, STRING_LIMIT = 512 };
 
-/* Room for `length` more bytes, or NULL where they do not fit: then the line is cut. What is written behind them, up
+/* Room for `length` more bytes, or NULL where they do not fit: then the line is cut. What is written after them, up
  * to TAIL bytes, is overwritten by what comes next. */
 static char *reserve(struct calllog_line *line, size_t length)
 {

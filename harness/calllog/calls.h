@@ -15,7 +15,7 @@ void log_return(const struct function_info *about, const uint64_t *arguments, ui
  * end before. Some properties have lists for values, which have end markers of their own. */
 size_t list_length(const struct function_info *about, const uint64_t *words, size_t room);
 
-/* The first word behind a pointer to a type of `size` bytes. */
+/* The first word at a pointer to a type of `size` bytes. */
 uint64_t first_word(const void *pointer, unsigned size);
 
 /* Answers an info query with `size` bytes at `data`, by the size rules that all of them share: CL_INVALID_VALUE where

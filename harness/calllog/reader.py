@@ -112,7 +112,7 @@ class CallLog(Sequence[Event]):
         return self._where(lambda e: e.kind == "return" and name in (None, e.name) and by in (None, e.who))
 
     def happened(self, name: str, by: str | None = None) -> CallLog:
-        """Events that are no calls: loaded, unloaded, foreign handle, …"""
+        """Events that are not calls: loaded, unloaded, foreign handle, …"""
         return self._where(lambda e: e.kind == "event" and e.name == name and by in (None, e.who))
 
     def functions(self) -> list[str]:

@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of repetitions; give 2 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of repetitions; give 2 or more")
     return int(text)
 
 

@@ -212,11 +212,11 @@ def _setting(args: argparse.Namespace, subject: FuzzSubject) -> Setting:
 def _folder(args: argparse.Namespace, subject: FuzzSubject) -> Path:
     if args.out is None:
         if args.fault:
-            raise UsageError("--fault needs --out DIR: its findings are no loader's")
+            raise UsageError("--fault needs --out DIR: its findings are not those of a loader")
         return default_folder(build().folder, subject.path, args.mode)
     out = Path(args.out).absolute()
     if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {args.out}: is no folder")
+        raise UsageError(f"--out {args.out}: is not a folder")
     if out.is_dir() and any(out.iterdir()) and not (out / "known.txt").exists():
         raise UsageError(f"--out {args.out}: has other files in it; name an empty or a new folder")
     return out
@@ -227,7 +227,7 @@ def _target(args: argparse.Namespace, made: builds.FuzzBuild, setting: Setting, 
     if args.corpus:
         more = Path(args.corpus)
         if not more.is_dir():
-            raise UsageError(f"--corpus {args.corpus}: is no folder")
+            raise UsageError(f"--corpus {args.corpus}: is not a folder")
         if (more / name).is_dir():
             seeds.append(more / name)
         elif len(_targets(args)) == 1:
@@ -238,5 +238,5 @@ def _target(args: argparse.Namespace, made: builds.FuzzBuild, setting: Setting, 
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text)
     if match is None or float(match[1]) <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; give such as 90s, 10m or 8h")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; give one such as 90s, 10m or 8h")
     return float(match[1]) * _UNITS[match[2]]

@@ -19,7 +19,7 @@ EXAMPLE = """\
   clharness icd pocl --loader /usr/lib/libOpenCL.so.1            the installed pocl.icd, through that loader
   clharness icd ./myvendor.icd --junit build/icd.xml             what the file names; a report for the release
   clharness icd pocl --reproducers build/pocl                    a C program for each failure
-  clharness icd rusticl --env RUSTICL_ENABLE=llvmpipe            one that wants to be told
+  clharness icd rusticl --env RUSTICL_ENABLE=llvmpipe            one that needs a variable
 """
 
 

@@ -71,7 +71,7 @@ def run_suites(subject: Sequence[str], args: argparse.Namespace, *folders: Path)
 
 def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of processes; give 1 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; give 1 or more")
     return int(text)
 
 
@@ -81,7 +81,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; give seconds, such as 5 or 0.5")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; give seconds, such as 5 or 0.5")
     return number
 
 
@@ -105,7 +105,7 @@ def _suite_folder(suites: Path, name: str | None) -> Path:
         return suites
     present = sorted(folder.name for folder in suites.iterdir() if any(folder.glob("test_*.py")))
     if name not in present:
-        raise UsageError(f"--suite {name}: there is no such suite; there is {', '.join(present)}")
+        raise UsageError(f"--suite {name}: there is no such suite; the suites are {', '.join(present)}")
     return suites / name
 
 
@@ -118,7 +118,7 @@ _PYTEST_COLOR = {"auto": "auto", "always": "yes", "never": "no"}
 
 
 def loader_option(path: str | None) -> list[str]:
-    """Which loader pytest is told to test: none for the system's, which it finds itself."""
+    """The loader that pytest is to test: none for the system's, which it finds itself."""
     if path is not None:
         return [f"--loader={library_path(path)}"]
     if system_loader() is not None:

@@ -117,7 +117,7 @@ def _proofs_of(file: str | None) -> Proofs:
     except OSError as error:
         raise UsageError(f"--selftest {file}: cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"--selftest {file}: is no result of `clharness selftest --json`") from error
+        raise UsageError(f"--selftest {file}: is not a result of `clharness selftest --json`") from error
     if not whole:
         raise UsageError(f"--selftest {file}: is of a part of the faults; give the result of the whole self-test")
     return Proofs(_faults(), states, proofs)

@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 def _chosen(args: argparse.Namespace) -> Sequence[Mutant]:
     known = _known(args)
     if args.suite and args.suite not in SUITES:
-        raise UsageError(f"--suite {args.suite}: there is no such suite; there is {', '.join(SUITES)}")
+        raise UsageError(f"--suite {args.suite}: there is no such suite; the suites are {', '.join(SUITES)}")
     if args.k and not args.fault:
         raise UsageError("-k chooses checks for the faults of --fault; give that, too")
     if args.fault and args.sample:

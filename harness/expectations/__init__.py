@@ -177,7 +177,7 @@ def load(path: Path, version: str | None = None) -> Expectations:
     for kind in ("deviation", "outcome"):
         tables = data.get(kind, [])
         if not isinstance(tables, list):
-            wrong(path, kind, f"is no list; write [[{kind}]] above each entry")
+            wrong(path, kind, f"is not a list; write [[{kind}]] above each entry")
         entries += [_entry(path, kind, number, table) for number, table in enumerate(tables)]
     return Expectations(
         path,
@@ -238,7 +238,7 @@ def _heads(folder: Path) -> list[tuple[Path, str, str]]:
 def _entry(path: Path, kind: str, number: int, table: Any) -> Entry:
     where = f"[[{kind}]] number {number + 1}"
     if not isinstance(table, dict):
-        wrong(path, where, f"is no table; write [[{kind}]] above each entry")
+        wrong(path, where, f"is not a table; write [[{kind}]] above each entry")
     requirement = text(path, where, table, "requirement")
     where += f" ({requirement})"
     if requirement not in catalogue():
@@ -274,7 +274,7 @@ def _verdicts(path: Path, where: str, table: Mapping[str, Any]) -> tuple[str, ..
     for verdict in verdicts:
         one_of(path, where, "verdict", verdict, EXPECTABLE)
     if verdicts == ["pass"]:
-        wrong(path, where, "expects a pass, which is no deviation; remove the entry")
+        wrong(path, where, "expects a pass, which is not a deviation; remove the entry")
     return tuple(verdicts)
 
 

@@ -33,11 +33,11 @@ def matches(versions: str, version: str | None) -> bool:
     clauses = [clause.strip() for clause in versions.split(",") if clause.strip()]
     for clause in clauses:
         if not clause.startswith(_OPERATORS) or not re.fullmatch(r"[\d.\s]+", clause.lstrip("<>=!")):
-            raise ValueError(f"{clause!r} is no version clause; write for example '>=2.3.1, <2.4'")
+            raise ValueError(f"{clause!r} is not a version clause; write for example '>=2.3.1, <2.4'")
     try:
         specifiers = SpecifierSet(",".join(clauses))
     except InvalidSpecifier as error:
-        raise ValueError(f"{versions!r} is no version clause; write for example '>=2.3.1, <2.4'") from error
+        raise ValueError(f"{versions!r} is not a version clause; write for example '>=2.3.1, <2.4'") from error
     numbers = parse_version(version)
     if numbers is None:
         return not clauses

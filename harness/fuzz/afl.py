@@ -62,7 +62,7 @@ def _trouble(log: Path, status: int) -> str:
 def _deaths(job: Job, files: Sequence[Path]) -> list[Death]:
     """Inputs that end the process, each replayed to learn its key; one of each key."""
     known = job.known.read_text().split() if job.known.exists() else []
-    replayer = Replayer(job.program, job.setting.behind(known), job.work / "replay")
+    replayer = Replayer(job.program, job.setting.passing_over(known), job.work / "replay")
     deaths, seen = [], set()
     for file in files[:_MOST_CRASHES]:
         data = file.read_bytes()

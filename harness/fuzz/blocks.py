@@ -91,7 +91,7 @@ def blocks_file(library: Path, folder: Path) -> Path:
 
 
 def find_blocks(library: Path) -> Blocks:
-    """Raises UsageError for a file that is no shared library for x86-64, or that does not say where its code is."""
+    """Raises UsageError for a file that is not a shared library for x86-64, or that does not say where its code is."""
     facts = read_library(library, "a loader or an ICD", "build/libOpenCL.so.1")
     if facts.machine != "EM_X86_64" or facts.bits != 64:
         machine = facts.machine.removeprefix("EM_")
@@ -217,13 +217,13 @@ class _Sweep:
                     yield table + int(struct.unpack_from("<i", content, offset)[0])
 
     def _starts(self, function: Function) -> Iterator[int]:
-        """The function's leaders, each moved behind the padding that it stands on."""
+        """The function's leaders, each moved past the padding that it stands on."""
         end = function.end - self.address
         for at in range(function.start - self.address, end):
             if not (self.marks[at] & _LEADER or at == function.start - self.address):
                 continue
             if not self.marks[at] & _BOUNDARY:
-                continue  # a jump behind a prefix, as hand-written code does
+                continue  # a jump past a prefix, as hand-written code does
             while at < end and (self.marks[at] & _SKIPPED or not self.marks[at] & _BOUNDARY):
                 at += 1
             if at < end:
@@ -270,7 +270,7 @@ def reached(blocks: Blocks, hits: Path) -> list[Reached]:
     try:
         hit = {int(line, 16) for line in hits.read_text().split()}
     except ValueError as error:
-        raise UsageError(f"{hits} is no list of blocks that were hit ({error})") from None
+        raise UsageError(f"{hits} is not a list of blocks that were hit ({error})") from None
     if strangers := hit - starts:
         raise UsageError(f"{hits} is of another library: {library_has_no(strangers)} in {blocks.library}")
     found: list[Reached] = []

@@ -163,7 +163,7 @@ def chosen_targets(names: Sequence[str], everything: bool) -> list[str]:
     """What the user asked for, in the order of the list. UsageError for an unknown one."""
     known = targets()
     if unknown := [name for name in names if name not in known]:
-        raise UsageError(f"{unknown[0]}: there is no such fuzz target; there is {', '.join(known)}")
+        raise UsageError(f"{unknown[0]}: there is no such fuzz target; the targets are {', '.join(known)}")
     if everything:
         return [name for name in known if name != OF_ICD]
     return [name for name in known if name in names]

@@ -198,7 +198,7 @@ class Campaign:
             state.in_a_row = state.in_a_row + 1 if news and not any(news) else 0
             if state.in_a_row >= _REPEATS:
                 key = ended.deaths[-1].found.key
-                state.resting = f"{key} ended it {_REPEATS} times in a row, and hides what lies behind it"
+                state.resting = f"{key} ended it {_REPEATS} times in a row, and hides what comes after it"
                 self._say(f"{target.name}: {state.resting}")
 
     def _take(self, target: Target, death: Death) -> bool:

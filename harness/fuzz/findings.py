@@ -34,7 +34,7 @@ class Finding:
     mode: str = "legal"
     behind: tuple[str, ...] = ()  # keys that have to be passed over, because the input shows them first
     times: int = 1  # how often a process ended with it
-    source: str = ""  # the place in the source, where the loader's debug information tells it
+    source: str = ""  # the place in the source, where the loader's debug information has it
 
     @property
     def place(self) -> str:
@@ -94,14 +94,14 @@ class Keeper:
         """Replays the input, makes it small and writes its folder. `known` are the keys found before."""
         work = self._out / "work" / f"replay-{target}-{word(first.key)}"
         limit = 2 if first.kind == "hang" else TIME_LIMIT
-        replayer = Replayer(program, setting.behind(()), work, limit)
+        replayer = Replayer(program, setting.passing_over(()), work, limit)
         behind: tuple[str, ...] = ()
         if replayer.replay(data).key != first.key:
             behind = tuple(sorted(set(known) - {first.key}))
-            replayer = Replayer(program, setting.behind(behind), work, limit)
+            replayer = Replayer(program, setting.passing_over(behind), work, limit)
         stable = all(replayer.replay(data).key == first.key for _ in range(REPLAYS))
         if stable:
-            data = self._minimised(target, replayer, setting.behind(behind), data, first)
+            data = self._minimised(target, replayer, setting.passing_over(behind), data, first)
         finding = Finding(target, first.kind, first.key, first.sentence, stable, len(data), "", setting.mode, behind)
         self._write(finding, program, setting, data, replayer)
         shutil.rmtree(work, ignore_errors=True)
@@ -122,7 +122,7 @@ class Keeper:
 
     def still_happens(self, finding: Finding, program: Path, setting: Setting) -> bool:
         work = self._out / "work" / f"replay-{finding.target}-{word(finding.key)}"
-        replayer = Replayer(program, setting.behind(finding.behind), work)
+        replayer = Replayer(program, setting.passing_over(finding.behind), work)
         again = replayer.replay_file(finding.input())
         shutil.rmtree(work, ignore_errors=True)
         return again.key == finding.key

@@ -108,7 +108,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def add_inputs(source: Path, corpus: Path) -> int:
-    """Copies inputs, named by their content, so that none is there twice. Gives how many there were."""
+    """Copies inputs, named by their content, so that none is listed twice. Gives how many there were."""
     corpus.mkdir(parents=True, exist_ok=True)
     count = 0
     for file in sorted(source.rglob("*")):

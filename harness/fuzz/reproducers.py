@@ -31,7 +31,7 @@ class Reproducer:
     file: str
     kind: str
     finding: str  # its key
-    subject: str  # the loader's name, as it tells it
+    subject: str  # the loader's name, as it reports it
     versions: str  # such as ">=2.3, <2.4"; empty for all
     sentence: str
     mode: str
@@ -86,10 +86,10 @@ def keep(name: str, folder: Path, to: Path | None = None) -> Path:
     """Copies a finding's input below fuzz/reproducers and appends its entry."""
     to = to or FOLDER
     if not re.fullmatch(r"[a-z0-9_]+", name):
-        raise UsageError(f"{name!r} is no name of a reproducer: use a-z, 0-9 and _")
+        raise UsageError(f"{name!r} is not a name for a reproducer: use a-z, 0-9 and _")
     finding = load_one(folder)
     if finding is None:
-        raise UsageError(f"{folder} is no finding (there is no finding.json in it): a summary names the folders")
+        raise UsageError(f"{folder} is not a finding (there is no finding.json in it): a summary names the folders")
     if not finding.stable:
         raise UsageError(f"{folder}: an unstable finding cannot be a regression case")
     input_file = to / finding.target / name
@@ -121,7 +121,7 @@ def keep(name: str, folder: Path, to: Path | None = None) -> Path:
 def _told(subject: Path) -> tuple[str, str]:
     """The name of the loader, and the one version for which the finding is known. A person widens that.
 
-    A loader that is instrumented tells no name here: what is kept of it is replayed on others, which show nothing.
+    A loader that is instrumented reports no name here: what is kept of it is replayed on others, which show nothing.
     """
     if not subject.is_file():
         raise UsageError(f"{subject}: the loader of the finding is not there any more")

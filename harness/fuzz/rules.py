@@ -17,7 +17,7 @@ LISTS = {"devices": "devices", "events": "event_list", "properties": "properties
 
 
 def _argument(function: dict[str, Any], slot: Slot) -> int:
-    """The place of the argument that tells the vendor."""
+    """The place of the argument that belongs to the vendor."""
     name = LISTS.get(slot.class_, slot.argument)
     names = [p["name"] for p in function["parameters"]]
     if name in names:

@@ -68,13 +68,13 @@ def _refuse(path: Path, library: SharedLibrary) -> None:
 
 
 def symbolizer() -> str | None:
-    """clang's programs find it by this name alone; Debian's has the version behind it."""
+    """clang's programs find it by this name alone; Debian's has the version appended."""
     names = ["llvm-symbolizer", *(f"llvm-symbolizer-{version}" for version in range(21, 12, -1))]
     return next(filter(None, map(shutil.which, names)), None)
 
 
 def address_of(library: Path, function: str) -> int | None:
-    """Where a function is in the library's file, if its symbols tell it."""
+    """Where a function is in the library's file, if its symbols say so."""
     with library.open("rb") as file:
         elf = ELFFile(file)
         for table in (".symtab", ".dynsym"):

@@ -74,7 +74,7 @@ class Setting:
         own = {"AFL_IGNORE_PROBLEMS": "1"} if self.engine == "afl" else {}
         return self.variables(known_file) | own
 
-    def behind(self, known: Collection[str]) -> Setting:
+    def passing_over(self, known: Collection[str]) -> Setting:
         return replace(self, known=frozenset(known))
 
 
@@ -94,7 +94,7 @@ def environment(variables: Mapping[str, str], symbolize: bool = True) -> dict[st
 
 
 def read_line(output: str) -> Found | None:
-    """The finding in the engine's own line; the first, because the end of the process may be told in another."""
+    """The finding in the engine's own line; the first, because the end of the process may be reported in another."""
     line = _LINE.search(output)
     return Found(line[1], line[2], line[3], by_engine=True) if line else None
 

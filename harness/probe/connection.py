@@ -179,7 +179,7 @@ class Connection:
     def _ready(self, event: int) -> bool:
         """Waits until the socket is ready for POLLIN or POLLOUT; gives False where the process ended before.
 
-        0 is no event: then it waits for the end of the process.
+        0 is not an event: then it waits for the end of the process.
         """
         if event:
             self._poll.register(self._socket, event)

@@ -1,7 +1,7 @@
 /* Counts instructions: executes a call one instruction at a time, and notes in which library each of them is.
  *
  * The processor's trap flag makes every instruction end in SIGTRAP. It is set and taken away by the handler of that
- * signal, in the flags that it returns to; a signal that we send ourselves tells it to. Only the thread that asks for
+ * signal, in the flags that it returns to; a signal that we send ourselves starts it. Only the thread that asks for
  * it is stepped, and no tracer and no privilege is needed.
  *
  * Mocks are not of interest and have thousands of instructions, so they run freely: where one is entered, the address

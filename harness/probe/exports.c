@@ -56,7 +56,7 @@ static bool table_read(const struct link_map *map, struct symbol_table *table)
     return table->strings && table->symbols && (table->hash || table->gnu_hash);
 }
 
-/* Nothing tells it but the hash tables: the older one has it, the newer one its last chain. */
+/* Only the hash tables say it: the older one has it, the newer one its last chain. */
 static uint32_t symbol_count(const struct symbol_table *table)
 {
     if (table->hash) {

@@ -95,7 +95,7 @@ static struct block *block_of(void *memory)
     const unsigned char *end = (const unsigned char *)memory + block->size;
     for (size_t i = 0; i < rounded(block->size, ALIGNMENT) - block->size; i++) {
         if (end[i] != FILL) {
-            stop("the memory behind a block was overwritten\n");
+            stop("the memory past a block was overwritten\n");
         }
     }
     return block;

@@ -82,7 +82,7 @@ class IcdSession(Session):
             return None
 
     def table(self, handle: Value) -> Value:
-        """The dispatch table of an object. Raises CallFailed where its first word is no readable address."""
+        """The dispatch table of an object. Raises CallFailed where its first word is not a readable address."""
         table = self.word(handle) if handle else None
         if not table or self.word(table) is None:
             shown = "unreadable" if table is None else f"{table:#x}"
@@ -148,7 +148,7 @@ class IcdSession(Session):
         return int(found[1]), int(found[2])
 
     def name_and_version(self) -> tuple[str, str]:
-        """What the first platform says of itself: its name, and the first version number behind that of OpenCL."""
+        """What the first platform says of itself: its name, and the first version number after that of OpenCL."""
         platforms = self.platforms()
         if not platforms:
             return "", ""

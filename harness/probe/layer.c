@@ -1,4 +1,4 @@
-/* Commands: the probe in the place of the loader: a table of functions that stands in for what is behind a layer, and
+/* Commands: the probe in the place of the loader: a table of functions that stands in for what is below a layer, and
  * the functions of a layer that was opened as the library under test.
  *
  * The table of the target ends where an unreadable page begins, so that a layer that reads past the number of entries

@@ -58,7 +58,7 @@ class Table:
 
 
 class LayerSession(Session):
-    """The layer's functions under their own names, and the target that stands behind it."""
+    """The layer's functions under their own names, and the target below it."""
 
     def layer_call(self, function: str, *arguments: Any) -> Code:
         """Calls one of the four functions of a layer; gives its cl_int."""
@@ -138,9 +138,9 @@ class StandIns(Objects):
         return Value(int(self.session.command(f"value {content.token}"), 16), content.token)
 
 
-# Integers that tell how much memory there is behind a pointer: a layer may look at all of it.
+# Integers that say how much memory a pointer points to: a layer may look at all of it.
 _SIZES = ("size", "cb", "param_value_size", "arg_size", "pattern_size", "input_value_size", "length", "num_mip_levels")
-_ELEMENT = 4  # bytes of a string whose length is told
+_ELEMENT = 4  # bytes of a string whose length is an argument
 
 
 class OrdinaryCall(PatternedCall):

@@ -146,7 +146,7 @@ class PatternedCall:
         if parameter.kind == "integer":
             return Sent(self._number(index))
         if parameter.kind == "handle":
-            # A garbage handle ends in 1, so that it is no address of an object of anybody's.
+            # A garbage handle ends in 1, so that it is not the address of anybody's object.
             return Sent(pattern(self.function, parameter.name) | 1 if self.wide else self._other(parameter))
         if parameter.kind == "callback":
             return Sent(Callback(f"{self.function.name}.{parameter.name}"))
@@ -176,9 +176,9 @@ class PatternedCall:
         return self._properties(parameter)
 
     def _properties(self, parameter: Parameter) -> Sent:
-        """A list of three pairs, the platform in the middle where it decides, and something behind its end."""
+        """A list of three pairs, the platform in the middle where it decides, and something past its end."""
         made = [pattern(self.function, parameter.name, i) & ~0xFFFF | 0x8000 for i in range(6)]
-        words: list[object] = [*made, 0, pattern("behind the end")]
+        words: list[object] = [*made, 0, pattern("past the end")]
         if self.function.name in ("clCreateContext", "clCreateContextFromType", "clGetGLContextInfoKHR"):
             words[2:4] = [api().constant("CL_CONTEXT_PLATFORM"), self.objects.platform]
         return self._words(words)
@@ -227,7 +227,7 @@ class PatternedCall:
     def refusal_problems(self, error: int | None) -> list[str]:
         """The loader answers by itself: the error as result or through errcode_ret, NULL else, and nothing more.
 
-        error: None for a function that has no way to tell one.
+        error: None for a function that has no way to report one.
         """
         reports = any(parameter.kind == "errcode" for parameter in self.function.parameters)
         want = Code(error) if error is not None and not reports else 0

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _PR_SET_CHILD_SUBREAPER = 36
-_END_LIMIT = 10.0  # seconds for processes to end that were killed: one that waits for a device may take for ever
+_END_LIMIT = 10.0  # seconds for processes to end that were killed: one that waits for a device may never end
 _AT_ONCE = 200  # processes to end: each takes a descriptor
 _MAX_DEPTH = 64  # of a family of processes
 

@@ -42,7 +42,7 @@ static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *data)
     if (text->length + 32 > sizeof text->bytes) {
         return _URC_END_OF_STACK;
     }
-    /* A return address may lie behind the end of the function that called: a call of abort is often its last word. */
+    /* A return address may lie past the end of the function that called: a call of abort is often its last word. */
     int exact = 0;
     uint64_t address = _Unwind_GetIPInfo(context, &exact);
     put_text(text, " 0x");
@@ -97,7 +97,7 @@ void stacks_install(void)
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
         struct sigaction present;
         sigaction(crashes[i], NULL, &present);
-        if (present.sa_handler == SIG_DFL) { /* a sanitizer's handler tells more than ours */
+        if (present.sa_handler == SIG_DFL) { /* a sanitizer's handler prints more than ours */
             sigaction(crashes[i], &action, NULL);
         }
     }

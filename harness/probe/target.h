@@ -1,4 +1,4 @@
-/* What stands behind a layer that is driven without a loader: functions that answer patterns, and stand-ins for slots
+/* What stands below a layer that is driven without a loader: functions that answer patterns, and stand-ins for slots
  * that have none. */
 #ifndef CLHARNESS_PROBE_TARGET_H
 #define CLHARNESS_PROBE_TARGET_H

@@ -1,6 +1,6 @@
 """Every function of the API that a loader has, called on the objects of one platform in one session.
 
-Calls are bare: the object that tells the vendor, and zeros. They are cheap, so that the whole API can be called in
+Calls are bare: the object that belongs to the vendor, and zeros. They are cheap, so that the whole API can be called in
 many situations; what becomes of arguments and answers is shown by harness/probe/patterns.py.
 """
 

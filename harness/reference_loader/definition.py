@@ -1,4 +1,4 @@
-"""Writes OpenCL.def, which tells the Windows linker the names that the reference loader exports.
+"""Writes OpenCL.def, which gives the Windows linker the names that the reference loader exports.
 
 python -m harness.reference_loader.definition --out FILE --api api.json
 """

@@ -143,9 +143,9 @@ def _load_section(
             continue
         match = _ID.fullmatch(identifier)
         if not match or match.group(1, 2) != (group, section):
-            wrong(path, f"[{identifier}]", f"is no ID of {group}-{section}; its IDs add three digits to that")
+            wrong(path, f"[{identifier}]", f"is not an ID of {group}-{section}; its IDs add three digits to that")
         if not isinstance(table, dict):
-            wrong(path, identifier, "is no table; a requirement starts with its ID in brackets")
+            wrong(path, identifier, "is not a table; a requirement starts with its ID in brackets")
         where = f"[{identifier}]"
         only_keys(path, where, table, _KEYS)
         subject = text(path, where, table, "subject")

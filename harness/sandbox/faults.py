@@ -1,6 +1,6 @@
 """What the mocks can be told to do wrong, as the lists mock_icds/faults*.h and mock_layers/faults*.h say it.
 
-A fault is written `name`, `name=VALUE` or `name@PLATFORM` (or both). What means nothing is refused here, in a sentence,
+A fault is written `name`, `name=VALUE` or `name@PLATFORM` (or both). An unknown name is refused here, in a sentence,
 and not by a mock in the middle of a case.
 """
 
@@ -69,8 +69,8 @@ def _check(kind: Kind, text: str) -> None:
     if value is None and "VALUE" in sentence and "default" not in sentence:
         raise UsageError(f"fault {text!r}: needs a value, such as {text}=1: {sentence}")
     if value is not None and not _NUMBER.fullmatch(value):
-        raise UsageError(f"fault {text!r}: the value {value!r} is no whole number, such as -33, 4 or 0x1000")
+        raise UsageError(f"fault {text!r}: the value {value!r} is not a whole number, such as -33, 4 or 0x1000")
     if platform is not None and (kind != "icd" or "platform" not in sentence.lower()):
         raise UsageError(f"fault {text!r}: {name} is not a matter of one platform: {sentence}")
     if platform is not None and not platform.isdecimal():
-        raise UsageError(f"fault {text!r}: the platform {platform!r} is no number from 0")
+        raise UsageError(f"fault {text!r}: the platform {platform!r} is not a number from 0 up")

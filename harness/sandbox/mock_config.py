@@ -61,7 +61,7 @@ def read(path: Path) -> MockConfig:
             where = f"[[{kind}]] {entry.get('name', number)}:"
             to.append(_mock(path, where, "icd" if kind == "icd" else "layer", entry))
             if entry["name"] in seen:
-                tomlfile.wrong(path, where, "has the name of another mock; names tell them apart in the call log")
+                tomlfile.wrong(path, where, "has the name of another mock; names distinguish them in the call log")
             seen.add(entry["name"])
     config.environment = _environment(path, table.get("environment", {}))
     if not seen:
@@ -136,7 +136,7 @@ def _environment(path: Path, table: Any) -> dict[str, str]:
         tomlfile.wrong(path, "`environment`", "must be a table: [environment]")
     for name, value in table.items():
         if not name or "=" in name or "\0" in name:
-            tomlfile.wrong(path, "[environment]", f"has {name!r}, which is no name of a variable")
+            tomlfile.wrong(path, "[environment]", f"has {name!r}, which is not a name for a variable")
         if not isinstance(value, str) or "\0" in value:
             tomlfile.wrong(path, "[environment]", f"needs a string as {name}, not {value!r}")
     return dict(table)

@@ -172,7 +172,7 @@ def write(out: Path, sources: Sequence[Path], files: Sequence[Path], api: Mappin
     names = {source.name for source in sources}
     for fault in faults.values():
         if fault.file and fault.file not in names:
-            raise UsageError(f"{list_path}: fault {fault.name}: {fault.file} is no source of the loader; correct it")
+            raise UsageError(f"{list_path}: fault {fault.name}: {fault.file} is not a source of the loader; correct it")
     out.mkdir(parents=True, exist_ok=True)
     for source in sources:
         own = [fault for fault in faults.values() if fault.file == source.name]

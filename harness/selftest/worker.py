@@ -117,7 +117,7 @@ def _protocol(item: Any) -> BaseException | None:
             step()
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as caught:  # pytest's own outcomes are no Exceptions
+    except BaseException as caught:  # pytest's own outcomes are not Exceptions
         error = caught
     try:
         item.ihook.pytest_runtest_teardown(item=item, nextitem=None)

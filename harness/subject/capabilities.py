@@ -155,7 +155,7 @@ def _icd2(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def _loader_info(loader: Loader, sandbox: Sandbox) -> bool:
-    """Fills in the loader's name and versions where it tells them."""
+    """Fills in the loader's name and versions where it reports them."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         address = cl.GetExtensionFunctionAddress(LOADER_INFO)

@@ -1,7 +1,7 @@
 """What a file is: found out from its first bytes and from what it exports, never from its name alone.
 
 A loader exports clGetPlatformIDs without being an ICD; an ICD what loaders look for; a layer one of a layer's four
-functions. Vulkan's loader, drivers and layers are told by theirs, and a manifest by its keys.
+functions. Vulkan's loader, drivers and layers are recognised by theirs, and a manifest by its keys.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ bool platform_has_extension(int platform, const char *name);
 /* Whether its devices can do something: a whole word of its setting `features`. */
 bool platform_has_feature(int platform, const char *word);
 
-/* A bit that tells a device from the platform's others, or 0 for anything else; a sub-device has that of the device it
- * is a part of. */
+/* A bit that distinguishes a device from the platform's others, or 0 for anything else; a sub-device has that of the
+ * device it is a part of. */
 uint32_t platform_device_bit(const struct object *device);
 /* Whether a device shares with OpenGL, where its platform does: GPUs do. */
 bool platform_device_shares_gl(const struct object *device);

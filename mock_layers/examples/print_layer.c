@@ -11,7 +11,7 @@
 
 #define EXPORTED __attribute__((visibility("default"))) CL_API_ENTRY
 
-/* What is behind this layer: the only way by which it may call OpenCL. */
+/* What is below this layer: the only way by which it may call OpenCL. */
 static const cl_icd_dispatch *target;
 
 static cl_int CL_API_CALL get_platform_ids(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)

@@ -129,7 +129,7 @@ static bool skip_value(const char **at)
     }
 }
 
-/* Whether `line` starts with one JSON object and a newline; moves it behind them. */
+/* Whether `line` starts with one JSON object and a newline; moves it past them. */
 static bool skip_line(const char **line)
 {
     return **line == '{' && skip_value(line) && *(*line)++ == '\n';
@@ -143,7 +143,7 @@ static int whole_lines(const char *bytes, const char *what)
     while (*line) {
         const char *start = line;
         if (!skip_line(&line)) {
-            check(false, "%s: line %d is no JSON: %.200s", what, count, start);
+            check(false, "%s: line %d is not JSON: %.200s", what, count, start);
             return count;
         }
         count++;
@@ -342,7 +342,7 @@ static void test_sigkill(void)
     free(bytes);
 }
 
-/* What is no log is refused, and a log that is not open takes lines without a word. */
+/* A file that is not a log is refused, and a log that is not open takes lines without a word. */
 static void test_refusals(void)
 {
     struct calllog log;
@@ -352,7 +352,7 @@ static void test_refusals(void)
     make_log(1000);
     check(truncate(path, CALLLOG_HEADER) == 0 && calllog_open(&log, path) == -1, "opened a log without room");
     int fd = open(path, O_WRONLY | O_TRUNC);
-    check(fd >= 0 && ftruncate(fd, 1 << 16) == 0 && calllog_open(&log, path) == -1, "opened a file that is no log");
+    check(fd >= 0 && ftruncate(fd, 1 << 16) == 0 && calllog_open(&log, path) == -1, "opened a file that is not a log");
     close(fd);
     write_lines(&log, "v", 3);
 }

@@ -178,7 +178,7 @@ static void test_limits(void)
     expect(line, "error values: more than 47 arguments");
     memset(line, 'x', sizeof line - 1);
     line[sizeof line - 1] = '\0';
-    check(strncmp(reply_to(line), "error xxx", 9) == 0, "a long name is no unknown command");
+    check(strncmp(reply_to(line), "error xxx", 9) == 0, "a long name is not an unknown command");
     check(strlen(reply_to(line)) < 256, "an error is longer than its room");
 }
 
@@ -187,7 +187,7 @@ static void test_nesting_and_forgetting(void)
     check(!command_can_nest("hold x nothing"), "hold may stand within another line");
     check(command_can_nest("nothing") && command_can_nest("holdx"), "plain lines may not stand within another one");
     commands_forget();
-    check(forgotten == 1, "a topic was told %d times to forget", forgotten);
+    check(forgotten == 1, "a topic was asked %d times to forget", forgotten);
 }
 
 /* Every row of the probe says its arguments in words that have a meaning. */

@@ -81,7 +81,7 @@ static uint64_t *triple(unsigned usual)
     return values;
 }
 
-/* Host memory is dense and begins at its origin, so that its size can be told; unless the region is refused anyhow. */
+/* Host memory is dense and begins at its origin, so that its size is known; unless the region is refused anyhow. */
 static uint64_t dense(const uint64_t *region, size_t element)
 {
     bool small = region[0] <= 32 && region[1] <= 32 && region[2] <= 32;

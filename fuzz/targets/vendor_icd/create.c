@@ -161,7 +161,7 @@ void create_sub_buffer(void)
     }
 }
 
-/* Elements of formats that are small and known: the host memory that goes with an image can be told. */
+/* Elements of formats that are small and known: the size of an image's host memory is known. */
 static const struct {
     cl_channel_order order;
     cl_channel_type type;

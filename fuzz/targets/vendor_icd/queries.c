@@ -12,7 +12,7 @@ static const struct query {
     enum function function;
     int kind; /* of the object; -1 for the platform */
     enum extra extra;
-    cl_uint first; /* names: the first, and how many there are behind it */
+    cl_uint first; /* names: the first, and how many follow it */
     unsigned names;
 } queries[] = {
     {FUNCTION_clGetPlatformInfo, -1, EXTRA_NONE, CL_PLATFORM_PROFILE, 8},
