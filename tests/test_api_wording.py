@@ -19,6 +19,7 @@ from harness.calllog.reader import Event
         ("clGetPlatformInfo", 2, 12, "12"),
         ("clCreateBuffer", 1, 1 << 0 | 1 << 3, "CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR"),
         ("clCreateBuffer", 1, 1 << 0 | 1 << 62, "CL_MEM_READ_WRITE | 0x4000000000000000"),
+        ("clCreateBuffer", 1, 0x9191_44C6_B34D_C045, "0x919144c6b34dc045"),
         ("clCreateBuffer", 1, 0, "0"),
         ("clCreateBuffer", 2, 1 << 40, "0x10000000000"),
         ("clGetDeviceIDs", 1, 0xFFFFFFFF, "CL_DEVICE_TYPE_ALL"),

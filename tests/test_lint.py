@@ -192,6 +192,15 @@ def test_a_name_that_another_test_has(tmp_path: Path, place: str) -> None:
     assert place in done.stderr
 
 
+def test_a_name_within_a_text_is_not_a_test(tmp_path: Path) -> None:
+    """Tests of the harness write suites, whose tests may have any name."""
+    other = tmp_path / "tests" / "test_other.py"
+    other.parent.mkdir(parents=True)
+    other.write_text('SUITE = """\ndef test_a():\n    assert 1 > 2\n"""\n')
+    done = run(tmp_path, ORDERLY, "--collect-only")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_name_at_the_door_is_there_and_used() -> None:
     """What harness.check lists can be imported, and some suite does."""
     names = set(dir(harness.check))

@@ -32,7 +32,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 RED = """
 @requirement("DISC-LNX-013")
-def test_red(loader):
+def test_turned_round(loader):
     \"\"\"It answers.\"\"\"
     assert not loader
 """

@@ -17,6 +17,7 @@ _ALSO = {
 
 # What a parameter of these types means, its name says: they have no family of their own.
 _PLAIN = ("cl_int", "cl_uint", "cl_ulong", "cl_properties", "cl_bitfield")
+_MOST_UNKNOWN = 2  # bits of flags that no name has: more are a pattern, not flags
 _MOST_DECIMAL = 0xFFFF  # above, a number is rather an address, a pattern or a size than a count
 
 
@@ -77,7 +78,7 @@ def in_family(family: str, value: int) -> str:
         return names.get(value, "")
     bits = [1 << place for place in range(value.bit_length()) if value >> place & 1]
     unknown = sum(bit for bit in bits if bit not in names)
-    if not bits or unknown == value:
+    if not bits or unknown == value or unknown.bit_count() > _MOST_UNKNOWN:
         return ""
     return " | ".join([*(names[bit] for bit in bits if bit in names), *([f"{unknown:#x}"] if unknown else [])])
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
 
     # --- the API as data: CL.INVALID_VALUE and all other constants by name, functions, slots, queries ---
-    from harness.api.codes import CL, Code, Constant
+    from harness.api.codes import CL, Code
     from harness.api.commands import command_type
     from harness.api.contract.queries import Query, queries
     from harness.api.contract.slots import opencl_version, slots
