@@ -331,7 +331,7 @@ def test_an_entry_without_a_list_gets_one_and_keeps_the_rest(path: Path) -> None
     text, sayings = updated(path, case("test_fifo", verdict="hang", deviates=CRASHES), ACCEPTED)
     listed = 'reason = "opens every file"\ndeviates = ["clFlush: SIGSEGV"]\n'
     assert text == FILE.replace('reason = "opens every file"\n', listed)
-    assert sayings == ["changed deviation DISC-LNX-011: the deviates is now clFlush: SIGSEGV"]
+    assert sayings == ["changed deviation DISC-LNX-011: what deviates is now clFlush: SIGSEGV"]
     assert updated(path, case("test_fifo", verdict="hang", deviates=CRASHES), ACCEPTED) == (text, [])
 
 

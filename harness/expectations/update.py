@@ -158,7 +158,8 @@ class _Update:
     def _set(self, entry: Entry, key: str, value: str | list[str] | None) -> None:
         self.document.set(entry.kind, entry.number, key, value)
         shown = "; ".join(value) if isinstance(value, list) else value
-        self.sayings.append(f"changed {entry.id}: the {key} is now {shown}")
+        named = "what deviates" if key == "deviates" else f"the {key}"
+        self.sayings.append(f"changed {entry.id}: {named} is now {shown}")
 
     def _split(self, entry: Entry, deviating: Sequence[CaseResult], cases: Sequence[CaseResult]) -> None:
         """Replaces an entry by one for each cause among the cases that deviate."""
