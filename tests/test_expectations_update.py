@@ -296,6 +296,13 @@ def test_document_set_changes_the_value_only() -> None:
     assert document.render() == '[[deviation]]\n  verdict  =  "fail" # why\nreason = "verdict = x"\n'
 
 
+def test_document_adds_a_value_above_the_comments_between_entries() -> None:
+    text = FILE.replace("# Seen in", "# --- Outcomes ---\n\n# Seen in")
+    document = Document(text)
+    document.set("deviation", 0, "link", "x")
+    assert document.render() == text.replace('every file"\n', 'every file"\nlink = "x"\n')
+
+
 def test_document_keeps_entries_of_two_kinds_in_turns() -> None:
     text = FILE + FILE[FILE.index("\n# Upstream") :].replace("DISC-LNX-011", "DISC-LNX-012")
     document = Document(text)
@@ -324,7 +331,7 @@ def test_an_entry_without_a_list_gets_one_and_keeps_the_rest(path: Path) -> None
     text, sayings = updated(path, case("test_fifo", verdict="hang", deviates=CRASHES), ACCEPTED)
     listed = 'reason = "opens every file"\ndeviates = ["clFlush: SIGSEGV"]\n'
     assert text == FILE.replace('reason = "opens every file"\n', listed)
-    assert sayings == ["changed deviation DISC-LNX-011: the deviates is now clFlush: SIGSEGV"]
+    assert sayings == ["changed deviation DISC-LNX-011: what deviates is now clFlush: SIGSEGV"]
     assert updated(path, case("test_fifo", verdict="hang", deviates=CRASHES), ACCEPTED) == (text, [])
 
 
@@ -344,6 +351,16 @@ def test_cases_that_deviate_otherwise_are_taken_apart(path: Path) -> None:
         ("test_f[3]", ANSWERS),
     ]
     assert {e.reason for e in after.entries if e.kind == "deviation"} == {"opens every file"}
+
+
+def test_a_capability_of_another_version_does_not_narrow_an_entry(path: Path) -> None:
+    lacking = case("test_f[b]", verdict="unsupported", unsupported="loader")
+    updated(path, case("test_f[a]", verdict="hang", deviates=CRASHES), lacking, ACCEPTED)
+    assert [(e.case, e.deviates) for e in load(path).entries[:1]] == [(None, CRASHES)]
+    text = path.read_text()
+    _, sayings = updated(path, case("test_f[a]"), lacking, ACCEPTED)
+    assert path.read_text() == text
+    assert sayings == ["left deviation DISC-LNX-011 alone, though it no longer holds: not all its cases were judged"]
 
 
 def test_chance_adds_to_what_is_listed(path: Path) -> None:
@@ -380,6 +397,16 @@ def test_entries_that_say_the_same_become_one(
     assert {(e.deviates, e.reason) for e in after} == {(CRASHES, "r")}
 
 
+def test_a_pattern_becomes_one_with_entries_that_say_the_same(path: Path) -> None:
+    entry = '\n[[deviation]]\nrequirement = "DISC-LNX-013"\ncase = "{}"\nverdict = "fail"\nreason = "r"\n'
+    path.write_text(FILE + entry.format("test_a[x-*]") + entry.format("test_a[y-1]") + entry.format("test_a[y-2]"))
+    names = ["test_a[x-1]", "test_a[x-2]", "test_a[y-1]", "test_a[y-2]"]
+    results = [case(name, "DISC-LNX-013", "fail", deviates=CRASHES) for name in names]
+    _, sayings = updated(path, HANGS, ACCEPTED, *results, case("test_b", "DISC-LNX-013"))
+    assert [e.case for e in load(path).entries if e.requirement == "DISC-LNX-013"] == ["test_a[*]"]
+    assert sayings[-1] == "folded 3 entries for DISC-LNX-013 into 1"
+
+
 def test_entries_with_comments_or_other_reasons_stay_apart(path: Path) -> None:
     entry = '\n{}[[deviation]]\nrequirement = "DISC-LNX-013"\ncase = "test_a[{}]"\nverdict = "fail"\nreason = "{}"\n'
     path.write_text(FILE + entry.format("", 1, "r") + entry.format("# Mind this.\n", 2, "r") + entry.format("", 3, "s"))
@@ -401,7 +428,7 @@ def confirmed(path: Path, *results: CaseResult, whole_suite: bool = True) -> tup
 
 def test_a_run_of_all_cases_confirms_the_file(path: Path) -> None:
     text, sayings = confirmed(path, HANGS, ACCEPTED, case("test_x", "DISC-ENV-001"))
-    head = f'versions = ">=2, <3"\nconfirmed = "{DAY}"\nsections = ["DISC-LNX", "DISC-ENV"]\n'
+    head = f'versions = ">=2, <3"\nconfirmed = "{DAY}"\nsections = [\n    "DISC-LNX", "DISC-ENV",\n]\n'
     assert text == FILE.replace('versions = ">=2, <3"\n', head)
     assert sayings == [f"confirmed on {DAY}, with 2 sections of the catalogue"]
     assert confirmed(path, HANGS, ACCEPTED) == (text, [])
@@ -410,8 +437,8 @@ def test_a_run_of_all_cases_confirms_the_file(path: Path) -> None:
 def test_a_head_with_tables_is_confirmed_above_them(path: Path) -> None:
     path.write_text(FILE.replace("\n# Upstream", '\n# What it has.\n[capabilities]\n"ICD 2" = ""\n\n# Upstream'))
     text, _ = confirmed(path, HANGS, ACCEPTED)
-    head = f'versions = ">=2, <3"\nconfirmed = "{DAY}"\nsections = ["DISC-LNX"]\n\n# What it has.\n[capabilities]\n'
-    assert head in text
+    head = f'versions = ">=2, <3"\nconfirmed = "{DAY}"\nsections = [\n    "DISC-LNX",\n]\n'
+    assert f"{head}\n# What it has.\n[capabilities]\n" in text
     assert "# Upstream knows.\n[[deviation]]" in text
 
 

@@ -108,6 +108,7 @@ class Expectations:
         sections: Collection[str] | None = None,
     ) -> None:
         self.path = path
+        self.version = version
         self.folder = folder  # where a first file of this subject belongs
         # What this version has beyond the core: where one of these vanishes, its checks count.
         self.capabilities = frozenset(n for n, v in (capabilities or {}).items() if matches(v, version))

@@ -18,6 +18,7 @@ from tomlkit.exceptions import TOMLKitError
 Table = dict[str, Any]
 
 _HEADER = re.compile(r"\s*\[\[\s*(deviation|outcome)\s*\]\]\s*(#.*)?")
+_ROW = 8  # short texts of a list in one line
 _KINDS = ("deviation", "outcome")
 
 
@@ -39,17 +40,17 @@ class Document:
 
     def set_head(self, key: str, value: str | list[str]) -> None:
         """Changes or adds a value of the head; a new one stands after the others, before comments and tables."""
+        given = _rows(value) if isinstance(value, list) else _plain(value)
         if key in self.head:
-            self.head[key] = _plain(value)
+            self.head[key] = given
             return
-        body = list(self.head.body)
-        last = max((n for n, (k, item) in enumerate(body) if k and not isinstance(item, items.Table)), default=-1)
-        above = tomlkit.document()
-        for name, item in body[: last + 1] if last >= 0 else body:
-            above.append(name, item)
-        below = tomlkit.dumps(self.head)[len(tomlkit.dumps(above)) :]
-        above.append(key, _plain(value))
-        self.head = tomlkit.parse(tomlkit.dumps(above) + below)
+        lines = tomlkit.dumps(self.head).splitlines(keepends=True)
+        tables = (n for n, line in enumerate(lines) if line.lstrip().startswith("[") and _stands(lines[:n]))
+        end = next(tables, len(lines))
+        above, below = _parted("".join(lines[:end]))
+        if not tomlkit.parse(above):
+            above, below = above + below, ""
+        self.head = tomlkit.parse(above + tomlkit.dumps({key: given}) + below + "".join(lines[end:]))
 
     def remove(self, kind: str, number: int) -> None:
         self.replace(kind, number, [])
@@ -61,11 +62,16 @@ class Document:
         self._blocks[kind, number] = [tomlkit.parse(above + tomlkit.dumps(blocks[0])), *blocks[1:]] if blocks else []
 
     def set(self, kind: str, number: int, key: str, value: object) -> None:
-        """Changes or adds one value; a comment on its line stays."""
+        """Changes one value, where a comment on its line stays, or adds it after the last one."""
+        blocks = []
         for block in self._blocks[kind, number]:
+            text, below = _parted(tomlkit.dumps(block))
+            block = tomlkit.parse(text)
             entries = block[kind]
             assert isinstance(entries, items.AoT)
             entries[0][key] = _plain(value)
+            blocks.append(tomlkit.parse(tomlkit.dumps(block) + below))
+        self._blocks[kind, number] = blocks
 
     def append(self, kind: str, table: Table) -> None:
         self._blocks[self._next(kind)] = [_entry(kind, table)]
@@ -100,6 +106,15 @@ def _split(text: str) -> list[str]:
     return ["".join(lines[a:b]) for a, b in zip(starts, [*starts[1:], len(lines)], strict=True)]
 
 
+def _parted(text: str) -> tuple[str, str]:
+    """An entry, and the comments and blank lines after its last value."""
+    lines = text.splitlines(keepends=True)
+    end = len(lines)
+    while end > 1 and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
+        end -= 1
+    return ("".join(lines[:end]), "".join(lines[end:])) if _stands(lines[:end]) else (text, "")
+
+
 def _stands(lines: list[str]) -> bool:
     try:
         tomlkit.parse("".join(lines))
@@ -127,6 +142,15 @@ def _entry(kind: str, table: Mapping[str, Any]) -> TOMLDocument:
     document = tomlkit.document()
     document.add(kind, entries)
     return document
+
+
+def _rows(texts: list[str]) -> items.Array:
+    """A list of short texts, several in a row."""
+    array = tomlkit.array()
+    for start in range(0, len(texts), _ROW):
+        array.add_line(*texts[start : start + _ROW])
+    array.add_line(indent="")
+    return array
 
 
 def _plain(value: object) -> Any:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import UsageError
 from harness.expectations import TO_BE_EXPLAINED, Entry, Expectations, load, section_key
 from harness.expectations.document import Document
-from harness.expectations.folding import patterns
+from harness.expectations.folding import fits, patterns
+from harness.expectations.versions import matches
 from harness.requirements.catalogue import catalogue, index
 
 if TYPE_CHECKING:
@@ -107,11 +108,14 @@ class _Update:
     def revise(self) -> None:
         decided: dict[Entry, list[CaseResult]] = defaultdict(list)
         unjudged: set[Entry] = set()
+        absent: set[Entry] = set()
         evidence = {id(r) for r in self.judged}
         for result in self.results:
             expected = self.expectations.expected(result.requirements, result.name)
             for entry in filter(None, (expected.deviation, expected.pin)):
-                if id(result) in evidence and (entry.kind == "deviation" or result.outcome is not None):
+                if result.unsupported == "loader" and result.verdict not in entry.verdicts:
+                    absent.add(entry)  # of a capability that another version of the subject has
+                elif id(result) in evidence and (entry.kind == "deviation" or result.outcome is not None):
                     decided[entry].append(result)
                 else:
                     unjudged.add(entry)
@@ -119,6 +123,7 @@ class _Update:
             if all(_holds(entry, r) for r in cases):
                 continue
             partly = _is_pattern(entry) and (not self.whole_suite or entry in unjudged)
+            partly = partly or (entry in absent and all(r.verdict == "pass" for r in cases))
             if partly and all(_agrees(entry, r) for r in cases):
                 continue  # it holds, and only lacks the list of what deviates
             if partly:
@@ -153,7 +158,8 @@ class _Update:
     def _set(self, entry: Entry, key: str, value: str | list[str] | None) -> None:
         self.document.set(entry.kind, entry.number, key, value)
         shown = "; ".join(value) if isinstance(value, list) else value
-        self.sayings.append(f"changed {entry.id}: the {key} is now {shown}")
+        named = "what deviates" if key == "deviates" else f"the {key}"
+        self.sayings.append(f"changed {entry.id}: {named} is now {shown}")
 
     def _split(self, entry: Entry, deviating: Sequence[CaseResult], cases: Sequence[CaseResult]) -> None:
         """Replaces an entry by one for each cause among the cases that deviate."""
@@ -201,26 +207,39 @@ class _Update:
     # --- the whole file ---
 
     def fold(self) -> None:
-        """Makes one entry of those for single cases that say the same."""
+        """Makes as few entries as patterns allow of those that say the same. Entries with a comment stay."""
+        decided = self._decided()
         alike: dict[Hashable, list[tuple[int, Table]]] = defaultdict(list)
         for number, table in self.document.single("deviation"):
-            if "case" in table and not self.document.has_comment("deviation", number):
+            if decided[number] and "case" in table and not self.document.has_comment("deviation", number):
                 said = (key for key in sorted(table) if key != "case")
                 alike[tuple((key, str(table[key])) for key in said)].append((number, table))
         for entries in alike.values():
             requirement = str(entries[0][1]["requirement"])
-            names = [str(table["case"]) for _, table in entries]
-            kin = self._kin(requirement)
-            if len(names) < 2 or not set(names) <= set(kin):
+            chosen = patterns([name for n, _ in entries for name in decided[n]], self._kin(requirement))
+            if len(chosen) >= len(entries):
                 continue
-            chosen = patterns(names, kin)
-            if len(chosen) < len(names):
-                tables = [entries[0][1] | {"case": pattern} for pattern, _ in chosen if pattern]
-                tables += [{k: v for k, v in entries[0][1].items() if k != "case"} for p, _ in chosen if p is None]
-                self.document.replace("deviation", entries[0][0], tables)
-                for number, _ in entries[1:]:
-                    self.document.remove("deviation", number)
-                self.sayings.append(f"folded {len(names)} entries for {requirement} into {len(chosen)}")
+            rest = {key: value for key, value in entries[0][1].items() if key not in ("requirement", "case")}
+            cases = ({"case": pattern} if pattern else {} for pattern, _ in chosen)
+            tables = [{"requirement": requirement} | case | rest for case in cases]
+            self.document.replace("deviation", entries[0][0], tables)
+            for number, _ in entries[1:]:
+                self.document.remove("deviation", number)
+            self.sayings.append(f"folded {len(entries)} entries for {requirement} into {len(chosen)}")
+
+    def _decided(self) -> dict[int, list[str]]:
+        """The cases of this run that each entry for a case or a pattern decides, by its number."""
+        decided: dict[int, list[str]] = defaultdict(list)
+        of_requirement: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for number, table in self.document.single("deviation"):
+            if "case" in table and matches(table.get("versions", ""), self.expectations.version):
+                of_requirement[table["requirement"]].append((number, table["case"]))
+        for requirement, entries in of_requirement.items():
+            for name in self._kin(requirement):
+                first = next((number for number, pattern in entries if fits(name, pattern)), None)
+                if first is not None:
+                    decided[first].append(name)
+        return decided
 
     def remove_stale(self) -> None:
         for entry in self.expectations.stale((r.requirements, r.name) for r in self.results):
