@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from harness.report.records import case_name
 from harness.report.terminal import printable
 from harness.selftest.matrix import Caught, Check, Matrix
 from harness.selftest.place import assertions
-
-
-class Progress:
-    """One line that is written over, where the output is a terminal; nothing where it is not."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._terminal = stream.isatty()
-        self._last = 0.0
-
-    def tick(self, text: str) -> None:
-        if self._terminal and time.monotonic() - self._last > 0.1:
-            self._last = time.monotonic()
-            self._stream.write(f"\r\x1b[K{text}")
-            self._stream.flush()
-
-    def clear(self) -> None:
-        if self._terminal:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
 
 
 def open_faults(matrix: Matrix) -> list[Caught]:
