@@ -69,6 +69,11 @@ class Terminal:
         """The number of characters in a line of text."""
         return max(_columns(), 40) if self._capable else 100
 
+    @property
+    def table_width(self) -> int | None:
+        """The number of characters in a line of a table; None in pipes and CI, where tables are not folded."""
+        return _columns() if self._redraws else None
+
     def style(self, text: str, style: str) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self._colors else text
 
