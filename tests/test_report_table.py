@@ -84,8 +84,16 @@ def test_the_summary_in_a_pipe() -> None:
 def test_only_a_terminal_folds(
     stream: io.StringIO, environment: dict[str, str], folds: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "105")
+    monkeypatch.setenv("COLUMNS", "50")
     terminal = Terminal(stream, "never", environment)
-    lines = summary_table(results("pass"), terminal.style, terminal.table_width)
+    lines = summary_table(results("pass", "crash"), terminal.style, terminal.table_width)
     assert (len(lines) > 3) == folds
-    assert (max(map(len, lines)) <= 105) == folds
+    assert (max(map(len, lines)) <= 50) == folds
+
+
+def test_the_summary_at_a_terminal_has_no_empty_columns() -> None:
+    assert summary_table(results("pass"), Terminal(io.StringIO(), "auto", {}).style, 80)[0].split() == [
+        "section",
+        "cases",
+        "ok",
+    ]

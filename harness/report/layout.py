@@ -53,12 +53,16 @@ def section_title(key: str) -> str:
 
 
 def summary_table(results: Sequence[CaseResult], style: Style, width: int | None = None) -> list[str]:
-    """One row for each section, then the totals; zeros are left out so that what matters stands out."""
+    """One row for each section, then the totals; zeros are left out so that what matters stands out.
+
+    To fit into `width`, columns without a number are left out as well, and long titles are folded.
+    """
     counts = section_counts(results)
     total: Counter[str] = sum(counts.values(), Counter())
-    rows = [[style(name, "bold") for name in ("section", *(f"{name:>5}" for name in COLUMNS))]]
+    names = [name for name in COLUMNS if width is None or total[name]]
+    rows = [[style(name, "bold") for name in ("section", *(f"{name:>5}" for name in names))]]
     for title, count in [*((section_title(key), count) for key, count in counts.items()), ("total", total)]:
-        cells = [title, *(str(count[name] or "") for name in COLUMNS)]
+        cells = [title, *(str(count[name] or "") for name in names)]
         rows.append([style(cell, "bad") for cell in cells] if count["unexpected"] else cells)
     return table(rows, width=width)
 
