@@ -22,7 +22,7 @@ from ci.mutation.syntax import SyntaxFailure, parse
 from harness.build import ROOT, build
 from harness.cli.loader import output_path, positive
 from harness.errors import ClharnessError, Exit, HarnessError, UsageError
-from harness.selftest.report import Progress
+from harness.report.terminal import Terminal
 
 REFERENCE = "clharness_reference_loader"
 EPILOG = """\
@@ -91,13 +91,13 @@ def _run(args: argparse.Namespace) -> int:
         print("ci/mutants: no mutant matches", file=sys.stderr)
         return Exit.NOTHING_RAN
     _must_run(["cmake", "--build", build().folder])  # the harness itself: as the sources are now
-    progress = Progress(sys.stdout)
+    terminal = Terminal(sys.stdout)
     started = time.monotonic()
-    campaign = Campaign(subject, selected, _suites(args.suite), args.k, _jobs(args.j), args.limit, progress.tick)
+    campaign = Campaign(subject, selected, _suites(args.suite), args.k, _jobs(args.j), args.limit, terminal.progress)
     try:
         campaign.run()
     finally:
-        progress.clear()
+        terminal.end_progress()
         seconds = time.monotonic() - started
         if campaign.fates:
             print("\n".join(report.lines(campaign, seconds)))

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from harness.build import ROOT
 from harness.errors import Exit, NotBuilt, UsageError
+from harness.report.table import table
+from harness.report.terminal import Terminal
 from harness.requirements.catalogue import catalogue, index
 from harness.requirements.marks import Check, find_checks
 from harness.requirements.state import (
@@ -93,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.proof:
         print("\n".join(_proof_lines(checks, proofs)))
     else:
-        print("\n".join(_table(_rows(checks, proofs))))
+        print("\n".join(table(_rows(checks, proofs), width=Terminal(sys.stdout).table_width)))
     if not args.check:
         return Exit.AS_EXPECTED
     found = problems(catalogue(), index(), checks, _SUITES)
@@ -201,17 +203,6 @@ def _proof_lines(checks: list[Check], proofs: Proofs) -> list[str]:
             lines += [f"  check   {text}" for text in dict.fromkeys(_named(check, proofs) for check in own)]
             lines.append(f"  faults  {proofs.said(requirement.id) or '-'}")
     return lines
-
-
-def _table(rows: list[list[str]]) -> list[str]:
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if n == 0 else cell.rjust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def _markdown(rows: list[list[str]], numbers: bool = True) -> list[str]:

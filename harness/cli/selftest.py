@@ -14,6 +14,7 @@ from pathlib import Path
 from harness.build import ROOT
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
+from harness.report.terminal import Terminal
 from harness.requirements.catalogue import suite_of
 from harness.selftest.mutants import Mutant
 from harness.selftest.mutants.loader import mutants
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
     suites = _suites(args.suites)
     whole = not args.fault and not args.sample
-    progress = report.Progress(sys.stdout)
+    terminal = Terminal(sys.stdout)
     started = time.monotonic()
     jobs = args.j or len(os.sched_getaffinity(0))
     folder = suites / args.suite if args.suite else suites
@@ -77,9 +78,11 @@ def run(args: argparse.Namespace) -> int:
     keyword = ("-k", args.k) if args.k else ()
     lint = not args.fault and not args.layer and not args.icd
     try:
-        matrix = run_matrix(suites, folder, chosen, jobs, progress.tick, whole, args.assertions, lint, subject, keyword)
+        matrix = run_matrix(
+            suites, folder, chosen, jobs, terminal.progress, whole, args.assertions, lint, subject, keyword
+        )
     finally:
-        progress.clear()
+        terminal.end_progress()
     seconds = time.monotonic() - started
     if not matrix.items:
         print("clharness: nothing ran: there is no check", file=sys.stderr)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from harness.errors import Exit
 from harness.expectations import Expectations, section_key
 from harness.report.records import CaseResult, Header
+from harness.report.table import table
 from harness.report.terminal import printable
 from harness.requirements.catalogue import Requirement, catalogue, index
 
@@ -51,22 +52,19 @@ def section_title(key: str) -> str:
     return f"{key} {index().titles[key]}" if key in index().titles else "without a requirement"
 
 
-def summary_table(results: Sequence[CaseResult], style: Style) -> list[str]:
-    """One row for each section, then the totals; zeros are left out so that what matters stands out."""
+def summary_table(results: Sequence[CaseResult], style: Style, width: int | None = None) -> list[str]:
+    """One row for each section, then the totals; zeros are left out so that what matters stands out.
+
+    To fit into `width`, columns without a number are left out as well, and long titles are folded.
+    """
     counts = section_counts(results)
     total: Counter[str] = sum(counts.values(), Counter())
-    rows = [(section_title(key), count) for key, count in counts.items()]
-    width = max((len(title) for title, _ in rows), default=0)
-    lines = [style(f"{'section':{width}}" + "".join(f"  {name:>{_wide(name)}}" for name in COLUMNS), "bold")]
-    for title, count in [*rows, ("total", total)]:
-        cells = "".join(f"  {count[name] or '':>{_wide(name)}}" for name in COLUMNS)
-        line = f"{title:{width}}{cells}".rstrip()
-        lines.append(style(line, "bad") if count["unexpected"] else line)
-    return lines
-
-
-def _wide(name: str) -> int:
-    return max(len(name), 5)
+    names = [name for name in COLUMNS if width is None or total[name]]
+    rows = [[style(name, "bold") for name in ("section", *(f"{name:>5}" for name in names))]]
+    for title, count in [*((section_title(key), count) for key, count in counts.items()), ("total", total)]:
+        cells = [title, *(str(count[name] or "") for name in names)]
+        rows.append([style(cell, "bad") for cell in cells] if count["unexpected"] else cells)
+    return table(rows, width=width)
 
 
 def unseen_sections(results: Iterable[CaseResult], expectations: Expectations) -> str | None:

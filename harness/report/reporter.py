@@ -175,7 +175,7 @@ class Reporter:
         style, width = self._terminal.style, self._terminal.width
         results = self.results
         if results:
-            self._print("", *layout.summary_table(results, style))
+            self._print("", *layout.summary_table(results, style, self._terminal.table_width))
         if new := layout.unseen_sections(results, self._expectations):
             self._print("", new)
         counting = [r for r in results if r.counts]

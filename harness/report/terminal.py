@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Literal, TextIO
 
+from rich.cells import cell_len, set_cell_size
+
 Color = Literal["auto", "always", "never"]
 
 _CODES = {"bad": "31", "good": "32", "warn": "33", "dim": "2", "bold": "1"}
@@ -38,6 +40,11 @@ def color_option(option: str | None) -> Color:
     return spellings.get(option, "auto")
 
 
+def _columns() -> int:
+    """The width of the terminal as it is now; $COLUMNS overrides it."""
+    return shutil.get_terminal_size((100, 24)).columns
+
+
 class Terminal:
     """Writes lines, and one line of progress below them. A closed or full output silences it: `trouble`."""
 
@@ -51,13 +58,21 @@ class Terminal:
         self._stream = stream
         self._clock = clock
         self.trouble: str | None = None
-        capable = stream.isatty() and environ.get("TERM") != "dumb"
-        self._redraws = capable and not environ.get("CI")
-        self._colors = color == "always" or (color == "auto" and capable and not environ.get("NO_COLOR"))
+        self._capable = stream.isatty() and environ.get("TERM") != "dumb"
+        self._redraws = self._capable and not environ.get("CI")
+        self._colors = color == "always" or (color == "auto" and self._capable and not environ.get("NO_COLOR"))
         self._progress = ""
         self._drawn = clock()
-        columns = shutil.get_terminal_size((100, 24)).columns if capable else 100
-        self.width = max(columns, 40)
+
+    @property
+    def width(self) -> int:
+        """The number of characters in a line of text."""
+        return max(_columns(), 40) if self._capable else 100
+
+    @property
+    def table_width(self) -> int | None:
+        """The number of characters in a line of a table; None in pipes and CI, where tables are not folded."""
+        return _columns() if self._redraws else None
 
     def style(self, text: str, style: str) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self._colors else text
@@ -76,7 +91,9 @@ class Terminal:
         if not self._redraws:
             self._write(f"{printable(text)}\n")
             return
-        self._progress = printable(text).replace("\n", " ")[: self.width - 1]
+        line = printable(text).expandtabs(1).replace("\n", " ")
+        # Counted in columns, of which a character can take two; the terminal may have been resized since.
+        self._progress = set_cell_size(line, min(cell_len(line), _columns() - 1))
         self._write(f"\r\x1b[K{self._progress}")
 
     def end_progress(self) -> None:

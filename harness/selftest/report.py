@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from harness.report.records import case_name
+from harness.report.table import table
 from harness.report.terminal import printable
 from harness.selftest.matrix import Caught, Check, Matrix
 from harness.selftest.place import assertions
-
-
-class Progress:
-    """One line that is written over, where the output is a terminal; nothing where it is not."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._terminal = stream.isatty()
-        self._last = 0.0
-
-    def tick(self, text: str) -> None:
-        if self._terminal and time.monotonic() - self._last > 0.1:
-            self._last = time.monotonic()
-            self._stream.write(f"\r\x1b[K{text}")
-            self._stream.flush()
-
-    def clear(self) -> None:
-        if self._terminal:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
 
 
 def open_faults(matrix: Matrix) -> list[Caught]:
@@ -61,15 +41,11 @@ def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") 
     if matrix.red_without_fault:
         found = [f"  {matrix.items[r.case].nodeid}: {r.verdict}" for r in matrix.red_without_fault]
         return ["The suites are not green without a fault, so that nothing is proven by what is red with one:", *found]
-    rows = [("fault", "caught by", "verdict", "cases", "s")]
+    rows = [("fault", "caught by", "verdict", "cases", f"{'s':>5}")]
     for caught in matrix.caught.values():
-        by = case_name(caught.by) if caught.by else "NOTHING"
+        by = printable(case_name(caught.by))[:60] if caught.by else "NOTHING"
         rows.append((caught.fault.name, by, caught.verdict, str(caught.cases), f"{caught.seconds:.1f}"))
-    widths = [min(60, max(len(row[n]) for row in rows)) for n in range(3)]
-    shown = [
-        f"{row[0]:<{widths[0]}}  {printable(row[1])[:60]:<{widths[1]}}  {row[2]:<{widths[2]}}  {row[3]:>5}  {row[4]:>5}"
-        for row in rows
-    ]
+    shown = table(rows, texts=3)
     missed = open_faults(matrix)
     for caught in missed:
         shown.append(f"not caught: {caught.fault.name} ({', '.join(caught.fault.requirements)}): "
