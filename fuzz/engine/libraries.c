@@ -78,11 +78,11 @@ static void *my_dlsym(void *handle, const char *name)
         return NULL;
     }
     struct library *library = library_of(handle, "dlsym");
-    void *found = library ? library->symbol(library, name) : NULL;
-    if (!found) {
+    void *entry = library ? library->symbol(library, name) : NULL;
+    if (!entry) {
         failure = keep_text("%s: undefined symbol: %.200s", library ? library->name : "?", name);
     }
-    return found;
+    return entry;
 }
 
 static void *my_dlvsym(void *handle, const char *name, const char *version)
