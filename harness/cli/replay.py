@@ -38,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
     capture = None if args.gdb else subprocess.PIPE
     done = subprocess.run(["sh", str(script), *prefix], stderr=capture, text=True, errors="replace")
     if done.stderr:
-        told = [stacks.readable(done.stderr), stacks.without_stacks(done.stderr)]
-        print("\n".join(part for part in told if part), file=sys.stderr)
+        parts = [stacks.readable(done.stderr), stacks.without_stacks(done.stderr)]
+        print("\n".join(part for part in parts if part), file=sys.stderr)
     status = done.returncode
     replayed = folder / "calllog.replayed"
     if replayed.exists() and not args.no_log:

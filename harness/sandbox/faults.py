@@ -49,10 +49,10 @@ def nearest(unknown: str, known: Collection[str]) -> str:
 
 def check_faults(kind: Kind, written: Iterable[str]) -> list[str]:
     """Gives the faults as a list, or raises UsageError: unknown name, or a VALUE or PLATFORM that cannot be."""
-    found = list(written)
-    for text in found:
+    texts = list(written)
+    for text in texts:
         _check(kind, text)
-    return found
+    return texts
 
 
 def _check(kind: Kind, text: str) -> None:

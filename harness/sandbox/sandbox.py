@@ -177,7 +177,7 @@ class Sandbox:
         folder: Path | None = None,
         functions: Mapping[str, Iterable[str]] | None = None,
         per_platform: Sequence[Mapping[str, Value]] = (),
-        **given: Value,
+        **values: Value,
     ) -> MockIcd:
         """A copy of the mock ICD, a vendor of its own.
 
@@ -191,8 +191,8 @@ class Sandbox:
         An ICD `refuses` where no loader is under test, unless it is told.
         """
         path = (folder or self.libraries) / (file or f"lib{name}.so")
-        about: dict[str, Value] = {"platforms": platforms, "refuses": not self.loader_path, **given}
-        of_platforms = {key: about.pop(key) for key in given if key in settings("icd", "platform")}
+        about: dict[str, Value] = {"platforms": platforms, "refuses": not self.loader_path, **values}
+        of_platforms = {key: about.pop(key) for key in values if key in settings("icd", "platform")}
         for key in about:
             if key not in settings("icd", "mock"):  # what was meant may be a setting of platforms, too
                 known = settings("icd", "mock") | settings("icd", "platform")
