@@ -1,4 +1,4 @@
-"""What the mocks can be told to do wrong, as the lists mock_icds/faults*.h and mock_layers/faults*.h say it.
+"""The faults that the mocks can have, as the lists mock_icds/faults*.h and mock_layers/faults*.h say it.
 
 A fault is written `name`, `name=VALUE` or `name@PLATFORM` (or both). An unknown name is refused here, in a sentence,
 and not by a mock in the middle of a case.

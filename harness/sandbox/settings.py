@@ -1,4 +1,4 @@
-"""What the mocks can be told to be, as the lists mock_icds/settings.h and mock_layers/settings.h say it.
+"""The settings of the mocks, as the lists mock_icds/settings.h and mock_layers/settings.h say it.
 
 A mock is configured by lines `name = value`; an unknown setting, or a value of the wrong type, is refused here, in a
 sentence, and not by a mock in the middle of a case.
