@@ -101,7 +101,7 @@ def test_interrupted_campaign_reports_what_it_has(campaign: Path, tmp_path: Path
     [
         ((), "name a target, or give --all"),
         (("nothing",), "no such fuzz target"),
-        (("--all", TARGET), "--all takes no target besides"),
+        (("--all", TARGET), "--all takes no other target"),
         ((TARGET, "--time", "soon"), "is not a time"),
         ((TARGET, "--loader", __file__), "not a shared library"),
         ((TARGET, "--out", __file__), "is not a folder"),

@@ -87,7 +87,7 @@ def test_deleted_objects(world: RealWorld) -> None:
 
 
 def test_no_display_that_is_not_there(session: IcdSession, world: RealWorld) -> None:
-    """Behind the last display there is none, and it is said so."""
+    """After the last display there is none, and that is said."""
     assert 1 <= len(list(real_worlds(session))) < 20
     with pytest.raises(Unsupported, match="no more displays"):
         RealWorld(session, 1000)

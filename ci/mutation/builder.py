@@ -121,7 +121,7 @@ class Builder:
             raise HarnessError(f"the unchanged library cannot be linked:\n{problem}")
 
     def build(self, mutant: Mutant, output: Path) -> str:
-        """Writes the mutant's library; else says why it is none: "no compile", "equivalent" or "duplicate"."""
+        """Writes the mutant's library; else says why there is none: "no compile", "equivalent" or "duplicate"."""
         unit = self.subject.unit(mutant.file)
         work = self.folder / "work"
         object_ = work / "mutant.o"

@@ -46,7 +46,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         allow_abbrev=False,
     )
     parser.add_argument("--sample", metavar="N", type=positive, help="only so many mutants, chosen by chance")
-    parser.add_argument("--seed", metavar="S", type=int, help="the chance of --sample; default: another each time")
+    parser.add_argument("--seed", metavar="S", type=int, help="the seed of --sample; default: a new one each time")
     parser.add_argument("--only", metavar="FILE", nargs="+", help="only mutants of these files")
     parser.add_argument("--function", metavar="NAME", nargs="+", help="only mutants of these functions")
     parser.add_argument("--operator", metavar="NAME", nargs="+", choices=OPERATORS, help="; ".join(OPERATORS))

@@ -61,7 +61,7 @@ struct offered platforms_offered(void)
     for (cl_uint i = 0; i < count; i++) {
         struct object *platform = object_of(AT(list[i]));
         if (!platform || platform->kind != HANDLE_cl_platform_id) {
-            finding("wrong", "platform-of-nobody", "platform %u of the list, %p, is none of any vendor", i,
+            finding("wrong", "platform-of-nobody", "platform %u of the list, %p, belongs to no vendor", i,
                     (void *)list[i]);
             return offered;
         }

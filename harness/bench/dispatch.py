@@ -24,7 +24,7 @@ from harness.subject.loader import Loader
 
 LAYERS = (0, 1, 2, 3)
 
-# The one function of these layers: an application gets it by a query only, so it is none of the entry points.
+# The one function of these layers: an application gets it by a query only, so it is not among the entry points.
 _LAYER = {"only": ["clGetGLContextInfoKHR"]}
 
 # Calls that the loader answers by itself.

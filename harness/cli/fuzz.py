@@ -166,7 +166,7 @@ def _exit_code(campaign: Campaign, interrupted: bool) -> int:
 
 def _targets(args: argparse.Namespace) -> list[str]:
     if args.all and args.target:
-        raise UsageError("--all takes no target besides")
+        raise UsageError("--all takes no other target")
     if args.icd:
         if args.target not in ([], [builds.OF_ICD]):
             raise UsageError(f"--icd is for the target {builds.OF_ICD} alone")

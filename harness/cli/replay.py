@@ -31,7 +31,9 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.folder)
     script = folder / "replay.sh"
     if not script.is_file():
-        raise UsageError(f"{folder}: no kept case (there is no replay.sh in it); a report names it after 'sandbox'")
+        raise UsageError(
+            f"{folder}: is not a kept case (there is no replay.sh in it); a report names it after 'sandbox'"
+        )
     prefix = ["gdb", "-q", "--args"] if args.gdb else ["valgrind", "-q", "--error-exitcode=97"] if args.valgrind else []
     if prefix and shutil.which(prefix[0]) is None:
         raise HarnessError(f"{prefix[0]} is not installed")
