@@ -1,5 +1,5 @@
 /* What the mock ICD can be told to get wrong of every function's hygiene, where it validates (see faults.h). What
- * single functions take is told by `takes_anything` (Sandbox.icd). */
+ * single functions take is set by `takes_anything` (Sandbox.icd). */
 
 /* Answers CL_SUCCESS to queries with too little memory, and writes what fits. */
 FAULT(info_takes_little_memory)

@@ -164,7 +164,8 @@ static void *queried(const struct vendor *vendor, const char *name)
     case FUNCTION_clIcdSetPlatformDispatchDataKHR:
         return icd2 && !vendor->query_hides_icd2 ? vendor_function(vendor->number, (enum function)function) : NULL;
     case -1:
-        return vendor->also && is(name, vendor->also) ? vendor_function(vendor->number, FUNCTION_clFlush) : NULL;
+        return vendor->also && texts_equal(name, vendor->also) ? vendor_function(vendor->number, FUNCTION_clFlush)
+                                                               : NULL;
     default:
         return NULL;
     }

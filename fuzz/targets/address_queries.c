@@ -93,7 +93,7 @@ static void by_platform(const char *name, struct object *platform)
         }
     }
     const char *also = vendors[platform->vendor].also;
-    if (!entry && is(name, also) && function_named(name) < 0) {
+    if (!entry && texts_equal(name, also) && function_named(name) < 0) {
         finding("wrong", "platform-query-lost",
                 "\"%s\" is known to vendor %d, and the loader answers NULL for its platform", name, platform->vendor);
     }
