@@ -19,9 +19,7 @@ HEAD = '''\
 import os, time
 import pytest
 from pathlib import Path
-from harness.check import requirement
-
-NOT_FOUND = -1001
+from harness.check import CL, requirement
 
 '''
 QUIET = '''
@@ -30,7 +28,7 @@ QUIET = '''
 def test_quiet(loader, sandbox, n):
     """It answers."""
     with loader.start(sandbox) as cl:
-        assert cl.clGetPlatformIDs(0, None, None) == NOT_FOUND
+        assert cl.clGetPlatformIDs(0, None, None) == CL.PLATFORM_NOT_FOUND_KHR
 '''
 HOSTILE = '''
 @requirement("DISC-LNX-014")
@@ -38,7 +36,7 @@ def test_hostile(loader, sandbox):
     """It answers when it is told to {what}."""
     sandbox.env.update(DO="{what}", IN=str(sandbox.root), WORKER=str(os.getpid()))
     with loader.start(sandbox) as cl:
-        assert cl.clGetPlatformIDs(0, None, None) == NOT_FOUND
+        assert cl.clGetPlatformIDs(0, None, None) == CL.PLATFORM_NOT_FOUND_KHR
 '''
 COMMAND = """
 import sys

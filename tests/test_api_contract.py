@@ -33,7 +33,7 @@ def test_the_generator_writes_every_rule_and_query(tmp_path: Path) -> None:
     subprocess.run(command, check=True, cwd=ROOT)
     lines = out.read_text().splitlines()
     assert f"const int rule_count = {len(rules.rules())};" in lines
-    assert f"const int known_query_count = {len(queries.queries())};" in lines
+    assert f"const int rule_query_count = {len(queries.queries())};" in lines
     assert f"    {generate.rule_row(rules.rules()[0], calls.recipes()['clGetDeviceIDs'].words, api())}," in lines
 
 

@@ -25,7 +25,7 @@ def test_waits(loader, sandbox):
         sandbox.env.update(DO="wait", WORKER="1")
     with loader.start(sandbox) as cl:
         Path("{started}").write_text(f"{os.getpid()} {cl.pid}")
-        assert cl.clGetPlatformIDs(0, None, None) == NOT_FOUND
+        assert cl.clGetPlatformIDs(0, None, None) == CL.PLATFORM_NOT_FOUND_KHR
 '''
 COLLECTS = """
 Path("{started}").touch()

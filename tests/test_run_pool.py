@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -161,3 +162,18 @@ def test_workers_are_out_of_reach_of_signals_for_the_whole_group() -> None:
     with Pool(group, 1) as pool:
         pool.run(iter(["a"]), answers.__setitem__)
     assert answers["a"] != os.getpgid(0)
+
+
+def test_interrupt_that_a_destructor_swallows_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Swallows:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0)  # the handler runs here at the latest
+
+    with Interrupts() as interrupts:
+        interrupts.raises = True
+        monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+        with pytest.raises(KeyboardInterrupt):
+            Swallows()
+            time.sleep(30)
+        interrupts.raises = False

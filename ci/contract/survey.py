@@ -18,13 +18,13 @@ from pathlib import Path
 from harness.api.codes import CL
 from harness.api.contract.queries import Query, queries
 from harness.check.icd import calls
-from harness.check.icd.objects import IcdObjects
 from harness.errors import UsageError
 from harness.probe.convenience import CallFailed
+from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.verdicts import SubjectFailure
 from harness.sandbox import Sandbox, Unsupported
-from harness.subject.icd import Icd, ask
+from harness.subject.icd import Icd
 
 Ask = Callable[[IcdObjects], str]
 
@@ -153,7 +153,7 @@ def main(arguments: list[str]) -> int:
     try:
         icd = Icd(options.library, dict(setting.split("=", 1) for setting in options.env))
         icd.share_compiled()
-        ask(icd)
+        icd.ask()
         survey = Survey(icd, sandbox)
         answers = [asdict(answer) for answer in survey.answers()]
         survey.end()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self, TypeVar
 
-from harness.api.model import api
+from harness.api.codes import Code
 from harness.deviation import Deviation
 from harness.probe.verdicts import Hung, Leaked, SubjectFailure
 
@@ -137,15 +136,6 @@ def _steady(text: str) -> str:
     return text
 
 
-@functools.cache
-def _codes() -> dict[str, str]:
-    """The names of error codes by their numbers, as messages show them."""
-    codes = {"0": "CL_SUCCESS"}
-    for name, number in sorted(api().constants.items(), key=lambda item: -len(item[0])):
-        if number < 0 and re.match(r"CL_(INVALID_|DEVICE_(PARTITION|NOT)_|OUT_OF_|MEM_|IMAGE_|PLATFORM_NOT)", name):
-            codes[str(number)] = name
-    return codes
-
-
 def _code(word: str) -> str:
-    return _codes().get(word, word)
+    """A number that is answered in the place of an error code, by its name."""
+    return str(Code(int(word))) if word.lstrip("-").isdigit() else word

@@ -18,7 +18,7 @@ class Interrupts:
     """A context manager. `happened` says whether a signal came; `descriptor` is readable from then on.
 
     While `raises` is set (cases are being collected: nothing can be half done), the first signal is a
-    KeyboardInterrupt, too.
+    KeyboardInterrupt, too; again each second, because one that is raised in a destructor is lost.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,13 @@ class Interrupts:
         for number in SIGNALS:
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
                 self._before[number] = signal.signal(number, self._note)
+        self._before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._raise_again)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self._before.items():
             signal.signal(number, handler)
         os.close(self.descriptor)
@@ -47,5 +49,10 @@ class Interrupts:
             return
         self.happened = True
         os.write(self._write, b"!")
+        if self.raises:
+            signal.setitimer(signal.ITIMER_REAL, 1, 1)
+            raise KeyboardInterrupt
+
+    def _raise_again(self, _number: int, _frame: FrameType | None) -> None:
         if self.raises:
             raise KeyboardInterrupt

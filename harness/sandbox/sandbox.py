@@ -28,10 +28,6 @@ PREFIX = "clharness-case-"
 KEPT_PREFIX = "clharness-kept-"  # of sandboxes that are not swept
 MAX_WALKED = 2000  # entries of a sandbox that are looked at for a report
 
-PREFIX = "clharness-case-"
-KEPT_PREFIX = "clharness-kept-"  # of sandboxes that are not swept
-MAX_WALKED = 2000  # entries of a sandbox that are looked at for a report
-
 # Variables that choose vendors, layers or behaviour of any loader: none of them reaches a case by accident.
 LOADER_VARIABLES = [
     "OCL_ICD_VENDORS",

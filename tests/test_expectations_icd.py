@@ -1,0 +1,60 @@
+"""A driver with known deviations in one case, from --update-expectations to a new one beside them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from harness.build import ROOT
+from harness.expectations import load
+from harness.sandbox import Sandbox
+
+CASE = "test_null_for_an_object_is_the_error_of_its_class[clEnqueueCopyBuffer]"
+TAKEN = [
+    "command_queue NULL: CL_SUCCESS instead of CL_INVALID_COMMAND_QUEUE",
+    "src_buffer NULL: CL_SUCCESS instead of CL_INVALID_MEM_OBJECT",
+    "dst_buffer NULL: CL_SUCCESS instead of CL_INVALID_MEM_OBJECT",
+]
+
+
+def run_case(
+    library: Path, expected: Path, *options: str
+) -> tuple[subprocess.CompletedProcess[str], dict[str, object]]:
+    """Runs the case; gives the process and the record."""
+    records = expected.with_suffix(".jsonl")
+    selection = CASE.replace("[", " and ").removesuffix("]")
+    command = [sys.executable, "-m", "harness.cli", "icd", str(library), "-j", "1", "-k", selection,
+               "--expect", str(expected), "--json", str(records), *options]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+    return done, next(line for line in lines if line["record"] == "case" and line["case"].endswith(CASE))
+
+
+def test_a_new_deviation_of_a_driver_is_named_alone(tmp_path: Path) -> None:
+    sandbox = Sandbox()
+    try:
+        library = sandbox.icd("mine", functions={"takes_anything": ["clEnqueueCopyBuffer"]}, validates=True).path
+        expected = tmp_path / "mine.toml"
+        run_case(library, expected, "--update-expectations")
+        entries = {entry.case: entry for entry in load(expected).entries}
+        assert entries[CASE].deviates == tuple(TAKEN)
+
+        done, record = run_case(library, expected)
+        assert (done.returncode, record["status"]) == (0, "expected"), done.stdout + done.stderr
+        assert f"deviation API-HDL-001 {CASE}: to be explained: " in done.stdout
+
+        text = expected.read_text()
+        known = text.replace(f'"{TAKEN[1]}"', '""').replace('    "",\n', "").replace(' "",', "")
+        assert known != text
+        expected.write_text(known)
+        done, record = run_case(library, expected)
+        assert (done.returncode, record["status"]) == (1, "unexpected"), done.stdout + done.stderr
+        assert record["reason"] == f"not listed: {TAKEN[1]}"
+
+        expected.write_text(text.replace(f'"{TAKEN[1]}"', f'"{TAKEN[1]}", "size=0: SIGSEGV"'))
+        done, record = run_case(library, expected)
+        assert (record["status"], record["reason"]) == ("improved", "no longer: size=0: SIGSEGV")
+    finally:
+        sandbox.close()
