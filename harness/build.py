@@ -57,31 +57,31 @@ def build() -> Build:
     folder = Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
     _keep_as_it_is(folder)
     try:
-        found = json.loads((folder / "clharness.json").read_text())
+        content = json.loads((folder / "clharness.json").read_text())
     except FileNotFoundError:
         raise NotBuilt(
             f"nothing is built in {folder}: run ./clharness loader, or cmake -B build && cmake --build build"
         ) from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{folder / 'clharness.json'} cannot be read ({error}): build again") from None
-    parts = (found["probe"], found["api"], *found["mock_icds"].values(), *found["mock_layers"].values())
+    parts = (content["probe"], content["api"], *content["mock_icds"].values(), *content["mock_layers"].values())
     missing = [p for p in parts if not Path(p).exists()]
     if missing:
         raise UsageError(f"the build in {folder} is not complete ({missing[0]} is missing): cmake --build {folder}")
     return Build(
         folder=folder,
-        api=Path(found["api"]),
-        probe=Path(found["probe"]),
-        linked_probe=Path(found["linked_probe"]),
-        reference_loader=Path(found["reference_loader"]),
-        seeded_loader=Path(found["seeded_loader"]) if found.get("seeded_loader") else None,
-        at_secure=Path(found["at_secure"]),
-        guarded_heap=Path(found["guarded_heap"]),
-        exit_watch=Path(found.get("exit_watch", "")),
-        gl_objects=Path(found.get("gl_objects", "")),
-        calllog_bench=Path(found["calllog_bench"]),
-        compiler=found["compiler"],
-        sanitize=found["sanitize"],
-        mock_icds={k: Path(v) for k, v in found["mock_icds"].items()},
-        mock_layers={k: Path(v) for k, v in found["mock_layers"].items()},
+        api=Path(content["api"]),
+        probe=Path(content["probe"]),
+        linked_probe=Path(content["linked_probe"]),
+        reference_loader=Path(content["reference_loader"]),
+        seeded_loader=Path(content["seeded_loader"]) if content.get("seeded_loader") else None,
+        at_secure=Path(content["at_secure"]),
+        guarded_heap=Path(content["guarded_heap"]),
+        exit_watch=Path(content.get("exit_watch", "")),
+        gl_objects=Path(content.get("gl_objects", "")),
+        calllog_bench=Path(content["calllog_bench"]),
+        compiler=content["compiler"],
+        sanitize=content["sanitize"],
+        mock_icds={k: Path(v) for k, v in content["mock_icds"].items()},
+        mock_layers={k: Path(v) for k, v in content["mock_layers"].items()},
     )

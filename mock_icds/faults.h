@@ -16,7 +16,7 @@ FAULT(get_platform_ids_not_returned)
 FAULT(get_platform_info_not_returned)
 /* Answers an address to every name asked of clGetExtensionFunctionAddress and of its form for a platform. */
 FAULT(address_query_answers_anything)
-/* Answers addresses for a platform that is none of its own, too. */
+/* Answers addresses for a platform of another vendor, too. */
 FAULT(address_query_takes_any_platform)
 
 /* --- clIcdGetPlatformIDsKHR --- */
@@ -182,9 +182,9 @@ FAULT(icd2_devices_without_data)
 FAULT(icd2_data_of_all_platforms)
 /* Reads from the dispatch data when it is set. */
 FAULT(icd2_reads_data)
-/* Answers CL_SUCCESS to clIcdSetPlatformDispatchDataKHR of a platform that is none of its own. */
+/* Answers CL_SUCCESS to clIcdSetPlatformDispatchDataKHR of a platform of another vendor. */
 FAULT(icd2_set_takes_any_platform)
-/* Answers addresses for a platform that is none of its own from clIcdGetFunctionAddressForPlatformKHR. */
+/* Answers addresses for a platform of another vendor from clIcdGetFunctionAddressForPlatformKHR. */
 FAULT(icd2_get_takes_any_platform)
 /* Answers an address to every name asked of clIcdGetFunctionAddressForPlatformKHR. */
 FAULT(icd2_get_answers_anything)

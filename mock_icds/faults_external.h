@@ -38,7 +38,7 @@ FAULT(import_last_handle_wins)
 FAULT(import_takes_device_list_alone)
 /* Walks property lists of memory in steps of two, over the values of device lists. */
 FAULT(import_walks_in_pairs)
-/* Answers CL_SUCCESS or error VALUE (default CL_SUCCESS) where a listed device is none of the context. */
+/* Answers CL_SUCCESS or error VALUE (default CL_SUCCESS) where a listed device is not in the context. */
 FAULT(import_foreign_device_answers)
 /* Answers CL_SUCCESS or error VALUE (default CL_SUCCESS) where a listed device cannot import. */
 FAULT(import_incapable_device_answers)
@@ -56,7 +56,7 @@ FAULT(import_closes_twice)
 FAULT(import_closes_on_failure)
 /* Takes descriptor 0 for the end of the list. */
 FAULT(import_stops_at_descriptor_0)
-/* Takes descriptors of memory that are none. */
+/* Takes invalid descriptors of memory. */
 FAULT(import_takes_any_descriptor)
 /* Looks at the lower half of a descriptor only. */
 FAULT(import_cuts_descriptor)
@@ -88,7 +88,7 @@ FAULT(release_keeps_data)
 
 /* Takes a number of events that does not fit the list, or answers error VALUE (default: none). */
 FAULT(wait_list_takes_any_count)
-/* Takes events that are none in wait lists, or answers error VALUE (default: none). */
+/* Takes invalid events in wait lists, or answers error VALUE (default: none). */
 FAULT(wait_list_takes_any_event)
 /* Takes events of other contexts in wait lists, or answers error VALUE (default: none). */
 FAULT(wait_list_takes_other_context)
@@ -109,7 +109,7 @@ FAULT(semaphore_without_type_answers)
 FAULT(semaphore_unknown_name_answers)
 /* Takes a name twice in the list of a semaphore, or answers error VALUE (default: none). */
 FAULT(semaphore_repeated_name_answers)
-/* Takes semaphore types that are none, or answers error VALUE (default: none). */
+/* Takes unknown semaphore types, or answers error VALUE (default: none). */
 FAULT(semaphore_bad_type_answers)
 /* Takes a list without a device in a context of several, or answers error VALUE (default: none). */
 FAULT(semaphore_without_device_answers)
@@ -117,7 +117,7 @@ FAULT(semaphore_without_device_answers)
 FAULT(semaphore_several_devices_answer)
 /* Takes an empty device list of a semaphore, or answers error VALUE (default: none). */
 FAULT(semaphore_no_device_answers)
-/* Takes a device for a semaphore that is none of the context, or answers error VALUE (default: none). */
+/* Takes a device for a semaphore that is not in the context, or answers error VALUE (default: none). */
 FAULT(semaphore_foreign_device_answers)
 /* Makes semaphores that are signalled. */
 FAULT(semaphore_is_signalled_at_first)
@@ -131,7 +131,7 @@ FAULT(semaphore_release_does_nothing)
 FAULT(references_of_any_semaphore)
 /* Takes a wait or signal of no semaphore, or answers error VALUE (default: none). */
 FAULT(enqueue_of_no_semaphore_answers)
-/* Takes semaphores that are none in waits and signals, or answers error VALUE (default: none). */
+/* Takes invalid semaphores in waits and signals, or answers error VALUE (default: none). */
 FAULT(enqueue_takes_any_semaphore)
 /* Takes semaphores of other contexts in waits and signals, or answers error VALUE (default: none). */
 FAULT(semaphore_other_context_answers)
@@ -160,7 +160,7 @@ FAULT(semaphore_import_and_export_answers)
 FAULT(semaphore_several_handles_answer)
 /* Imports and makes semaphores for a device that cannot have them, or answers error VALUE (default: none). */
 FAULT(semaphore_incapable_device_answers)
-/* Takes descriptors of semaphores that are none, or answers error VALUE (default: none). */
+/* Takes invalid descriptors of semaphores, or answers error VALUE (default: none). */
 FAULT(semaphore_bad_descriptor_answers)
 /* Leaves the descriptor of a semaphore open that it has taken over. */
 FAULT(semaphore_leaves_descriptor_open)
@@ -184,11 +184,11 @@ FAULT(sync_fd_minus_1_refused)
 FAULT(sync_fd_minus_1_in_64_bits)
 /* Takes sync descriptor -1 for one that is not signalled. */
 FAULT(sync_fd_minus_1_is_unsignalled)
-/* Takes sync descriptors that are none. */
+/* Takes invalid sync descriptors. */
 FAULT(sync_fd_takes_anything)
 /* Reimports into semaphores that were not imported, or answers error VALUE (default: none). */
 FAULT(reimport_takes_any_semaphore)
-/* Takes descriptors in clReImportSemaphoreSyncFdKHR that are none, or answers error VALUE (default: none). */
+/* Takes invalid descriptors in clReImportSemaphoreSyncFdKHR, or answers error VALUE (default: none). */
 FAULT(reimport_bad_descriptor_answers)
 /* Reads the property list NULL of clReImportSemaphoreSyncFdKHR. */
 FAULT(reimport_reads_null)
@@ -197,7 +197,7 @@ FAULT(reimport_reads_null)
 
 /* Takes numbers of queues other than one, or answers error VALUE (default: none). */
 FAULT(command_buffer_count_answers)
-/* Takes queues that are none, or answers error VALUE (default: none). */
+/* Takes invalid queues, or answers error VALUE (default: none). */
 FAULT(command_buffer_bad_queue_answers)
 /* Makes command buffers that are executable already. */
 FAULT(command_buffer_is_executable_at_once)
@@ -205,11 +205,11 @@ FAULT(command_buffer_is_executable_at_once)
 FAULT(finalize_does_nothing)
 /* Finalizes command buffers again, or answers error VALUE (default: none). */
 FAULT(finalize_twice_answers)
-/* Finalizes command buffers that are none, or answers error VALUE (default: none). */
+/* Finalizes invalid command buffers, or answers error VALUE (default: none). */
 FAULT(finalize_takes_any_handle)
 /* Answers CL_INVALID_VALUE to the query VALUE of command buffers. */
 FAULT(command_buffer_query_is_missing)
-/* Takes queries of command buffers that are none, or answers error VALUE (default: none). */
+/* Takes queries of invalid command buffers, or answers error VALUE (default: none). */
 FAULT(command_buffer_query_takes_any_handle)
 /* Does not count the references of clRetainCommandBufferKHR. */
 FAULT(command_buffer_retain_does_nothing)
@@ -218,13 +218,13 @@ FAULT(command_buffer_release_does_nothing)
 /* Takes any handle in clRetainCommandBufferKHR and clReleaseCommandBufferKHR, or answers error VALUE (default:
  * none). */
 FAULT(references_of_any_command_buffer)
-/* Records into command buffers that are none, or answers error VALUE (default: none). */
+/* Records into invalid command buffers, or answers error VALUE (default: none). */
 FAULT(recording_takes_any_handle)
 /* Records into command buffers that are finalized, or answers error VALUE (default: none). */
 FAULT(recording_when_executable_answers)
 /* Takes a number of sync points that does not fit the list, or answers error VALUE (default: none). */
 FAULT(sync_points_answer)
-/* Executes command buffers that are none, or answers error VALUE (default: none). */
+/* Executes invalid command buffers, or answers error VALUE (default: none). */
 FAULT(enqueue_takes_any_command_buffer)
 /* Executes command buffers that are not finalized, or answers error VALUE (default: none). */
 FAULT(enqueue_recording_answers)

@@ -29,7 +29,7 @@ FAULT(gl_two_displays_answer)
 FAULT(gl_share_group_and_context_answer)
 /* Answers VALUE to a share group that is fine, on a platform. */
 FAULT(gl_share_group_answers)
-/* Answers VALUE where a share group is none, on a platform. */
+/* Answers VALUE where a share group is invalid, on a platform. */
 FAULT(gl_bogus_share_group_answers)
 /* Answers VALUE where a device cannot share, on a platform. */
 FAULT(gl_other_device_answers)
@@ -71,7 +71,7 @@ FAULT(gl_info_needs_memory)
 
 /* Answers VALUE where a context is not of OpenGL, on a platform. */
 FAULT(gl_plain_context_answers)
-/* Answers VALUE to flags that are none of access, on a platform. */
+/* Answers VALUE to flags that are not flags of access, on a platform. */
 FAULT(gl_other_flags_answer)
 /* Answers VALUE to the name 0, on a platform. */
 FAULT(gl_name_0_answers)
@@ -95,7 +95,7 @@ FAULT(gl_missing_level_answers)
 FAULT(gl_incomplete_texture_answers)
 /* Answers VALUE to a texture or renderbuffer of width 0, on a platform. */
 FAULT(gl_empty_texture_answers)
-/* Answers VALUE to an internal format that is none of OpenCL's, on a platform. */
+/* Answers VALUE to an internal format that OpenCL does not have, on a platform. */
 FAULT(gl_unmapped_format_answers)
 /* Answers VALUE to a texture with a border, on a platform. */
 FAULT(gl_border_answers)
@@ -143,7 +143,7 @@ FAULT(gl_plain_queue_answers)
 FAULT(gl_null_wait_list_answers)
 /* Answers VALUE where a wait list is not NULL and has no events, on a platform. */
 FAULT(gl_empty_wait_list_answers)
-/* Answers VALUE where an event of a wait list is none, on a platform. */
+/* Answers VALUE where an event of a wait list is invalid, on a platform. */
 FAULT(gl_bad_event_answers)
 /* Refuses commands on an acquired object in other queues than the one that acquired it, on a platform. */
 FAULT(gl_acquired_for_one_queue)
@@ -197,7 +197,7 @@ FAULT(egl_property_answers)
 FAULT(egl_display_answers)
 /* Answers VALUE to a handle that is not an image of EGL, on a platform. */
 FAULT(egl_unknown_image_answers)
-/* Answers VALUE to an image of EGL whose format is none of OpenCL's, on a platform. */
+/* Answers VALUE to an image of EGL whose format OpenCL does not have, on a platform. */
 FAULT(egl_unmapped_format_answers)
 /* Answers VALUE to flags that are not for images of EGL, on a platform. */
 FAULT(egl_other_flags_answer)

@@ -1,11 +1,11 @@
 /* What the mock ICD can be told to get wrong of every function's hygiene, where it validates (see faults.h). What
- * single functions take is told by `takes_anything` (Sandbox.icd). */
+ * single functions take is set by `takes_anything` (Sandbox.icd). */
 
 /* Answers CL_SUCCESS to queries with too little memory, and writes what fits. */
 FAULT(info_takes_little_memory)
 /* Writes as much memory as it is given, past the end of the answer to a query. */
 FAULT(info_fills_all_memory)
-/* Tells 8 bytes as the size of answers that have 4. */
+/* Reports 8 bytes as the size of answers that have 4. */
 FAULT(info_sizes_are_long)
 /* Writes the size of an answer wherever the caller says, also to NULL. */
 FAULT(info_writes_size_to_null)
@@ -15,7 +15,7 @@ FAULT(info_takes_unknown_queries)
 FAULT(null_is_looked_at)
 /* Writes errcode_ret wherever the caller says, also to NULL. */
 FAULT(errcode_written_to_null)
-/* Answers CL_OUT_OF_RESOURCES to contexts of devices that are none of its own. */
+/* Answers CL_OUT_OF_RESOURCES to contexts of devices that are not its own. */
 FAULT(context_of_foreign_devices)
 /* Calls callbacks with the object that the one in question was made of. */
 FAULT(callbacks_get_other_objects)
@@ -37,7 +37,7 @@ FAULT(failed_events_forgotten)
 FAULT(destructor_callbacks_forwards)
 /* Answers 0 as the type of the command of every event. */
 FAULT(event_type_unknown)
-/* Tells times of events that have none. */
+/* Reports times of events that have none. */
 FAULT(profiling_of_any_event)
 /* Counts no retains. */
 FAULT(retains_not_counted)

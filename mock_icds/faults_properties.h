@@ -59,7 +59,7 @@ FAULT(context_unknown_name_gives)
 FAULT(context_bad_value_gives)
 /* Answers error VALUE (0: none) to a repeated name in the properties of a context. */
 FAULT(context_repeated_name_gives)
-/* Answers error VALUE (0: none) to a platform in the properties of a context that is none of its own. */
+/* Answers error VALUE (0: none) to a platform in the properties of a context that is of another vendor. */
 FAULT(context_platform_gives)
 /* Makes contexts with user_data and without pfn_notify. */
 FAULT(context_takes_user_data_alone)
@@ -122,7 +122,7 @@ FAULT(pipe_unsupported_gives)
 
 /* Answers error VALUE (0: none) to an unknown name in the properties of a command buffer. */
 FAULT(command_buffer_unknown_name_gives)
-/* Answers error VALUE (0: none) to flags of a command buffer that mean nothing. */
+/* Answers error VALUE (0: none) to unknown flags of a command buffer. */
 FAULT(command_buffer_bad_value_gives)
 /* Answers error VALUE (0: none) to flags of a command buffer that the device cannot do. */
 FAULT(command_buffer_unsupported_gives)

@@ -41,7 +41,7 @@ FAULT(info_refuses_size_without_value)
 FAULT(info_needs_size)
 /* Does not write the size of its answer. */
 FAULT(info_size_is_unset)
-/* Tells one byte more than its answer has. */
+/* Reports one byte more than its answer has. */
 FAULT(info_size_is_wrong)
 /* Fails a query without any output with error VALUE (default CL_INVALID_VALUE). */
 FAULT(info_fails_without_outputs)
@@ -66,7 +66,7 @@ FAULT(init_refuses_short_table_with)
 FAULT(init_refuses_long_table)
 /* Reads as many entries of its target as its own table has, however few there are. */
 FAULT(init_reads_all_entries)
-/* Gives its whole table, however few entries of its target it is told of. */
+/* Gives its whole table, however few entries its target has. */
 FAULT(init_ignores_num_entries)
 /* Initialises itself whatever its properties are. */
 FAULT(init_ignores_properties)
@@ -86,7 +86,7 @@ FAULT(init_leaks)
 FAULT(init_opens_files)
 /* Has the address of data in place of clFinish in its table. */
 FAULT(table_has_wild_entry)
-/* Tells VALUE entries more than its table has. */
+/* Reports VALUE entries more than its table has. */
 FAULT(table_is_shorter_than_told)
 /* Gives NULL in place of its table, with the usual number of entries. */
 FAULT(table_is_null)

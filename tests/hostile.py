@@ -32,16 +32,16 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Loader:
 
 @pytest.fixture
 def sandbox(hostile: Loader) -> Iterator[Sandbox]:
-    made = Sandbox(hostile.path)
-    yield made
-    made.close()
+    box = Sandbox(hostile.path)
+    yield box
+    box.close()
 
 
 @pytest.fixture
 def tell(sandbox: Sandbox) -> Tell:
     """Tells the loader what to do: tell(shell="rm -rf .", aborts="")."""
 
-    def told(**what: str) -> None:
+    def write(**what: str) -> None:
         sandbox.env["HOSTILE"] = "\n".join(f"{name}={value}" for name, value in what.items())
 
-    return told
+    return write

@@ -111,10 +111,10 @@ def read(path: Path) -> list[dict[str, Any]]:
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = Path(__file__).with_name("killing_loader.c")
-    made = tmp_path_factory.mktemp("killing") / "libOpenCL.so.1"
+    path = tmp_path_factory.mktemp("killing") / "libOpenCL.so.1"
     command = [build().compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-DCL_TARGET_OPENCL_VERSION=300"]
-    subprocess.run([*command, str(source), "-o", str(made)], check=True)
-    return made
+    subprocess.run([*command, str(source), "-o", str(path)], check=True)
+    return path
 
 
 @pytest.fixture

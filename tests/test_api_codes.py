@@ -82,10 +82,10 @@ def test_error_codes_are_redeclared_nowhere() -> None:
     root = Path(__file__).parents[1]
     errors = {api().constants[name] for name in api().families[families.ERRORS].names} - {0, -1, -2, -3}
     declared = [
-        f"{file.relative_to(root)}: {found[0]}"
+        f"{file.relative_to(root)}: {match[0]}"
         for folder in ("harness", "suites", "tests")
         for file in sorted((root / folder).rglob("*.py"))
-        for found in re.finditer(r"^[A-Z][A-Z_0-9, ]* = (-\d+(, -\d+)*)$", file.read_text(), re.M)
-        if errors & {int(number) for number in found[1].split(", ")}
+        for match in re.finditer(r"^[A-Z][A-Z_0-9, ]* = (-\d+(, -\d+)*)$", file.read_text(), re.M)
+        if errors & {int(number) for number in match[1].split(", ")}
     ]
     assert declared == []

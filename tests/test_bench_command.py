@@ -31,8 +31,8 @@ def test_everything_is_measured(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "ns an event" in done.stdout and "at most 150 ns" in done.stdout
     assert "at most 5 ms" in done.stdout
-    found = json.loads(path.read_text())
-    calllog, case = found["calllog"], found["case"]
+    numbers = json.loads(path.read_text())
+    calllog, case = numbers["calllog"], numbers["case"]
     assert 0 < calllog["event_ns"] < 100_000
     assert calllog["ratio_to_write"] == pytest.approx(calllog["event_ns"] / calllog["write_ns"], abs=0.01)
     assert calllog["met"] == (calllog["event_ns"] <= calllog["target_ns"])
@@ -49,12 +49,14 @@ def test_cost_of_vendors(tmp_path: Path) -> None:
     path = tmp_path / "bench.json"
     done = clharness("vendors", "--json", path)
     assert done.returncode == 0, done.stderr
-    found = json.loads(path.read_text())["vendors"]
-    assert list(found["first_call_ms"]) == ["10", "100", "1000"]
-    for count, milliseconds in found["first_call_ms"].items():
-        assert found["vendor_ms"][count] == pytest.approx(milliseconds / int(count), rel=0.01)
-    assert found["ratio_of_a_vendor"] == pytest.approx(found["vendor_ms"]["1000"] / found["vendor_ms"]["100"], rel=0.05)
-    assert f"costs {found['ratio_of_a_vendor']:.2f} of" in done.stdout
+    numbers = json.loads(path.read_text())["vendors"]
+    assert list(numbers["first_call_ms"]) == ["10", "100", "1000"]
+    for count, milliseconds in numbers["first_call_ms"].items():
+        assert numbers["vendor_ms"][count] == pytest.approx(milliseconds / int(count), rel=0.01)
+    assert numbers["ratio_of_a_vendor"] == pytest.approx(
+        numbers["vendor_ms"]["1000"] / numbers["vendor_ms"]["100"], rel=0.05
+    )
+    assert f"costs {numbers['ratio_of_a_vendor']:.2f} of" in done.stdout
 
 
 def test_one_part_can_be_measured_alone(tmp_path: Path) -> None:
@@ -74,9 +76,9 @@ def test_what_the_machine_cannot_do_is_said(monkeypatch: pytest.MonkeyPatch, sys
         case(loader, options)
 
     monkeypatch.setattr(bench, "_case", without_elevated)
-    found = bench.measure_cases(system_loader, 2)
-    assert found["cases"]["elevated"] == {"unsupported": "no set-uid here"}
-    assert any("unsupported: no set-uid here" in line for line in bench._case_lines(found))
+    numbers = bench.measure_cases(system_loader, 2)
+    assert numbers["cases"]["elevated"] == {"unsupported": "no set-uid here"}
+    assert any("unsupported: no set-uid here" in line for line in bench._case_lines(numbers))
 
 
 @pytest.fixture

@@ -43,22 +43,22 @@ def test_command_prints_and_writes_them(tmp_path: Path) -> None:
         capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    found = json.loads(path.read_text())
-    total = sum(about["loader"][0] + about["system"][0] for about in found["dispatch"]["functions"].values())
+    numbers = json.loads(path.read_text())
+    total = sum(about["loader"][0] + about["system"][0] for about in numbers["dispatch"]["functions"].values())
     assert any(line.split()[:2] == ["sum", str(total)] for line in done.stdout.splitlines())
     assert "without a layer a call has 0 instructions more than in" in done.stdout  # compared with itself
     assert "each further one 0 instructions" in done.stdout
-    assert found["without layers"] == found["dispatch"]
+    assert numbers["without layers"] == numbers["dispatch"]
 
 
 def test_a_loader_without_layers_has_one_column() -> None:
-    found = {
+    numbers = {
         "loader": "x",
         "name": "x",
         "layers": [0],
         "functions": {"clFlush": {"class": "queue", "loader": [9], "system": [1]}},
     }
-    lines = dispatch_lines(found)
+    lines = dispatch_lines(numbers)
     assert lines[2].split() == ["queue", "1", "10.0"]
     assert lines[-1].strip() == "this loader has no layers"
 
@@ -67,7 +67,7 @@ def test_every_instruction_is_counted_once() -> None:
     """What a call costs is in the loader alone where it only forwards; a fault that walks a list costs more."""
     seeded = build().seeded_loader
     assert seeded is not None
-    found = []
+    counts = []
     for fault in ("", "list_walked_in_each_call"):
         loader, sandbox = Loader(seeded), Sandbox(seeded)
         try:
@@ -76,13 +76,13 @@ def test_every_instruction_is_counted_once() -> None:
             with loader.start(sandbox) as cl:
                 objects = Objects(cl, cl.GetPlatformIDs()[0])
                 cl.clRetainContext(objects.context)
-                made = [counted(cl, loader.path, sandbox, "clRetainContext", objects.context) for _ in range(2)]
-            assert made[0] == made[1]
+                pair = [counted(cl, loader.path, sandbox, "clRetainContext", objects.context) for _ in range(2)]
+            assert pair[0] == pair[1]
             assert len(sandbox.log.calls("clRetainContext", by="a")) == 3, "a counted call is a call like any other"
-            found.append(made[0].loader)
+            counts.append(pair[0].loader)
         finally:
             sandbox.close()
-    assert found[1] - found[0] >= 20  # ten platforms
+    assert counts[1] - counts[0] >= 20  # ten platforms
 
 
 def test_counting_without_a_heap_of_its_own() -> None:

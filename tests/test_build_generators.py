@@ -58,10 +58,8 @@ def generated(checkout: Path) -> list[str]:
 
 def work(checkout: Path, files: list[str]) -> bool:
     """Whether the build tool would make any of the files again."""
-    asked = subprocess.run(
-        ["ninja", "-C", checkout / "build", "-n", *files], check=True, capture_output=True, text=True
-    )
-    return "no work to do" not in asked.stdout
+    done = subprocess.run(["ninja", "-C", checkout / "build", "-n", *files], check=True, capture_output=True, text=True)
+    return "no work to do" not in done.stdout
 
 
 def touched(checkout: Path, name: str) -> Iterator[Path]:

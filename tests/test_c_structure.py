@@ -120,12 +120,12 @@ def needs_of_folder(folder: str) -> Needs:
 def test_no_files_form_a_circle(folder: str) -> None:
     needs = needs_of_folder(folder)
     assert any(needs.values()), f"no file of {folder} needs another one: are these its object files?"
-    found = circle(needs)
-    assert not found, f"a circle of files:\n{described(found, needs)}"
+    files = circle(needs)
+    assert not files, f"a circle of files:\n{described(files, needs)}"
 
 
 @pytest.mark.parametrize("folder", NAMED_BY_FILE)
-def test_exported_symbols_tell_their_file(folder: str) -> None:
+def test_exported_symbols_name_their_file(folder: str) -> None:
     sources = read_symbols(object_files(folder))
     strays = []
     for source, symbols in sources.items():
@@ -148,9 +148,9 @@ def test_a_circle_is_found_and_named() -> None:
         "c": {"a": {"a_run"}},
         "floor": {},
     }
-    found = circle(needs)
-    assert found[0] == found[-1] and set(found) == {"a", "b", "c"}
-    text = described(found, needs)
+    files = circle(needs)
+    assert files[0] == files[-1] and set(files) == {"a", "b", "c"}
+    text = described(files, needs)
     assert "b needs c for c_count, c_run" in text and "c needs a for a_run" in text and "floor" not in text
 
 

@@ -25,7 +25,7 @@ class Scripted(Creator):
         words = in_words(properties)
         return Outcome((Answer(self.error, shown(words)), self.value))
 
-    def answers(self, made: Value, pairs: Pairs) -> dict[int, int | str]:
+    def answers(self, value: Value, pairs: Pairs) -> dict[int, int | str]:
         return dict.fromkeys(self.expected_answers(pairs), self.flags)
 
 

@@ -24,9 +24,9 @@ from harness.subject import icd as subject
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox()
-    yield made
-    made.close()
+    box = Sandbox()
+    yield box
+    box.close()
 
 
 def run_icd(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -175,10 +175,10 @@ def test_checks_of_an_icd_are_in_no_other_run(sandbox: Sandbox) -> None:
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "suites", "--clharness-part"]
     icd, layer = sandbox.icd("a").path, build().folder / "mock_layers" / "examples" / "libprint_layer.so"
     for option, name in (("--clharness-part", "loader"), (f"--layer={layer}", "layer"), (f"--icd={icd}", "icd")):
-        found = subprocess.run([*command, option], cwd=ROOT, capture_output=True, text=True).stdout
-        assert ("icd/test_icd_" in found) == (name == "icd")
-        assert ("layer/test_layer_" in found) == (name == "layer")
-        assert ("suites/discovery/test_" in found) == (name == "loader")
+        output = subprocess.run([*command, option], cwd=ROOT, capture_output=True, text=True).stdout
+        assert ("icd/test_icd_" in output) == (name == "icd")
+        assert ("layer/test_layer_" in output) == (name == "layer")
+        assert ("suites/discovery/test_" in output) == (name == "loader")
 
 
 def test_selftest_of_icds(capsys: pytest.CaptureFixture[str]) -> None:

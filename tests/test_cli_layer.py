@@ -23,9 +23,9 @@ QUICK = "not transparency or clCreateBuffer or clEnqueueNDRangeKernel or applica
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox()
-    yield made
-    made.close()
+    box = Sandbox()
+    yield box
+    box.close()
 
 
 def example(name: str) -> Path:
@@ -136,10 +136,10 @@ def test_checks_of_a_layer_are_not_in_a_run_of_a_loader() -> None:
 
 def test_faults_of_layers_are_listed() -> None:
     """Each has its sentence and its requirement; those of single functions are there for each of them."""
-    found = layer_mutants()
-    assert len(found) > 500
-    assert all(one.mutant.sentence and one.mutant.requirements for one in found.values())
-    assert {"swallows_clFlush", "calls_neighbour_clFinish", "ignores_num_entries"} <= set(found)
+    mutants = layer_mutants()
+    assert len(mutants) > 500
+    assert all(one.mutant.sentence and one.mutant.requirements for one in mutants.values())
+    assert {"swallows_clFlush", "calls_neighbour_clFinish", "ignores_num_entries"} <= set(mutants)
 
 
 def test_selftest_of_layers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -211,10 +211,10 @@ def test_entries_of_another_suite_are_not_stale(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     entry = '[[deviation]]\nrequirement = "{}"\nverdict = "fail"\nreason = "so"\n'
     path.write_text('loader = "x"\n' + "".join(map(entry.format, ("DISC-LNX-001", "DISC-LNX-002", "DISP-ARG-001"))))
-    found = load(path)
-    assert [e.requirement for e in found.stale([(("DISC-LNX-001",), "test_a")])] == ["DISC-LNX-002"]
+    expectations = load(path)
+    assert [e.requirement for e in expectations.stale([(("DISC-LNX-001",), "test_a")])] == ["DISC-LNX-002"]
     both = [(("DISC-LNX-001",), "test_a"), (("DISP-ARG-002",), "test_b")]
-    assert [e.requirement for e in found.stale(both)] == ["DISC-LNX-002", "DISP-ARG-001"]
+    assert [e.requirement for e in expectations.stale(both)] == ["DISC-LNX-002", "DISP-ARG-001"]
 
 
 def test_sections_that_a_file_has_not_seen(tmp_path: Path) -> None:
@@ -227,5 +227,5 @@ def test_sections_that_a_file_has_not_seen(tmp_path: Path) -> None:
 
 def test_an_entry_without_a_reason_is_unexplained(tmp_path: Path) -> None:
     unexplained = DEVIATION.replace('"r"', '"to be explained: assert 1"')
-    found = load(written(tmp_path, HEAD + DEVIATION + unexplained))
-    assert [entry.number for entry in found.unexplained] == [1]
+    expectations = load(written(tmp_path, HEAD + DEVIATION + unexplained))
+    assert [entry.number for entry in expectations.unexplained] == [1]

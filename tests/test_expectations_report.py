@@ -55,14 +55,14 @@ def test_an_entry_that_no_collected_case_has_is_stale_whatever_is_selected(tmp_p
     assert "test_unselected: no case has it" not in text
 
 
-def test_entries_to_be_explained_are_told(tmp_path: Path) -> None:
+def test_entries_to_be_explained_are_reported(tmp_path: Path) -> None:
     entries = ENTRY.format("DISC-LNX-011", "test_a", "to be explained: assert 1 == 2")
     red = case("test_a", "DISC-LNX-011", Deviation("", "assert 1 == 2"))
     code, text = report(tmp_path, entries + ENTRY.format("DISC-LNX-011", "test_b", "known"), red)
     assert code == 0
-    told = text[text.index("To be explained in ") :]
-    assert "give each entry a reason:\n  deviation DISC-LNX-011 test_a: to be explained: assert 1 == 2\n" in told
-    assert "test_b" not in told
+    section = text[text.index("To be explained in ") :]
+    assert "give each entry a reason:\n  deviation DISC-LNX-011 test_a: to be explained: assert 1 == 2\n" in section
+    assert "test_b" not in section
     assert "To be explained" not in report(tmp_path, ENTRY.format("DISC-LNX-011", "test_a", "known"), red)[1]
 
 
@@ -79,7 +79,7 @@ def test_sections_that_the_file_has_not_seen_are_told(tmp_path: Path) -> None:
     assert "has not seen" not in report(tmp_path, "", *results)[1]
 
 
-def test_a_run_of_few_cases_tells_stale_entries(tmp_path: Path) -> None:
+def test_a_run_of_few_cases_reports_stale_entries(tmp_path: Path) -> None:
     """The collection knows all cases, and a selection does not silence it."""
     path = tmp_path / "x.toml"
     path.write_text(

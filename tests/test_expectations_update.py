@@ -239,13 +239,13 @@ def test_a_new_file_is_for_the_version_that_ran(tmp_path: Path) -> None:
     folder = tmp_path
     hard = 'quote " backslash \\ tab\t bell \a byte \udc80'
     nothing = expectations_module.find("Some loader", "2.3.1", folder)
-    asked = folder / "some-loader.toml"
-    path, sayings = update(nothing, [case("t", verdict="fail", message=hard)], LOADER, True, asked)
-    assert path == asked
+    file = folder / "some-loader.toml"
+    path, sayings = update(nothing, [case("t", verdict="fail", message=hard)], LOADER, True, file)
+    assert path == file
     assert sayings[0] == "new file for Some loader 2.3.1"
-    found = expectations_module.find("Some loader", "2.3.1", folder)
-    assert found.expected([FIFO], "t").verdicts == ("fail",)
-    assert found.expected([FIFO], "t").reason == f"to be explained: {hard[:-1]}?"
+    expectations = expectations_module.find("Some loader", "2.3.1", folder)
+    assert expectations.expected([FIFO], "t").verdicts == ("fail",)
+    assert expectations.expected([FIFO], "t").reason == f"to be explained: {hard[:-1]}?"
     assert expectations_module.find("Some loader", "2.3.2", folder).path is None
 
 

@@ -83,7 +83,7 @@ def test_finding_becomes_a_reproducer(campaign: Path, tmp_path: Path) -> None:
     assert one.finding == json.loads((folder_of(campaign) / "finding.json").read_text())["key"]
 
 
-def test_interrupted_campaign_tells_what_it_has(campaign: Path, tmp_path: Path) -> None:
+def test_interrupted_campaign_reports_what_it_has(campaign: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "harness.cli", "fuzz", TARGET, "--time", "10m", "--out", str(out)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
@@ -101,7 +101,7 @@ def test_interrupted_campaign_tells_what_it_has(campaign: Path, tmp_path: Path) 
     [
         ((), "name a target, or give --all"),
         (("nothing",), "no such fuzz target"),
-        (("--all", TARGET), "--all takes no target besides"),
+        (("--all", TARGET), "--all takes no other target"),
         ((TARGET, "--time", "soon"), "is not a time"),
         ((TARGET, "--loader", __file__), "not a shared library"),
         ((TARGET, "--out", __file__), "is not a folder"),

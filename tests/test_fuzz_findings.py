@@ -43,24 +43,24 @@ ALARM: working on the last Unit for 5 seconds
 
 
 def test_key_of_a_sanitizer_report_is_the_innermost_place_in_the_loader() -> None:
-    found = read_finding(ASAN_REPORT, LOADER)
-    assert found and (found.kind, found.key) == ("crash", "heap-use-after-free@first_line:31")
+    defect = read_finding(ASAN_REPORT, LOADER)
+    assert defect and (defect.kind, defect.key) == ("crash", "heap-use-after-free@first_line:31")
 
 
 def test_key_of_a_hang_without_symbols_is_an_offset() -> None:
-    found = read_finding(TIMEOUT_REPORT, LOADER)
-    assert found and (found.kind, found.key) == ("hang", "hang@libOpenCL.so.1+0x3c04f")
+    defect = read_finding(TIMEOUT_REPORT, LOADER)
+    assert defect and (defect.kind, defect.key) == ("hang", "hang@libOpenCL.so.1+0x3c04f")
 
 
 def test_undefined_behaviour_is_named_by_its_line() -> None:
     report = "/src/icd.c:138:26: runtime error: signed integer overflow\n==4== ERROR: libFuzzer: deadly signal\n"
-    found = read_finding(report, LOADER)
-    assert found and (found.kind, found.key) == ("crash", "undefined@icd.c:138")
+    defect = read_finding(report, LOADER)
+    assert defect and (defect.kind, defect.key) == ("crash", "undefined@icd.c:138")
 
 
 def test_engines_own_line_comes_before_any_report() -> None:
-    found = read_finding(f"clharness-fuzz: finding: leak memory@a+0x1: 3 bytes\n{ASAN_REPORT}", LOADER)
-    assert found and (found.kind, found.key, found.sentence) == ("leak", "memory@a+0x1", "3 bytes")
+    defect = read_finding(f"clharness-fuzz: finding: leak memory@a+0x1: 3 bytes\n{ASAN_REPORT}", LOADER)
+    assert defect and (defect.kind, defect.key, defect.sentence) == ("leak", "memory@a+0x1", "3 bytes")
 
 
 def test_report_of_nothing_is_no_finding() -> None:
@@ -125,7 +125,7 @@ def test_gccs_coverage_is_refused_with_the_remedy(tmp_path: Path) -> None:
         fuzz_subject(_compiled(tmp_path, "gcc", "-fsanitize-coverage=trace-pc"), "libfuzzer")
 
 
-def test_instrumented_and_stock_libraries_are_told_apart(tmp_path: Path) -> None:
+def test_instrumented_and_stock_libraries_are_distinguished(tmp_path: Path) -> None:
     stock = fuzz_subject(_compiled(tmp_path, "gcc"), "libfuzzer")
     assert (stock.coverage, stock.sanitized) == ("breakpoints", False)
     covered = fuzz_subject(_compiled(tmp_path, "clang", "-fsanitize=address,fuzzer-no-link"), "libfuzzer")
@@ -145,7 +145,7 @@ def test_targets_have_names_and_sentences() -> None:
 
 
 def test_unknown_target_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"no such fuzz target; there is .*icd_file"):
+    with pytest.raises(UsageError, match=r"no such fuzz target; the targets are .*icd_file"):
         builds.chosen_targets(["icd_fill"], False)
 
 
@@ -187,7 +187,7 @@ def test_reproducers_are_read(tmp_path: Path) -> None:
         ("kind", "kynd", "unknown key 'kynd'"),
         ('"crash"', '"boom"', "kind 'boom'"),
         ('"What happens."', '""', "needs `sentence`"),
-        ('">=1, <2"', '"1..2"', "no version clause"),
+        ('">=1, <2"', '"1..2"', "not a version clause"),
     ],
 )
 def test_wrong_entries_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -214,7 +214,7 @@ def test_finding_that_is_not_stable_is_not_kept(tmp_path: Path) -> None:
     (folder / "finding.json").write_text(json.dumps(one.__dict__))
     with pytest.raises(UsageError, match="unstable"):
         reproducers.keep("name", folder, tmp_path)
-    with pytest.raises(UsageError, match="no name of a reproducer"):
+    with pytest.raises(UsageError, match="not a name for a reproducer"):
         reproducers.keep("Two Words", folder, tmp_path)
     with pytest.raises(UsageError, match="is not a finding"):
         reproducers.keep("name", tmp_path, tmp_path)

@@ -76,9 +76,9 @@ def test_nothing_is_found_in_an_icd_that_does_everything_right(tmp_path: Path, i
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_an_icd_does_wrong_is_found(fault: str, tmp_path: Path, inputs: Path) -> None:
-    found = findings(replay(icd(tmp_path, fault), inputs))
-    assert len(found) == 1, found
-    assert re.match(FAULTS[fault], found[0]), found
+    lines = findings(replay(icd(tmp_path, fault), inputs))
+    assert len(lines) == 1, lines
+    assert re.match(FAULTS[fault], lines[0]), lines
 
 
 def test_a_known_finding_is_passed_over(tmp_path: Path, inputs: Path) -> None:
@@ -87,10 +87,10 @@ def test_a_known_finding_is_passed_over(tmp_path: Path, inputs: Path) -> None:
     known.write_text("")
     for _ in range(50):
         done = replay(library, inputs, CLHARNESS_FUZZ_KNOWN=str(known))
-        if not (found := findings(done)):
+        if not (lines := findings(done)):
             break
         with known.open("a") as file:
-            file.write(found[0].split()[1].rstrip(":") + "\n")
+            file.write(lines[0].split()[1].rstrip(":") + "\n")
     assert done.returncode == 0
     assert 2 <= len(known.read_text().split()) < 50
 

@@ -50,11 +50,11 @@ def world(session: IcdSession) -> RealWorld:
 def test_objects_of_each_kind(world: RealWorld) -> None:
     """All that the mock ICD's OpenGL has under a name, a real one has, too; each is made once."""
     assert world.renderer
-    found = {what: world[what] for what in plain_numbers() if what not in NOT_EVERYWHERE}
-    assert len(found) > 25
-    assert {what: world[what] for what in found} == found
+    objects = {what: world[what] for what in plain_numbers() if what not in NOT_EVERYWHERE}
+    assert len(objects) > 25
+    assert {what: world[what] for what in objects} == objects
     for kind in ("buffer", "texture", "renderbuffer", "gl_sync"):
-        own = [number for what, number in found.items() if what[0] == kind]
+        own = [number for what, number in objects.items() if what[0] == kind]
         assert len(set(own)) == len(own) > 1
 
 
@@ -87,7 +87,7 @@ def test_deleted_objects(world: RealWorld) -> None:
 
 
 def test_no_display_that_is_not_there(session: IcdSession, world: RealWorld) -> None:
-    """Behind the last display there is none, and it is said so."""
+    """After the last display there is none, and that is said."""
     assert 1 <= len(list(real_worlds(session))) < 20
     with pytest.raises(Unsupported, match="no more displays"):
         RealWorld(session, 1000)

@@ -35,14 +35,14 @@ def test_room_imports_nothing_from_above(room: str) -> None:
 def modules_of(room: str) -> dict[str, set[str]]:
     """The modules of a room by name, with the modules of the same room that each imports."""
     paths = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in (ROOT / "harness" / room).rglob("*.py")}
-    found: dict[str, set[str]] = {}
+    modules: dict[str, set[str]] = {}
     for module, path in paths.items():
         names: set[str] = set()
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        found[module] = (names & paths.keys()) - {module}
-    return found
+        modules[module] = (names & paths.keys()) - {module}
+    return modules
 
 
 @pytest.mark.parametrize("room", [room for room in FLOORS if room != "probe"])  # which has a test of its own

@@ -158,5 +158,5 @@ def suppresses(loader: Any) -> None:
     ],
 )
 def test_a_check_that_cannot_fail(check: Callable[..., Any], said: list[str]) -> None:
-    found = list(assertions.problems(check))
-    assert [text.rpartition(": ")[2] for text in found] == said
+    problems = list(assertions.problems(check))
+    assert [text.rpartition(": ")[2] for text in problems] == said

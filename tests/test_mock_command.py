@@ -52,9 +52,9 @@ def config(tmp_path: Path) -> Path:
 
 
 def log_path(done: subprocess.CompletedProcess[str]) -> Path:
-    found = re.search(r"log: (\S+)", done.stderr)
-    assert found, done.stderr
-    return Path(found[1])
+    match = re.search(r"log: (\S+)", done.stderr)
+    assert match, done.stderr
+    return Path(match[1])
 
 
 def test_an_application_sees_the_vendors(config: Path) -> None:
@@ -232,7 +232,7 @@ def refused(done: subprocess.CompletedProcess[str], *says: str) -> None:
         ("[[icd]]\nname = 'x'\nfunctions = { waits_at = ['clFlush'] }\n", "a function and a path"),
         ("[[layer]]\nname = 'x'\nfunctions = { answers = ['clFlush'] }\n", "no setting 'answers'"),
         ("[[icd]]\nname = 'x'\n[environment]\nX = 3\n", "a string as X"),
-        ("[[icd]]\nname = 'x'\n[environment]\n'A=B' = 'c'\n", "no name of a variable"),
+        ("[[icd]]\nname = 'x'\n[environment]\n'A=B' = 'c'\n", "not a name for a variable"),
         ("environment = 3\n[[icd]]\nname = 'x'\n", "[environment]"),
     ],
 )

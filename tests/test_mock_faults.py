@@ -20,9 +20,9 @@ KINDS: list[Kind] = ["icd", "layer"]
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox()
-    yield made
-    made.close()
+    box = Sandbox()
+    yield box
+    box.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,18 +64,18 @@ def _load(library: Path) -> str:
         ("icd", "", "has no fault ''"),
         ("icd", "platform_is_null=3", "takes no value"),
         ("icd", "list_call_writes", "needs a value"),
-        ("icd", "list_call_writes=", "no whole number"),
-        ("icd", "list_call_writes=two", "no whole number"),
-        ("icd", "list_call_writes=09", "no whole number"),
+        ("icd", "list_call_writes=", "not a whole number"),
+        ("icd", "list_call_writes=two", "not a whole number"),
+        ("icd", "list_call_writes=09", "not a whole number"),
         ("icd", "constructor_aborts@0", "not a matter of one platform"),
-        ("icd", "platform_is_null@-1", "no number from 0"),
-        ("icd", "platform_is_null@", "no number from 0"),
+        ("icd", "platform_is_null@-1", "not a number from 0"),
+        ("icd", "platform_is_null@", "not a number from 0"),
         ("icd", "platform_is_null\nname = other", "has no fault"),
         ("layer", "init_fails@0", "not a matter of one platform"),
         ("layer", "count_call_fails", "mock layer has no fault"),
     ],
 )
-def test_what_means_nothing_is_refused(kind: Kind, written: str, says: str) -> None:
+def test_an_unknown_fault_or_a_wrong_value_is_refused(kind: Kind, written: str, says: str) -> None:
     with pytest.raises(UsageError, match=re.escape(says)):
         check_faults(kind, [written])
 

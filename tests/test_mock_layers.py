@@ -18,9 +18,9 @@ from harness.sandbox import MockLayer, Sandbox
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox()
-    yield made
-    made.close()
+    box = Sandbox()
+    yield box
+    box.close()
 
 
 class Loaded:
@@ -42,9 +42,9 @@ class Loaded:
 
     def init(self, function: str = "clInitLayer", *more: object) -> int:
         outputs = (byref(self.count), byref(self.table))
-        found = self.library[function](c_uint32(self.entries), self.targets, *outputs, *more)
-        assert isinstance(found, int)
-        return found
+        result = self.library[function](c_uint32(self.entries), self.targets, *outputs, *more)
+        assert isinstance(result, int)
+        return result
 
     def call(self, function: str, *arguments: int) -> int:
         slot = api().functions[function].slot

@@ -22,9 +22,9 @@ LISTS: list[tuple[Kind, Scope]] = [("icd", "mock"), ("icd", "platform"), ("icd",
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    made = Sandbox()
-    yield made
-    made.close()
+    box = Sandbox()
+    yield box
+    box.close()
 
 
 def load(library: Path) -> str:
@@ -66,8 +66,8 @@ def test_the_mocks_know_every_setting(kind: Kind, scope: Scope, sandbox: Sandbox
         elif scope == "platform":
             mock = sandbox.icd(setting.name, per_platform=[{setting.name: value_of(setting)}])
         else:
-            given: dict[str, Any] = {setting.name: value_of(setting)}
-            mock = sandbox.icd(setting.name, **given)
+            values: dict[str, Any] = {setting.name: value_of(setting)}
+            mock = sandbox.icd(setting.name, **values)
         assert re.search(rf"^(platform\.0\.)?{setting.name} = ", Path(f"{mock.path}.conf").read_text(), re.M)
         assert load(mock.path) == "", setting.name
 

@@ -153,7 +153,7 @@ def test_a_file_that_does_not_compile_is_said(tmp_path: Path) -> None:
         made(tmp_path, "int f(void) { return }\n")
 
 
-def test_the_digest_of_an_object_tells_code_from_lines(tmp_path: Path) -> None:
+def test_the_digest_of_an_object_is_of_code_and_not_of_lines(tmp_path: Path) -> None:
     first = digest(compiles(b"int g(int);\nint h(int);\nint f(int a) { return g(a) + 1; }\n", tmp_path))
     assert first == digest(compiles(b"int g(int);\nint h(int);\n\n\nint f(int b) { return 1 + g(b); }\n", tmp_path))
     for other in (b"return g(a) + 2;", b"return h(a) + 1;"):

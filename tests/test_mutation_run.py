@@ -50,8 +50,10 @@ def subject(folder: Path) -> Subject:
     command = "cc -fPIC -O1 -c loader.c -o loader.o"
     entry = {"directory": str(folder), "file": "loader.c", "command": command}
     (folder / "compile_commands.json").write_text(json.dumps([entry]))
-    found = units(folder, "")
-    return Subject(found, with_output(["cc", "-shared", "{objects}", "-o", "x"]), folder, chosen(found, ["*.c"]))
+    all_units = units(folder, "")
+    return Subject(
+        all_units, with_output(["cc", "-shared", "{objects}", "-o", "x"]), folder, chosen(all_units, ["*.c"])
+    )
 
 
 def edit(folder: Path, before: str, after: str) -> Mutant:
@@ -70,7 +72,7 @@ def test_what_is_no_mutant(tmp_path: Path) -> None:
     assert builder.build(edit(tmp_path, "return -30", "return -30 - 1"), output) == "duplicate"
 
 
-def test_a_run_tells_found_from_survived(tmp_path: Path) -> None:
+def test_a_run_distinguishes_found_from_survived(tmp_path: Path) -> None:
     """The suite asks for the answer alone: what is changed of anything else survives."""
     suite = tmp_path / "suites" / "discovery"
     suite.mkdir(parents=True)

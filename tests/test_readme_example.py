@@ -72,14 +72,14 @@ def test_example_is_proven_by_its_fault(example: str, tmp_path: Path) -> None:
 
 def test_example_without_its_assertions_is_not_proven(example: str, tmp_path: Path) -> None:
     """The control: a check that looks at too little does not notice the fault."""
-    hollow = (
+    weakened = (
         example.replace('cl.platform_names() == {"plain", "blank"}', '"plain" in cl.platform_names()').partition(
             "\n    assert sandbox.log"
         )[0]
         + "\n"
     )
-    assert hollow != example
+    assert weakened != example
     arguments = block("./clharness selftest").split()[1:]
-    done = selftest(arguments, write(tmp_path, hollow))
+    done = selftest(arguments, write(tmp_path, weakened))
     assert done.returncode == 1, done.stderr
     assert "0 of 1 faults caught" in done.stdout

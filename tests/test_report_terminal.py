@@ -96,7 +96,7 @@ def test_all_as_expected() -> None:
     assert "UNEXPECTED" not in text
 
 
-def test_a_deviation_is_told_with_all_that_is_known() -> None:
+def test_a_deviation_is_reported_with_all_that_is_known() -> None:
     code, text = report(case("test_a"), BAD)
     assert code == 1
     block = text[text.index("UNEXPECTED") :]
@@ -132,7 +132,7 @@ def test_a_long_log_is_cut() -> None:
     assert "more lines" not in text
 
 
-def test_a_capability_that_vanished_is_told_once_with_the_reason(tmp_path: Path) -> None:
+def test_a_capability_that_vanished_is_reported_once_with_the_reason(tmp_path: Path) -> None:
     gone = case("a", "unsupported", unsupported="loader", capability="layers", reason="no layers")
     code, text = report(gone, expectations=expectation_file(tmp_path, '[capabilities]\nlayers = ""\n'))
     assert code == 1
@@ -210,7 +210,7 @@ def test_a_changed_outcome_fails_the_run(tmp_path: Path) -> None:
     assert "happened     pass, outcome 'found': not the outcome on record" in text
 
 
-def test_weak_deviations_are_told_and_do_not_count() -> None:
+def test_weak_deviations_are_reported_and_do_not_count() -> None:
     weak = case("test_suffix", "fail", "DISC-LNX-005")
     code, text = report(weak, case("test_a"))
     assert code == 0
@@ -236,7 +236,7 @@ def test_a_long_line_of_the_grey_areas_is_cut() -> None:
     assert short.endswith("a leading '#' line makes the file unusable.")
 
 
-def test_unsupported_cases_are_told_by_reason() -> None:
+def test_unsupported_cases_are_reported_by_reason() -> None:
     root = [case(n, "unsupported", unsupported="machine", reason="needs root") for n in "abc"]
     code, text = report(*root, case("d"))
     assert code == 0
@@ -324,7 +324,7 @@ def test_update_makes_the_run_end_as_expected(tmp_path: Path) -> None:
     assert after.expected(["DISC-LNX-013"], "test_newline[a]").verdicts == ("fail",)
 
 
-def test_an_update_that_fails_is_told(tmp_path: Path) -> None:
+def test_an_update_that_fails_is_reported(tmp_path: Path) -> None:
     code, text = report(BAD, update=True, update_path=tmp_path / "none" / "x.toml")
     assert code == 3
     assert "x.toml: cannot be written: No such file or directory; make it writable" in text
@@ -415,7 +415,7 @@ def test_progress_counts_and_makes_room_for_the_report(monkeypatch: pytest.Monke
     assert text.rpartition("test_b")[2].startswith("\r\x1b[K\n")
 
 
-def test_deviations_are_told_as_they_happen() -> None:
+def test_deviations_are_reported_as_they_happen() -> None:
     stream = io.StringIO()
     reporter = Reporter(stream, environ={})
     reporter.start(HEADER)
@@ -423,7 +423,7 @@ def test_deviations_are_told_as_they_happen() -> None:
     assert "unexpected fail  suites/discovery/test_x.py::test_newline[a]\n" in stream.getvalue()
 
 
-def test_nothing_is_told_early_when_not_live() -> None:
+def test_nothing_is_reported_early_when_not_live() -> None:
     stream = io.StringIO()
     reporter = Reporter(stream, live=False, environ={})
     reporter.start(HEADER)

@@ -140,8 +140,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_small_catalogue_is_fine(folder: Path) -> None:
-    found, requirements = load_catalogue(folder)
-    assert found.titles == {"A-B": "Section"}
+    index, requirements = load_catalogue(folder)
+    assert index.titles == {"A-B": "Section"}
     assert requirements["A-B-001"].text == "One line."
     assert requirements["A-B-001"].later == "waits for A"
 

@@ -73,10 +73,10 @@ def test_marks_are_found_wherever_they_stand(suites: Path) -> None:
 
 def test_an_expression_chooses_from_the_tables_of_the_file(suites: Path) -> None:
     (suites / "discovery" / "test_a.py").write_text(SUITE + EXPRESSIONS)
-    found = [(c.requirement, c.line, c.name) for c in find_checks(suites)]
-    assert found[1] == ("DISC-LNX-006", 6, "")
-    assert found[-2:] == [("DISC-LNX-008", 22, ""), ("DISC-LNX-009", 24, "")]
-    assert "DISC-LNX-007" not in [name for name, _, _ in found], "an ID in the body of a check is not a mark"
+    checks = [(c.requirement, c.line, c.name) for c in find_checks(suites)]
+    assert checks[1] == ("DISC-LNX-006", 6, "")
+    assert checks[-2:] == [("DISC-LNX-008", 22, ""), ("DISC-LNX-009", 24, "")]
+    assert "DISC-LNX-007" not in [name for name, _, _ in checks], "an ID in the body of a check is not a mark"
 
 
 def test_an_expression_without_a_table_is_told(suites: Path) -> None:

@@ -41,12 +41,12 @@ DEEDS = {
 
 def snapshot(folder: Path) -> dict[str, tuple[int, int, int, bytes]]:
     """Modes, owners and content of all that is in a folder, and of the folder itself."""
-    found = {}
+    files = {}
     for path in [folder, *folder.rglob("*")]:
         state = path.lstat()
         content = path.read_bytes() if stat.S_ISREG(state.st_mode) else b""
-        found[str(path)] = (state.st_mode, state.st_uid, state.st_ino, content)
-    return found
+        files[str(path)] = (state.st_mode, state.st_uid, state.st_ino, content)
+    return files
 
 
 @pytest.fixture
@@ -113,9 +113,9 @@ def test_the_place_of_sandboxes_keeps_its_mode(hostile: Loader) -> None:
 
 @pytest.fixture
 def sandbox(place: Path, hostile: Loader) -> Iterator[Sandbox]:
-    made = Sandbox(hostile.path)
-    yield made
-    made.close()
+    box = Sandbox(hostile.path)
+    yield box
+    box.close()
 
 
 def test_a_copy_is_sparse_and_bounded(sandbox: Sandbox, tmp_path: Path) -> None:

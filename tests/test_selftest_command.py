@@ -88,7 +88,7 @@ def test_a_check_without_its_assertion_fails(tmp_path: Path) -> None:
 
 
 # What may become of a check, and what the command says. The last two have to be run to be found out.
-HOLLOWED: dict[str, tuple[Callable[[str], str], int, str]] = {
+WEAKENED: dict[str, tuple[Callable[[str], str], int, str]] = {
     "no body": (lambda s: s.partition('    sandbox.vendor("a")')[0], 2, "asserts nothing"),
     "assert True": (lambda s: s.replace('cl.platform_names() == {"a"}', "True"), 2, "asserts nothing"),
     "compared with itself": (lambda s: s.replace('cl.platform_names() == {"a"}', "cl == cl"), 2, "with itself"),
@@ -97,10 +97,10 @@ HOLLOWED: dict[str, tuple[Callable[[str], str], int, str]] = {
 }
 
 
-@pytest.mark.parametrize("change", HOLLOWED)
-def test_a_check_that_was_made_hollow_fails(tmp_path: Path, change: str) -> None:
-    hollowed, status, said = HOLLOWED[change]
-    done = selftest(tmp_path, hollowed(HONEST), "--fault", "newline_kept")
+@pytest.mark.parametrize("change", WEAKENED)
+def test_a_weakened_check_fails(tmp_path: Path, change: str) -> None:
+    weakened, status, said = WEAKENED[change]
+    done = selftest(tmp_path, weakened(HONEST), "--fault", "newline_kept")
     assert (done.returncode, said in done.stdout + done.stderr) == (status, True), done.stdout + done.stderr
 
 

@@ -33,9 +33,9 @@ def loader() -> Loader:
 
 @pytest.fixture
 def sandbox(loader: Loader) -> Iterator[Sandbox]:
-    made = Sandbox(loader.path)
-    yield made
-    made.close()
+    box = Sandbox(loader.path)
+    yield box
+    box.close()
 
 
 def privileged(folder: Path) -> list[Path]:

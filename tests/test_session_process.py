@@ -28,12 +28,12 @@ def loader() -> Loader:
 
 @pytest.fixture
 def sandbox(loader: Loader) -> Iterator[Sandbox]:
-    made = Sandbox(loader.path)
+    box = Sandbox(loader.path)
     try:
-        made.vendor("a")
-        yield made
+        box.vendor("a")
+        yield box
     finally:
-        made.close()
+        box.close()
 
 
 def started(loader: Loader, sandbox: Sandbox, **options: Any) -> Session:

@@ -90,7 +90,7 @@ def test_hundreds_of_sessions_of_their_own_end(hostile: Loader, sandbox: Sandbox
     assert not [pid for pid in started if alive(pid)]
 
 
-def test_processes_that_start_others_for_ever_end(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+def test_processes_that_start_others_forever_end(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
     """Each of a chain of processes starts the next one and is gone."""
     (sandbox.root / "chain").write_text("echo $$ > last\nsetsid sh chain &\n")
     tell(shell="setsid sh chain")

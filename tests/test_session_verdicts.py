@@ -28,9 +28,9 @@ def loader() -> Loader:
 
 @pytest.fixture
 def sandbox(loader: Loader) -> Iterator[Sandbox]:
-    made = Sandbox(loader.path)
-    yield made
-    made.close()
+    box = Sandbox(loader.path)
+    yield box
+    box.close()
 
 
 def alive(pid: int) -> bool:
@@ -150,7 +150,7 @@ def test_a_call_past_the_guard_page_is_a_crash(loader: Loader, sandbox: Sandbox)
 
 
 @pytest.mark.parametrize("size", [1, 7, 4096, 5000])
-def test_the_guard_page_begins_right_behind_a_buffer_of_any_size(loader: Loader, sandbox: Sandbox, size: int) -> None:
+def test_the_guard_page_begins_right_after_a_buffer_of_any_size(loader: Loader, sandbox: Sandbox, size: int) -> None:
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         buffer = cl.buffer(size)
@@ -159,7 +159,7 @@ def test_the_guard_page_begins_right_behind_a_buffer_of_any_size(loader: Loader,
             cl.command(f"read {buffer.at(size).token} 1")
 
 
-def test_a_command_that_means_nothing_is_the_harnesss_fault(loader: Loader, sandbox: Sandbox) -> None:
+def test_an_unknown_command_is_the_harnesss_fault(loader: Loader, sandbox: Sandbox) -> None:
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         for text in ("nonsense", "call 1 clNoSuchFunction", "call 1 clFinish", "call 1 clFinish b99", "get 1 0 8"):
@@ -168,7 +168,7 @@ def test_a_command_that_means_nothing_is_the_harnesss_fault(loader: Loader, sand
         assert cl.platform_names() == ["a"]
 
 
-def test_a_loader_that_cannot_be_opened_is_told_at_once(loader: Loader, sandbox: Sandbox) -> None:
+def test_a_loader_that_cannot_be_opened_is_reported_at_once(loader: Loader, sandbox: Sandbox) -> None:
     session = loader.start(sandbox)
     session.argv[session.argv.index("--loader") + 1] = "/nonexistent/libOpenCL.so"
     with pytest.raises(AbnormalExit, match="exit code 3") as caught, session:

@@ -122,8 +122,8 @@ def path_without_cmake(tmp_path: Path) -> str:
     folder.mkdir()
     tools = ["bash", "dirname", "readlink", "mkdir", "cat", "env", "grep", "sed", "tr", "paste", "cc", "gcc", "make"]
     for name in tools:
-        if found := shutil.which(name):
-            (folder / name).symlink_to(found)
+        if path := shutil.which(name):
+            (folder / name).symlink_to(path)
     return str(folder)
 
 
@@ -246,7 +246,7 @@ def test_a_folder_that_cannot_be_written_to_is_one_sentence(checkout: Path, libr
     )
 
 
-def test_builds_where_it_is_told_to(checkout: Path, tmp_path: Path, library: str) -> None:
+def test_builds_in_the_folder_that_is_set(checkout: Path, tmp_path: Path, library: str) -> None:
     run = launch(checkout, "loader", library, cwd=tmp_path, CLHARNESS_BUILD="somewhere")
 
     assert run.returncode == 0, run.stderr

@@ -60,13 +60,13 @@ class Row:
 
 def rows_of(surveys: list[dict[str, Any]]) -> list[Row]:
     """The rows in the order of the tables."""
-    found: dict[tuple[str, str, str], Row] = {}
+    rows: dict[tuple[str, str, str], Row] = {}
     for survey in surveys:
         for answer in survey["answers"]:
             key = (answer["table"], answer["function"], answer["row"])
-            row = found.setdefault(key, Row(*key, answer["expected"]))
+            row = rows.setdefault(key, Row(*key, answer["expected"]))
             row.add(survey["name"], answer["answer"], answer["agrees"])
-    return list(found.values())
+    return list(rows.values())
 
 
 def page(surveys: list[dict[str, Any]], sources: dict[tuple[str, str], str]) -> str:
@@ -91,14 +91,14 @@ def _table(listed: list[Row], sources: dict[tuple[str, str], str]) -> list[str]:
     """Each row with its source and the answers that were seen."""
     if not listed:
         return []
-    found = readings()
+    texts = readings()
     lines = ["| function | row | expected | answers | source | in the text |", "|---|---|---|---|---|---|"]
     for row in listed:
         answers = "; ".join(f"{_cell(answer)} ({', '.join(icds)})" for answer, icds in _by_answer(row).items())
         source = sources[row.table, row.function]
-        said = found.get((row.function, row.text), "not read yet")
+        reading = texts.get((row.function, row.text), "not read yet")
         lines.append(
-            f"| {row.function} | `{_cell(row.text)}` | {_cell(row.expected)} | {answers} | {source} | {said} |"
+            f"| {row.function} | `{_cell(row.text)}` | {_cell(row.expected)} | {answers} | {source} | {reading} |"
         )
     return lines
 
@@ -122,10 +122,10 @@ def _counts(listed: list[Row], icds: int) -> list[str]:
     lines = ["| function | rows | seen on | contradicted by |", "|---|---|---|---|"]
     for function in dict.fromkeys(row.function for row in listed):
         own = [row for row in listed if row.function == function]
-        seen = [f"{sum(len(row.agrees) == n for row in own)} on {n}" for n in range(icds, -1, -1)]
-        seen = [text for text in seen if not text.startswith("0 ")]
+        counts = [f"{sum(len(row.agrees) == n for row in own)} on {n}" for n in range(icds, -1, -1)]
+        counts = [text for text in counts if not text.startswith("0 ")]
         against = [f"`{_cell(row.text)}`: {', '.join(row.differs)}" for row in own if row.differs and row.agrees]
-        lines.append(f"| {function} | {len(own)} | {', '.join(seen)} | {'<br>'.join(against)} |")
+        lines.append(f"| {function} | {len(own)} | {', '.join(counts)} | {'<br>'.join(against)} |")
     return lines
 
 
@@ -142,9 +142,9 @@ def readings() -> dict[tuple[str, str], str]:
 
 def sources_of_rows() -> dict[tuple[str, str], str]:
     """Document and section of each function's rows, by table and function."""
-    found = {("rules", rule.function): rule.source for rule in rules.rules()}
-    found |= {("calls", name): recipe.source for name, recipe in calls.recipes().items()}
-    return found | {("queries", query.function): query.source for query in queries.queries()}
+    sources = {("rules", rule.function): rule.source for rule in rules.rules()}
+    sources |= {("calls", name): recipe.source for name, recipe in calls.recipes().items()}
+    return sources | {("queries", query.function): query.source for query in queries.queries()}
 
 
 def main(arguments: list[str]) -> int:

@@ -65,7 +65,7 @@ def units(folder: Path, target: str) -> tuple[Unit, ...]:
         entries = json.loads(path.read_text())
     except FileNotFoundError:
         raise UsageError(f"{path} does not exist: configure with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON") from None
-    found = []
+    compiled = []
     for entry in entries:
         words = list(entry["arguments"]) if "arguments" in entry else shlex.split(entry["command"])
         directory = Path(entry["directory"])
@@ -74,10 +74,10 @@ def units(folder: Path, target: str) -> tuple[Unit, ...]:
         if source.suffix == ".c" and (not target or f"/{target}.dir/" in f"/{output}"):
             left_out = {"-c", "-o", output, entry["file"], str(source)}
             command = tuple(word for word in words if word not in left_out)
-            found.append(Unit(source, source.read_bytes(), directory, output, command))
-    if not found:
+            compiled.append(Unit(source, source.read_bytes(), directory, output, command))
+    if not compiled:
         raise UsageError(f"{path} names no C file of {target or 'anything'}")
-    return tuple(found)
+    return tuple(compiled)
 
 
 def chosen(all_units: Iterable[Unit], patterns: Sequence[str]) -> tuple[Path, ...]:
@@ -121,19 +121,19 @@ class Builder:
             raise HarnessError(f"the unchanged library cannot be linked:\n{problem}")
 
     def build(self, mutant: Mutant, output: Path) -> str:
-        """Writes the mutant's library; else says why it is none: "no compile", "equivalent" or "duplicate"."""
+        """Writes the mutant's library; else says why there is none: "no compile", "equivalent" or "duplicate"."""
         unit = self.subject.unit(mutant.file)
         work = self.folder / "work"
         object_ = work / "mutant.o"
         work.mkdir(exist_ok=True)
         if self._compile(unit, mutant.applied(unit.text), object_, work):
             return "no compile"
-        found = digest(object_)
-        if found == self._original_digest[mutant.file]:
+        checksum = digest(object_)
+        if checksum == self._original_digest[mutant.file]:
             return "equivalent"
-        if found in self._digests[mutant.file]:
+        if checksum in self._digests[mutant.file]:
             return "duplicate"
-        self._digests[mutant.file].add(found)
+        self._digests[mutant.file].add(checksum)
         output.parent.mkdir(parents=True, exist_ok=True)
         return "no compile" if self._link(output, self._objects | {mutant.file: object_}) else ""
 
@@ -177,7 +177,7 @@ def _run(command: Sequence[str], directory: Path) -> str:
 
 def digest(object_: Path) -> str:
     """What the object holds of code and data, and what they refer to."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     with object_.open("rb") as file:
         elf = ELFFile(file)
         sections = list(elf.iter_sections())
@@ -186,14 +186,14 @@ def digest(object_: Path) -> str:
             if isinstance(section, RelocationSection):
                 if not beside and sections[section["sh_info"]]["sh_flags"] & _ALLOC:
                     symbols = sections[section["sh_link"]]
-                    found.update(section.name.encode())
+                    hasher.update(section.name.encode())
                     for entry in section.iter_relocations():
                         symbol = symbols.get_symbol(entry["r_info_sym"])
                         place = symbol["st_shndx"], symbol["st_value"]
                         addend = entry["r_addend"] if section.is_RELA() else 0
                         row = entry["r_offset"], entry["r_info_type"], symbol.name, place, addend
-                        found.update(repr(row).encode())
+                        hasher.update(repr(row).encode())
             elif section["sh_flags"] & _ALLOC and not beside:
                 data = b"" if section["sh_type"] == "SHT_NOBITS" else section.data()
-                found.update(repr((section.name, section["sh_size"], section["sh_flags"])).encode() + data)
-    return found.hexdigest()
+                hasher.update(repr((section.name, section["sh_size"], section["sh_flags"])).encode() + data)
+    return hasher.hexdigest()

@@ -50,7 +50,7 @@ class Order:
     def _near(mutant: Mutant) -> tuple[object, ...]:
         return (mutant.file, mutant.function), mutant.file, None
 
-    def of(self, mutant: Mutant) -> tuple[int, ...]:
+    def cases_for(self, mutant: Mutant) -> tuple[int, ...]:
         first: dict[int, None] = {}
         for near, most in zip(self._near(mutant), (10, 10, 20), strict=True):
             first |= dict.fromkeys(number for number, _ in self._noticed[near].most_common(most))
@@ -93,7 +93,7 @@ class Campaign:
                     self._note(Fate(mutant, problem))
                 else:
                     built[key] = mutant
-                    yield Job(key, library, order.of(mutant))
+                    yield Job(key, library, order.cases_for(mutant))
 
         def done(job: Job, answer: Answer | Lost) -> None:
             mutant = built.pop(job.key)

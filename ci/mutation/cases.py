@@ -185,13 +185,13 @@ def with_suites(library: Path, folders: Sequence[Path], expression: str, use: Ca
         arguments += ["-p", f"no:{plugin}"]
     arguments += ["-q", "-s", "-W", "ignore::pytest.PytestAssertRewriteWarning", f"--loader={library}"]
     arguments += ["-k", expression] if expression else []
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         status = pytest.main([*arguments, *map(str, folders)], plugins=[loop])
     if loop.error is not None:
         raise loop.error
     if not loop.called:
-        last = "\n".join(said.getvalue().splitlines()[-20:])
+        last = "\n".join(output.getvalue().splitlines()[-20:])
         if status == pytest.ExitCode.NO_TESTS_COLLECTED:
             raise UsageError("no case matches")
         raise HarnessError(f"the suites cannot be collected:\n{last}")

@@ -46,7 +46,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         allow_abbrev=False,
     )
     parser.add_argument("--sample", metavar="N", type=positive, help="only so many mutants, chosen by chance")
-    parser.add_argument("--seed", metavar="S", type=int, help="the chance of --sample; default: another each time")
+    parser.add_argument("--seed", metavar="S", type=int, help="the seed of --sample; default: a new one each time")
     parser.add_argument("--only", metavar="FILE", nargs="+", help="only mutants of these files")
     parser.add_argument("--function", metavar="NAME", nargs="+", help="only mutants of these functions")
     parser.add_argument("--operator", metavar="NAME", nargs="+", choices=OPERATORS, help="; ".join(OPERATORS))
@@ -106,8 +106,8 @@ def _run(args: argparse.Namespace) -> int:
     return Exit.UNEXPECTED if 100 * report.share(campaign) < args.at_least else Exit.AS_EXPECTED
 
 
-def _jobs(asked: int | None) -> int:
-    return asked or len(os.sched_getaffinity(0))
+def _jobs(number: int | None) -> int:
+    return number or len(os.sched_getaffinity(0))
 
 
 def _suites(names: Sequence[str] | None) -> list[Path]:
@@ -125,10 +125,10 @@ def reference_loader() -> Subject:
     if not (folder / "compile_commands.json").exists():
         _must_run(["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"])
     _must_run(["cmake", "--build", folder, "--target", REFERENCE])
-    found = units(folder, REFERENCE)
+    all_units = units(folder, REFERENCE)
     directory, link = cmake_link(folder, REFERENCE)
     here = ROOT / "harness" / "reference_loader"
-    return Subject(found, link, directory, tuple(unit.source for unit in found if unit.source.parent == here))
+    return Subject(all_units, link, directory, tuple(unit.source for unit in all_units if unit.source.parent == here))
 
 
 def _must_run(command: Sequence[str | Path]) -> None:
@@ -139,30 +139,30 @@ def _must_run(command: Sequence[str | Path]) -> None:
 
 def _subject(args: argparse.Namespace) -> Subject:
     folder = args.compile_commands.resolve()
-    found = units(folder, args.target)
+    all_units = units(folder, args.target)
     if args.link:
         directory, link = folder, with_output(shlex.split(args.link))
     else:
         directory, link = cmake_link(folder, args.target)
-    sources = chosen(found, args.sources)
+    sources = chosen(all_units, args.sources)
     if not sources:
-        raise UsageError(f"--sources: none of {', '.join(unit.source.name for unit in found)} matches")
-    return Subject(found, link, directory, sources)
+        raise UsageError(f"--sources: none of {', '.join(unit.source.name for unit in all_units)} matches")
+    return Subject(all_units, link, directory, sources)
 
 
 def all_mutants(subject: Subject) -> list[Mutant]:
-    found: list[Mutant] = []
+    result: list[Mutant] = []
     for source in dict.fromkeys(subject.sources):
         unit = subject.unit(source)
         parsed = parse(source, unit.arguments, unit.directory)
         if parsed.text != unit.text:
             raise HarnessError(f"{source} is being changed; start again")
-        found += mutants(parsed)
-    return found
+        result += mutants(parsed)
+    return result
 
 
 def _selected(args: argparse.Namespace, subject: Subject) -> list[Mutant]:
-    found = [
+    selection = [
         mutant
         for mutant in all_mutants(subject)
         if (not args.only or mutant.file.name in {Path(name).name for name in args.only})
@@ -170,9 +170,9 @@ def _selected(args: argparse.Namespace, subject: Subject) -> list[Mutant]:
         and (not args.operator or mutant.operator in args.operator)
     ]
     if args.sample is None:
-        return found
+        return selection
     seed = random.randrange(10**6) if args.seed is None else args.seed
     if args.seed is None:
         print(f"chosen with --seed {seed}")
-    numbers = random.Random(seed).sample(range(len(found)), min(args.sample, len(found)))
-    return [found[number] for number in sorted(numbers)]
+    numbers = random.Random(seed).sample(range(len(selection)), min(args.sample, len(selection)))
+    return [selection[number] for number in sorted(numbers)]

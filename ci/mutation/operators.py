@@ -74,8 +74,8 @@ def condition(node: Node) -> Node | None:
     if position is None:
         return None
     position += bool(flags.get("hasInit")) + bool(flags.get("hasVar"))
-    found = children[position] if position < len(children) else None
-    return found if found is not None and found.kind and found.placed else None
+    child = children[position] if position < len(children) else None
+    return child if child is not None and child.kind and child.placed else None
 
 
 def is_statement(node: Node) -> bool:
@@ -92,16 +92,16 @@ def is_statement(node: Node) -> bool:
     return parent.kind == "IfStmt" and node in parent.children[-2 if parent.json.get("hasElse") else -1 :]
 
 
-def _between(source: Source, left: Node, right: Node, operators: tuple[str, ...]) -> tuple[int, int, str] | None:
+def _between(source: Source, first: Node, second: Node, operators: tuple[str, ...]) -> tuple[int, int, str] | None:
     """The operator that stands between two operands; None where it does not (a macro hides it)."""
-    if not (0 <= left.start < left.end <= right.start):
+    if not (0 <= first.start < first.end <= second.start):
         return None
-    blank = BLANK.match(source.text, left.end)
-    start = blank.end() if blank else left.end
+    blank = BLANK.match(source.text, first.end)
+    start = blank.end() if blank else first.end
     for operator in sorted(operators, key=len, reverse=True):
         if source.text.startswith(operator.encode(), start):
             rest = BLANK.match(source.text, start + len(operator))
-            if rest and rest.end() == right.start:
+            if rest and rest.end() == second.start:
                 return start, start + len(operator), operator
     return None
 
@@ -110,26 +110,26 @@ def _between(source: Source, left: Node, right: Node, operators: tuple[str, ...]
 
 
 def negate_condition(source: Source, node: Node) -> Iterator[Edit]:
-    if found := condition(node):
-        yield found.start, found.end, f"!({source.of(found)})"
+    if expression := condition(node):
+        yield expression.start, expression.end, f"!({source.text_of(expression)})"
 
 
 def condition_true(source: Source, node: Node) -> Iterator[Edit]:
-    if found := condition(node):
-        yield found.start, found.end, "1"
+    if expression := condition(node):
+        yield expression.start, expression.end, "1"
 
 
 def condition_false(source: Source, node: Node) -> Iterator[Edit]:
-    if found := condition(node):
-        yield found.start, found.end, "0"
+    if expression := condition(node):
+        yield expression.start, expression.end, "0"
 
 
 def _exchange(pairs: dict[str, str]) -> Operator:
     def exchanged(source: Source, node: Node) -> Iterator[Edit]:
         if node.kind in ("BinaryOperator", "CompoundAssignOperator") and node.json.get("opcode") in pairs:
             opcode = str(node.json["opcode"])
-            if found := _between(source, node.children[0], node.children[1], (opcode,)):
-                yield found[0], found[1], pairs[opcode]
+            if place := _between(source, node.children[0], node.children[1], (opcode,)):
+                yield place[0], place[1], pairs[opcode]
 
     return exchanged
 
@@ -170,7 +170,11 @@ def drop_assignment(source: Source, node: Node) -> Iterator[Edit]:
             yield node.start, node.end, ""
     if node.kind == "VarDecl" and node.json.get("init") and node.children:
         value = node.children[-1]
-        if value.placed and value.kind != "InitListExpr" and source.of(value).strip() not in ("0", "NULL", "false"):
+        if (
+            value.placed
+            and value.kind != "InitListExpr"
+            and source.text_of(value).strip() not in ("0", "NULL", "false")
+        ):
             yield value.start, value.end, "0"
 
 
@@ -178,7 +182,7 @@ def constant(source: Source, node: Node) -> Iterator[Edit]:
     """A number, a character or a named constant, one more and one less."""
     if not node.placed or (node.parent is not None and core(node.parent) is node and node.parent.placed):
         return
-    text = source.of(node)
+    text = source.text_of(node)
     inner = core(node)
     if inner.kind == "IntegerLiteral" and re.fullmatch(r"(0[xX][\da-fA-F]+|\d+)[uUlL]*", text):
         digits = text.rstrip("uUlL")
@@ -211,7 +215,7 @@ def _arguments(node: Node) -> list[Node]:
 def swap_arguments(source: Source, node: Node) -> Iterator[Edit]:
     """Two arguments of the same type."""
     for first, second in itertools.combinations(_arguments(node), 2):
-        a, b = source.of(first), source.of(second)
+        a, b = source.text_of(first), source.text_of(second)
         if first.type == second.type and a != b and first.end <= second.start:
             middle = source.text[first.end : second.start].decode(errors="replace")
             yield first.start, second.end, f"{b}{middle}{a}"
@@ -243,7 +247,7 @@ def drop_return(source: Source, node: Node) -> Iterator[Edit]:
         yield node.start, node.end, ""
     if node.children and node.children[0].placed:
         value = node.children[0]
-        if source.of(value) not in ("0", "NULL", "false", "CL_SUCCESS"):
+        if source.text_of(value) not in ("0", "NULL", "false", "CL_SUCCESS"):
             yield value.start, value.end, "0"
 
 
@@ -266,7 +270,7 @@ def string(source: Source, node: Node) -> Iterator[Edit]:
     """A string with another character in its middle, or with none."""
     if node.kind != "StringLiteral" or not node.placed or node.macro is not None:
         return
-    text = source.of(node)
+    text = source.text_of(node)
     if '"' not in text or text == '""':
         return
     yield node.start, node.end, '""'
@@ -281,7 +285,7 @@ def drop_not(source: Source, node: Node) -> Iterator[Edit]:
     if node.kind == "UnaryOperator" and node.json.get("opcode") == "!" and node.placed:
         operand = node.children[0]
         if operand.placed and node.start < operand.start:
-            yield node.start, node.end, f"({source.of(operand)})"
+            yield node.start, node.end, f"({source.text_of(operand)})"
 
 
 def skip_else(source: Source, node: Node) -> Iterator[Edit]:
@@ -319,7 +323,7 @@ OPERATORS: dict[str, Operator] = {
 
 def mutants(source: Source) -> list[Mutant]:
     """All of a file, in the order of its text; each text once, whichever operator makes it first."""
-    found: dict[Edit, Mutant] = {}
+    by_edit: dict[Edit, Mutant] = {}
     for declaration in source.declarations:
         name = str(declaration.json.get("name", ""))
         for node in declaration.walk():
@@ -327,7 +331,7 @@ def mutants(source: Source) -> list[Mutant]:
                 for edit in edits(source, node):
                     start, end, after = edit
                     before = source.text[start:end].decode(errors="replace")
-                    if before != after and edit not in found:
+                    if before != after and edit not in by_edit:
                         line, column = source.line(start), source.column(start)
-                        found[edit] = Mutant(source.path, line, column, operator, name, before, after, start, end)
-    return sorted(found.values(), key=lambda mutant: (mutant.start, mutant.end))
+                        by_edit[edit] = Mutant(source.path, line, column, operator, name, before, after, start, end)
+    return sorted(by_edit.values(), key=lambda mutant: (mutant.start, mutant.end))

@@ -44,8 +44,8 @@ class Node:
 
     @property
     def type(self) -> str:
-        found: Json = self.json.get("type", {})
-        return str(found.get("desugaredQualType") or found.get("qualType", ""))
+        description: Json = self.json.get("type", {})
+        return str(description.get("desugaredQualType") or description.get("qualType", ""))
 
     def walk(self) -> Iterator[Node]:
         yield self
@@ -61,7 +61,7 @@ class Source:
     text: bytes
     declarations: list[Node]
 
-    def of(self, node: Node) -> str:
+    def text_of(self, node: Node) -> str:
         return self.text[node.start : node.end].decode(errors="replace")
 
     def line(self, offset: int) -> int:
@@ -80,8 +80,8 @@ def parse(path: Path, arguments: Sequence[str], directory: Path, clang: str = "c
     text = path.read_bytes()
     tree = json.loads(done.stdout, object_hook=_NamesFiles())
     reader = _Reader(str(path), text)
-    found = [reader.node(child, None) for child in tree.get("inner", ()) if reader.is_here(child)]
-    return Source(path, text, found)
+    nodes = [reader.node(child, None) for child in tree.get("inner", ()) if reader.is_here(child)]
+    return Source(path, text, nodes)
 
 
 class _NamesFiles:

@@ -229,7 +229,7 @@ static void read_blocks(const char *block_file, const char *library_path)
 }
 
 /* Makes the segments with code writable; each block must lie in one. */
-static int open_code(struct dl_phdr_info *object, size_t size, void *found)
+static int open_code(struct dl_phdr_info *object, size_t size, void *count)
 {
     (void)size;
     if (object->dlpi_addr != watched.base) {
@@ -252,7 +252,7 @@ static int open_code(struct dl_phdr_info *object, size_t size, void *found)
             inside += watched.starts[block] - segment->p_vaddr < segment->p_memsz;
         }
     }
-    *(size_t *)found = inside;
+    *(size_t *)count = inside;
     return 1;
 }
 

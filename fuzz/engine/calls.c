@@ -61,7 +61,7 @@ struct offered platforms_offered(void)
     for (cl_uint i = 0; i < count; i++) {
         struct object *platform = object_of(AT(list[i]));
         if (!platform || platform->kind != HANDLE_cl_platform_id) {
-            finding("wrong", "platform-of-nobody", "platform %u of the list, %p, is none of any vendor", i,
+            finding("wrong", "platform-of-nobody", "platform %u of the list, %p, belongs to no vendor", i,
                     (void *)list[i]);
             return offered;
         }
@@ -224,16 +224,16 @@ static void check_answer(struct object *platform, enum function function, uint64
 /* The loader's own function for one that it does not export, the same for all platforms; NULL where it has none. */
 static address trampoline(struct object *platform, enum function function)
 {
-    static address found[FUNCTION_COUNT];
-    static unsigned long asked[FUNCTION_COUNT]; /* in which input */
-    if (asked[function] != input_number) {
+    static address entries[FUNCTION_COUNT];
+    static unsigned long inputs[FUNCTION_COUNT]; /* in which each was queried */
+    if (inputs[function] != input_number) {
         uint64_t name = AT(function_info[function].name);
         uint64_t answered = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), name);
         bool own = answered >= subject->image.begin && answered < subject->image.end;
-        found[function] = own ? (address)(uintptr_t)answered : NULL;
-        asked[function] = input_number;
+        entries[function] = own ? (address)(uintptr_t)answered : NULL;
+        inputs[function] = input_number;
     }
-    return found[function];
+    return entries[function];
 }
 
 void check_call(struct object *platform, enum function function, bool there)
@@ -349,9 +349,9 @@ void check_queries(struct object *object, const char *name)
 {
     const struct platform *platform = &vendors[object->vendor].platform[object->platform];
     if (is_there(platform, FUNCTION_clGetExtensionFunctionAddressForPlatform)) {
-        uint64_t found = CALL(clGetExtensionFunctionAddressForPlatform, AT(object), AT(name));
+        uint64_t entry = CALL(clGetExtensionFunctionAddressForPlatform, AT(object), AT(name));
         if (!platform->icd2) { /* not every loader knows these */
-            saw("address for the platform", found != 0);
+            saw("address for the platform", entry != 0);
         }
     }
     saw("address", CALL(clGetExtensionFunctionAddress, AT(name)) != 0);

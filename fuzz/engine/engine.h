@@ -52,7 +52,7 @@ void *keep(size_t size);
 const char *keep_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether two texts are the same; strcmp would show it to the fuzzer, as if the loader had compared them. */
-static inline bool is(const char *a, const char *b)
+static inline bool texts_equal(const char *a, const char *b)
 {
     while (*a && *a == *b) {
         a++;

@@ -24,7 +24,7 @@ static struct expected by_object(uint64_t handle, enum function function)
     bool is_managed_now = is_managed(object);
     unsigned length = platform->table_length ? platform->table_length : TABLE_LENGTH;
     bool is_outside = (unsigned)function_info[function].slot >= length;
-    if (!is_managed_now && (is_outside || platform->hollow)) {
+    if (!is_managed_now && (is_outside || platform->bare)) {
         return (struct expected){.outcome = UNDEFINED};
     }
     if (lacks && (is_managed_now || rules[function].empty_is_answered)) {

@@ -235,41 +235,41 @@ static char *my_strndup(const char *text, size_t most)
 }
 
 /* Text that the C library made for the loader: the same in a block that is watched. */
-static int handed_over(char **to, int length, char *made, uintptr_t caller)
+static int handed_over(char **to, int length, char *text, uintptr_t caller)
 {
     if (length >= 0) {
-        *to = copied(made, (size_t)length, caller);
-        free(made);
+        *to = copied(text, (size_t)length, caller);
+        free(text);
     }
     return length < 0 || !*to ? -1 : length;
 }
 
 static int my_vasprintf(char **to, const char *format, va_list arguments)
 {
-    char *made = NULL;
-    int length = vasprintf(&made, format, arguments);
-    return handed_over(to, length, made, CALLER);
+    char *text = NULL;
+    int length = vasprintf(&text, format, arguments);
+    return handed_over(to, length, text, CALLER);
 }
 
 static int my_asprintf(char **to, const char *format, ...)
 {
-    char *made = NULL;
+    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&made, format, arguments);
+    int length = vasprintf(&text, format, arguments);
     va_end(arguments);
-    return handed_over(to, length, made, CALLER);
+    return handed_over(to, length, text, CALLER);
 }
 
 static int my_asprintf_chk(char **to, int flag, const char *format, ...)
 {
-    char *made = NULL;
+    char *text = NULL;
     va_list arguments;
     (void)flag;
     va_start(arguments, format);
-    int length = vasprintf(&made, format, arguments);
+    int length = vasprintf(&text, format, arguments);
     va_end(arguments);
-    return handed_over(to, length, made, CALLER);
+    return handed_over(to, length, text, CALLER);
 }
 
 static ssize_t my_getdelim(char **line, size_t *room, int delimiter, FILE *file)

@@ -168,7 +168,7 @@ __attribute__((constructor)) static void fill_buckets(void)
 int function_named(const char *name)
 {
     for (unsigned b = hash_of(name); bucket[b]; b = (b + 1) % BUCKETS) {
-        if (is(function_info[bucket[b] - 1].name, name)) {
+        if (texts_equal(function_info[bucket[b] - 1].name, name)) {
             return bucket[b] - 1;
         }
     }

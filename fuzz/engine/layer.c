@@ -77,7 +77,7 @@ static cl_int info(struct layer *layer, cl_uint what, size_t size, void *value, 
     if (what != CL_LAYER_API_VERSION) {
         return CL_INVALID_VALUE;
     }
-    layer->asked++;
+    layer->version_queries++;
     if ((layer->info_error && !layer->refuses_late) || layer->version_unset) {
         return layer->info_error;
     }
@@ -231,17 +231,17 @@ static const struct {
 static void *symbol(const struct library *library, const char *name)
 {
     const struct layer *layer = &layers[library->number];
-    address found = NULL;
+    address entry = NULL;
     if (strcmp(name, "clGetLayerInfo") == 0 && !layer->hides_info) {
-        found = functions[layer->number].info;
+        entry = functions[layer->number].info;
     } else if (strcmp(name, "clInitLayer") == 0 && !layer->hides_init) {
-        found = functions[layer->number].init;
+        entry = functions[layer->number].init;
     } else if (strcmp(name, "clInitLayerWithProperties") == 0 && !layer->hides_init_with_properties) {
-        found = functions[layer->number].init_with_properties;
+        entry = functions[layer->number].init_with_properties;
     } else if (strcmp(name, "clDeinitLayer") == 0 && !layer->hides_deinit) {
-        found = functions[layer->number].deinit;
+        entry = functions[layer->number].deinit;
     }
-    return *(void **)&found;
+    return *(void **)&entry;
 }
 
 /* --- making one --- */

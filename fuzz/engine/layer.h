@@ -38,8 +38,8 @@ struct layer {
 
     /* What happened. */
     struct library *library;
-    void **table;   /* ends at an unreadable page */
-    unsigned asked; /* for its version */
+    void **table; /* ends at an unreadable page */
+    unsigned version_queries;
     unsigned inits;
     unsigned inits_with_properties;
     unsigned deinits;

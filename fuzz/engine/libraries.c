@@ -22,7 +22,7 @@ static struct library *named(const char *name)
     const struct file *file = strchr(name, '/') ? world_find(name) : NULL;
     for (size_t i = 0; i < world_library_count; i++) {
         const char *own = world_libraries[i].name;
-        if (is(own, file ? file->path : name) && (file || *own != '/')) {
+        if (texts_equal(own, file ? file->path : name) && (file || *own != '/')) {
             return &world_libraries[i];
         }
     }
@@ -38,7 +38,8 @@ static void *my_dlopen(const char *name, int flags)
     if (!name || !*name) {
         return &program;
     }
-    if (is(name, subject->path) || is(name, "libOpenCL.so.1") || is(name, "/lib/libOpenCL.so.1")) {
+    if (texts_equal(name, subject->path) || texts_equal(name, "libOpenCL.so.1") ||
+        texts_equal(name, "/lib/libOpenCL.so.1")) {
         return &program; /* the loader itself, which is loaded already */
     }
     struct library *library = named(name);
@@ -78,11 +79,11 @@ static void *my_dlsym(void *handle, const char *name)
         return NULL;
     }
     struct library *library = library_of(handle, "dlsym");
-    void *found = library ? library->symbol(library, name) : NULL;
-    if (!found) {
+    void *entry = library ? library->symbol(library, name) : NULL;
+    if (!entry) {
         failure = keep_text("%s: undefined symbol: %.200s", library ? library->name : "?", name);
     }
-    return found;
+    return entry;
 }
 
 static void *my_dlvsym(void *handle, const char *name, const char *version)

@@ -34,7 +34,7 @@ static uint8_t *read_file(const char *path, size_t *size)
     FILE *file = fopen(path, "rb");
     struct stat about;
     if (!file || fstat(fileno(file), &about) < 0 || !S_ISREG(about.st_mode)) {
-        stop("%s cannot be read as a file: %s", path, file ? "it is none" : strerror(errno));
+        stop("%s cannot be read as a file: %s", path, file ? "it is not one" : strerror(errno));
     }
     *size = (size_t)about.st_size;
     /* Exactly as large as the input, so that a sanitizer sees a step beyond it. */

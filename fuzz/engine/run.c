@@ -93,10 +93,10 @@ static void prepare(void)
 static bool is_chosen(const char *name, const char *first, const char *second)
 {
     const char *value = getenv(name);
-    if (value && !is(value, first) && !is(value, second)) {
+    if (value && !texts_equal(value, first) && !texts_equal(value, second)) {
         stop("%s=%s: give %s or %s", name, value, first, second);
     }
-    return value && is(value, second);
+    return value && texts_equal(value, second);
 }
 
 void engine_start(bool fuzzer)

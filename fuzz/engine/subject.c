@@ -79,7 +79,7 @@ static int read_segments(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-/* What is copied may be poisoned for the sanitizer (zones between variables), so that memcpy is none of ours here. */
+/* What is copied may be poisoned for the sanitizer (zones between variables), so that memcpy is not our own here. */
 __attribute__((no_sanitize("address"))) static void copy(void *to, const void *from, size_t size)
 {
     volatile uint64_t *words = to;

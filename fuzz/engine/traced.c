@@ -207,20 +207,20 @@ static void check(const struct traced *call, const struct layer *by, size_t begi
 
 static address function_for(enum function function, const struct layer *by)
 {
-    address found = NULL;
+    address entry = NULL;
     int slot = function_info[function].slot;
     if (by) {
         if (slot < (int)by->target_length) {
-            memcpy(&found, &by->target[slot], sizeof found);
+            memcpy(&entry, &by->target[slot], sizeof entry);
         }
-        return found;
+        return entry;
     }
-    found = loader_function(function);
-    if (!found) {
+    entry = loader_function(function);
+    if (!entry) {
         uint64_t queried = CALL(clGetExtensionFunctionAddress, AT(function_info[function].name));
-        memcpy(&found, &queried, sizeof found);
+        memcpy(&entry, &queried, sizeof entry);
     }
-    return found;
+    return entry;
 }
 
 void traced_begin(void)

@@ -97,7 +97,7 @@ static void make_table(struct vendor *vendor, struct platform *platform)
     platform->table = guarded(length * sizeof *platform->table);
     for (unsigned slot = 0; slot < length; slot++) {
         int function = function_of_slot[slot];
-        if (function >= 0 && !misses(platform, function) && (!platform->hollow || is_needed(function))) {
+        if (function >= 0 && !misses(platform, function) && (!platform->bare || is_needed(function))) {
             platform->table[slot] = vendor_function(vendor->number, (enum function)function);
         }
     }
@@ -164,7 +164,8 @@ static void *queried(const struct vendor *vendor, const char *name)
     case FUNCTION_clIcdSetPlatformDispatchDataKHR:
         return icd2 && !vendor->query_hides_icd2 ? vendor_function(vendor->number, (enum function)function) : NULL;
     case -1:
-        return vendor->also && is(name, vendor->also) ? vendor_function(vendor->number, FUNCTION_clFlush) : NULL;
+        return vendor->also && texts_equal(name, vendor->also) ? vendor_function(vendor->number, FUNCTION_clFlush)
+                                                               : NULL;
     default:
         return NULL;
     }
@@ -323,7 +324,7 @@ static uint64_t called(struct vendor *vendor, enum function function, const uint
     }
     struct platform *platform = platform_of(vendor, function, a);
     const char *name;
-    int asked;
+    int wanted;
     switch (function) {
     case FUNCTION_clGetExtensionFunctionAddress:
         return AT(queried(vendor, (const char *)(uintptr_t)a[0]));
@@ -339,8 +340,8 @@ static uint64_t called(struct vendor *vendor, enum function function, const uint
         return set_dispatch_data(platform, (void *)(uintptr_t)a[1]);
     case FUNCTION_clIcdGetFunctionAddressForPlatformKHR:
         name = (const char *)(uintptr_t)a[1];
-        asked = function_named(name);
-        return asked < 0 || misses(platform, asked) ? 0 : AT(vendor_function(vendor->number, (enum function)asked));
+        wanted = function_named(name);
+        return wanted < 0 || misses(platform, wanted) ? 0 : AT(vendor_function(vendor->number, (enum function)wanted));
     default:
         return vendor_answers ? vendor_answers(vendor, function, a) : ordinary(vendor, function, a);
     }

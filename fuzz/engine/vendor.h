@@ -40,7 +40,7 @@ struct platform {
     cl_int unloadable_error;
     bool unloadable;
     bool icd2;
-    bool hollow; /* an ICD 2 platform's own table holds nothing but the tags and what finds out about platforms */
+    bool bare; /* an ICD 2 platform's own table holds nothing but the tags and what finds out about platforms */
     cl_int set_data_error;
     unsigned table_length;                     /* 0: all */
     uint8_t missing[(FUNCTION_COUNT + 7) / 8]; /* functions that it does not have */

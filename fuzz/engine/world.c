@@ -67,7 +67,7 @@ static char *normal(const char *path)
 static struct file *exact(const char *path)
 {
     for (struct file *file = world_files; file; file = file->next) {
-        if (is(file->path, path)) {
+        if (texts_equal(file->path, path)) {
             return file;
         }
     }
@@ -93,7 +93,7 @@ static void add(char *path, enum file_kind kind, const void *data, size_t size)
 void world_file(const char *path, enum file_kind kind, const void *data, size_t size)
 {
     char *full = normal(path);
-    if (is(full, "/")) {
+    if (texts_equal(full, "/")) {
         return; /* is there, and a folder */
     }
     for (char *slash = strchr(full + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -167,7 +167,7 @@ void world_check_variables(void)
     for (size_t i = 0; i < VARIABLES + 1; i++) {
         const char *now = variables[i];
         const char *then = contents_before[i];
-        if (now == variables_before[i] && (!now || is(now, then))) {
+        if (now == variables_before[i] && (!now || texts_equal(now, then))) {
             continue;
         }
         const char *of = then ? then : now;

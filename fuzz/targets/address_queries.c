@@ -44,9 +44,9 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* An address that a vendor gave must be one of its own, and of a vendor that was asked. */
-static void check_address(const char *name, uint64_t found)
+static void check_address(const char *name, uint64_t entry)
 {
-    if (!found || loader_function(FUNCTION_clFlush) == (address)(uintptr_t)found) {
+    if (!entry || loader_function(FUNCTION_clFlush) == (address)(uintptr_t)entry) {
         return;
     }
     for (size_t i = 0; i < received_count; i++) {
@@ -61,8 +61,8 @@ static void check_address(const char *name, uint64_t found)
 static void by_suffix(const char *name)
 {
     received_count = 0;
-    uint64_t found = CALL(clGetExtensionFunctionAddress, AT(name));
-    check_address(name, found);
+    uint64_t entry = CALL(clGetExtensionFunctionAddress, AT(name));
+    check_address(name, entry);
     for (size_t i = 0; i < received_count; i++) {
         const struct vendor *vendor = &vendors[received[i].vendor];
         bool right = false;
@@ -84,8 +84,8 @@ static void by_suffix(const char *name)
 static void by_platform(const char *name, struct object *platform)
 {
     received_count = 0;
-    uint64_t found = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), AT(name));
-    check_address(name, found);
+    uint64_t entry = CALL(clGetExtensionFunctionAddressForPlatform, AT(platform), AT(name));
+    check_address(name, entry);
     for (size_t i = 0; i < received_count; i++) {
         if (received[i].vendor != platform->vendor) {
             finding("wrong", "platform-query", "\"%s\" of a platform of vendor %d was asked of vendor %d", name,
@@ -93,7 +93,7 @@ static void by_platform(const char *name, struct object *platform)
         }
     }
     const char *also = vendors[platform->vendor].also;
-    if (!found && is(name, also) && function_named(name) < 0) {
+    if (!entry && texts_equal(name, also) && function_named(name) < 0) {
         finding("wrong", "platform-query-lost",
                 "\"%s\" is known to vendor %d, and the loader answers NULL for its platform", name, platform->vendor);
     }

@@ -24,7 +24,7 @@ struct words {
     uint64_t word[4 * PARTS + 1024];
 };
 
-static struct words written, found;
+static struct words written, in_log;
 
 static void add(struct words *words, uint64_t word)
 {
@@ -179,8 +179,8 @@ static bool read_line(const char *line, size_t length)
 {
     at = line;
     end = line + length;
-    found.count = 0;
-    bool is_whole = eat('{') && read_members(&found) && eat('\n') && at == end;
+    in_log.count = 0;
+    bool is_whole = eat('{') && read_members(&in_log) && eat('\n') && at == end;
     at = end = NULL; /* the line is the caller's */
     return is_whole;
 }
@@ -202,15 +202,15 @@ static void check_line(const char *line, size_t length, bool is_cut)
         bad("cut", line, length);
     }
     size_t same = 0;
-    while (same < written.count && same + OWN < found.count && written.word[same] == found.word[same + OWN]) {
+    while (same < written.count && same + OWN < in_log.count && written.word[same] == in_log.word[same + OWN]) {
         same++;
     }
-    if (!is_cut && (same != written.count || same + OWN != found.count)) {
+    if (!is_cut && (same != written.count || same + OWN != in_log.count)) {
         bad("other-content", line, length);
     }
     /* A cut line ends with "cut", 1 and the brackets that close it. */
-    for (size_t i = same + OWN; is_cut && i < found.count; i++) {
-        uint64_t word = found.word[i];
+    for (size_t i = same + OWN; is_cut && i < in_log.count; i++) {
+        uint64_t word = in_log.word[i];
         if (word != '}' && word != hash_of_text("cut") && word != hash_of_text("1")) {
             bad("other-content", line, length);
         }

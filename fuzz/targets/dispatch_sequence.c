@@ -40,7 +40,7 @@ static void draw_vendor(int number)
         unsigned table = take_byte();
         platform->icd2 = shape >> (2 + p) & 1;
         platform->table_length = table & 0x40 ? SHORTEST + take_below(TABLE_LENGTH - SHORTEST) : 0;
-        platform->hollow = platform->icd2 && table & 0x20;
+        platform->bare = platform->icd2 && table & 0x20;
         draw_missing(platform, table & 0x80 ? table % MISSING_MOST : 0);
         describe("platform %u of vendor %d: ICD %d, a table of %u", p, number, platform->icd2 ? 2 : 1,
                  platform->table_length ? platform->table_length : TABLE_LENGTH);

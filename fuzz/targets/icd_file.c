@@ -47,7 +47,7 @@ static void look(void)
         char name[64] = "";
         cl_int result =
             (cl_int)CALL(clGetPlatformInfo, AT(offered.platform[i]), CL_PLATFORM_NAME, sizeof name, AT(name), 0);
-        if (result != CL_SUCCESS || !is(name, expected)) {
+        if (result != CL_SUCCESS || !texts_equal(name, expected)) {
             finding("wrong", "name", "the name of a platform is answered %d and \"%s\", its vendor's is \"%s\"", result,
                     name, expected);
         }

@@ -197,8 +197,8 @@ static bool is_plain(const struct answer *answer)
 static bool has_token(const char *text, const char *token)
 {
     size_t length = strlen(token);
-    for (const char *found = strstr(text, token); found; found = strstr(found + 1, token)) {
-        if ((found == text || found[-1] == ' ') && (found[length] == ' ' || !found[length])) {
+    for (const char *hit = strstr(text, token); hit; hit = strstr(hit + 1, token)) {
+        if ((hit == text || hit[-1] == ' ') && (hit[length] == ' ' || !hit[length])) {
             return true;
         }
     }
@@ -236,12 +236,12 @@ static void check_faultless(const struct offered *offered, unsigned vendor_count
     for (unsigned v = 0; v < vendor_count; v++) {
         for (unsigned p = 0; p < vendors[v].platform_count; p++) {
             const struct platform *platform = &vendors[v].platform[p];
-            bool found = false;
+            bool is_offered = false;
             for (cl_uint i = 0; i < offered->count; i++) {
-                found |= offered->platform[i] == &platform->object[HANDLE_cl_platform_id];
+                is_offered |= offered->platform[i] == &platform->object[HANDLE_cl_platform_id];
             }
             bool listed = is_reached(&vendors[v]) && !vendors[v].count_error && !vendors[v].list_error;
-            if (!found && listed && is_faultless(platform)) {
+            if (!is_offered && listed && is_faultless(platform)) {
                 finding("wrong", "not-offered", "nothing is wrong with platform %u of vendor %u, and it is not offered",
                         p, v);
             }

@@ -255,10 +255,10 @@ static bool can_be_asked(const struct layer *layer)
 static void check_one(const struct layer *layer)
 {
     unsigned inits = layer->inits + layer->inits_with_properties;
-    if (inits && (!can_be_asked(layer) || !layer->asked)) {
+    if (inits && (!can_be_asked(layer) || !layer->version_queries)) {
         finding("wrong", "init-without-version",
                 "layer %d is initialised, and its API version was asked for %u times, and is not a known one",
-                layer->number, layer->asked);
+                layer->number, layer->version_queries);
     }
     if (layer->inits && layer->inits_with_properties) {
         finding("wrong", "init-both", "both init functions of layer %d are called", layer->number);

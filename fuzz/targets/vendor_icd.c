@@ -222,9 +222,9 @@ static void read_table(void)
         if (slot >= 0 && slot <= length && !tagged) {
             entries[f] = table[slot];
         } else if (slot >= 0 && tagged) {
-            uint64_t found = invoke(FUNCTION_clIcdGetFunctionAddressForPlatformKHR, more,
+            uint64_t entry = invoke(FUNCTION_clIcdGetFunctionAddressForPlatformKHR, more,
                                     (const uint64_t[]){icd_platform, AT(function_info[f].name)});
-            entries[f] = (address)(uintptr_t)found;
+            entries[f] = (address)(uintptr_t)entry;
         }
     }
 }

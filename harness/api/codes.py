@@ -64,8 +64,8 @@ class UnknownConstant(AttributeError):
 
 def nearest(name: str, known: list[str]) -> str:
     """What a message adds on the nearest name, such as "; did you mean CL_INVALID_VALUE?"; "" where nothing is near."""
-    found = difflib.get_close_matches(name, known, 1)
-    return f"; did you mean {found[0]}?" if found else ""
+    matches = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {matches[0]}?" if matches else ""
 
 
 def constant(name: str) -> Constant:
@@ -84,9 +84,9 @@ class _Constants:
     def __getattr__(self, name: str) -> int:
         if name.startswith("_"):
             raise AttributeError(name)
-        found = constant(f"CL_{name}")
-        setattr(self, name, found)  # a plain attribute from now on
-        return found
+        value = constant(f"CL_{name}")
+        setattr(self, name, value)  # a plain attribute from now on
+        return value
 
     def __dir__(self) -> list[str]:
         return sorted(name.removeprefix("CL_") for name in api().constants)

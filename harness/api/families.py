@@ -44,9 +44,9 @@ def _members(text: str) -> Iterator[tuple[str, str]]:
     """The comment of its group, and the name, of each constant."""
     comment = ""
     for line in text.splitlines():
-        if found := _COMMENT.match(line):
-            comment = comment if _REMARK.match(found[1]) else found[1]
-        elif found := _DEFINE.match(line):
-            yield comment, found[1]
+        if match := _COMMENT.match(line):
+            comment = comment if _REMARK.match(match[1]) else match[1]
+        elif match := _DEFINE.match(line):
+            yield comment, match[1]
         elif line.strip() and not line.startswith("#"):
             comment = ""  # a declaration ends the group

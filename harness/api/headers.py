@@ -272,21 +272,21 @@ def _struct(unit: c_ast.FileAST, tag: str) -> c_ast.Struct:
 
 def _constants(text: str) -> dict[str, int]:
     """Integer constants among the `#define CL_…` lines; names that refer to other names are resolved."""
-    found: dict[str, int] = {}
+    constants: dict[str, int] = {}
     pending = dict(re.findall(r"^#define (CL_\w+) (.+)$", text, re.M))
     token = re.compile(r"\b0[xX][0-9a-fA-F]+\b|\b\d+\b|<<|[-|~+() ]")
     for _ in range(4):
         for name, value in list(pending.items()):
-            value = re.sub(r"\b(CL_\w+)\b", lambda m: str(found.get(m[1], m[1])), value)
+            value = re.sub(r"\b(CL_\w+)\b", lambda m: str(constants.get(m[1], m[1])), value)
             value = re.sub(r"\b(0[xX][0-9a-fA-F]+|\d+)[uUlL]+\b", r"\1", value)
             value = re.sub(r"\((cl_\w+|size_t|intptr_t)\)", "", value)
             if not token.sub("", value):
                 try:
-                    found[name] = int(eval(value, {"__builtins__": {}}))
+                    constants[name] = int(eval(value, {"__builtins__": {}}))
                 except (SyntaxError, TypeError):
                     continue
                 del pending[name]
-    return found
+    return constants
 
 
 def read(include: Path | None = None, compiler: str = "cc") -> Api:

@@ -52,7 +52,7 @@ def properties(function: str, name: str, words: list[str]) -> list[str]:
         family for kind in kinds for own in re.findall(r"cl_\w+", kind) for family in (own, *_ALSO.get(own, ()))
     ]
     return [
-        next((found for family in families if (found := _names(family).get(int(word, 16)))), word)
+        next((symbol for family in families if (symbol := _names(family).get(int(word, 16)))), word)
         if i % 2 == 0
         else word
         for i, word in enumerate(words)

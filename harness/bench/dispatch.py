@@ -24,7 +24,7 @@ from harness.subject.loader import Loader
 
 LAYERS = (0, 1, 2, 3)
 
-# The one function of these layers: an application gets it by a query only, so it is none of the entry points.
+# The one function of these layers: an application gets it by a query only, so it is not among the entry points.
 _LAYER = {"only": ["clGetGLContextInfoKHR"]}
 
 # Calls that the loader answers by itself.
@@ -76,8 +76,8 @@ def _column(loader: Loader, layers: int) -> Iterator[tuple[str, tuple[int, int]]
             for function in _exported(cl):
                 arguments = _arguments(cl, function, objects)
                 cl.call(function.name, *arguments)  # the dynamic linker looks names up in the first call
-                found = counted(cl, loader.path, sandbox, function.name, *arguments)
-                yield function.name, (found.loader, found.system)
+                count = counted(cl, loader.path, sandbox, function.name, *arguments)
+                yield function.name, (count.loader, count.system)
             started = [e for e in sandbox.log.calls() if e.name.startswith("clInitLayer")]
             if len(started) != layers:
                 raise HarnessError(f"{loader.path}: {len(started)} layers are active, not {layers}")
@@ -100,24 +100,26 @@ def _arguments(cl: Session, function: Function, objects: Objects) -> list[Any]:
 # --- what is printed ---
 
 
-def dispatch_lines(found: dict[str, Any], without: dict[str, Any] | None = None) -> list[str]:
+def dispatch_lines(numbers: dict[str, Any], without: dict[str, Any] | None = None) -> list[str]:
     """A table for the terminal of what measure_dispatch gave, in instructions.
 
     `without`: the same of a loader that was built without layers.
     """
     classes: dict[str, list[str]] = defaultdict(list)
-    for name, about in found["functions"].items():
+    for name, about in numbers["functions"].items():
         classes[about["class"]].append(name)
-    heads = [_head(number) for number in found["layers"]]
-    lines = [f"instructions of a call in {found['loader']} ({found['name']}), mean of each class"]
+    heads = [_head(number) for number in numbers["layers"]]
+    lines = [f"instructions of a call in {numbers['loader']} ({numbers['name']}), mean of each class"]
     lines.append(f"{'class':10}{'entry points':>14}" + "".join(f"{head:>12}" for head in heads))
-    lines += [_line(found, name, members) for name, members in classes.items()]
-    lines.append(_line(found, "all", list(found["functions"])))
-    sums = [sum(_cost(found, function, i) for function in found["functions"]) for i in range(len(found["layers"]))]
+    lines += [_line(numbers, name, members) for name, members in classes.items()]
+    lines.append(_line(numbers, "all", list(numbers["functions"])))
+    sums = [
+        sum(_cost(numbers, function, i) for function in numbers["functions"]) for i in range(len(numbers["layers"]))
+    ]
     lines.append(f"{'sum':24}" + "".join(f"{total:12}" for total in sums))
-    lines += _promise(found)
+    lines += _promise(numbers)
     if without is not None:
-        lines += _compared(found, without)
+        lines += _compared(numbers, without)
     return lines
 
 
@@ -125,25 +127,27 @@ def _head(number: int) -> str:
     return "no layer" if number == 0 else "1 layer" if number == 1 else f"{number} layers"
 
 
-def _line(found: dict[str, Any], name: str, members: list[str]) -> str:
-    means = [sum(_cost(found, function, i) for function in members) / len(members) for i in range(len(found["layers"]))]
+def _line(numbers: dict[str, Any], name: str, members: list[str]) -> str:
+    means = [
+        sum(_cost(numbers, function, i) for function in members) / len(members) for i in range(len(numbers["layers"]))
+    ]
     return f"{name:10}{len(members):14}" + "".join(f"{mean:12.1f}" for mean in means)
 
 
-def _cost(found: dict[str, Any], function: str, column: int) -> int:
-    about = found["functions"][function]
+def _cost(numbers: dict[str, Any], function: str, column: int) -> int:
+    about = numbers["functions"][function]
     return int(about["loader"][column] + about["system"][column])
 
 
-def _promise(found: dict[str, Any]) -> list[str]:
+def _promise(numbers: dict[str, Any]) -> list[str]:
     """The slides: "the cost of layers when there is no active layer is one pointer check", as far as one file shows."""
-    if len(found["layers"]) < 2:
+    if len(numbers["layers"]) < 2:
         return ["  this loader has no layers"]
-    first = [_cost(found, function, 1) - _cost(found, function, 0) for function in found["functions"]]
+    first = [_cost(numbers, function, 1) - _cost(numbers, function, 0) for function in numbers["functions"]]
     last = [
-        _cost(found, function, column) - _cost(found, function, 1)
-        for function in found["functions"]
-        for column in range(2, len(found["layers"]))
+        _cost(numbers, function, column) - _cost(numbers, function, 1)
+        for function in numbers["functions"]
+        for column in range(2, len(numbers["layers"]))
     ]
     return [
         f"  the first layer adds {_range(first)} to a call, each further one {_range(last)}",
@@ -151,9 +155,9 @@ def _promise(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _compared(found: dict[str, Any], without: dict[str, Any]) -> list[str]:
-    shared = [function for function in found["functions"] if function in without["functions"]]
-    more = [_cost(found, function, 0) - _cost(without, function, 0) for function in shared]
+def _compared(numbers: dict[str, Any], without: dict[str, Any]) -> list[str]:
+    shared = [function for function in numbers["functions"] if function in without["functions"]]
+    more = [_cost(numbers, function, 0) - _cost(without, function, 0) for function in shared]
     return [
         f"  without a layer a call has {_range(more)} more than in {without['loader']} "
         f"({len(shared)} entry points, mean {sum(more) / len(more):.1f}); one pointer check takes about 4",

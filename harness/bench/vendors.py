@@ -31,15 +31,15 @@ def measure_vendors(path: Path) -> dict[str, Any]:
     }
 
 
-def vendor_lines(found: dict[str, Any]) -> list[str]:
+def vendor_lines(numbers: dict[str, Any]) -> list[str]:
     """A table for the terminal of what measure_vendors gave; times in milliseconds."""
     lines = [f"{'vendors':>8}{'first call ms':>15}{'ms a vendor':>13}"]
     lines += [
-        f"{count:>8}{milliseconds:15.2f}{found['vendor_ms'][count]:13.4f}"
-        for count, milliseconds in found["first_call_ms"].items()
+        f"{count:>8}{milliseconds:15.2f}{numbers['vendor_ms'][count]:13.4f}"
+        for count, milliseconds in numbers["first_call_ms"].items()
     ]
-    ratio = f"{found['ratio_of_a_vendor']:.2f} of what one of {COUNTS[1]} costs"
-    return [*lines, f"  one vendor of {COUNTS[-1]} costs {ratio}; {found['loader']}"]
+    ratio = f"{numbers['ratio_of_a_vendor']:.2f} of what one of {COUNTS[1]} costs"
+    return [*lines, f"  one vendor of {COUNTS[-1]} costs {ratio}; {numbers['loader']}"]
 
 
 def _first_call(loader: Loader, vendors: int) -> float:

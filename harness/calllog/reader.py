@@ -121,18 +121,18 @@ class CallLog(Sequence[Event]):
 
     def during(self, name: str) -> list[CallLog]:
         """One log for each call of a function by the application: from its entry to its return (or to the end)."""
-        found: list[CallLog] = []
+        logs: list[CallLog] = []
         inside: list[Event] | None = None
         for e in self.events:
             own = e.who == "application" and e.name == name
             if own and e.kind == "call":
                 inside = []
-                found.append(CallLog(inside, self.dropped, self.torn))
+                logs.append(CallLog(inside, self.dropped, self.torn))
             if inside is not None:
-                found[-1].events.append(e)
+                logs[-1].events.append(e)
             if own and e.kind == "return":
                 inside = None
-        return found
+        return logs
 
     def components(self) -> list[str]:
         """Names of the components that logged, in order of their first event."""

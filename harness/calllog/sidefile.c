@@ -96,8 +96,8 @@ static void read_fault(char *text, const char *const *names, int count)
 static int hex_digit(char c)
 {
     const char *digits = "0123456789abcdef";
-    const char *found = c ? strchr(digits, c) : NULL;
-    return found ? (int)(found - digits) : -1;
+    const char *place = c ? strchr(digits, c) : NULL;
+    return place ? (int)(place - digits) : -1;
 }
 
 /* Turns \xhh into bytes, in place; gives its argument. */

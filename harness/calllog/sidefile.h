@@ -1,4 +1,4 @@
-/* What every mock is told by the file `<library>.conf` beside its copy: name, call log, faults, and settings of its
+/* What every mock reads in the file `<library>.conf` beside its copy: name, call log, faults, and settings of its
  * own.
  *
  * Lines read `key = value`; `#` starts a comment line. `fault = name[@N][=VALUE]` switches a fault on: for the N-th
@@ -17,7 +17,7 @@
 
 enum { ANY_PLATFORM = -1 };
 
-extern const char *mock_name;   /* of the component in the call log; the library's file name unless told otherwise */
+extern const char *mock_name;   /* of the component in the call log; the library's file name by default */
 extern const char *mock_loader; /* path of the loader under test, for faults that call back; or NULL */
 extern struct calllog mock_log;
 

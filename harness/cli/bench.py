@@ -70,26 +70,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
     output = None if args.json is None else output_path("--json", args.json)
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     if args.what in (None, "calllog"):
-        found["calllog"] = measure_calllog()
-        print("\n".join(_calllog_lines(found["calllog"])), flush=True)
+        numbers["calllog"] = measure_calllog()
+        print("\n".join(_calllog_lines(numbers["calllog"])), flush=True)
     if args.what in (None, "case"):
-        found["case"] = measure_cases(Loader(loader_path(args.loader)), args.n)
-        print("\n".join(_case_lines(found["case"])))
+        numbers["case"] = measure_cases(Loader(loader_path(args.loader)), args.n)
+        print("\n".join(_case_lines(numbers["case"])))
     if args.what in (None, "dispatch"):
-        found["dispatch"] = measure_dispatch(loader_path(args.loader))
+        numbers["dispatch"] = measure_dispatch(loader_path(args.loader))
         without = measure_dispatch(loader_path(args.without)) if args.without else None
-        found |= {"without layers": without} if without else {}
-        print("\n".join(dispatch_lines(found["dispatch"], without)))
+        numbers |= {"without layers": without} if without else {}
+        print("\n".join(dispatch_lines(numbers["dispatch"], without)))
     if args.what in (None, "vendors"):
-        found["vendors"] = measure_vendors(loader_path(args.loader))
-        print("\n".join(vendor_lines(found["vendors"])))
+        numbers["vendors"] = measure_vendors(loader_path(args.loader))
+        print("\n".join(vendor_lines(numbers["vendors"])))
     if args.what == "fuzz":
-        found["fuzz"] = measure_targets(Path(args.loader) if args.loader else None)
-        print("\n".join(fuzz_lines(found["fuzz"])))
+        numbers["fuzz"] = measure_targets(Path(args.loader) if args.loader else None)
+        print("\n".join(fuzz_lines(numbers["fuzz"])))
     if output is not None:
-        output.write_text(json.dumps(found, indent=1) + "\n")
+        output.write_text(json.dumps(numbers, indent=1) + "\n")
     return Exit.AS_EXPECTED
 
 
@@ -129,12 +129,12 @@ def measure_calllog(events: int = _EVENTS, rounds: int = _ROUNDS) -> dict[str, A
     }
 
 
-def _calllog_lines(found: dict[str, Any]) -> list[str]:
+def _calllog_lines(numbers: dict[str, Any]) -> list[str]:
     return [
-        f"call log: {found['event_ns']:.0f} ns an event, {found['ratio_to_write']:.2f} of a write(2) of the same line "
-        f"to an O_APPEND descriptor ({found['write_ns']:.0f} ns)",
-        f"  target: at most {found['target_ns']:.0f} ns: {_met(found['met'])}",
-        f"  {found['rounds']} rounds of {found['events']} events in {found['folder']}, CPU time, medians",
+        f"call log: {numbers['event_ns']:.0f} ns an event, {numbers['ratio_to_write']:.2f} of a write(2) of the same "
+        f"line to an O_APPEND descriptor ({numbers['write_ns']:.0f} ns)",
+        f"  target: at most {numbers['target_ns']:.0f} ns: {_met(numbers['met'])}",
+        f"  {numbers['rounds']} rounds of {numbers['events']} events in {numbers['folder']}, CPU time, medians",
     ]
 
 
@@ -205,17 +205,18 @@ def _spread(times: list[float]) -> dict[str, float]:
     }
 
 
-def _case_lines(found: dict[str, Any]) -> list[str]:
+def _case_lines(numbers: dict[str, Any]) -> list[str]:
     lines = [f"{'case':16}{'median ms':>10}{'95 % ms':>10}{'of a spawn':>12}"]
-    for name, way in found["cases"].items():
+    for name, way in numbers["cases"].items():
         if "unsupported" in way:
             lines.append(f"{name:16}unsupported: {way['unsupported']}")
         else:
             lines.append(f"{name:16}{way['median_ms']:10.2f}{way['p95_ms']:10.2f}{way['ratio_to_spawn']:12.1f}")
-    spawn = found["spawn"]
+    spawn = numbers["spawn"]
     lines.append(f"{'/bin/true':16}{spawn['median_ms']:10.2f}{spawn['p95_ms']:10.2f}{1:12.1f}")
-    lines.append(f"  target: median of a default case at most {found['target_ms']:g} ms: {_met(found['met'])}")
+    lines.append(f"  target: median of a default case at most {numbers['target_ms']:g} ms: {_met(numbers['met'])}")
     lines.append(
-        f"  {found['repetitions']} repetitions with {found['loader']} in {found['folder']}, {os.cpu_count()} processors"
+        f"  {numbers['repetitions']} repetitions with {numbers['loader']} in {numbers['folder']}, "
+        f"{os.cpu_count()} processors"
     )
     return lines

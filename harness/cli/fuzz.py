@@ -83,13 +83,13 @@ def run(args: argparse.Namespace) -> int:
         return Exit.AS_EXPECTED
     output = output_path("--json", args.json) if args.json else None
     names = _targets(args)
-    made = builds.make(builds.AFL if args.engine == "afl" else builds.LIBFUZZER, names, seeded=bool(args.fault))
-    subject = fuzz_subject(_library(args, made), args.engine)
+    fuzz_build = builds.make(builds.AFL if args.engine == "afl" else builds.LIBFUZZER, names, seeded=bool(args.fault))
+    subject = fuzz_subject(_library(args, fuzz_build), args.engine)
     if args.coverage:
         coverage.require_counts(library_path(args.coverage))
     setting = _setting(args, subject)
     out = _folder(args, subject)
-    targets = [_target(args, made, setting, name) for name in names]
+    targets = [_target(args, fuzz_build, setting, name) for name in names]
     terminal = Terminal(sys.stdout)
     campaign = Campaign(out, targets, args.time, args.jobs, lambda text: terminal.line(printable(text)), args.first)
     terminal.line(f"{subject.path}: {subject.words}")
@@ -99,19 +99,19 @@ def run(args: argparse.Namespace) -> int:
     if output:
         output.write_text(json.dumps(summary.as_json(campaign, subject, interrupted), indent=1) + "\n")
     if args.coverage is not None and not interrupted:
-        print(f"coverage: {_coverage(args, campaign, made, setting)}")
+        print(f"coverage: {_coverage(args, campaign, fuzz_build, setting)}")
     return _exit_code(campaign, interrupted)
 
 
-def _coverage(args: argparse.Namespace, campaign: Campaign, made: builds.FuzzBuild, setting: Setting) -> Path:
+def _coverage(args: argparse.Namespace, campaign: Campaign, fuzz_build: builds.FuzzBuild, setting: Setting) -> Path:
     folder, known = campaign.out / "coverage", campaign.out / "known.txt"
     corpora = {target.name: campaign.corpus(target) for target in campaign.targets}
-    if args.coverage or (setting.subject.path == made.reference_loader.resolve() and not args.icd):
+    if args.coverage or (setting.subject.path == fuzz_build.reference_loader.resolve() and not args.icd):
         counting = library_path(args.coverage) if args.coverage else coverage.reference_loader_with_counts()
-        return coverage.write_source_coverage(folder, corpora, made, setting, known, counting)
+        return coverage.write_source_coverage(folder, corpora, fuzz_build, setting, known, counting)
     if setting.blocks is None:
         raise UsageError("--coverage needs PATH here: the same loader, built for source coverage (fuzz/README.md)")
-    return coverage.write_block_coverage(folder, corpora, made, setting, known)
+    return coverage.write_block_coverage(folder, corpora, fuzz_build, setting, known)
 
 
 def _run(campaign: Campaign, terminal: Terminal, seconds: float) -> bool:
@@ -123,7 +123,7 @@ def _run(campaign: Campaign, terminal: Terminal, seconds: float) -> bool:
             campaign.run(lambda: terminal.progress(_progress(campaign, seconds)))
         except KeyboardInterrupt:
             interrupted = True
-            campaign.live.stop.set()
+            campaign.processes.stop.set()
     campaign.finish()
     return interrupted
 
@@ -143,9 +143,9 @@ def _interruptible() -> Iterator[None]:
 
 
 def _progress(campaign: Campaign, seconds: float) -> str:
-    passed, inputs, found = campaign.progress()
+    passed, inputs, findings = campaign.progress()
     at_work = ", ".join(t.name for t in campaign.targets if campaign.states[t.name].numbers)
-    return f"{_clock(passed)} of {_clock(seconds)}  {inputs:,} inputs  {found} findings  {at_work}"
+    return f"{_clock(passed)} of {_clock(seconds)}  {inputs:,} inputs  {findings} findings  {at_work}"
 
 
 def _clock(seconds: float) -> str:
@@ -166,7 +166,7 @@ def _exit_code(campaign: Campaign, interrupted: bool) -> int:
 
 def _targets(args: argparse.Namespace) -> list[str]:
     if args.all and args.target:
-        raise UsageError("--all takes no target besides")
+        raise UsageError("--all takes no other target")
     if args.icd:
         if args.target not in ([], [builds.OF_ICD]):
             raise UsageError(f"--icd is for the target {builds.OF_ICD} alone")
@@ -174,28 +174,28 @@ def _targets(args: argparse.Namespace) -> list[str]:
     if builds.OF_ICD in args.target:
         raise UsageError(f"{builds.OF_ICD} needs --icd PATH")
     if not args.all and not args.target:
-        raise UsageError(f"name a target, or give --all; there is {', '.join(builds.targets())}")
+        raise UsageError(f"name a target, or give --all; the targets are {', '.join(builds.targets())}")
     return builds.chosen_targets(args.target, args.all)
 
 
-def _library(args: argparse.Namespace, made: builds.FuzzBuild) -> Path:
+def _library(args: argparse.Namespace, fuzz_build: builds.FuzzBuild) -> Path:
     """The file under test."""
     if args.fault and (args.loader or args.icd):
         raise UsageError("--fault is for the project's own seeded loader: leave out --loader and --icd")
     if args.icd and (args.loader or args.against):
         raise UsageError("--icd uses the ICD without a loader: leave out --loader and --against")
     if args.fault:
-        return made.seeded_loader
+        return fuzz_build.seeded_loader
     if args.icd:
         return _icd(args.icd)
     if args.loader:
         return library_path(args.loader)
-    return made.reference_loader
+    return fuzz_build.reference_loader
 
 
-def _icd(asked: str) -> Path:
+def _icd(name: str) -> Path:
     """As `clharness icd` takes it: a library, an .icd file, or the name of an installed one."""
-    return library_path(str(find_library(asked)), "an ICD, such as ./libvendor.so")
+    return library_path(str(find_library(name)), "an ICD, such as ./libvendor.so")
 
 
 def _setting(args: argparse.Namespace, subject: FuzzSubject) -> Setting:
@@ -222,7 +222,7 @@ def _folder(args: argparse.Namespace, subject: FuzzSubject) -> Path:
     return out
 
 
-def _target(args: argparse.Namespace, made: builds.FuzzBuild, setting: Setting, name: str) -> Target:
+def _target(args: argparse.Namespace, fuzz_build: builds.FuzzBuild, setting: Setting, name: str) -> Target:
     seeds = [builds.seeds(name)] if builds.seeds(name).is_dir() else []
     if args.corpus:
         more = Path(args.corpus)
@@ -232,7 +232,7 @@ def _target(args: argparse.Namespace, made: builds.FuzzBuild, setting: Setting, 
             seeds.append(more / name)
         elif len(_targets(args)) == 1:
             seeds.append(more)
-    return Target(name, made.program(name), setting, seeds, builds.dictionary(name))
+    return Target(name, fuzz_build.program(name), setting, seeds, builds.dictionary(name))
 
 
 def _seconds(text: str) -> float:

@@ -45,13 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def loaders_of_the_machine() -> list[Path]:
     """Loaders that are here without being asked for: the system's, and what `ci/loaders` has fetched."""
     fetched = sorted((ROOT / "build" / "loaders" / "root" / "usr" / "lib").glob(f"*/{SONAME}"))
-    found: dict[Path, Path] = {}
+    loaders: dict[Path, Path] = {}
     for path in (system_loader(), *fetched):
         with contextlib.suppress(UsageError):
             if path is not None:
                 Loader(path)  # some other library may have that name
-                found.setdefault(path.resolve(), path)
-    return list(found.values())
+                loaders.setdefault(path.resolve(), path)
+    return list(loaders.values())
 
 
 def _empty_folder(text: str) -> Path:

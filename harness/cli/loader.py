@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """What every command takes that runs suites against a subject."""
-    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (as pytest's -k)")
+    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument(
@@ -128,7 +128,7 @@ def loader_option(path: str | None) -> list[str]:
 
 
 def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so.1") -> Path:
-    """The absolute path of a shared library. UsageError where it is none: what it is, or the `example` of one."""
+    """The absolute path of a shared library. UsageError where it is not one: what it is, or the `example` of one."""
     path = Path(text)
     try:
         form = file_format(path)

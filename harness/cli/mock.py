@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds what the command takes (harness.cli.main)."""
     parser.add_argument("--config", metavar="FILE", type=Path, help="TOML file that describes the mocks")
     parser.add_argument("--faults", action="store_true", help="list everything that the mocks can do wrong")
-    parser.add_argument("--settings", action="store_true", help="list everything that the mocks can be told to be")
+    parser.add_argument("--settings", action="store_true", help="list every setting of the mocks")
     parser.add_argument("--log", action="store_true", help="print the call log when the program has ended")
     parser.add_argument("--trace", metavar="FILE", help="write the calls as Chrome/Perfetto trace JSON")
     parser.add_argument("--keep", action="store_true", help="keep the folder that the mocks lie in")

@@ -31,15 +31,17 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.folder)
     script = folder / "replay.sh"
     if not script.is_file():
-        raise UsageError(f"{folder}: no kept case (there is no replay.sh in it); a report names it after 'sandbox'")
+        raise UsageError(
+            f"{folder}: is not a kept case (there is no replay.sh in it); a report names it after 'sandbox'"
+        )
     prefix = ["gdb", "-q", "--args"] if args.gdb else ["valgrind", "-q", "--error-exitcode=97"] if args.valgrind else []
     if prefix and shutil.which(prefix[0]) is None:
         raise HarnessError(f"{prefix[0]} is not installed")
     capture = None if args.gdb else subprocess.PIPE
     done = subprocess.run(["sh", str(script), *prefix], stderr=capture, text=True, errors="replace")
     if done.stderr:
-        told = [stacks.readable(done.stderr), stacks.without_stacks(done.stderr)]
-        print("\n".join(part for part in told if part), file=sys.stderr)
+        parts = [stacks.readable(done.stderr), stacks.without_stacks(done.stderr)]
+        print("\n".join(part for part in parts if part), file=sys.stderr)
     status = done.returncode
     replayed = folder / "calllog.replayed"
     if replayed.exists() and not args.no_log:

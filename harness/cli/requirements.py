@@ -98,14 +98,14 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(table(_rows(checks, proofs), width=Terminal(sys.stdout).table_width)))
     if not args.check:
         return Exit.AS_EXPECTED
-    found = problems(catalogue(), index(), checks, _SUITES)
-    found += without_proof(catalogue(), checks_by_requirement(checks), proofs.known())
-    found += checks_without_proof(checks, proofs.known())
-    found += not_proven(proofs.states)
+    sentences = problems(catalogue(), index(), checks, _SUITES)
+    sentences += without_proof(catalogue(), checks_by_requirement(checks), proofs.known())
+    sentences += checks_without_proof(checks, proofs.known())
+    sentences += not_proven(proofs.states)
     sys.stdout.flush()
-    for problem in found:
+    for problem in sentences:
         print(f"clharness: {problem}", file=sys.stderr)
-    return Exit.UNEXPECTED if found else Exit.AS_EXPECTED
+    return Exit.UNEXPECTED if sentences else Exit.AS_EXPECTED
 
 
 def _proofs_of(file: str | None) -> Proofs:

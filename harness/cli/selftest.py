@@ -23,7 +23,7 @@ SUITES = ("discovery", "dispatch", "layers", "interop")
 
 EXAMPLE = """\
   clharness selftest                               all faults, all checks
-  clharness selftest --sample 40 --seed 7          40 faults, chosen by chance
+  clharness selftest --sample 40 --seed 7          40 faults, chosen at random
   clharness selftest --fault fifo_blocks newline_kept
   clharness selftest --fault fifo_blocks -k special    does this check notice this fault?
   clharness selftest --suite discovery             one suite, and the faults of its requirements
@@ -35,8 +35,8 @@ EXAMPLE = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fault", metavar="NAME", nargs="+", help="only these faults (--list prints all)")
     parser.add_argument("-k", metavar="EXPRESSION", help="with --fault: only these checks, as pytest's -k has it")
-    parser.add_argument("--sample", metavar="N", type=positive, help="only so many faults, chosen by chance")
-    parser.add_argument("--seed", metavar="S", type=int, help="the chance of --sample; default: another each time")
+    parser.add_argument("--sample", metavar="N", type=positive, help="only so many faults, chosen at random")
+    parser.add_argument("--seed", metavar="S", type=int, help="the seed of --sample; default: a new one each time")
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the result there")
     parser.add_argument("--suite", metavar="NAME", help="only this suite, and the faults of its requirements")

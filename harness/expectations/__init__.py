@@ -88,8 +88,8 @@ class Expected:
 
     @property
     def entry(self) -> str | None:
-        found = self.deviation or self.pin
-        return found.id if found else None
+        entry = self.deviation or self.pin
+        return entry.id if entry else None
 
 
 class Expectations:
@@ -132,8 +132,8 @@ class Expectations:
         )
 
     def _first(self, kind: str, requirements: Sequence[str], case: str) -> Entry | None:
-        found = [e for e in self.entries if e.kind == kind and e.covers(requirements, case)]
-        return min(found, key=lambda e: e.case is None, default=None)
+        entries = [e for e in self.entries if e.kind == kind and e.covers(requirements, case)]
+        return min(entries, key=lambda e: e.case is None, default=None)
 
     @property
     def unexplained(self) -> list[Entry]:

@@ -18,17 +18,17 @@ def patterns(names: Collection[str], kin: Collection[str]) -> list[tuple[str | N
     family of parameters, or those that begin or end alike; where none does, it is the name of a case.
     """
     chosen: list[tuple[str | None, list[str]]] = []
-    left = list(dict.fromkeys(names))
-    wanted = frozenset(left)
-    while left:
-        for pattern in _candidates(left[0]):
+    remaining = list(dict.fromkeys(names))
+    wanted = frozenset(remaining)
+    while remaining:
+        for pattern in _candidates(remaining[0]):
             covered = [name for name in kin if fits(name, pattern)]
             if wanted.issuperset(covered) and (len(covered) > 1 or pattern is None):
-                chosen.append((pattern, [name for name in left if fits(name, pattern)]))
+                chosen.append((pattern, [name for name in remaining if fits(name, pattern)]))
                 break
         else:
-            chosen.append((left[0], [left[0]]))
-        left = [name for name in left if name not in chosen[-1][1]]
+            chosen.append((remaining[0], [remaining[0]]))
+        remaining = [name for name in remaining if name not in chosen[-1][1]]
     return chosen
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.fuzz.job import Death, Ended, Job, Live, add_inputs
+from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes, add_inputs
 from harness.fuzz.target_process import TIME_LIMIT, Replayer
 
 _VARIABLES = {
@@ -23,7 +23,7 @@ _VARIABLES = {
 _MOST_CRASHES = 50  # of a job, to look at
 
 
-def run(job: Job, live: Live) -> Ended:
+def run(job: Job, processes: Processes) -> JobResult:
     job.work.mkdir(parents=True, exist_ok=True)
     session, log = job.work / "session", job.work / "log.txt"
     if not any(job.corpus.iterdir()):
@@ -34,23 +34,23 @@ def run(job: Job, live: Live) -> Ended:
     command += ["--", str(job.program)]
     before = _statistics(session)
     started = time.monotonic()
-    status = live.run(command, job.setting.variables(job.known) | _VARIABLES, log, job.seconds, job.work)
-    ended = Ended(time.monotonic() - started)
+    status = processes.run(command, job.setting.variables(job.known) | _VARIABLES, log, job.seconds, job.work)
+    result = JobResult(time.monotonic() - started)
     after = _statistics(session)
-    ended.inputs = max(0, after.get("execs_done", 0) - before.get("execs_done", 0))
-    ended.edges = after.get("edges_found", 0)
+    result.inputs = max(0, after.get("execs_done", 0) - before.get("execs_done", 0))
+    result.edges = after.get("edges_found", 0)
     results = session / "default"
     if (results / "queue").is_dir():
         add_inputs(results / "queue", job.corpus)
     crashes = [file for kind in ("crashes", "hangs") for file in sorted((results / kind).glob("id:*"))]
-    ended.deaths = _deaths(job, crashes)
+    result.ends = _process_ends(job, crashes)
     for file in crashes:
         file.unlink()
-    if status not in (0, None) and not live.stop.is_set():
+    if status not in (0, None) and not processes.stop.is_set():
         # It does not begin where each seed crashes. Once their findings are known, they do not.
-        ended.deaths = ended.deaths or _deaths(job, sorted(job.corpus.iterdir()))
-        ended.error = None if ended.deaths else _trouble(log, status)
-    return ended
+        result.ends = result.ends or _process_ends(job, sorted(job.corpus.iterdir()))
+        result.error = None if result.ends else _trouble(log, status)
+    return result
 
 
 def _trouble(log: Path, status: int) -> str:
@@ -59,18 +59,18 @@ def _trouble(log: Path, status: int) -> str:
     return " ".join(shown[-2:]) or f"afl-fuzz ended with exit code {status} (its output: {log})"
 
 
-def _deaths(job: Job, files: Sequence[Path]) -> list[Death]:
+def _process_ends(job: Job, files: Sequence[Path]) -> list[ProcessEnd]:
     """Inputs that end the process, each replayed to learn its key; one of each key."""
     known = job.known.read_text().split() if job.known.exists() else []
     replayer = Replayer(job.program, job.setting.passing_over(known), job.work / "replay")
-    deaths, seen = [], set()
+    ends, seen = [], set()
     for file in files[:_MOST_CRASHES]:
         data = file.read_bytes()
-        found = replayer.replay(data).found
-        if found and found.key not in seen:
-            seen.add(found.key)
-            deaths.append(Death(found, data))
-    return deaths
+        defect = replayer.replay(data).defect
+        if defect and defect.key not in seen:
+            seen.add(defect.key)
+            ends.append(ProcessEnd(defect, data))
+    return ends
 
 
 def _statistics(session: Path) -> dict[str, int]:
@@ -84,5 +84,5 @@ def _statistics(session: Path) -> dict[str, int]:
 
 def running(work: Path) -> tuple[int, int]:
     """Inputs and edges so far."""
-    found = _statistics(work / "session")
-    return found.get("execs_done", 0), found.get("edges_found", 0)
+    statistics = _statistics(work / "session")
+    return statistics.get("execs_done", 0), statistics.get("edges_found", 0)

@@ -150,10 +150,10 @@ def _cpu_seconds(
         return used.ru_utime + used.ru_stime, output.read().decode(errors="replace")
 
 
-def fuzz_lines(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def fuzz_lines(measurements: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = [f"{'':20}{'inputs a CPU second, plain':>38}{'fuzzed, with sanitizer':>38}"]
     lines.append(f"{'target':20}" + f"{'one process':>14}{'a process each':>16}{'ratio':>8}" * 2)
-    for one in found:
+    for one in measurements:
         lines.append(
             f"{one['target']:20}{one['replay_per_second']:14,}{one['process_per_second']:16,.0f}{one['replay_ratio']:8.0f}"
             f"{one['fuzz_per_second']:14,}{one['fuzz_process_per_second']:16,.0f}{one['fuzz_ratio']:8.0f}"

@@ -117,8 +117,10 @@ def _code_sections(elf: ELFFile) -> list[Any]:
 def _constants(elf: ELFFile) -> list[tuple[int, bytes]]:
     """Address and content of the sections in which jump tables stand."""
     flags = _ALLOCATED | _WRITABLE | _EXECUTABLE
-    found = [s for s in elf.iter_sections() if s["sh_flags"] & flags == _ALLOCATED and s["sh_type"] == "SHT_PROGBITS"]
-    return [(s["sh_addr"], s.data()) for s in found if not s.name.startswith(".eh_frame")]
+    sections = [
+        s for s in elf.iter_sections() if s["sh_flags"] & flags == _ALLOCATED and s["sh_type"] == "SHT_PROGBITS"
+    ]
+    return [(s["sh_addr"], s.data()) for s in sections if not s.name.startswith(".eh_frame")]
 
 
 def _functions(elf: ELFFile) -> list[Function]:
@@ -273,17 +275,17 @@ def reached(blocks: Blocks, hits: Path) -> list[Reached]:
         raise UsageError(f"{hits} is not a list of blocks that were hit ({error})") from None
     if strangers := hit - starts:
         raise UsageError(f"{hits} is of another library: {library_has_no(strangers)} in {blocks.library}")
-    found: list[Reached] = []
+    functions_reached: list[Reached] = []
     functions = iter(blocks.functions)
     function, counted, of_them = next(functions), 0, 0
     for start in blocks.starts:
         while start >= function.end:
-            found.append(Reached(function, of_them, counted))
+            functions_reached.append(Reached(function, of_them, counted))
             function, counted, of_them = next(functions), 0, 0
         counted += 1
         of_them += start in hit
-    found.append(Reached(function, of_them, counted))
-    return [r for r in found if r.blocks]
+    functions_reached.append(Reached(function, of_them, counted))
+    return [r for r in functions_reached if r.blocks]
 
 
 def library_has_no(addresses: set[int]) -> str:

@@ -40,15 +40,15 @@ AFL = Kind("fuzzing-afl", "afl-clang-fast", "afl", "afl++")
 @cache
 def targets() -> dict[str, str]:
     """The fuzz targets by name, each with its sentence: the first of its source."""
-    found = {}
+    sentences = {}
     for source in sorted((FUZZ / "targets").glob("*.c")):
         text = source.read_text(encoding="utf-8")
         if name := _NAME.search(text):
             opening = _OPENING.match(text)
-            found[name[1]] = " ".join(re.sub(r"\n\s*\*", " ", opening[1]).split()) if opening else ""
-    if not found:
+            sentences[name[1]] = " ".join(re.sub(r"\n\s*\*", " ", opening[1]).split()) if opening else ""
+    if not sentences:
         raise HarnessError(f"there are no fuzz targets in {FUZZ / 'targets'}; is this checkout complete?")
-    return found
+    return sentences
 
 
 def seeds(target: str) -> Path:
@@ -83,7 +83,7 @@ class FuzzBuild:
 
 def make(kind: Kind, names: Sequence[str], seeded: bool = False) -> FuzzBuild:
     """Builds the named targets and the instrumented reference loader."""
-    made = FuzzBuild(build().folder / kind.folder)
+    fuzz_build = FuzzBuild(build().folder / kind.folder)
     compiler = shutil.which(kind.compiler)
     if compiler is None:
         raise HarnessError(f"{kind.compiler} is not installed, and the fuzz targets need it: {install(kind.package)}")
@@ -93,8 +93,8 @@ def make(kind: Kind, names: Sequence[str], seeded: bool = False) -> FuzzBuild:
     if seeded:
         wanted.append("clharness_seeded_loader")
     options = [f"-DCMAKE_C_COMPILER={compiler}", f"-DCLHARNESS_FUZZ_ENGINE={kind.engine}"]
-    compile_folder(made.folder, options, wanted)
-    return made
+    compile_folder(fuzz_build.folder, options, wanted)
+    return fuzz_build
 
 
 def ordinary(names: Sequence[str]) -> FuzzBuild:
@@ -146,8 +146,8 @@ def _parallel() -> str:
 
 def _require_runtime(compiler: str) -> None:
     """Debian has clang's sanitizers and libFuzzer in a package of their own, of the same version."""
-    asked = [compiler, "-print-file-name=libclang_rt.fuzzer-x86_64.a"], [compiler, "-dumpversion"]
-    path, version = (subprocess.run(command, capture_output=True, text=True).stdout.strip() for command in asked)
+    commands = [compiler, "-print-file-name=libclang_rt.fuzzer-x86_64.a"], [compiler, "-dumpversion"]
+    path, version = (subprocess.run(command, capture_output=True, text=True).stdout.strip() for command in commands)
     here = Path(path).parent if "/" in path else _runtime_folder(compiler)
     if not any(here.glob("libclang_rt.fuzzer*")):
         package = f"libclang-rt-{version.partition('.')[0]}-dev"
@@ -155,8 +155,8 @@ def _require_runtime(compiler: str) -> None:
 
 
 def _runtime_folder(compiler: str) -> Path:
-    asked = subprocess.run([compiler, "-print-runtime-dir"], capture_output=True, text=True)
-    return Path(asked.stdout.strip() or "/nonexistent")
+    done = subprocess.run([compiler, "-print-runtime-dir"], capture_output=True, text=True)
+    return Path(done.stdout.strip() or "/nonexistent")
 
 
 def chosen_targets(names: Sequence[str], everything: bool) -> list[str]:

@@ -24,13 +24,13 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.fuzz import afl, libfuzzer
 from harness.fuzz.findings import Finding, Keeper, load
-from harness.fuzz.job import Death, Job, Live, add_inputs, set_aside
+from harness.fuzz.job import Job, ProcessEnd, Processes, add_inputs, set_aside
 from harness.fuzz.target_process import Setting
 
 _STRETCH = 600.0  # seconds of a job, at most: then another target has its turn
 _SHORTEST = 1.0
 _TICK = 0.5  # seconds between two looks for progress
-_REPEATS = 20  # deaths in a row with findings that are known: then a target rests
+_REPEATS = 20  # ends in a row with findings that are known: then a target rests
 _MINIMISING = 60.0  # seconds of making a finding's input small, at most; less where there is little time
 _MERGING = 120.0  # seconds of merging a corpus, at most
 _ENGINES = {"libfuzzer": libfuzzer.run, "afl": afl.run}
@@ -57,7 +57,7 @@ class State:
     edges: int = 0
     corpus: int = 0
     numbers: set[int] = field(default_factory=set)  # of the workers that are at it
-    in_a_row: int = 0  # deaths without anything new
+    in_a_row: int = 0  # ends without anything new
     resting: str = ""  # why it is not fuzzed any more
     errors: list[str] = field(default_factory=list)
     all_seconds: float = 0.0  # with earlier runs in the same folder
@@ -78,7 +78,7 @@ class Campaign:
     ) -> None:
         self.out, self.targets, self.jobs = out, list(targets), jobs
         self.share = seconds * jobs / len(self.targets)  # of process time, for each target
-        self.live = Live()
+        self.processes = Processes()
         self.states = {target.name: State() for target in targets}
         self.findings: list[Finding] = []
         self.gone: list[Finding] = []  # of earlier runs: they do not happen any more
@@ -118,19 +118,19 @@ class Campaign:
 
     def _earlier(self) -> Mapping[str, Any]:
         try:
-            found: dict[str, Any] = json.loads((self.out / "campaign.json").read_text())
+            summary: dict[str, Any] = json.loads((self.out / "campaign.json").read_text())
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
             raise HarnessError(f"{self.out / 'campaign.json'} cannot be read ({error}): name another folder") from None
-        return found
+        return summary
 
     def finish(self) -> None:
         """Merges the corpora, unless it was interrupted, and writes the numbers."""
         for target in self.targets:
             state = self.states[target.name]
-            if not self.live.stop.is_set() and target.setting.engine == "libfuzzer" and state.seconds:
-                libfuzzer.merge(self._job(target, _MERGING, 0), self.live)
+            if not self.processes.stop.is_set() and target.setting.engine == "libfuzzer" and state.seconds:
+                libfuzzer.merge(self._job(target, _MERGING, 0), self.processes)
             state.corpus = sum(1 for _ in self._corpus(target).iterdir())
         numbers = dict(self._earlier())
         for name, state in self.states.items():
@@ -148,21 +148,21 @@ class Campaign:
                 while wait(workers, _TICK).not_done:
                     tick()
             except BaseException:
-                self.live.stop.set()
+                self.processes.stop.set()
                 wait(workers)
                 raise
         for worker in workers:
             worker.result()
 
     def _work(self, number: int) -> None:
-        while not self.live.stop.is_set():
+        while not self.processes.stop.is_set():
             target = self._next(number)
             if target is None:
                 return
             state = self.states[target.name]
-            left = (self.share - state.seconds - state.keeping) / max(1, len(state.numbers))
+            remaining = (self.share - state.seconds - state.keeping) / max(1, len(state.numbers))
             try:
-                self._fuzz(target, max(_SHORTEST, min(_STRETCH, left)), number)
+                self._fuzz(target, max(_SHORTEST, min(_STRETCH, remaining)), number)
             except HarnessError as error:
                 state.errors.append(str(error))
             finally:
@@ -184,26 +184,26 @@ class Campaign:
 
     def _fuzz(self, target: Target, seconds: float, number: int) -> None:
         job, state = self._job(target, seconds, number), self.states[target.name]
-        ended = _ENGINES[target.setting.engine](job, self.live)
+        result = _ENGINES[target.setting.engine](job, self.processes)
         with self._lock:
-            state.seconds += ended.seconds
-            state.all_seconds += ended.seconds
-            state.inputs += ended.inputs
-            state.all_inputs += ended.inputs
-            state.edges = max(state.edges, ended.edges)
-            if ended.error:
-                state.errors.append(ended.error)
-        news = [self._take(target, death) for death in ended.deaths]
+            state.seconds += result.seconds
+            state.all_seconds += result.seconds
+            state.inputs += result.inputs
+            state.all_inputs += result.inputs
+            state.edges = max(state.edges, result.edges)
+            if result.error:
+                state.errors.append(result.error)
+        news = [self._take(target, end) for end in result.ends]
         with self._lock:
             state.in_a_row = state.in_a_row + 1 if news and not any(news) else 0
             if state.in_a_row >= _REPEATS:
-                key = ended.deaths[-1].found.key
+                key = result.ends[-1].defect.key
                 state.resting = f"{key} ended it {_REPEATS} times in a row, and hides what comes after it"
                 self._say(f"{target.name}: {state.resting}")
 
-    def _take(self, target: Target, death: Death) -> bool:
+    def _take(self, target: Target, end: ProcessEnd) -> bool:
         """Keeps what is new; gives whether it was."""
-        key = death.found.key
+        key = end.defect.key
         with self._lock:
             same = next((finding for finding in self.findings if finding.key == key), None)
             if same:
@@ -211,20 +211,20 @@ class Campaign:
             new = same is None and key not in self._keeping
             self._keeping.add(key)
             known = [finding.key for finding in self.findings]
-        if death.data is not None:
-            set_aside(death.data, self._corpus(target), self.out / "set-aside" / target.name)
+        if end.data is not None:
+            set_aside(end.data, self._corpus(target), self.out / "set-aside" / target.name)
         if not new:
             return False
         started = time.monotonic()
-        data = death.data if death.data is not None else b""
-        finding = self._keeper.keep(target.name, target.program, target.setting, data, death.found, known)
+        data = end.data if end.data is not None else b""
+        finding = self._keeper.keep(target.name, target.program, target.setting, data, end.defect, known)
         with self._lock:
             self.states[target.name].keeping += time.monotonic() - started
             self.findings.append(finding)
             self._write_known()
         self._say(f"finding: {finding.target}: {finding.kind} {finding.key}: {finding.sentence}")
         if self._first:
-            self.live.stop.set()
+            self.processes.stop.set()
         return True
 
     # --- places ---

@@ -40,14 +40,14 @@ def reference_loader_with_counts() -> Path:
 
 
 def write_source_coverage(
-    folder: Path, corpora: Mapping[str, Path], made: FuzzBuild, setting: Setting, known: Path, loader: Path
+    folder: Path, corpora: Mapping[str, Path], fuzz_build: FuzzBuild, setting: Setting, known: Path, loader: Path
 ) -> Path:
     """Replays the corpora on a loader that counts; gives the page."""
     profiles = _fresh(folder / "profiles")
     subject = FuzzSubject(loader, "compiler", False, "")
     for target, corpus in corpora.items():
         variables = {"LLVM_PROFILE_FILE": f"{profiles}/{target}-%p%c.profraw"}
-        _replay(made.program(target), replace(setting, subject=subject, blocks=None), known, corpus, variables)
+        _replay(fuzz_build.program(target), replace(setting, subject=subject, blocks=None), known, corpus, variables)
     merged = folder / "coverage.profdata"
     raw = sorted(map(str, profiles.glob("*.profraw")))
     _tool("llvm-profdata", ["merge", "-sparse", "-o", str(merged), *raw])
@@ -58,7 +58,7 @@ def write_source_coverage(
 
 
 def write_block_coverage(
-    folder: Path, corpora: Mapping[str, Path], made: FuzzBuild, setting: Setting, known: Path
+    folder: Path, corpora: Mapping[str, Path], fuzz_build: FuzzBuild, setting: Setting, known: Path
 ) -> Path:
     """Replays the corpora with breakpoints; gives a page that says of each function what was reached."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def write_block_coverage(
     hits = folder / "hits.txt"
     hits.write_text("")
     for target, corpus in corpora.items():
-        _replay(made.program(target), setting, known, corpus, {"CLHARNESS_FUZZ_HITS": str(hits)})
+        _replay(fuzz_build.program(target), setting, known, corpus, {"CLHARNESS_FUZZ_HITS": str(hits)})
     page = folder / "index.html"
     page.write_text(_page(library, reached(find_blocks(library), hits)), encoding="utf-8")
     return page

@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.build import build
 from harness.fuzz.minimise import minimised
 from harness.fuzz.subject import address_of, symbolizer
-from harness.fuzz.target_process import TIME_LIMIT, Found, Replay, Replayer, Setting, environment
+from harness.fuzz.target_process import TIME_LIMIT, Defect, Replay, Replayer, Setting, environment
 
 REPLAYS = 3  # in fresh processes, all with the same key: else a finding is unstable
 _DESCRIBED = re.compile(r"^clharness-fuzz: input: (.*(?:\n(?!clharness-fuzz:|\S+:|=|#|ALARM).*)*)", re.M)
@@ -76,8 +76,8 @@ def source_of(library: Path, key: str) -> str:
     base = 0 if match[1] == library.name else address_of(library, match[1])
     if base is None:
         return ""
-    asked = [tool, f"--obj={library}", "--output-style=GNU", "--pretty-print", hex(base + int(match[2], 16))]
-    done = subprocess.run(asked, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    command = [tool, f"--obj={library}", "--output-style=GNU", "--pretty-print", hex(base + int(match[2], 16))]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     lines = [line.strip().removeprefix("(inlined by) ") for line in done.stdout.splitlines()]
     return ", in ".join(line for line in lines if line and "??" not in line)
 
@@ -89,7 +89,7 @@ class Keeper:
         self._out, self._minimising = out, minimising
 
     def keep(
-        self, target: str, program: Path, setting: Setting, data: bytes, first: Found, known: Collection[str]
+        self, target: str, program: Path, setting: Setting, data: bytes, first: Defect, known: Collection[str]
     ) -> Finding:
         """Replays the input, makes it small and writes its folder. `known` are the keys found before."""
         work = self._out / "work" / f"replay-{target}-{word(first.key)}"
@@ -107,7 +107,7 @@ class Keeper:
         shutil.rmtree(work, ignore_errors=True)
         return finding
 
-    def _minimised(self, target: str, slow: Replayer, setting: Setting, data: bytes, first: Found) -> bytes:
+    def _minimised(self, target: str, slow: Replayer, setting: Setting, data: bytes, first: Defect) -> bytes:
         """Made small with the target without a fuzzer where that shows the same: it starts ten times as fast."""
         quick = slow
         plain = build().folder / "fuzz" / f"replay_{target}"
@@ -133,8 +133,8 @@ class Keeper:
         finding.folder = str(folder)
         (folder / "input").write_bytes(data)
         report = replayer.replay(data)
-        if report.found and report.key == finding.key:
-            finding.sentence = report.found.sentence  # of the small input
+        if report.defect and report.key == finding.key:
+            finding.sentence = report.defect.sentence  # of the small input
         finding.source = source_of(setting.subject.path, finding.key)
         (folder / "report.txt").write_text(report.output)
         (folder / "description.txt").write_text(_description(replayer.replay(data, {"CLHARNESS_FUZZ_DESCRIBE": "1"})))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.fuzz.target_process import Found, Setting, environment
+from harness.fuzz.target_process import Defect, Setting, environment
 
 _GRACE = 60.0  # seconds that a process may take longer than it was told to
 _LOOK = 0.2  # seconds between looks at a running process
@@ -33,25 +33,25 @@ class Job:
 
 
 @dataclass
-class Death:
+class ProcessEnd:
     """An input with which the process ended; without one the process ended by itself."""
 
-    found: Found
+    defect: Defect
     data: bytes | None
 
 
 @dataclass
-class Ended:
+class JobResult:
     """What came of a job."""
 
     seconds: float = 0.0
     inputs: int = 0
     edges: int = 0
-    deaths: list[Death] = field(default_factory=list)
+    ends: list[ProcessEnd] = field(default_factory=list)
     error: str | None = None  # the target could not run
 
 
-class Live:
+class Processes:
     """The running processes, which end with this one; asked for by whoever prints progress, too."""
 
     def __init__(self) -> None:

@@ -7,8 +7,8 @@ import shutil
 import time
 from pathlib import Path
 
-from harness.fuzz.job import Death, Ended, Job, Live
-from harness.fuzz.target_process import TIME_LIMIT, Found, read_finding, said
+from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes
+from harness.fuzz.target_process import TIME_LIMIT, Defect, read_finding, stop_message
 
 _STATUS = re.compile(rb"^#(\d+)\t.*?cov: (\d+)", re.M)
 _EXECUTED = re.compile(rb"^stat::number_of_executed_units: (\d+)", re.M)
@@ -17,7 +17,7 @@ _TAIL = 8192  # bytes of a log in which its newest status stands
 MEMORY = 4096  # MiB
 
 
-def run(job: Job, live: Live) -> Ended:
+def run(job: Job, processes: Processes) -> JobResult:
     artifacts = job.work / "artifacts"
     shutil.rmtree(artifacts, ignore_errors=True)
     artifacts.mkdir(parents=True)
@@ -35,26 +35,26 @@ def run(job: Job, live: Live) -> Ended:
         str(job.corpus),
     ]
     started = time.monotonic()
-    status = live.run(command, job.setting.variables(job.known), log, job.seconds, job.work)
+    status = processes.run(command, job.setting.variables(job.known), log, job.seconds, job.work)
     output = log.read_bytes()
     inputs, edges = _numbers(output)
-    ended = Ended(time.monotonic() - started, inputs, edges)
+    result = JobResult(time.monotonic() - started, inputs, edges)
     if status == _USAGE:
-        ended.error = said(output.decode(errors="replace"))
-    elif status is None and not live.stop.is_set():
-        ended.error = f"the process went on {job.seconds:.0f} s and a minute, and was killed (its output: {log})"
+        result.error = stop_message(output.decode(errors="replace"))
+    elif status is None and not processes.stop.is_set():
+        result.error = f"the process went on {job.seconds:.0f} s and a minute, and was killed (its output: {log})"
     elif status not in (_FINISHED, _INTERRUPTED, None):
-        death = _death(job, artifacts, output.decode(errors="replace"), status)
-        if death.data is not None or not live.stop.is_set():  # it can be interrupted before it is ready for that
-            ended.deaths.append(death)
-    return ended
+        end = _process_end(job, artifacts, output.decode(errors="replace"), status)
+        if end.data is not None or not processes.stop.is_set():  # it can be interrupted before it is ready for that
+            result.ends.append(end)
+    return result
 
 
-def _death(job: Job, artifacts: Path, output: str, status: int | None) -> Death:
-    found = read_finding(output, job.setting.subject)
-    found = found or Found("crash", f"status{status}@nowhere", f"the process ended with exit code {status}")
+def _process_end(job: Job, artifacts: Path, output: str, status: int | None) -> ProcessEnd:
+    defect = read_finding(output, job.setting.subject)
+    defect = defect or Defect("crash", f"status{status}@nowhere", f"the process ended with exit code {status}")
     file = max(artifacts.iterdir(), key=lambda path: path.stat().st_mtime, default=None)
-    return Death(found, file.read_bytes() if file else None)
+    return ProcessEnd(defect, file.read_bytes() if file else None)
 
 
 def _numbers(output: bytes) -> tuple[int, int]:
@@ -75,7 +75,7 @@ def running(work: Path) -> tuple[int, int]:
         return 0, 0
 
 
-def merge(job: Job, live: Live) -> bool:
+def merge(job: Job, processes: Processes) -> bool:
     """Leaves of the corpus what is needed to reach all that it reaches. False where it stays as it is."""
     merged = job.corpus.with_name(f"{job.corpus.name}.merged")
     shutil.rmtree(merged, ignore_errors=True)
@@ -84,7 +84,7 @@ def merge(job: Job, live: Live) -> bool:
     command += [f"-max_total_time={max(1, round(job.seconds))}", f"-artifact_prefix={job.work}/merge-"]
     command += [str(merged), str(job.corpus)]
     job.work.mkdir(parents=True, exist_ok=True)
-    status = live.run(command, job.setting.variables(job.known), job.work / "merge.txt", job.seconds, job.work)
+    status = processes.run(command, job.setting.variables(job.known), job.work / "merge.txt", job.seconds, job.work)
     if status != 0 or not any(merged.iterdir()):
         shutil.rmtree(merged, ignore_errors=True)
         return False

@@ -26,7 +26,7 @@ from harness.build import build
 from harness.errors import ClharnessError, Exit, HarnessError, UsageError
 from harness.fuzz import builds
 from harness.fuzz.reproducers import Reproducer, reproducers, unlisted
-from harness.fuzz.target_process import Found, environment, read_line
+from harness.fuzz.target_process import Defect, environment, read_line
 from harness.subject.capabilities import tell_name
 from harness.subject.loader import Loader
 from harness.subject.search import system_loader
@@ -113,21 +113,21 @@ def seed_trouble(target: str, on: Subject, expected: str | None, own: bool) -> I
     listed = [one for one in reproducers() if one.holds_for(on.name, on.version)]
     known = {one.finding for one in listed}
     done = replay(target, on.path, builds.seeds(target), *([] if own else ["--each"]), known=known)
-    said = done.output.strip().splitlines()
+    lines = done.output.strip().splitlines()
     if done.status not in (0, 1):
         yield f"{target} on {on}: the replay ended with {done.ended}:\n{_shortened(done.errors)}"
-    for seed, found in _ends(done.errors):
-        if found is None or not any(one.is_same(found.kind, found.key, on.sha256) for one in listed):
-            what = f"{found.kind} {found.key}: {found.sentence}" if found else "it ended without a finding"
+    for seed, defect in _ends(done.errors):
+        if defect is None or not any(one.is_same(defect.kind, defect.key, on.sha256) for one in listed):
+            what = f"{defect.kind} {defect.key}: {defect.sentence}" if defect else "it ended without a finding"
             yield f"{target} on {on}: {seed}: {what}; findings.toml does not list that"
-    if done.status in (0, 1) and (not said or said[-1] != expected):
+    if done.status in (0, 1) and (not lines or lines[-1] != expected):
         yield (
-            f"{target} on {on}: {said[-1] if said else 'nothing was read'}; {LIST.name} says {expected!r}. "
+            f"{target} on {on}: {lines[-1] if lines else 'nothing was read'}; {LIST.name} says {expected!r}. "
             "Were seeds added? python -m harness.fuzz.replay --update"
         )
 
 
-def _ends(errors: str) -> Iterator[tuple[str, Found | None]]:
+def _ends(errors: str) -> Iterator[tuple[str, Defect | None]]:
     """The seeds that ended their process, and with what."""
     begin = 0
     for end in _ENDED.finditer(errors):
@@ -148,7 +148,7 @@ def reproducer_trouble(path: Path, target: str, entries: Sequence[Reproducer], o
     before = {one.finding for one in reproducers() if listed and one.holds_for(on.name, on.version)}
     done = replay(target, on.path, path, known=before - {listed.finding} if listed else (), mode=mode)
     name = f"{target}/{path.name} on {on}"
-    found = read_line(done.errors)
+    defect = read_line(done.errors)
     if listed is None:
         if done.status:
             yield f"{name}: findings.toml does not list this loader with it ({done.ended}):\n{_shortened(done.errors)}"
@@ -156,17 +156,17 @@ def reproducer_trouble(path: Path, target: str, entries: Sequence[Reproducer], o
             yield f"{name}: it was not read: {done.output.strip()!r}"
     elif done.status == 0:
         yield f"{name}: improved: {listed.finding} does not happen any more; correct `versions` in findings.toml"
-    elif found is None or not listed.is_same(found.kind, found.key, on.sha256):
-        shown = f"{found.kind} {found.key}" if found else done.ended
+    elif defect is None or not listed.is_same(defect.kind, defect.key, on.sha256):
+        shown = f"{defect.kind} {defect.key}" if defect else done.ended
         yield f"{name}: findings.toml lists {listed.kind} {listed.finding}, it shows {shown}"
 
 
 def by_input() -> dict[tuple[str, Path], list[Reproducer]]:
     """The entries of each input: several loaders may show something with the same."""
-    found: dict[tuple[str, Path], list[Reproducer]] = {}
+    groups: dict[tuple[str, Path], list[Reproducer]] = {}
     for one in reproducers():
-        found.setdefault((one.target, one.path), []).append(one)
-    return found
+        groups.setdefault((one.target, one.path), []).append(one)
+    return groups
 
 
 def _shortened(text: str) -> str:
@@ -215,9 +215,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wrong = [f"{path} is in no entry of findings.toml" for path in unlisted()]
         for on, is_own in subjects:
             started = time.monotonic()
-            found = list(trouble(on, is_own))
-            wrong += found
-            print(f"{on}: {len(found)} troubles, {time.monotonic() - started:.1f} s")
+            troubles = list(trouble(on, is_own))
+            wrong += troubles
+            print(f"{on}: {len(troubles)} troubles, {time.monotonic() - started:.1f} s")
     except ClharnessError as error:
         print(f"clharness: {error}", file=sys.stderr)
         return int(error.exit_code)

@@ -53,7 +53,7 @@ def reproducers(file: Path = LIST) -> list[Reproducer]:
     """All that are listed. UsageError where an entry is wrong, or where its input is missing."""
     if not file.exists():
         return []
-    found = []
+    listed = []
     for number, entry in enumerate(tomlfile.read(file).get("reproducer", []), 1):
         where = f"reproducer {number}"
         tomlfile.only_keys(file, where, entry, _KEYS)
@@ -71,8 +71,8 @@ def reproducers(file: Path = LIST) -> list[Reproducer]:
             tomlfile.wrong(file, where, f"is of the unknown target {one.target!r}")
         if not (file.parent / one.target / one.file).is_file():
             tomlfile.wrong(file, where, f"names {one.target}/{one.file}, which does not exist")
-        found.append(one)
-    return found
+        listed.append(one)
+    return listed
 
 
 def unlisted(file: Path = LIST) -> list[Path]:
@@ -133,5 +133,5 @@ def _told(subject: Path) -> tuple[str, str]:
 
 def _subject(folder: Path) -> Path:
     script = (folder / "reproduce.sh").read_text(encoding="utf-8")
-    found = re.search(r"^export CLHARNESS_FUZZ_LOADER='?([^'\n]+)", script, re.M)
-    return Path(found[1] if found else "unknown")
+    match = re.search(r"^export CLHARNESS_FUZZ_LOADER='?([^'\n]+)", script, re.M)
+    return Path(match[1] if match else "unknown")

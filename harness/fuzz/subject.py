@@ -79,6 +79,6 @@ def address_of(library: Path, function: str) -> int | None:
         elf = ELFFile(file)
         for table in (".symtab", ".dynsym"):
             section = elf.get_section_by_name(table)
-            if section and (found := section.get_symbol_by_name(function)):
-                return int(found[0]["st_value"])
+            if section and (symbol := section.get_symbol_by_name(function)):
+                return int(symbol[0]["st_value"])
     return None

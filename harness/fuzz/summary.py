@@ -55,9 +55,9 @@ def _finding(finding: Finding) -> list[str]:
 
 def _last(campaign: Campaign, interrupted: bool) -> str:
     count = len(campaign.findings)
-    found = "nothing was found" if not count else f"{count} finding{'' if count == 1 else 's'}"
+    total = "nothing was found" if not count else f"{count} finding{'' if count == 1 else 's'}"
     cut = "; interrupted" if interrupted else ""
-    return f"{found}{cut}; corpora and findings are in {campaign.out}"
+    return f"{total}{cut}; corpora and findings are in {campaign.out}"
 
 
 def as_json(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> dict[str, Any]:

@@ -31,7 +31,7 @@ _OPTIONS = {
 
 
 @dataclass(frozen=True)
-class Found:
+class Defect:
     """A finding as a fuzz target says it."""
 
     kind: str
@@ -55,18 +55,18 @@ class Setting:
 
     def variables(self, known_file: Path | None) -> dict[str, str]:
         """What the engine reads."""
-        found = {"CLHARNESS_FUZZ_LOADER": str(self.subject.path), "CLHARNESS_FUZZ_MODE": self.mode}
+        variables = {"CLHARNESS_FUZZ_LOADER": str(self.subject.path), "CLHARNESS_FUZZ_MODE": self.mode}
         if self.icd:
-            found["CLHARNESS_FUZZ_ICD"] = str(self.icd)
+            variables["CLHARNESS_FUZZ_ICD"] = str(self.icd)
         if self.against:
-            found["CLHARNESS_FUZZ_AGAINST"] = str(self.against)
+            variables["CLHARNESS_FUZZ_AGAINST"] = str(self.against)
         if self.blocks:
-            found["CLHARNESS_FUZZ_BLOCKS"] = str(self.blocks)
+            variables["CLHARNESS_FUZZ_BLOCKS"] = str(self.blocks)
         if self.fault:
-            found["CLHARNESS_FAULT"] = self.fault
+            variables["CLHARNESS_FAULT"] = self.fault
         if known_file:
-            found["CLHARNESS_FUZZ_KNOWN"] = str(known_file)
-        return found
+            variables["CLHARNESS_FUZZ_KNOWN"] = str(known_file)
+        return variables
 
     def replay_variables(self, known_file: Path | None) -> dict[str, str]:
         """The same for a single input, without a fuzzer around the process."""
@@ -93,19 +93,19 @@ def environment(variables: Mapping[str, str], symbolize: bool = True) -> dict[st
     return own
 
 
-def read_line(output: str) -> Found | None:
+def read_line(output: str) -> Defect | None:
     """The finding in the engine's own line; the first, because the end of the process may be reported in another."""
     line = _LINE.search(output)
-    return Found(line[1], line[2], line[3], by_engine=True) if line else None
+    return Defect(line[1], line[2], line[3], by_engine=True) if line else None
 
 
-def read_finding(output: str, subject: FuzzSubject) -> Found | None:
+def read_finding(output: str, subject: FuzzSubject) -> Defect | None:
     """The finding that a run ended with: in the engine's line, else in a report of the sanitizer or of libFuzzer."""
-    if found := read_line(output):
-        return found
+    if defect := read_line(output):
+        return defect
     if undefined := _UNDEFINED.search(output):
         place = f"{Path(undefined['file']).name}:{undefined['line']}"
-        return Found(
+        return Defect(
             "crash", f"undefined@{place}", f"UndefinedBehaviorSanitizer reports {undefined['what']} in {place}"
         )
     report = _REPORT.search(output)
@@ -115,7 +115,7 @@ def read_finding(output: str, subject: FuzzSubject) -> Found | None:
     # A loop is interrupted anywhere, so that its line says nothing.
     place = _place(output[report.start() :], subject, kind != "hang")
     at = place if place != "outside" else "no function of the library under test: the harness itself, perhaps"
-    return Found(kind, f"{word}@{place}", f"{report['tool']} reports {report['what']} in {at}")
+    return Defect(kind, f"{word}@{place}", f"{report['tool']} reports {report['what']} in {at}")
 
 
 def _classify(tool: str, what: str) -> tuple[str, str]:
@@ -145,12 +145,12 @@ def _place(report: str, subject: FuzzSubject, with_line: bool) -> str:
 class Replay:
     """One input in one process."""
 
-    found: Found | None
+    defect: Defect | None
     output: str
 
     @property
     def key(self) -> str | None:
-        return self.found.key if self.found else None
+        return self.defect.key if self.defect else None
 
 
 class Replayer:
@@ -184,17 +184,17 @@ class Replayer:
                 stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
-            return Replay(Found("hang", "hang@nowhere", "nothing ended the process"), "")
+            return Replay(Defect("hang", "hang@nowhere", "nothing ended the process"), "")
         output = done.stderr.decode(errors="replace") + done.stdout.decode(errors="replace")
         if done.returncode == _USAGE:
-            raise HarnessError(f"{self._program.name} cannot run: {said(output)}")
+            raise HarnessError(f"{self._program.name} cannot run: {stop_message(output)}")
         if done.returncode == 0:
             return Replay(None, output)
-        found = read_finding(output, self._setting.subject)
-        return Replay(found or Found("crash", f"status{done.returncode}@nowhere", _ended(done.returncode)), output)
+        defect = read_finding(output, self._setting.subject)
+        return Replay(defect or Defect("crash", f"status{done.returncode}@nowhere", _ended(done.returncode)), output)
 
 
-def said(output: str) -> str:
+def stop_message(output: str) -> str:
     """What the engine ended with, where it could not begin."""
     lines = _STOPPED.findall(output) or output.strip().splitlines()[-1:]
     return lines[-1] if lines else "it says nothing"

@@ -26,18 +26,18 @@ class Calls(Connection):
 
     def data(self, content: bytes) -> Buffer:
         """New memory with this content."""
-        made = self.buffer(len(content), 0)
+        buffer = self.buffer(len(content), 0)
         if content:
-            self.later(f"put {made.index} 0 {content.hex()}")
-        return made
+            self.later(f"put {buffer.index} 0 {content.hex()}")
+        return buffer
 
     def words(self, values: list[Any]) -> Buffer:
         """New memory that holds 64-bit words: numbers, handles, buffers' addresses."""
-        made = self.data(pack([v if isinstance(v, int) else 0 for v in values]))
+        buffer = self.data(pack([v if isinstance(v, int) else 0 for v in values]))
         for index, value in enumerate(values):
             if isinstance(value, (Value, Buffer)):
-                self.later(f"word {made.index} {8 * index} {value.token}")
-        return made
+                self.later(f"word {buffer.index} {8 * index} {value.token}")
+        return buffer
 
     def token(self, value: Any) -> str:
         """The token for an argument: None, numbers, Value, Buffer, Callback, str, bytes, or a list of words.

@@ -156,12 +156,12 @@ class Connection:
         return self._stdout.whole()
 
     def _hung(self) -> None:
-        maps, asked = "", 0
+        maps, threads = "", 0
         if self._process.owns(self.pid):
             maps = stacks.maps_of(self.pid)
-            asked = stacks.ask(self.pid)
+            threads = stacks.ask(self.pid)
         until = time.monotonic() + 0.5
-        while len(stacks.LINE.findall(self._stderr.text())) < asked and time.monotonic() < until:
+        while len(stacks.LINE.findall(self._stderr.text())) < threads and time.monotonic() < until:
             select.select([], [], [], 0.01)  # the threads are writing
         shown = stacks.readable(self._stderr.text(), maps)
         self._kill()
@@ -198,8 +198,8 @@ class Connection:
         if self._meter is None:
             self._meter = Meter(self._process.pid, self._asked)
         self._slow += self._meter.look()
-        left = min(self.time_limit - self._meter.used, SESSION_FACTOR * self.time_limit - self._slow)
-        if left <= 0:
+        remaining = min(self.time_limit - self._meter.used, SESSION_FACTOR * self.time_limit - self._slow)
+        if remaining <= 0:
             self._hung()
         if time.monotonic() - self._started > wall_limit(self.time_limit):
             self._kill()
@@ -207,17 +207,17 @@ class Connection:
                 f"no answer within {wall_limit(self.time_limit):g} s, of which the subject could use "
                 f"{self._meter.used:.1f} s, to: {self._last}"
             )
-        return min(TICK, left)
+        return min(TICK, remaining)
 
     def _send(self, lines: list[str], recorded: bool = True) -> None:
         self.exchange += lines if recorded else []
         self._asked = time.monotonic()
         self._meter = None
-        left = memoryview(("\n".join(lines) + "\n").encode())
+        remaining = memoryview(("\n".join(lines) + "\n").encode())
         try:
-            while left:
+            while remaining:
                 try:
-                    left = left[self._socket.send(left) :]
+                    remaining = remaining[self._socket.send(remaining) :]
                 except BlockingIOError:
                     if not self._ready(select.POLLOUT):
                         raise BrokenPipeError from None
@@ -262,18 +262,18 @@ class Connection:
         self._prepared = []
         self._send(commands)
         refused: CommandError | None = None
-        said = ""
+        answer = ""
         for self._last in commands:
             reply = self._receive()
             if reply.startswith("error "):
                 refused = refused or refusal(self._last, reply)
             else:
-                said = content(self._last, reply)
+                answer = content(self._last, reply)
                 self.calls_made += self._last.startswith(("call ", "address "))
         if refused:
             self._resynchronise()
             raise refused
-        return said
+        return answer
 
     def _resynchronise(self) -> None:
         """Makes sure that a refusal was the probe's own: one that a subject wrote leaves a reply too many."""

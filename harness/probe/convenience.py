@@ -198,15 +198,15 @@ class Convenience(Calls):
     def open_files(self) -> list[str]:
         """What the process's file descriptors point to, without the standard three and the probe's socket."""
         folder = f"/proc/{self.pid}/fd"
-        found = []
+        files = []
         for number in os.listdir(folder):
             try:
                 target = os.readlink(f"{folder}/{number}")
             except OSError:
                 continue
             if int(number) > 2 and not target.startswith("socket:"):
-                found.append(target)
-        return sorted(found)
+                files.append(target)
+        return sorted(files)
 
     def maps(self, path: object) -> bool:
         """Whether a file is mapped into the process: a library that is loaded."""

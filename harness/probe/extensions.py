@@ -68,9 +68,9 @@ SEMAPHORE_HANDLE_TYPES = {
 
 def function_of(session: Session, platform: Value, name: str) -> Value:
     """What a platform answers as the address of a function; 0 for none."""
-    found = session.call("clGetExtensionFunctionAddressForPlatform", platform, name)
-    assert isinstance(found, Value)
-    return found
+    address = session.call("clGetExtensionFunctionAddressForPlatform", platform, name)
+    assert isinstance(address, Value)
+    return address
 
 
 def extensions(session: Session, handle: Value, kind: str = "Device") -> set[str]:

@@ -17,15 +17,15 @@ static bool find_functions(void)
 {
     void *library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
     void *(*address_of)(const char *) = NULL;
-    void *found = library ? dlsym(library, "eglGetProcAddress") : NULL;
-    if (!found) {
+    void *symbol = library ? dlsym(library, "eglGetProcAddress") : NULL;
+    if (!symbol) {
         return false;
     }
-    address_of = (void *(*)(const char *))(uintptr_t)found;
-#define FIND(type, name)                       \
-    found = dlsym(library, #name);             \
-    found = found ? found : address_of(#name); \
-    (name) = (type)(uintptr_t)found;
+    address_of = (void *(*)(const char *))(uintptr_t)symbol;
+#define FIND(type, name)                          \
+    symbol = dlsym(library, #name);               \
+    symbol = symbol ? symbol : address_of(#name); \
+    (name) = (type)(uintptr_t)symbol;
     GL_FUNCTIONS(FIND)
 #undef FIND
     return eglInitialize && eglCreateContext && eglMakeCurrent;
@@ -82,13 +82,13 @@ static EGLContext new_context(void)
 
 const char *gl_start(int number)
 {
-    static bool found;
+    static bool is_loaded;
     EGLint major;
     EGLint minor;
-    if (!found && !find_functions()) {
+    if (!is_loaded && !find_functions()) {
         return "there is no libEGL.so.1 here that can be used";
     }
-    found = true;
+    is_loaded = true;
     if (is_last(number)) {
         return "no more displays";
     }

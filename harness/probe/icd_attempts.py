@@ -97,15 +97,15 @@ class Attempts:
             if not self.passed and self.unsupported:
                 raise self.unsupported
             return
-        said = "\n".join(f"{label}: {_first_lines(error)}" for label, error in self.failures)
-        said = f"{len(self.failures)} of {self.made} calls\n{said}"
+        message = "\n".join(f"{label}: {_first_lines(error)}" for label, error in self.failures)
+        message = f"{len(self.failures)} of {self.made} calls\n{message}"
         worst = next((e for _, e in self.failures if isinstance(e, SubjectFailure)), None)
         deviations = [part_deviation(label, error) for label, error in self.failures]
         if isinstance(worst, Hung):
-            raise with_deviations(Hung(said, worst.stacks), deviations)
+            raise with_deviations(Hung(message, worst.stacks), deviations)
         if worst is not None:
-            raise with_deviations(Crashed(said, worst.stacks), deviations)
-        raise with_deviations(AssertionError(said), deviations)
+            raise with_deviations(Crashed(message, worst.stacks), deviations)
+        raise with_deviations(AssertionError(message), deviations)
 
 
 _CALL = re.compile(r"(?:address \d+ \S+|call \d+) (cl\w+) ?(.*)")

@@ -58,8 +58,8 @@ class IcdObjects(Objects):
         """Builds a program that is in order."""
         error = self.session.call("clBuildProgram", program, 0, None, options, None, None)
         if error:
-            said = f"clBuildProgram of a plain kernel with the options {options!r} answered {error}"
-            raise CallFailed(f"{said}, expected CL_SUCCESS; the build log: {self.build_log(program)}")
+            message = f"clBuildProgram of a plain kernel with the options {options!r} answered {error}"
+            raise CallFailed(f"{message}, expected CL_SUCCESS; the build log: {self.build_log(program)}")
 
     def build_log(self, program: Value) -> str:
         """What the compiler said, on one line."""
@@ -102,16 +102,16 @@ class IcdObjects(Objects):
     def made_by(self, function: str, *arguments: Any) -> Value:
         """The object that a function answers whose last argument is errcode_ret."""
         code = self.session.buffer(4)
-        made = self.session.call(function, *arguments, code)
-        assert isinstance(made, Value)
+        handle = self.session.call(function, *arguments, code)
+        assert isinstance(handle, Value)
         self.require(function, code.code())
-        return made
+        return handle
 
     def given_by(self, function: str, *arguments: Any, after: tuple[Any, ...] = ()) -> Value:
         """The object that a function writes: `arguments` stand before that output, `after` after it."""
-        given = self.session.buffer(8, 0)
-        self.require(function, self.session.call(function, *arguments, given, *after))
-        return given.handle()
+        output = self.session.buffer(8, 0)
+        self.require(function, self.session.call(function, *arguments, output, *after))
+        return output.handle()
 
     def require(self, function: str, error: int) -> None:
         """Makes the case `unsupported` where a function is optional and says so; raises CallFailed for other errors."""
@@ -125,16 +125,16 @@ class IcdObjects(Objects):
     def version(self) -> tuple[int, int]:
         """The version of OpenCL that the platform reports."""
         if self._version is None:
-            found = re.match(r"OpenCL (\d+)\.(\d+)", self.session.GetPlatformInfo(self.platform, "CL_PLATFORM_VERSION"))
-            self._version = (int(found[1]), int(found[2])) if found else (1, 0)
+            match = re.match(r"OpenCL (\d+)\.(\d+)", self.session.GetPlatformInfo(self.platform, "CL_PLATFORM_VERSION"))
+            self._version = (int(match[1]), int(match[2])) if match else (1, 0)
         return self._version
 
     def device_version(self) -> tuple[int, int]:
         """The version of OpenCL that the device reports; not above the platform's."""
         text = self.session.buffer(256, 0)
         self.session.call("clGetDeviceInfo", self.device, api().constant("CL_DEVICE_VERSION"), 256, text, None)
-        found = re.match(r"OpenCL (\d+)\.(\d+)", text.text())
-        return min((int(found[1]), int(found[2])) if found else (1, 0), self.version())
+        match = re.match(r"OpenCL (\d+)\.(\d+)", text.text())
+        return min((int(match[1]), int(match[2])) if match else (1, 0), self.version())
 
     def require_function(self, function: str, version: tuple[int, int]) -> None:
         """Makes the case `unsupported` for functions that came after the platform's version of OpenCL."""
@@ -162,17 +162,17 @@ def _image(o: IcdObjects) -> Value:
 
 def _marker(o: IcdObjects) -> Value:
     """The event of a command that has ended."""
-    made = o.given_by("clEnqueueWriteBuffer", o.queue, o.mem, 1, 0, 16, o.session.buffer(16), 0, None)
+    event = o.given_by("clEnqueueWriteBuffer", o.queue, o.mem, 1, 0, 16, o.session.buffer(16), 0, None)
     o.session.call("clFinish", o.queue)
-    return made
+    return event
 
 
 def _profiled(o: IcdObjects) -> Value:
     profiling = api().constant("CL_QUEUE_PROFILING_ENABLE")
     queue = o.made_by("clCreateCommandQueue", o.context, o.device, profiling)
-    made = o.given_by("clEnqueueWriteBuffer", queue, o.mem, 1, 0, 16, o.session.buffer(16), 0, None)
+    event = o.given_by("clEnqueueWriteBuffer", queue, o.mem, 1, 0, 16, o.session.buffer(16), 0, None)
     o.session.call("clFinish", queue)
-    return made
+    return event
 
 
 def _mapped(o: IcdObjects) -> Value:
@@ -188,19 +188,19 @@ def _shared(o: IcdObjects) -> Value:
     o.session.call("clGetDeviceInfo", o.device, api().constant("CL_DEVICE_SVM_CAPABILITIES"), 8, answer, None)
     if not answer.u64():
         raise Unsupported("loader", "the device has no shared virtual memory", "SVM")
-    made = o.session.call("clSVMAlloc", o.context, api().constant("CL_MEM_READ_WRITE"), 64, 0)
-    assert isinstance(made, Value)
-    if not made:
+    memory = o.session.call("clSVMAlloc", o.context, api().constant("CL_MEM_READ_WRITE"), 64, 0)
+    assert isinstance(memory, Value)
+    if not memory:
         raise CallFailed("clSVMAlloc of 64 bytes answered NULL on a device with shared virtual memory")
-    return made
+    return memory
 
 
 def _shared_and_mapped(o: IcdObjects) -> Value:
     """Shared virtual memory that the host has: only that can be given back."""
-    made = _shared(o)
+    memory = _shared(o)
     flags = api().constant("CL_MAP_READ")
-    o.require("clEnqueueSVMMap", o.session.call("clEnqueueSVMMap", o.queue, 1, flags, made, 16, 0, None, None))
-    return made
+    o.require("clEnqueueSVMMap", o.session.call("clEnqueueSVMMap", o.queue, 1, flags, memory, 16, 0, None, None))
+    return memory
 
 
 def _compiled_anew(o: IcdObjects) -> Value:
@@ -224,10 +224,10 @@ def _sub_device(o: IcdObjects) -> Value:
     properties = [api().constant("CL_DEVICE_PARTITION_EQUALLY"), 1, 0]
     count = o.session.buffer(4, 0)
     o.require("clCreateSubDevices", o.session.call("clCreateSubDevices", o.device, properties, 0, None, count))
-    made = o.session.buffer(8 * max(count.u32(), 1), 0)
-    error = o.session.call("clCreateSubDevices", o.device, properties, max(count.u32(), 1), made, None)
+    devices = o.session.buffer(8 * max(count.u32(), 1), 0)
+    error = o.session.call("clCreateSubDevices", o.device, properties, max(count.u32(), 1), devices, None)
     o.require("clCreateSubDevices", error)
-    return made.handle()
+    return devices.handle()
 
 
 def _kernel_of_program(o: IcdObjects) -> Value:
@@ -247,9 +247,9 @@ def _written(o: IcdObjects) -> Value:
 
 def _ran(o: IcdObjects) -> Value:
     size = o.session.words([1])
-    made = o.given_by("clEnqueueNDRangeKernel", o.queue, o.kernel, 1, None, size, None, 0, None)
+    event = o.given_by("clEnqueueNDRangeKernel", o.queue, o.kernel, 1, None, size, None, 0, None)
     o.session.call("clFinish", o.queue)
-    return made
+    return event
 
 
 _CLASSES = {"platform": "cl_platform_id", "device": "cl_device_id", "queue": "cl_command_queue"}

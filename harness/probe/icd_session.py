@@ -35,9 +35,9 @@ class IcdSession(Session):
 
     def query(self, name: str) -> Value:
         """What the vendor's exported clGetExtensionFunctionAddress answers; 0 for none."""
-        found = super().call(QUERY, name)
-        assert isinstance(found, Value)
-        return found
+        address = super().call(QUERY, name)
+        assert isinstance(address, Value)
+        return address
 
     def enumerate(self, room: int, platforms: Buffer | None, count: Buffer | None) -> int:
         """clIcdGetPlatformIDsKHR, found by its query. Raises CallFailed where it is not found."""
@@ -62,10 +62,10 @@ class IcdSession(Session):
 
     def some_platforms(self) -> list[Value]:
         """The same; makes the case `unsupported` where the vendor has none here, as without its hardware."""
-        found = self.platforms()
-        if not found:
+        platforms = self.platforms()
+        if not platforms:
             raise Unsupported("machine", "this ICD has no platform on this machine")
-        return found
+        return platforms
 
     def objects(self, platform: Value) -> IcdObjects:
         """Uses a platform."""
@@ -93,10 +93,10 @@ class IcdSession(Session):
         """What the table of an object has for a function; 0 for nothing."""
         slot = api().functions[function].slot
         assert slot is not None
-        found = self.word(self.table(handle), 8 * slot)
-        if found is None:
+        address = self.word(self.table(handle), 8 * slot)
+        if address is None:
             raise CallFailed(f"the table of {handle:#x} ends before the slot of {function}")
-        return found
+        return address
 
     def call(self, function: str, *arguments: Any) -> int:
         """Calls a function of the vendor, as a loader would."""
@@ -115,16 +115,16 @@ class IcdSession(Session):
 
     def _address(self, function: str, arguments: tuple[Any, ...]) -> Value:
         """Where a loader calls a function. Raises CallFailed where there is none."""
-        found = Value(0, "0")
+        address = Value(0, "0")
         if api().functions[function].slot is not None and function not in TAGGED:
-            found = self.entry(self._object_of(function, arguments), function)
-        if not found and (more := self.query(ICD2_FUNCTIONS[0])):
+            address = self.entry(self._object_of(function, arguments), function)
+        if not address and (more := self.query(ICD2_FUNCTIONS[0])):
             answer = self.call_at(more, ICD2_FUNCTIONS[0], self.platform, function)
             assert isinstance(answer, Value)
-            found = answer
-        if not found:
+            address = answer
+        if not address:
             raise Unsupported("loader", f"the dispatch table has no {function}", function)
-        return found
+        return address
 
     # --- what the vendor is ---
 
@@ -142,10 +142,10 @@ class IcdSession(Session):
         """The version of OpenCL that a platform reports."""
         self.platform = platform
         text = self.GetPlatformInfo(platform, "CL_PLATFORM_VERSION")
-        found = re.match(r"OpenCL (\d+)\.(\d+) ", text + " ")
-        if not found:
+        match = re.match(r"OpenCL (\d+)\.(\d+) ", text + " ")
+        if not match:
             raise CallFailed(f"CL_PLATFORM_VERSION is {text!r}, expected OpenCL, a space, and the version")
-        return int(found[1]), int(found[2])
+        return int(match[1]), int(match[2])
 
     def name_and_version(self) -> tuple[str, str]:
         """What the first platform says of itself: its name, and the first version number after that of OpenCL."""

@@ -2,7 +2,7 @@
  * the functions of a layer that was opened as the library under test.
  *
  * The table of the target ends where an unreadable page begins, so that a layer that reads past the number of entries
- * that it was told crashes. target.c has its functions.
+ * that it was given crashes. target.c has its functions.
  */
 #include "clharness_functions.h"
 #include "guarded.h"

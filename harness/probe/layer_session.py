@@ -101,17 +101,17 @@ class LayerSession(Session):
     ) -> Table:
         """Calls an init function as a loader does whose table has so many entries."""
         table = self.target(entries, silent=silent) if target is None else target
-        count, given = self.buffer(4, 0), self.buffer(8, 0)
+        count, output = self.buffer(4, 0), self.buffer(8, 0)
         more = [properties] if function == "clInitLayerWithProperties" else []
-        result = self.layer_call(function, entries, table, count, given, *more)
-        return Table(self, result, count.u32(), given.handle())
+        result = self.layer_call(function, entries, table, count, output, *more)
+        return Table(self, result, count.u32(), output.handle())
 
     def initialized(self, layer: _Layer, *, silent: bool = False, function: str = "") -> Table:
         """The table of a layer that must accept a complete target. Raises CallFailed where it does not."""
-        found = self.initialize(function or layer.init, silent=silent)
-        if found.result or not found.address:
-            raise CallFailed(f"{function or layer.init} answered {found.result} to a complete table, expected success")
-        return found
+        table = self.initialize(function or layer.init, silent=silent)
+        if table.result or not table.address:
+            raise CallFailed(f"{function or layer.init} answered {table.result} to a complete table, expected success")
+        return table
 
     def exit_handlers(self) -> int:
         """How many exit handlers were registered so far."""
@@ -193,10 +193,10 @@ class OrdinaryCall(PatternedCall):
 
     def _argument(self, index: int) -> Any:
         parameter = self.function.parameters[index]
-        made = super()._argument(index)
+        sent = super()._argument(index)
         if self.large and index != self.routing and parameter.kind == "memory":
-            made.value, made.buffer, made.content = None, None, b""
-        return made
+            sent.value, sent.buffer, sent.content = None, None, b""
+        return sent
 
     def _memory(self, parameter: Parameter) -> Any:
         if parameter.name == "lengths":

@@ -84,11 +84,11 @@ class Objects:
         """The next one asked for is a new one; gives the old one, for `remember`."""
         return self._made.pop(handle, None)
 
-    def remember(self, handle: str, made: Value | None) -> None:
+    def remember(self, handle: str, value: Value | None) -> None:
         """This is the one that is given from now on; None: the next one asked for is a new one."""
         self._made.pop(handle, None)
-        if made is not None:
-            self._made[handle] = made
+        if value is not None:
+            self._made[handle] = value
 
     def _make(self, handle: str) -> Value:
         cl = self.session
@@ -105,9 +105,9 @@ class Objects:
             raise HarnessError(f"no way is known to make a {handle}")
         parent, function, arguments = _MADE[handle]
         code = cl.buffer(4)
-        made = cl.call(function, self[parent], *[self._argument(a) for a in arguments], code)
-        assert isinstance(made, Value)
-        return self._checked(function, code.code(), made)
+        value = cl.call(function, self[parent], *[self._argument(a) for a in arguments], code)
+        assert isinstance(value, Value)
+        return self._checked(function, code.code(), value)
 
     def _argument(self, argument: object) -> object:
         if argument == "device":
@@ -118,7 +118,7 @@ class Objects:
             return api().constant(argument)
         return argument
 
-    def _checked(self, function: str, error: int, made: Value) -> Value:
-        if error or not made:
-            raise CallFailed(f"{function} for platform {self.owner} answered {made:#x} and the error {error}")
-        return made
+    def _checked(self, function: str, error: int, value: Value) -> Value:
+        if error or not value:
+            raise CallFailed(f"{function} for platform {self.owner} answered {value:#x} and the error {error}")
+        return value

@@ -31,18 +31,18 @@ def wall_limit(limit: float) -> float:
 
 def _threads(pid: int) -> dict[int, tuple[float, float]]:
     """Seconds that each thread of a process and of its descendants ran and queued so far."""
-    found: dict[int, tuple[float, float]] = {}
+    threads: dict[int, tuple[float, float]] = {}
     family = [pid]
     for member in family:
         try:
             for thread in os.listdir(f"/proc/{member}/task"):
                 with open(f"/proc/{member}/task/{thread}/schedstat") as file:
                     ran, queued, _ = file.read().split()
-                found[int(thread)] = int(ran) / 1e9, int(queued) / 1e9
+                threads[int(thread)] = int(ran) / 1e9, int(queued) / 1e9
         except (OSError, ValueError):
             continue  # it ended, or this kernel does not count
         family += children_of(member)
-    return found
+    return threads
 
 
 def _is_crowded() -> bool:

@@ -31,10 +31,10 @@ def address_of(session: Session, function: Function) -> Value | None:
         if not session.symbol(function.name):
             raise Unsupported("loader", f"this loader does not export {function.name}")
         return None
-    found = session.GetExtensionFunctionAddress(function.name)
-    if not found:
+    address = session.GetExtensionFunctionAddress(function.name)
+    if not address:
         raise Unsupported("loader", f"this loader does not know {function.name}")
-    return found
+    return address
 
 
 def pattern(*parts: object) -> int:
@@ -177,8 +177,8 @@ class PatternedCall:
 
     def _properties(self, parameter: Parameter) -> Sent:
         """A list of three pairs, the platform in the middle where it decides, and something past its end."""
-        made = [pattern(self.function, parameter.name, i) & ~0xFFFF | 0x8000 for i in range(6)]
-        words: list[object] = [*made, 0, pattern("past the end")]
+        values = [pattern(self.function, parameter.name, i) & ~0xFFFF | 0x8000 for i in range(6)]
+        words: list[object] = [*values, 0, pattern("past the end")]
         if self.function.name in ("clCreateContext", "clCreateContextFromType", "clGetGLContextInfoKHR"):
             words[2:4] = [api().constant("CL_CONTEXT_PLATFORM"), self.objects.platform]
         return self._words(words)
@@ -194,8 +194,8 @@ class PatternedCall:
             return self._words([self._other(parameter)] * LIST)
         if parameter.kind == "strings":
             texts = [self.session.data(f"{parameter.name}{i}\0".encode()) for i in range(LIST)]
-            made = self._words(texts)
-            return Sent(made.value, made.buffer, b"")  # the addresses are known in the probe only
+            addresses = self._words(texts)
+            return Sent(addresses.value, addresses.buffer, b"")  # the addresses are known in the probe only
         content = _bytes(max(LIST * parameter.pointee, 32), self.function, parameter.name)
         if parameter.kind == "string":
             content = f"{self.function.name} {parameter.name} %s %n \\ \x7f".encode().ljust(40, b".") + b"\0"
@@ -221,8 +221,8 @@ class PatternedCall:
         arrived = next((e for e in log.calls(self.function.name, by=at)), None)
         if sent is None or arrived is None:
             return [f"{self}: did not arrive at {at}"]
-        found = [p for i in range(len(self.sent)) for p in self._argument_problems(i, sent, arrived)]
-        return [f"{self}: {problem}" for problem in found]
+        problems = [p for i in range(len(self.sent)) for p in self._argument_problems(i, sent, arrived)]
+        return [f"{self}: {problem}" for problem in problems]
 
     def refusal_problems(self, error: int | None) -> list[str]:
         """The loader answers by itself: the error as result or through errcode_ret, NULL else, and nothing more.
@@ -231,7 +231,7 @@ class PatternedCall:
         """
         reports = any(parameter.kind == "errcode" for parameter in self.function.parameters)
         want = Code(error) if error is not None and not reports else 0
-        found = [] if self.result == want else [f"{self}: answered {self.result}, expected {want or 'NULL'}"]
+        problems = [] if self.result == want else [f"{self}: answered {self.result}, expected {want or 'NULL'}"]
         for parameter, sent in zip(self.function.parameters, self.sent, strict=True):
             if sent.buffer is None or not sent.content:
                 continue
@@ -239,8 +239,8 @@ class PatternedCall:
             if parameter.kind == "errcode" and error is not None:
                 content = pack([error], 4) + content[4:]
             if (had := sent.buffer.bytes()) != content:
-                found.append(f"{self}: memory of {parameter.name} holds {had.hex()}, expected {content.hex()}")
-        return found
+                problems.append(f"{self}: memory of {parameter.name} holds {had.hex()}, expected {content.hex()}")
+        return problems
 
     def answer_problems(self) -> list[str]:
         """The result and everything that the vendor wrote come back, and nothing else was written."""
@@ -273,15 +273,17 @@ class PatternedCall:
         return [f"the vendor answered {want:#x}, the application got {int(self.result):#x}"]
 
     def _memory_problems(self) -> list[str]:
-        found = []
+        problems = []
         for index, sent in enumerate(self.sent):
             if sent.buffer is None or not sent.content:
                 continue
             want, had = self._written(index, sent.content), sent.buffer.bytes()
             if had != want:
                 what = self.function.parameters[index].name
-                found.append(f"memory of argument {index} ({what}) holds {had.hex()} after the call, not {want.hex()}")
-        return found
+                problems.append(
+                    f"memory of argument {index} ({what}) holds {had.hex()} after the call, not {want.hex()}"
+                )
+        return problems
 
     def _written(self, index: int, content: bytes) -> bytes:
         """The content of a parameter's memory after the call."""

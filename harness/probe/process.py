@@ -62,14 +62,14 @@ def _has_children() -> bool:
 
 def children_of(pid: int) -> set[int]:
     """The children of a process, those that ended and were not waited for among them; none where it is gone."""
-    found: set[int] = set()
+    children: set[int] = set()
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/children") as file:
-                found.update(map(int, file.read().split()))
+                children.update(map(int, file.read().split()))
     except OSError:  # the process is gone or another user's, or this kernel has no such file
         return {int(name) for name in os.listdir("/proc") if name.isdigit() and parent_of(int(name)) == pid}
-    return found
+    return children
 
 
 def parent_of(pid: int) -> int:

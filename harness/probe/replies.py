@@ -41,13 +41,13 @@ def content(command: str, reply: str) -> str:
     """What follows "ok" in the reply to a command. Raises ProtocolViolation for what the probe never says."""
     if reply[:3] not in ("ok", "ok "):
         raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
-    said = reply[3:]
+    text = reply[3:]
     shape = _SHAPES.get(command.partition(" ")[0])
-    if shape and not shape.fullmatch(said):
+    if shape and not shape.fullmatch(text):
         raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
-    if command.startswith("get ") and len(said) != 2 * int(command.rpartition(" ")[2]):
-        raise ProtocolViolation(f"{command!r} was answered with {len(said) // 2} bytes")
-    return said
+    if command.startswith("get ") and len(text) != 2 * int(command.rpartition(" ")[2]):
+        raise ProtocolViolation(f"{command!r} was answered with {len(text) // 2} bytes")
+    return text
 
 
 def refusal(command: str, reply: str) -> CommandError:

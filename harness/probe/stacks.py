@@ -30,14 +30,14 @@ MAPS = re.compile(r"clharness maps\n(.*?)clharness end", re.S)
 def ask(pid: int) -> int:
     """Asks each thread of a process to write its stack; gives the number of threads asked."""
     libc = ctypes.CDLL(None, use_errno=True)
-    asked = 0
+    count = 0
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return 0
     for thread in threads:
-        asked += TGKILL != 0 and libc.syscall(TGKILL, pid, int(thread), SIGNAL) == 0
-    return asked
+        count += TGKILL != 0 and libc.syscall(TGKILL, pid, int(thread), SIGNAL) == 0
+    return count
 
 
 def maps_of(pid: int) -> str:
@@ -65,18 +65,18 @@ def _symbols_of(path: str) -> tuple[list[int], list[tuple[int, str]]]:
 
 def _symbols(file: BinaryIO) -> tuple[list[int], list[tuple[int, str]]]:
     """Addresses of a library's functions, sorted, and where each ends with its name."""
-    found: dict[int, tuple[int, str]] = {}
+    symbols: dict[int, tuple[int, str]] = {}
     try:
         for section in ELFFile(file).iter_sections():
             if isinstance(section, SymbolTableSection) and section.num_symbols() <= MAX_SYMBOLS:
                 for symbol in section.iter_symbols():
                     if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
                         start = symbol["st_value"]
-                        found[start] = (start + symbol["st_size"], symbol.name)
+                        symbols[start] = (start + symbol["st_size"], symbol.name)
     except Exception:
         return [], []
-    addresses = sorted(found)
-    return addresses, [found[a] for a in addresses]
+    addresses = sorted(symbols)
+    return addresses, [symbols[a] for a in addresses]
 
 
 def _name(address: int, maps: list[tuple[int, int, int, str]]) -> str:

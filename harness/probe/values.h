@@ -43,7 +43,7 @@ void token_finder_set(char prefix, token_finder *finder);
  * False when the token has no value. */
 bool token_value(const char *token, uint64_t *value);
 
-/* Reads a whole text as a number: decimal, or hexadecimal with 0x; "-" may stand before it. False: it is none. */
+/* Reads a whole text as a number: decimal, or hexadecimal with 0x; "-" may stand before it. False: it is not one. */
 bool number_value(const char *text, uint64_t *value);
 
 /* Reads hexadecimal bytes; gives their number, or -1. `to` may be NULL to count, and `hex` itself. */

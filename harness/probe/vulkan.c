@@ -92,13 +92,13 @@ static bool has_uuid(VkPhysicalDevice physical, const unsigned char *uuid)
 
 static const char *choose_device(const unsigned char *uuid)
 {
-    VkPhysicalDevice found[MAX_DEVICES];
+    VkPhysicalDevice devices[MAX_DEVICES];
     uint32_t count = MAX_DEVICES;
-    if (vkEnumeratePhysicalDevices(vulkan.instance, &count, found) < 0) {
+    if (vkEnumeratePhysicalDevices(vulkan.instance, &count, devices) < 0) {
         return "Vulkan has no device here";
     }
     for (uint32_t i = 0; i < count && !vulkan.physical; i++) {
-        vulkan.physical = has_uuid(found[i], uuid) ? found[i] : NULL;
+        vulkan.physical = has_uuid(devices[i], uuid) ? devices[i] : NULL;
     }
     return vulkan.physical ? NULL : "Vulkan does not have this device";
 }

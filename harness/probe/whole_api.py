@@ -39,17 +39,17 @@ def _exported(cl: Session) -> frozenset[str]:
 
 def reached(cl: Session) -> Functions:
     """Every function that this loader has and routes by an object, with its address: None for its exported name."""
-    found: dict[Function, Value | None] = {}
+    functions: dict[Function, Value | None] = {}
     for function in api().dispatched():
         slot = slots()[function.name]
         if slot.class_ in _NO_OBJECT or slot.reached == "windows-query":
             continue
         if slot.reached == "export":
             if function.name in _exported(cl):
-                found[function] = None
+                functions[function] = None
         elif address := cl.GetExtensionFunctionAddress(function.name):
-            found[function] = address
-    return found
+            functions[function] = address
+    return functions
 
 
 def with_slots(functions: Functions, wanted: Iterable[int]) -> Functions:
@@ -132,18 +132,18 @@ def _bare(objects: Objects, function: Function, address: Value | None) -> BareCa
 
 def exchanges(log: CallLog) -> list[CallLog]:
     """One log for each call by the application, from its entry to its return."""
-    found: list[CallLog] = []
+    logs: list[CallLog] = []
     inside = False
     for event in log:
         own = event.who == "application"
         if own and event.kind == "call":
             inside = True
-            found.append(CallLog([]))
+            logs.append(CallLog([]))
         if inside:
-            found[-1].events.append(event)
+            logs[-1].events.append(event)
         if own and event.kind == "return":
             inside = False
-    return found
+    return logs
 
 
 def call_all(sandbox: Sandbox, cl: Session, wanted: Sequence[tuple[Objects, Functions]]) -> list[BareCall]:

@@ -14,11 +14,11 @@ STATES = ("check", "reason", "later", "open")
 
 
 def checks_by_requirement(checks: Iterable[Check]) -> dict[str, list[Check]]:
-    found: dict[str, list[Check]] = defaultdict(list)
+    by_requirement: dict[str, list[Check]] = defaultdict(list)
     for check in checks:
         if check.requirement is not None:
-            found[check.requirement].append(check)
-    return dict(found)
+            by_requirement[check.requirement].append(check)
+    return dict(by_requirement)
 
 
 def state_of(requirement: Requirement, checked: Mapping[str, object]) -> str:
@@ -76,26 +76,26 @@ def not_proven(checks: Mapping[str, str]) -> list[str]:
 
 def problems(requirements: Mapping[str, Requirement], index: Index, checks: Sequence[Check], suites: Path) -> list[str]:
     """What must not be: one sentence each, with the place to look at."""
-    found: list[str] = []
+    sentences: list[str] = []
     checked = checks_by_requirement(checks)
     for check in checks:
         if check.requirement is None:
-            found.append(f"{check}: names its requirement by an expression; write the ID, so that it can be found")
+            sentences.append(f"{check}: names its requirement by an expression; write the ID, so that it can be found")
         elif check.requirement not in requirements:
-            found.append(f"{check}: names {check.requirement}, which is not in the catalogue")
+            sentences.append(f"{check}: names {check.requirement}, which is not in the catalogue")
     for name, group in index.groups.items():
         own = [c for c in checks if c.suite == group.suite and c.requirement and c.requirement.startswith(f"{name}-")]
         if group.later and own:
-            found.append(f"index.toml: group {name} says it waits ({group.later}), but {own[0]} checks it")
+            sentences.append(f"index.toml: group {name} says it waits ({group.later}), but {own[0]} checks it")
     for requirement in requirements.values():
         state = state_of(requirement, checked)
         if state == "check" and requirement.no_check:
             first = checked[requirement.id][0]
-            found.append(f"{requirement.id}: says that no check can be had, but {first} is one")
+            sentences.append(f"{requirement.id}: says that no check can be had, but {first} is one")
         suite = index.groups[requirement.group].suite
         if state == "open" and requirement.for_loader and (suites / suite).is_dir():
-            found.append(
+            sentences.append(
                 f"{requirement.id}: has neither a check in {suites.name}/{suite} nor a reason why not: "
                 f"{requirement.text}"
             )
-    return found
+    return sentences

@@ -1,4 +1,4 @@
-"""What the mocks can be told to do wrong, as the lists mock_icds/faults*.h and mock_layers/faults*.h say it.
+"""The faults that the mocks can have, as the lists mock_icds/faults*.h and mock_layers/faults*.h say it.
 
 A fault is written `name`, `name=VALUE` or `name@PLATFORM` (or both). An unknown name is refused here, in a sentence,
 and not by a mock in the middle of a case.
@@ -49,10 +49,10 @@ def nearest(unknown: str, known: Collection[str]) -> str:
 
 def check_faults(kind: Kind, written: Iterable[str]) -> list[str]:
     """Gives the faults as a list, or raises UsageError: unknown name, or a VALUE or PLATFORM that cannot be."""
-    found = list(written)
-    for text in found:
+    texts = list(written)
+    for text in texts:
         _check(kind, text)
-    return found
+    return texts
 
 
 def _check(kind: Kind, text: str) -> None:

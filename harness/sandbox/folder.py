@@ -45,11 +45,11 @@ def _unmount(descriptor: int) -> None:
 def _open_inside(folder: int, name: str, mount: bytes) -> int:
     """Opens what a name in a folder is, for its name only. What is mounted over it is taken away before."""
     for _ in range(_MAX_DEPTH):
-        found = os.open(name, _NAME_ONLY, dir_fd=folder)
-        if _mount_of(found) == mount:
-            return found
-        _unmount(found)
-        os.close(found)
+        descriptor = os.open(name, _NAME_ONLY, dir_fd=folder)
+        if _mount_of(descriptor) == mount:
+            return descriptor
+        _unmount(descriptor)
+        os.close(descriptor)
     raise OSError(errno.EBUSY, f"{name} is mounted, and that cannot be changed")
 
 

@@ -82,9 +82,9 @@ def _only_keys(path: Path, where: str, table: dict[str, Any], known: tuple[str, 
             tomlfile.wrong(path, where, f"has the unknown key {key!r}; {nearest(key, known)}")
 
 
-def _check_settings(path: Path, where: str, kind: Kind, scope: Scope, given: dict[str, Any]) -> None:
+def _check_settings(path: Path, where: str, kind: Kind, scope: Scope, values: dict[str, Any]) -> None:
     known = settings(kind, scope)
-    for key, value in given.items():
+    for key, value in values.items():
         if not known[key].takes(value):
             tomlfile.wrong(path, where, f"needs {known[key].needs} as `{key}`, not {value!r}")
 

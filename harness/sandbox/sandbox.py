@@ -173,7 +173,7 @@ class Sandbox:
         folder: Path | None = None,
         functions: Mapping[str, Iterable[str]] | None = None,
         per_platform: Sequence[Mapping[str, Value]] = (),
-        **given: Value,
+        **values: Value,
     ) -> MockIcd:
         """A copy of the mock ICD, a vendor of its own.
 
@@ -184,11 +184,11 @@ class Sandbox:
         `variant` is a build of the mock (which symbols it exports), `file` the copy's file name.
         `functions` has settings of single functions, each with the functions that it is for:
         {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function.
-        An ICD `refuses` where no loader is under test, unless it is told.
+        An ICD `refuses` where no loader is under test, unless `refuses` is given.
         """
         path = (folder or self.libraries) / (file or f"lib{name}.so")
-        about: dict[str, Value] = {"platforms": platforms, "refuses": not self.loader_path, **given}
-        of_platforms = {key: about.pop(key) for key in given if key in settings("icd", "platform")}
+        about: dict[str, Value] = {"platforms": platforms, "refuses": not self.loader_path, **values}
+        of_platforms = {key: about.pop(key) for key in values if key in settings("icd", "platform")}
         for key in about:
             if key not in settings("icd", "mock"):  # what was meant may be a setting of platforms, too
                 known = settings("icd", "mock") | settings("icd", "platform")
@@ -241,7 +241,7 @@ class Sandbox:
         return MockLayer(name, path)
 
     def _copy_configured(self, built: Path, path: Path, name: str, configuration: Iterable[str]) -> None:
-        """A copy of a mock with its configuration beside it, which begins with what every mock is told."""
+        """A copy of a mock with its configuration beside it, which begins with what every mock needs."""
         self.copy_mock(built, path)
         common = [f"name = {name}", f"log = {self.log_path}"]
         common += [f"loader = {self.loader_path}"] if self.loader_path else []

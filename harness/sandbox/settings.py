@@ -1,4 +1,4 @@
-"""What the mocks can be told to be, as the lists mock_icds/settings.h and mock_layers/settings.h say it.
+"""The settings of the mocks, as the lists mock_icds/settings.h and mock_layers/settings.h say it.
 
 A mock is configured by lines `name = value`; an unknown setting, or a value of the wrong type, is refused here, in a
 sentence, and not by a mock in the middle of a case.
@@ -81,12 +81,12 @@ def settings(kind: Kind, scope: Scope) -> dict[str, Setting]:
         entries = _ENTRY.findall(source.read_text())
     except OSError as error:
         raise HarnessError(f"{source}: cannot be read: {error.strerror}") from error
-    found = {}
+    by_name = {}
     for text, macro, name, type_, initial in entries:
         if _MACROS[macro] == scope:
             sentence = re.sub(r"\s*\n\s*\*\s*", " ", text).strip()
-            found[name] = Setting(name, scope, type_, initial, sentence)
-    return found
+            by_name[name] = Setting(name, scope, type_, initial, sentence)
+    return by_name
 
 
 def check(kind: Kind, scope: Scope, name: str, value: object) -> Setting:
@@ -101,17 +101,17 @@ def check(kind: Kind, scope: Scope, name: str, value: object) -> Setting:
     return known[name]
 
 
-def lines(kind: Kind, scope: Scope, given: Mapping[str, Value], prefix: str = "") -> Iterator[str]:
+def lines(kind: Kind, scope: Scope, values: Mapping[str, Value], prefix: str = "") -> Iterator[str]:
     """The configuration's lines for settings of the mock or of a platform; raises UsageError as `check` does."""
-    for name, value in given.items():
+    for name, value in values.items():
         setting = check(kind, scope, name, value)
         written = _escaped(value) if setting.type == "text" and isinstance(value, str) else str(int(value))
         yield f"{prefix}{name} = {written}"
 
 
-def function_lines(kind: Kind, given: Mapping[str, Iterable[str]]) -> Iterator[str]:
+def function_lines(kind: Kind, by_name: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """The same for settings of single functions: for each setting, FUNCTION or FUNCTION WORD."""
-    for name, values in given.items():
+    for name, values in by_name.items():
         if name not in settings(kind, "function"):
             check(kind, "function", name, "")  # refuses it, also where it is set for no function
         for value in values:

@@ -45,9 +45,9 @@ class _Loop:
                 self.matrix = self._run(items, self.faults)
             else:
                 self.matrix = self._run([item for item in items if self._is_near(item)], self.faults)
-                left = [caught.fault for caught in self.matrix.caught.values() if not caught.by]
-                if left and not self.matrix.red_without_fault:
-                    self.matrix.add(self._run(items, left))
+                remaining = [caught.fault for caught in self.matrix.caught.values() if not caught.by]
+                if remaining and not self.matrix.red_without_fault:
+                    self.matrix.add(self._run(items, remaining))
         except ClharnessError as error:
             self.error = error
         return True
@@ -110,15 +110,15 @@ def run_matrix(
     arguments += [*keyword, str(folder)]
     if not whole_lint:
         arguments.append("--clharness-part")
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         status = pytest.main(arguments, plugins=[loop])
     if loop.error is not None:
         raise loop.error
     if status == pytest.ExitCode.INTERRUPTED:
         raise KeyboardInterrupt
     if loop.matrix is None and status == pytest.ExitCode.USAGE_ERROR:
-        raise UsageError(said.getvalue().strip().removeprefix("ERROR: "))
+        raise UsageError(output.getvalue().strip().removeprefix("ERROR: "))
     if loop.matrix is None or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-        raise HarnessError("the suites could not be run:\n" + "\n".join(said.getvalue().splitlines()[-40:]))
+        raise HarnessError("the suites could not be run:\n" + "\n".join(output.getvalue().splitlines()[-40:]))
     return loop.matrix

@@ -65,22 +65,22 @@ def _span(name: str, source: str, fault: Mutant, path: Path) -> tuple[int, int]:
     if fault.function:
         start, end = _function(name, source, fault, path)
     pattern = r"\s+".join(re.escape(word) for word in fault.code.split())
-    found = [match.span() for match in re.finditer(pattern, source[start:end])]
-    if len(found) != 1:
-        how_often = "does not occur" if not found else f"occurs {len(found)} times"
-        remedy = "correct its code" if not found else "give more of it, or its function"
+    spans = [match.span() for match in re.finditer(pattern, source[start:end])]
+    if len(spans) != 1:
+        how_often = "does not occur" if not spans else f"occurs {len(spans)} times"
+        remedy = "correct its code" if not spans else "give more of it, or its function"
         raise UsageError(f"{path}: fault {fault.name}: its code {how_often} in {where}; {remedy}: {fault.code.strip()}")
-    return start + found[0][0], start + found[0][1]
+    return start + spans[0][0], start + spans[0][1]
 
 
 def _function(name: str, source: str, fault: Mutant, path: Path) -> tuple[int, int]:
     """Where a function's definition stands: from its name to the brace in the first column."""
     head = re.compile(rf"^\w[^;{{}}=\n]*\b{re.escape(fault.function)}\([^;{{}}]*\)\n\{{$.*?^\}}$", re.M | re.S)
-    found = [match.span() for match in head.finditer(source)]
-    if len(found) != 1:
-        how_often = "is not" if not found else "is more than once"
+    spans = [match.span() for match in head.finditer(source)]
+    if len(spans) != 1:
+        how_often = "is not" if not spans else "is more than once"
         raise UsageError(f"{path}: fault {fault.name}: its function {fault.function} {how_often} in {name}; correct it")
-    return found[0]
+    return spans[0]
 
 
 def _replaced(source: str, start: int, end: int, places: Sequence[_Place]) -> str:

@@ -61,7 +61,7 @@ class Facts:
     functions: list[str] = field(default_factory=list)  # of those that its kind is known by, the ones that it exports
     exports: int = 0  # number of exported names that begin with cl
     exported: list[str] = field(default_factory=list)  # other functions of OpenCL that it exports
-    leaked: int = 0  # exported symbols that are none of OpenCL's
+    leaked: int = 0  # exported symbols that are not OpenCL's
     leaked_names: list[str] = field(default_factory=list)  # the first of them
     outside: list[str] = field(default_factory=list)  # functions of OpenCL that it takes from another library
     by_name: list[str] = field(default_factory=list)  # own ones that another library of these names may replace

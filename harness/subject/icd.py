@@ -33,17 +33,17 @@ _LINKER_FOLDERS = (
 )
 
 
-def find_library(asked: str) -> Path:
+def find_library(name: str) -> Path:
     """The library that is meant: a library, an .icd file, or the name of an installed one.
 
     A name without folder in an .icd file stays as it is where the dynamic linker would have to find it: the file says
     what a loader opens, so that is asked of the linker's own folders.
     """
-    path = Path(asked)
-    if not path.exists() and "/" not in asked:
-        installed = Path(SYSTEM_VENDORS) / (asked if asked.endswith(".icd") else f"{asked}.icd")
+    path = Path(name)
+    if not path.exists() and "/" not in name:
+        installed = Path(SYSTEM_VENDORS) / (name if name.endswith(".icd") else f"{name}.icd")
         if not installed.exists():
-            raise UsageError(f"there is neither a file {asked} nor {installed}: give a library or an .icd file")
+            raise UsageError(f"there is neither a file {name} nor {installed}: give a library or an .icd file")
         path = installed
     return _named_in(path) if path.suffix == ".icd" else path
 
@@ -58,10 +58,10 @@ def _named_in(file: Path) -> Path:
     if "/" in name:
         return Path(name)
     folders = [*os.environ.get("LD_LIBRARY_PATH", "").split(":"), *_LINKER_FOLDERS]
-    found = next((Path(folder) / name for folder in folders if folder and (Path(folder) / name).exists()), None)
-    if found is None:
+    library = next((Path(folder) / name for folder in folders if folder and (Path(folder) / name).exists()), None)
+    if library is None:
         raise UsageError(f"{file} names {name}, which is in none of {', '.join(f for f in folders if f)}")
-    return found
+    return library
 
 
 class Icd(Subject):

@@ -54,8 +54,8 @@ class Loader(Subject):
     @classmethod
     def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
         """The loader that was named, else the system's, else the reference loader. Raises UsageError."""
-        asked = get(cls.option)
-        return cls(Path(asked) if asked else search.system_loader() or build().reference_loader)
+        path = get(cls.option)
+        return cls(Path(path) if path else search.system_loader() or build().reference_loader)
 
     def has(self, capability: str) -> bool:
         """Whether the loader, once asked, showed a capability (capabilities.CAPABILITIES)."""

@@ -25,14 +25,14 @@ def system_loader() -> Path | None:
     return next((path for path in candidates if path.exists()), None)
 
 
-def loader_path(asked: str | None) -> Path:
+def loader_path(path: str | None) -> Path:
     """The path to test. Raises UsageError where none was given and the system has none."""
-    if asked:
-        return Path(asked)
-    found = system_loader()
-    if found is None:
+    if path:
+        return Path(path)
+    library = system_loader()
+    if library is None:
         raise UsageError(
             f"there is no {SONAME} on this machine: install a loader (Debian: ocl-icd-libopencl1), "
             "or give the path of one (./clharness loader PATH, pytest --loader PATH)"
         )
-    return found
+    return library

@@ -158,7 +158,7 @@ static const char *finished(struct calllog_line *line)
     calllog_commit(&nowhere, line);
     line->text[line->length] = '\0';
     const char *at = line->text;
-    check(skip_line(&at), "no JSON: %s", line->text);
+    check(skip_line(&at), "not JSON: %s", line->text);
     const char *who = strstr(line->text, ",\"who\":");
     return who ? who : "";
 }

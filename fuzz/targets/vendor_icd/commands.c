@@ -14,10 +14,10 @@ struct tail {
 
 static struct tail tail(void)
 {
-    struct tail made = {0};
-    made.waits = list_of(KIND_EVENT, 3, &made.count);
-    made.event = take_chance(2) ? guarded(sizeof *made.event) : NULL;
-    return made;
+    struct tail tail = {0};
+    tail.waits = list_of(KIND_EVENT, 3, &tail.count);
+    tail.event = take_chance(2) ? guarded(sizeof *tail.event) : NULL;
+    return tail;
 }
 
 static void done(enum function function, uint64_t result, const struct tail *tail)

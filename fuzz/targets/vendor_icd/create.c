@@ -57,8 +57,8 @@ void create_context(void)
     uint64_t callback = take_chance(4) ? AT(nothing_of_error) : 0;
     if (take_chance(4)) {
         uint64_t type = take_chance(4) ? take_long() : CL_DEVICE_TYPE_ALL;
-        made(FUNCTION_clCreateContextFromType, KIND_CONTEXT,
-             ICD_OF(clCreateContextFromType, list, type, callback, take_chance(8), AT(code)), code);
+        add_object(FUNCTION_clCreateContextFromType, KIND_CONTEXT,
+                   ICD_OF(clCreateContextFromType, list, type, callback, take_chance(8), AT(code)), code);
         return;
     }
     uint64_t count;
@@ -68,9 +68,10 @@ void create_context(void)
         devices = take_chance(8) || !device ? 0 : AT(memcpy(guarded(8), &device->handle, 8));
         count = 1;
     }
-    made(FUNCTION_clCreateContext, KIND_CONTEXT,
-         ICD_OF(clCreateContext, list, count, devices, callback, callback ? take_chance(2) : take_chance(8), AT(code)),
-         code);
+    add_object(
+        FUNCTION_clCreateContext, KIND_CONTEXT,
+        ICD_OF(clCreateContext, list, count, devices, callback, callback ? take_chance(2) : take_chance(8), AT(code)),
+        code);
 }
 
 void create_queue(void)
@@ -84,7 +85,7 @@ void create_queue(void)
     bool with_list = take_chance(2) && icd_has(FUNCTION_clCreateCommandQueueWithProperties);
     enum function function = with_list ? FUNCTION_clCreateCommandQueueWithProperties : FUNCTION_clCreateCommandQueue;
     uint64_t how = with_list ? properties(names, 2, 0) : take_chance(8) ? take_long() : take_below(4);
-    made(function, KIND_QUEUE, ICD(function, context->handle, some(KIND_DEVICE), how, AT(code)), code);
+    add_object(function, KIND_QUEUE, ICD(function, context->handle, some(KIND_DEVICE), how, AT(code)), code);
 }
 
 static uint64_t memory_flags(void)
@@ -128,13 +129,13 @@ void create_buffer(void)
     struct object *buffer;
     if (take_chance(3) && icd_has(FUNCTION_clCreateBufferWithProperties)) {
         static const uint64_t names[] = {CL_MEM_PROPERTIES};
-        buffer = made(
+        buffer = add_object(
             FUNCTION_clCreateBufferWithProperties, KIND_MEM,
             ICD_OF(clCreateBufferWithProperties, context->handle, properties(names, 1, 0), flags, size, host, AT(code)),
             code);
     } else {
-        buffer = made(FUNCTION_clCreateBuffer, KIND_MEM,
-                      ICD_OF(clCreateBuffer, context->handle, flags, size, host, AT(code)), code);
+        buffer = add_object(FUNCTION_clCreateBuffer, KIND_MEM,
+                            ICD_OF(clCreateBuffer, context->handle, flags, size, host, AT(code)), code);
     }
     if (buffer) {
         buffer->size = size;
@@ -153,9 +154,9 @@ void create_sub_buffer(void)
     uint64_t flags = take_chance(2) ? 0 : memory_flags();
     cl_int *code = place_for_code();
     uint64_t type = take_chance(16) ? take_word() : CL_BUFFER_CREATE_TYPE_REGION;
-    struct object *part =
-        made(FUNCTION_clCreateSubBuffer, KIND_MEM,
-             ICD_OF(clCreateSubBuffer, buffer->handle, flags, type, take_chance(24) ? 0 : AT(region), AT(code)), code);
+    struct object *part = add_object(
+        FUNCTION_clCreateSubBuffer, KIND_MEM,
+        ICD_OF(clCreateSubBuffer, buffer->handle, flags, type, take_chance(24) ? 0 : AT(region), AT(code)), code);
     if (part) {
         part->size = region[1];
     }
@@ -218,10 +219,10 @@ void create_image(void)
     uint64_t flags = memory_flags();
     uint64_t host = usual && is_small(desc) ? host_memory(bytes_of(desc, formats[known].bytes), &flags) : 0;
     cl_int *code = place_for_code();
-    struct object *image = made(FUNCTION_clCreateImage, KIND_MEM,
-                                ICD_OF(clCreateImage, context->handle, flags, take_chance(24) ? 0 : AT(format),
-                                       take_chance(24) ? 0 : AT(desc), host, AT(code)),
-                                code);
+    struct object *image = add_object(FUNCTION_clCreateImage, KIND_MEM,
+                                      ICD_OF(clCreateImage, context->handle, flags, take_chance(24) ? 0 : AT(format),
+                                             take_chance(24) ? 0 : AT(desc), host, AT(code)),
+                                      code);
     if (image) {
         image->element = usual ? formats[known].bytes : 16;
     }
@@ -236,14 +237,14 @@ void create_sampler(void)
     }
     cl_int *code = place_for_code();
     if (take_chance(2) && icd_has(FUNCTION_clCreateSamplerWithProperties)) {
-        made(FUNCTION_clCreateSamplerWithProperties, KIND_SAMPLER,
-             ICD_OF(clCreateSamplerWithProperties, context->handle, properties(names, 3, 0), AT(code)), code);
+        add_object(FUNCTION_clCreateSamplerWithProperties, KIND_SAMPLER,
+                   ICD_OF(clCreateSamplerWithProperties, context->handle, properties(names, 3, 0), AT(code)), code);
         return;
     }
-    made(FUNCTION_clCreateSampler, KIND_SAMPLER,
-         ICD_OF(clCreateSampler, context->handle, take_below(3), 0x1130 + take_below(6), 0x1140 + take_below(3),
-                AT(code)),
-         code);
+    add_object(FUNCTION_clCreateSampler, KIND_SAMPLER,
+               ICD_OF(clCreateSampler, context->handle, take_below(3), 0x1130 + take_below(6), 0x1140 + take_below(3),
+                      AT(code)),
+               code);
 }
 
 void create_sub_devices(void)
@@ -280,7 +281,7 @@ void create_user_event(void)
     }
     cl_int *code = place_for_code();
     struct object *event =
-        made(FUNCTION_clCreateUserEvent, KIND_EVENT, ICD_OF(clCreateUserEvent, context->handle, AT(code)), code);
+        add_object(FUNCTION_clCreateUserEvent, KIND_EVENT, ICD_OF(clCreateUserEvent, context->handle, AT(code)), code);
     if (event) {
         event->user_event = true;
     }
@@ -294,8 +295,9 @@ void create_pipe(void)
     }
     cl_int *code = place_for_code();
     uint64_t list = take_chance(4) ? AT(guarded(sizeof(uint64_t))) : 0;
-    made(FUNCTION_clCreatePipe, KIND_MEM,
-         ICD_OF(clCreatePipe, context->handle, memory_flags(), take_below(65), take_below(65), list, AT(code)), code);
+    add_object(FUNCTION_clCreatePipe, KIND_MEM,
+               ICD_OF(clCreatePipe, context->handle, memory_flags(), take_below(65), take_below(65), list, AT(code)),
+               code);
 }
 
 void allocate_svm(void)

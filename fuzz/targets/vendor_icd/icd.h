@@ -60,7 +60,7 @@ uint64_t list_of(enum kind kind, unsigned most, uint64_t *count);
 /* Where the vendor writes a code; at times nowhere. */
 cl_int *place_for_code(void);
 /* Checks what a creating function answered, and keeps the object, or gives NULL. */
-struct object *made(enum function function, enum kind kind, uint64_t handle, const cl_int *code);
+struct object *add_object(enum function function, enum kind kind, uint64_t handle, const cl_int *code);
 /* The same for objects that a function writes beside its code: NULL where the code is an error. */
 struct object *written(enum function function, enum kind kind, uint64_t handle, cl_int code);
 

@@ -84,7 +84,7 @@ static struct object *add(enum kind kind, uint64_t handle)
     return object;
 }
 
-struct object *made(enum function function, enum kind kind, uint64_t handle, const cl_int *code)
+struct object *add_object(enum function function, enum kind kind, uint64_t handle, const cl_int *code)
 {
     if (code && *code == CODE_BEFORE) {
         wrong(function, "no-code", "it wrote nothing to errcode_ret");
@@ -253,12 +253,12 @@ void retain_or_release(void)
 
 void begin_objects(void)
 {
-    static bool asked;
+    static bool has_devices;
     static size_t devices;
     static uint64_t list[ROOM / 2];
-    if (!asked) {
+    if (!has_devices) {
         cl_uint count = 0;
-        asked = true;
+        has_devices = true;
         ICD_OF(clGetDeviceIDs, icd_platform, CL_DEVICE_TYPE_ALL, ROOM / 2, AT(list), AT(&count));
         devices = count < ROOM / 2 ? count : ROOM / 2;
     }

@@ -104,7 +104,7 @@ void create_program(void)
     unsigned way = take_chance(3) ? take_below(4) : 0;
     if (context && icd_has(ways[way].function)) {
         cl_int *code = place_for_code();
-        made(ways[way].function, KIND_PROGRAM, ways[way].create(context, code), code);
+        add_object(ways[way].function, KIND_PROGRAM, ways[way].create(context, code), code);
     }
 }
 
@@ -135,8 +135,8 @@ void create_kernel(void)
     }
     cl_int *code = place_for_code();
     const char *name = take_chance(12) ? take_text(32) : names[take_chance(3) ? take_below(5) : 0];
-    made(FUNCTION_clCreateKernel, KIND_KERNEL,
-         ICD_OF(clCreateKernel, program->handle, take_chance(32) ? 0 : guarded_text(name, true), AT(code)), code);
+    add_object(FUNCTION_clCreateKernel, KIND_KERNEL,
+               ICD_OF(clCreateKernel, program->handle, take_chance(32) ? 0 : guarded_text(name, true), AT(code)), code);
 }
 
 void create_kernels(void)
@@ -186,7 +186,7 @@ void clone_kernel(void)
     struct object *kernel = one_of(KIND_KERNEL);
     if (kernel) {
         cl_int *code = place_for_code();
-        made(FUNCTION_clCloneKernel, KIND_KERNEL, ICD_OF(clCloneKernel, kernel->handle, AT(code)), code);
+        add_object(FUNCTION_clCloneKernel, KIND_KERNEL, ICD_OF(clCloneKernel, kernel->handle, AT(code)), code);
     }
 }
 

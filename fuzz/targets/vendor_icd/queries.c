@@ -32,53 +32,54 @@ static const struct query {
     {FUNCTION_clGetEventProfilingInfo, KIND_EVENT, EXTRA_NONE, CL_PROFILING_COMMAND_QUEUED, 5},
 };
 
-struct asked {
+struct request {
     const struct query *query;
     uint64_t object;
     uint64_t extra;
     uint64_t name;
 };
 
-static cl_int ask(const struct asked *asked, size_t size, void *value, size_t *needed)
+static cl_int ask(const struct request *request, size_t size, void *value, size_t *needed)
 {
-    enum function function = asked->query->function;
-    uint64_t code = asked->query->extra == EXTRA_NONE
-                        ? ICD(function, asked->object, asked->name, size, AT(value), AT(needed))
-                        : ICD(function, asked->object, asked->extra, asked->name, size, AT(value), AT(needed));
+    enum function function = request->query->function;
+    uint64_t code = request->query->extra == EXTRA_NONE
+                        ? ICD(function, request->object, request->name, size, AT(value), AT(needed))
+                        : ICD(function, request->object, request->extra, request->name, size, AT(value), AT(needed));
     return checked(function, code);
 }
 
-static const char *key_of(const struct asked *asked, const char *what)
+static const char *key_of(const struct request *request, const char *what)
 {
-    return keep_text("%s-%#llx", what, (unsigned long long)asked->name);
+    return keep_text("%s-%#llx", what, (unsigned long long)request->name);
 }
 
 /* The room for a program's binaries is an input as well: addresses to write them to. NULL means none. */
-static bool may_fill(const struct asked *asked)
+static bool may_fill(const struct request *request)
 {
-    return asked->name != CL_PROGRAM_BINARIES;
+    return request->name != CL_PROGRAM_BINARIES;
 }
 
 /* Asks with a room of `size` bytes, which ends on an unreadable page. Gives the room. */
-static unsigned char *ask_with_room(const struct asked *asked, size_t needed, size_t size, int fill)
+static unsigned char *ask_with_room(const struct request *request, size_t needed, size_t size, int fill)
 {
-    enum function function = asked->query->function;
+    enum function function = request->query->function;
     unsigned char *value = guarded(size);
     size_t *said = take_chance(8) ? NULL : guarded(sizeof *said);
-    if (may_fill(asked)) {
+    if (may_fill(request)) {
         memset(value, fill, size);
     }
-    cl_int code = ask(asked, size, value, said);
+    cl_int code = ask(request, size, value, said);
     if (size < needed && code == CL_SUCCESS) {
-        wrong(function, key_of(asked, "too-little-room"), "it answered CL_SUCCESS to less room than it had asked for");
+        wrong(function, key_of(request, "too-little-room"),
+              "it answered CL_SUCCESS to less room than it had asked for");
     } else if (size >= needed && code != CL_SUCCESS) {
-        wrong(function, key_of(asked, "room-refused"), "it refused the room that it had asked for");
+        wrong(function, key_of(request, "room-refused"), "it refused the room that it had asked for");
     } else if (code == CL_SUCCESS && said && *said != needed) {
-        wrong(function, key_of(asked, "another-size"), "it said one size without room, and another with it");
+        wrong(function, key_of(request, "another-size"), "it said one size without room, and another with it");
     }
-    for (size_t i = needed; code == CL_SUCCESS && may_fill(asked) && i < size; i++) {
+    for (size_t i = needed; code == CL_SUCCESS && may_fill(request) && i < size; i++) {
         if (value[i] != fill) {
-            wrong(function, key_of(asked, "wrote-more"), "it wrote more than the size that it said");
+            wrong(function, key_of(request, "wrote-more"), "it wrote more than the size that it said");
             break;
         }
     }
@@ -103,34 +104,34 @@ static size_t room_for(size_t needed)
     }
 }
 
-static void ask_twice(const struct asked *asked)
+static void ask_twice(const struct request *request)
 {
-    enum function function = asked->query->function;
+    enum function function = request->query->function;
     size_t *needed = guarded(sizeof *needed);
     *needed = NEVER_WRITTEN;
-    if (ask(asked, 0, NULL, needed) != CL_SUCCESS) {
+    if (ask(request, 0, NULL, needed) != CL_SUCCESS) {
         return;
     }
     if (*needed == NEVER_WRITTEN) {
-        wrong(function, key_of(asked, "no-size"), "it answered CL_SUCCESS and wrote no size");
+        wrong(function, key_of(request, "no-size"), "it answered CL_SUCCESS and wrote no size");
         return;
     }
     size_t size = room_for(*needed);
     if (size == 0) {
         return; /* without room it is another question */
     }
-    const unsigned char *first = ask_with_room(asked, *needed, size, FIRST_FILL);
-    const unsigned char *second = first ? ask_with_room(asked, *needed, size, SECOND_FILL) : NULL;
+    const unsigned char *first = ask_with_room(request, *needed, size, FIRST_FILL);
+    const unsigned char *second = first ? ask_with_room(request, *needed, size, SECOND_FILL) : NULL;
     size_t last = *needed - 1;
-    if (second && *needed && may_fill(asked) && first[last] == FIRST_FILL && second[last] == SECOND_FILL) {
-        wrong(function, key_of(asked, "wrote-less"), "it wrote less than the size that it said");
+    if (second && *needed && may_fill(request) && first[last] == FIRST_FILL && second[last] == SECOND_FILL) {
+        wrong(function, key_of(request, "wrote-less"), "it wrote less than the size that it said");
     }
 }
 
 void query_something(void)
 {
     const struct query *query = &queries[take_below(sizeof queries / sizeof *queries)];
-    struct asked asked = {.query = query, .object = icd_platform};
+    struct request request = {.query = query, .object = icd_platform};
     if (!icd_has(query->function)) {
         return;
     }
@@ -139,15 +140,15 @@ void query_something(void)
         if (!object) {
             return;
         }
-        asked.object = take_chance(64) ? 0 : object->handle;
+        request.object = take_chance(64) ? 0 : object->handle;
     }
     if (query->extra == EXTRA_DEVICE) {
-        asked.extra = some(KIND_DEVICE);
+        request.extra = some(KIND_DEVICE);
     } else if (query->extra == EXTRA_INDEX) {
-        asked.extra = number(4) & UINT32_MAX;
+        request.extra = number(4) & UINT32_MAX;
     }
-    asked.name = take_chance(24) ? take_word() : query->first + take_below(query->names);
-    ask_twice(&asked);
+    request.name = take_chance(24) ? take_word() : query->first + take_below(query->names);
+    ask_twice(&request);
 }
 
 void query_subgroups(void)
@@ -157,15 +158,15 @@ void query_subgroups(void)
         return;
     }
     static const cl_uint names[] = {0x2033, 0x2034, 0x11B8, 0x11B9, 0x11BA};
-    size_t given = take_below(4) * sizeof(size_t);
-    uint64_t *input = guarded(given);
-    for (size_t i = 0; i < given / sizeof *input; i++) {
+    size_t input_size = take_below(4) * sizeof(size_t);
+    uint64_t *input = guarded(input_size);
+    for (size_t i = 0; i < input_size / sizeof *input; i++) {
         input[i] = number(8);
     }
     size_t room = take_below(5) * sizeof(size_t);
     checked(FUNCTION_clGetKernelSubGroupInfo,
-            ICD_OF(clGetKernelSubGroupInfo, kernel->handle, some(KIND_DEVICE), names[take_below(5)], given,
-                   given ? AT(input) : 0, room, room ? AT(guarded(room)) : 0, AT(guarded(sizeof(size_t)))));
+            ICD_OF(clGetKernelSubGroupInfo, kernel->handle, some(KIND_DEVICE), names[take_below(5)], input_size,
+                   input_size ? AT(input) : 0, room, room ? AT(guarded(room)) : 0, AT(guarded(sizeof(size_t)))));
 }
 
 void list_devices(void)

@@ -28,12 +28,12 @@ def documents() -> frozenset[str]:
 
 def source(path: Path, where: str, table: Mapping[str, Any]) -> str:
     """The `source` of a table: the tag of a document, and the title of a section in it."""
-    found = text(path, where, table, "source")
-    tag, _, section = found.partition(" ")
+    value = text(path, where, table, "source")
+    tag, _, section = value.partition(" ")
     known(path, where, "document", tag, documents())
     if not section.strip():
-        wrong(path, where, f"has the source {found!r}, which names no section; write `{tag} SECTION`")
-    return found
+        wrong(path, where, f"has the source {value!r}, which names no section; write `{tag} SECTION`")
+    return value
 
 
 def known(path: Path, where: str, what: str, name: str, names: Iterable[str]) -> None:

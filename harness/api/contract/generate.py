@@ -84,12 +84,12 @@ def text(api: Api) -> str:
     slots.check(api)
     recipes = calls.load(api)
     rule_rows = [rule_row(rule, recipes[rule.function].words, api) for rule in rules.load(api)]
-    asked = query_rows(api)
+    rows = query_rows(api)
     lines = ["/* Generated from the data in harness/api/contract. Do not edit. */", '#include "core/rules.h"', ""]
     lines += ["const struct rule rules[] = {", *[f"    {row}," for row in rule_rows], "};"]
     lines += [f"const int rule_count = {len(rule_rows)};"]
-    lines += ["const struct known_query rule_queries[] = {", *[f"    {row}," for row in asked], "};"]
-    lines += [f"const int rule_query_count = {len(asked)};"]
+    lines += ["const struct known_query rule_queries[] = {", *[f"    {row}," for row in rows], "};"]
+    lines += [f"const int rule_query_count = {len(rows)};"]
     lines += ["unsigned rules_command_type(enum function function) {", "    switch ((int)function) {"]
     lines += [*[f"    {case}" for case in command_cases(api)], "    default: return 0;", "    }", "}"]
     lines += ["bool rules_judge(enum function function) {", "    switch ((int)function) {"]
