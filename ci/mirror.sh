@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
 # The Debian mirror of this machine, for ci/loaders and ci/systems, which take other releases from it.
 
 # mirror [OPTION...]: prints the URI of the Debian mirror that this machine's release comes from, as apt itself

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
 # Steps of .ci/run and ci/nightly: each is bounded in time, and those after one that failed run all the same.
 failed=()
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The C standard of all our targets, whatever an including project has chosen: C11 with the extensions of gcc and clang.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # clharness_generate(OUTPUT FILE... MODULE NAME ARGUMENTS ... [DEPENDS ...] [WORKING_DIRECTORY ...] [COMMENT ...])
 #
 # Has files written by a Python module of this repository. Which modules and tables it reads is found out by running it

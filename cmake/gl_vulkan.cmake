@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # CLHARNESS_HAS_VULKAN, CLHARNESS_HAS_GL: whether the headers of Vulkan, and those of EGL and OpenGL, are there. Nobody
 # needs them for OpenCL: without them the commands that use them answer so, and their cases are unsupported. The targets
 # clharness_vulkan_headers and clharness_gl_headers say where they are; libraries are opened at run time. Set to OFF, a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # clharness_headers: where the OpenCL-Headers are; CLHARNESS_HEADERS_DIR for the generator (empty: the system's).
 add_library(clharness_headers INTERFACE)
 set(CLHARNESS_HEADERS_DIR ${CLHARNESS_OPENCL_HEADERS})

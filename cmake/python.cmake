@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # CLHARNESS_PYTHON: an interpreter that has the modules of pyproject.toml. The first python3 on PATH may lack them, while
 # the system's own has them; a virtual environment in the build folder comes first.
 set(CLHARNESS_PYTHON "" CACHE FILEPATH "Python interpreter (3.11 or newer, with the modules of pyproject.toml)")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ctest entries: one for each suite (label: its name), and the project's own C unit tests (label: unit).
 if(NOT BUILD_TESTING)
   return()

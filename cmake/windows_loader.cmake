@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The reference loader for Windows. The API is read with a compiler of the machine that builds, because the Windows
 # headers that the OpenCL-Headers include there are not for our parser; tables and numbers are the same.
 find_program(CLHARNESS_HOST_COMPILER NAMES cc gcc clang REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the built parts of the harness are: read from `clharness.json`, which CMake writes into the build folder."""
 
 from __future__ import annotations

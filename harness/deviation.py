@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What deviated in a red case, and how: `num_devices=0: CL_SUCCESS instead of CL_INVALID_VALUE`, `clFlush: SIGSEGV`.
 
 A case may make many calls; expectations name those that are known to deviate, so that a new one is seen. What varies

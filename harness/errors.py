@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two ways in which clharness ends without a verdict, each with its exit code.
 
 Both carry a text for the user: what is wrong, where, and what to do. Whoever is outermost (the command, or

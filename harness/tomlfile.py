@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads TOML files that people edit; what is wrong in one is a UsageError: file, entry and remedy."""
 
 from __future__ import annotations

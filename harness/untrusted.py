@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that a subject may have written, or put in the place of others: nothing but a regular file is ever opened."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a function does besides its work: calls the application's callback, or meets another call. */
 #define _GNU_SOURCE
 #include "callbacks.h"

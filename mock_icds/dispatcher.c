@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One dispatched call: logs it, has a part of the mock answer it, and logs what came of it. */
 #include "base/config.h"
 #include "base/objects.h"

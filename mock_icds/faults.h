@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that the mock ICD can be told to do wrong. Absent means correct.
  *
  * One entry a fault: its name, and the sentence that says what it makes the ICD do. A configuration line reads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the mock ICD can be told to get wrong of programs and kernels, where its devices have the feature `compiler`. */
 
 /* Leaves the last element of a sum as it was. */

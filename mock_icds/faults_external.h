@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the mock ICD can do wrong with external memory, semaphores and command buffers; faults.h explains the form.
  *
  * Where a fault has an error VALUE, it is what stands in the place of the right error. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the mock ICD can do wrong with OpenGL and EGL sharing; faults.h explains the form. They do something only where
  * a platform has the extensions. VALUE 0 is CL_SUCCESS: what the rule refuses is taken.
  */

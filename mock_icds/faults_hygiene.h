@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the mock ICD can be told to get wrong of every function's hygiene, where it validates (see faults.h). What
  * single functions take is set by `takes_anything` (Sandbox.icd). */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the mock ICD can do wrong with property lists and the queries of objects; faults.h explains the form. All of
  * them are of ICDs that validate. */
 

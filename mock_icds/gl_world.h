@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The OpenGL and EGL of the mock ICD: plain numbers that stand for handles and names, with what they are. The checks of
  * an ICD read the numbers from here (harness/check/icd/gl.py); what a real OpenGL has under the same words, the helper
  * harness/probe/gl_objects.c makes.

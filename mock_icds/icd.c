@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mock ICD as a library: what it exports, and what it does when it is loaded and unloaded.
  *
  * Which symbols exist depends on the build: MOCK_WITHOUT_… leaves one out (see CMakeLists.txt for the variants).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that the mock ICD can be told to be. What it can be told to do wrong is in faults.h.
  *
  * One entry a setting: its name, its type, what it is where nothing is said, and the sentence that explains it. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that are wrong on their way through the mock layer, each as a careless layer's author would have it. */
 #define _GNU_SOURCE
 #include "layer.h"

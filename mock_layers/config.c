@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the mock layer's settings from the side file. */
 #include "layer.h"
 

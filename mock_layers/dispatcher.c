@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What happens to a call in the mock layer: logged, changed as its settings say, and handed on to the target. */
 #include "layer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that the mock layer can be told to do wrong, or in its own way. Absent means correct and transparent.
  *
  * One entry a fault: its name, and the sentence that says what it makes the layer do. A configuration line reads

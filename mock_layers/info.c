@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the mock layer answers about itself, and every way to answer it wrongly. */
 #define _GNU_SOURCE
 #include "layer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mock layer: logs every call that reaches it and hands it on to its target.
  *
  * Which of a layer's functions it exports is a matter of the build: MOCK_WITHOUT_… leaves one out (see CMakeLists.txt

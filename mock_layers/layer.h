@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of the mock layer share. */
 #ifndef CLHARNESS_MOCK_LAYER_H
 #define CLHARNESS_MOCK_LAYER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the loader itself. */
 #define _GNU_SOURCE
 #include "layer.h"

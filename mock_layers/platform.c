@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A platform that the layer supplies by itself, after those of its target. */
 #define _GNU_SOURCE
 #include "layer.h"

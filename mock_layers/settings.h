@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that single functions of the mock layer can be told to do on the way to its target. What the layer can be
  * told to do wrong as a whole is in faults.h.
  *

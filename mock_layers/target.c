@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of the layer's target, which is watched for changes, and calls of its functions. */
 #include "layer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Handles of the layer's own: what the application gets is a small number, which only this layer can turn back. */
 #define _GNU_SOURCE
 #include "layer.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hostile loader of tests/hostile_loader.c: built once, and told what to do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A loader that harms whoever tests it, as the variable HOSTILE says: lines NAME or NAME=VALUE, done one after the
  * other. What begins with "greeting" is done when the library is loaded, before the probe can say anything; all else
  * when clGetPlatformIDs is called.

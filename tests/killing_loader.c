@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A loader that turns against the process that tests it, WORKER, as the variable DO says, when clGetPlatformIDs is
  * called. Where it cannot reach that process, it ends.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An ICD with a platform, a device, contexts, queues and buffers. WRONG names the one thing that it does wrong. */
 #include <CL/cl.h>
 #include <CL/cl_icd.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of a few checks against the loader of tests/killing_loader.c, by the runner of the command."""
 
 from __future__ import annotations

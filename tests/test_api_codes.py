@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Error codes and constants by name, read from the headers."""
 
 from __future__ import annotations

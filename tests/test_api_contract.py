@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contract of the API: each row names its source, and a table that names what is unknown is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls in the words of the field: codes, queries, flags and properties by name, in text and nowhere else."""
 
 from __future__ import annotations

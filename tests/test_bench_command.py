@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """clharness bench: the numbers are there, belong together, and what cannot be measured is said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """clharness bench dispatch: instructions are counted exactly, and are those of the loader."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs that write files of the build: each runs again when anything that it reads has changed."""
 
 from __future__ import annotations

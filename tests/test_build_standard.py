@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C standard that everything is compiled with, whatever the project chose that includes this one."""
 
 from __future__ import annotations

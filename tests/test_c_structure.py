@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C files of a folder stand on floors: none needs, in a roundabout way, itself. Symbols of the object files say who
 needs whom.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reader of the call log takes any bytes: logs that were written, and mutated in every way, with a fixed seed."""
 
 from __future__ import annotations

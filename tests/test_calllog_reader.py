@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reader of the call log: nothing in a log is trusted, and nothing that was written is lost."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What checks of property lists expect: each expectation holds, and fails for each thing that it demands."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page on how real ICDs answer the contract: a row that none of them agrees with is listed, and has to be read."""
 
 from __future__ import annotations

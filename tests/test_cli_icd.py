@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`clharness icd` on mock ICDs, by each way of naming one, and on files that are not ICDs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`clharness layer` on the example layers, on a mock layer with handles of its own, and on what is not a layer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A known deviation hides no new one in the same case: which calls deviate and how is part of what is known."""
 
 from __future__ import annotations

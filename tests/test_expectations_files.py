@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expectation files: versions, which entry decides, what is stale, and what is said of malformed files."""
 
 from __future__ import annotations

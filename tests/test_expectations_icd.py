@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A driver with known deviations in one case, from --update-expectations to a new one beside them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run says about its expectation file: what is not listed, stale, unexplained, or newer than the file."""
 
 from __future__ import annotations

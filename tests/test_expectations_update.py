@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--update-expectations: the file then says what the run showed, and keeps what people wrote into it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The targets under AFL++: a planted fault is found, and replayed with the same program."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coverage by breakpoints: where harness/fuzz/blocks.py puts them, and what fuzz/engine/blocks.c does with them."""
 
 from __future__ import annotations

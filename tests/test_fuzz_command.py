@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`clharness fuzz` from end to end: a planted fault is found, kept, replayed, and made a regression case."""
 
 from __future__ import annotations

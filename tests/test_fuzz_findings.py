@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign makes of the output of its targets: keys, small inputs, folders that go on; without a fuzzer."""
 
 from __future__ import annotations

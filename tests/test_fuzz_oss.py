@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The build script for OSS-Fuzz and ClusterFuzzLite, run with the variables that these set."""
 
 from __future__ import annotations

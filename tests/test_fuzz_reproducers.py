@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reproducers and seeds on the loaders of this machine; and that their replay notices what it is for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of a loader is put back before each input: what it shows does not depend on the inputs before."""
 
 from __future__ import annotations

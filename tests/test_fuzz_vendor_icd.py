@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fuzz target vendor_icd: finds what a vendor's ICD does wrong, and nothing in one that does everything right."""
 
 from __future__ import annotations

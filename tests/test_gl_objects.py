@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The helper that makes OpenGL objects for ICDs that share them (harness/probe/gl_objects.c), where there is EGL."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A failure of an ICD as a C program that needs nothing of the project, and calls in words."""
 
 from __future__ import annotations

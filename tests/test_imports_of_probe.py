@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The modules that drive the probe import each other one way."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rooms of `harness` import each other one way: sandbox, probe, subject, check, from the bottom to the top."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lint at collection: each thing that it refuses is seen to be refused."""
 
 from __future__ import annotations

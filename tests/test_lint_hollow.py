@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks that cannot fail are found in their source; checks that can are left alone."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which loader is tested where none is named: the system's, and the reference loader on a machine that has none."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """clharness mock: what the program gets to see, what the person gets to see, and what is said about a wrong file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mock layer by itself, without any loader: its contract, its log, and its faults."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lists of settings: what is in them, what is refused, and that the mocks know each of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ci/mutants on a library of a few lines: what counts as a mutant, which are found, and what a lost worker costs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The papers agree with the project: what they name exists, and the picture of the imports is that of the code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The README's worked example of a check works as it says: green as written, red with the change that it proposes, and
 proven by the seeded fault that it names."""
 

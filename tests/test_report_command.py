@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: how a run is started, and what is said when it cannot be."""
 
 from __future__ import annotations

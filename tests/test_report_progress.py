@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The line of progress on a real terminal: it stays one line, and nothing of it is left."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records: what stands in the files of a run, and that they survive a full disk."""
 
 from __future__ import annotations

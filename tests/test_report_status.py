@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which verdicts count: the table of all that decides it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of text: in pipes to the byte, at terminals folded to what fits, and never a markup from what is shown."""
 
 from __future__ import annotations

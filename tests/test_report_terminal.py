@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report on a terminal, in a log, in a CI system's summary; and the exit codes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The catalogue: what is in it, how it is read, and what is said of files that are wrong."""
 
 from __future__ import annotations

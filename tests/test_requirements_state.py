@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which check names which requirement, and what the state of the catalogue is made of."""
 
 from __future__ import annotations

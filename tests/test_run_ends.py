@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that are cut short, at any moment: what ran is on disk and in the report, nothing stays, and one can go on."""
 
 from __future__ import annotations

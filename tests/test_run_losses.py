@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What subjects do to the worker that runs them costs one case: each planned case has one record."""
 
 from __future__ import annotations

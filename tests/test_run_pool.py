@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workers that are lost, stopped or never done: what the pool says of each, and that the others go on."""
 
 from __future__ import annotations

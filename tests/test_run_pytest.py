@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain pytest shows of a red check what the command shows, and tests the same loader."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run asks about its subject: which kind it is, what is asked when, and that a further kind needs no more."""
 
 from __future__ import annotations

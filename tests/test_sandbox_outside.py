@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever a subject does to its sandbox, nothing outside is touched, and nothing of it is left."""
 
 from __future__ import annotations

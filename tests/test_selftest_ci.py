@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The steps of continuous integration: each runs, and those that fail are named at the end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`clharness selftest` on small suites: what it accepts, and what it does not let pass."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The generator of seeded sources: where a fault goes, and what it refuses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whatever a subject writes without end or puts in the place of files, its case ends, and costs no more than shown."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Assertions that many checks share: each passes, fails for each thing that it demands, and shows the log."""
 
 from __future__ import annotations

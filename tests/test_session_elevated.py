@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program with the privileges of another user is for its session alone: nobody else reaches it, and it goes."""
 
 from __future__ import annotations

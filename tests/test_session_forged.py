@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a subject says in the place of the probe, and answers that nobody can mean, are verdicts of its case."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A time limit measures the subject, and not how busy the machine is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a session can make of its process: linked or not, threads, callbacks, a child, another user, its own /etc."""
 
 from __future__ import annotations

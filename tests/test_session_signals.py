@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A subject cannot have any process but its own ended, and all that it started ends with its session."""
 
 from __future__ import annotations

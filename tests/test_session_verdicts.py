@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a session of the probe ends, and what is reported of it: crash, hang, abnormal exit, and nothing left behind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command's set-up, on a checkout of its own with a small CMake project in the place of the real one."""
 
 from __future__ import annotations

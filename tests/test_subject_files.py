@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What files are found to be, and what is refused as a subject, with the sentence that says so."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asks a real ICD what the contract of the API says of improper calls, proper calls and queries, row by row.
 
 python3 -m ci.contract.survey LIBRARY --name NAME --out FILE.json [--env NAME=VALUE]…

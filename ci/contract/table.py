@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes docs/contract.md: on which real ICDs each row of the contract of the API was seen, and which on none.
 
 python3 -m ci.contract.table FILE.json… --out FILE.md; the files are those of ci.contract.survey.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds mutants: the commands are those of a compile_commands.json, and of the link of the library.
 
 The mutated file is compiled in place of the original, the other objects stay as they are. A mutant that does not

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A mutation run: builds mutants, lets the suites meet them, and keeps what became of each."""
 
 from __future__ import annotations

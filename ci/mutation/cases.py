@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collects the suites with pytest, and runs their cases against one library after the other.
 
 The suites are collected once, with the unchanged library; workers are forked from the process that did. Each worker

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mistakes that are made: each operator takes a node of the syntax tree, and gives what may stand in its place.
 
 A mutant need not compile, nor behave differently: both are found out when it is built (see builder.py).

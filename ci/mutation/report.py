@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a mutation run prints and writes."""
 
 from __future__ import annotations

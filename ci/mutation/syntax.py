@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The syntax tree of a C file, from clang, with the place in the file's text where each node is written.
 
 What comes from a macro is placed where the macro is used: an argument at the argument's own text, the rest at the whole

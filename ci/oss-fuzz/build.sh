@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the fuzz targets for OSS-Fuzz and ClusterFuzzLite, with the variables that these set:
 #
 #   CC CXX CFLAGS CXXFLAGS LIB_FUZZING_ENGINE   how everything is compiled, and what the targets are linked with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Coverage of a library without source: a breakpoint on the start of each basic block, taken away when it is first hit.
  *

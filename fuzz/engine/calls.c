@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the loader whose way to a vendor is checked. */
 #define _GNU_SOURCE
 #include "calls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the loader whose way to a vendor is checked: once, the right one, unchanged there and back. */
 #ifndef CLHARNESS_FUZZ_CALLS_H
 #define CLHARNESS_FUZZ_CALLS_H

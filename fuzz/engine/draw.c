@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls from the input: four bytes each say the function, the object that it is for, and the shape of the rest. */
 #include "rules.h"
 #include "traced.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands in the file of the loader, and not in its mapped segments: sections and local symbols. */
 #define _GNU_SOURCE
 #include "internal.h"

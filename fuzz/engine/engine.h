@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a fuzz target is written with.
  *
  * A target reads its input piece by piece, builds the machine that the loader under test finds (files, folders,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a call must go, and what the loader answers by itself. */
 #include "rules.h"
 #include "traced.h"

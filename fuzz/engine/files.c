@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files and folders of the input, as the loader finds them: from memory. Descriptors are numbers of our own, which no
  * real one has; streams are real ones, over memory. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong, and what the application saw. */
 #define _GNU_SOURCE
 #include "internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory between unreadable pages: a step over its end is a crash, in a loader without instrumentation, too. */
 #define _GNU_SOURCE
 #include "internal.h"

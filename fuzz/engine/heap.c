@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loader's memory: what it did not free is freed after each input, and reported where nothing knows of it. */
 #define _GNU_SOURCE
 #include "internal.h"

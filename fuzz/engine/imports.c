@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replaces what the loader asks of the system, in its own table of imports: nobody else sees the replacements. */
 #define _GNU_SOURCE
 #include "internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The input, piece by piece, and memory that lives as long as it. */
 #include "internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of the engine share. */
 #ifndef CLHARNESS_FUZZ_INTERNAL_H
 #define CLHARNESS_FUZZ_INTERNAL_H

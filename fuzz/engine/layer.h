@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layers whose every answer a target can choose. What is zero is the ordinary answer.
  *
  * Each has functions of its own. A call that reaches one goes on to its target, unless it answers by itself; every step

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The dynamic linker, as the loader finds it: libraries of the input, which answer as the target says. */
 #define _GNU_SOURCE
 #include "internal.h"

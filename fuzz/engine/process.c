@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What else a loader may leave in the process: functions for its end, keys of threads, output. */
 #define _GNU_SOURCE
 #include "internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same files and folders, really there: below a temporary folder, which stands for "/" where the loader names a
  * path. Slower than from memory; for loaders that read files in ways that files.c does not know
  * (CLHARNESS_FUZZ_FILES=real).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fuzz target without a fuzzer: replays inputs, one after the other, with any compiler and on any loader.
  *
  * Ends with 0 where nothing was found, 1 with a finding, 2 where it was used wrongly. A file that is missing or cannot

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where each call must go, as the catalogue says (harness/api/contract/slots.toml). */
 #ifndef CLHARNESS_FUZZ_RULES_H
 #define CLHARNESS_FUZZ_RULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One input: a fresh world, the target, the end of the loader, and what it left. */
 #define _GNU_SOURCE
 #include "blocks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reports of the address sanitizer in an instrumented loader pass through here: they are named by their place, and
  * where that is known already the input ends without a report, so that a campaign goes on after it. */
 #define _GNU_SOURCE

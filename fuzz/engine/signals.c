@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Crashes of the loader: named by the place where they happen, and survived where they are known already. */
 #define _GNU_SOURCE
 #include "internal.h"

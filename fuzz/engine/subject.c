@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loader under test: loaded once, and put back into the state after loading before each input. */
 #define _GNU_SOURCE
 #include "internal.h"

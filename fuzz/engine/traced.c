@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of which every step is followed. */
 #define _GNU_SOURCE
 #include "traced.h"

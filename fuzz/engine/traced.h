@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of which every step is followed: the layers that it goes through, the vendor that it reaches, arguments,
  * result and outputs. What is wrong is a finding.
  *

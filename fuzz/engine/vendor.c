@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Vendors: ICDs whose every answer a target can choose. */
 #define _GNU_SOURCE
 #include "vendor.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Vendors: ICDs whose every answer a target can choose. What is zero is the ordinary answer.
  *
  * Each has functions of its own, up to four platforms, and one object of each class for each platform. All calls that

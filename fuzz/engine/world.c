@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The machine that the loader finds: files, libraries and variables, all of them from the input. */
 #define _GNU_SOURCE
 #include "internal.h"

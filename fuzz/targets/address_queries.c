@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of extension functions against suffixes of vendors, by both queries of addresses. */
 #include "calls.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Our own writer of call logs (harness/calllog): whatever names, strings and numbers are written, each line is JSON,
  * bounded, says what was written or that it was cut, and stands in the log after the one before it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs of calls over several vendors and layers: ICD 1 and 2, tables of different length, missing functions, any
  * arguments. Each call must reach the right function of the right vendor once, through all layers, with every argument
  * as it was, and come back with result and outputs as they were.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of one vendor file, beside a vendor that is always there.
  *
  * The first byte of the input chooses what lies where; all others are the file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Vendors whose every answer to a loader is drawn from the input: symbols, counts, errors, sizes, strings, tables, and
  * what belongs to loader-managed dispatch (ICD 2). What a loader offers then must be there, and must work.
  */

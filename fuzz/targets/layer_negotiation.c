@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layers whose every answer comes from the input: what they export, answer and refuse, their tables, where loaders find
  * them, and what they call while they start and end.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Property lists of all shapes into every function of the loader that takes one. Each list ends at an unreadable page:
  * a loader that reads past the terminator crashes. Discovery is over.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Our own reader of recorded exchanges (harness/probe): any text is read to its end, each line has one answer, "ok …"
  * or "error …", and nothing crashes or hangs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of vendor files and of layer files, of all kinds and names, and the variables that choose among them.
  *
  * The libraries a, b, c and d are ICDs that always work; what the loader makes of the files decides which are found.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A vendor's ICD, without source and without a loader: a program of calls, drawn from the input.
  *
  * The subject (CLHARNESS_FUZZ_ICD, else CLHARNESS_FUZZ_LOADER) is the vendor's library. It is found as a loader finds

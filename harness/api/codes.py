@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Error codes and constants of the API by name: the only place that knows numbers is the headers.
 
 CL.INVALID_VALUE                    # a Code: -30, which prints as CL_INVALID_VALUE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The name of the command type that a function's events have."""
 
 from __future__ import annotations

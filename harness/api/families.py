@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Families of constants: which names a parameter of a type may have, as the comments of the OpenCL-Headers group them.
 
 `/* cl_device_type - bitfield */` stands above the values of cl_device_type, `/* Error Codes */` above those of cl_int.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command line of the programs that write one file from api.json, which CMake runs at build time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the C tables and `api.json` from the installed OpenCL-Headers; run by CMake at build time.
 
 python -m harness.api.generate --out DIR [--headers INCLUDE_DIR] [--compiler CC]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the OpenCL-Headers and gives every function with its C signature, and the slots of the dispatch table.
 
 The C preprocessor runs over the headers with two stand-in system headers, pycparser parses the result. No list of

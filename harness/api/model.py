@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The API of the headers that the harness was built with, for Python code."""
 
 from __future__ import annotations

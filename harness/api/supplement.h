@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Declarations and constants that older OpenCL-Headers lack. Each is used only where the installed headers do not have it.
  *
  * The parser reads this file after the headers. `clharness_table_tail` lists the dispatch table entries that

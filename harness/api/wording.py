@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments and results of the API in the field's words: CL_PLATFORM_NAME and not 0x902, NULL and not 0x0."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the harness, and what loaders cost."""

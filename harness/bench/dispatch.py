@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a call costs in the loader, in instructions, without layers and with some: `clharness bench dispatch`.
 
 Instructions are counted one by one (harness.probe.counting), so two runs give the same numbers, and each number is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a vendor costs in discovery, with 10, 100 and 1,000 of them: the cost of each must not grow."""
 
 from __future__ import annotations

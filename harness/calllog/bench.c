@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measures the call log: events per second into a log file, beside write(2) on an O_APPEND descriptor.
  *
  *   calllog_bench LOG COUNT    prints "calllog NS" and "write NS", nanoseconds of CPU time an event

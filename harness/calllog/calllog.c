@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writer of the call log; formats by hand, because it runs inside every dispatched call (see `clharness bench`). */
 #include "calllog.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The call log: one JSON line per event, appended to a shared memory-mapped file by every component of a case.
  *
  * The file outlives the process however it dies. Lines of all components and processes stand in one order: the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Call lines of the mocks, written from the generated description of each function. */
 #define _GNU_SOURCE
 #include "calls.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How every mock logs a call of the API, and the rules that all its info queries share. */
 #ifndef CLHARNESS_CALLS_H
 #define CLHARNESS_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers for calls whose arguments are bit patterns: nothing is read or written but what the addresses really hold,
  * and no two functions, parameters or components answer the same. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers for calls whose arguments are bit patterns: nothing is looked into but what can be read, and no two
  * functions, parameters or components answer the same (harness/probe/patterns.py knows what). */
 #ifndef CLHARNESS_DISTINCT_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads call logs, and gives matchers that read well in a check.
 
 log = sandbox.log

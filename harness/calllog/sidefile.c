@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the side file into a mapping of its own; its lines are cut in place. */
 #define _GNU_SOURCE
 #include "sidefile.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every mock reads in the file `<library>.conf` beside its copy: name, call log, faults, and settings of its
  * own.
  *

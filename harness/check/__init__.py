@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the author of a check imports: `from harness.check import Loader, Sandbox, requirement`.
 
 This is the only door between suites/ and the harness; the lint at collection holds it. The imports below say what there

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of functions for which loaders have no entry: each platform gives the address of its own."""
 
 from __future__ import annotations

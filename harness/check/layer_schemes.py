@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two ways in which loaders initialise layers, and chains of layers in a sandbox.
 
 default: what the loader does of itself; legacy: with OCL_ICD_FORCE_LEGACY_TERMINATION, where the loader has both.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Marks for checks."""
 
 from __future__ import annotations

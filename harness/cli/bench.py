@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measure the harness (an event of the call log, a whole case), and what a loader's dispatch and vendors cost."""
 
 from __future__ import annotations

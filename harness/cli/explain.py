@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Explain a requirement: what it says, where that is written, and which checks prove it."""
 
 from __future__ import annotations

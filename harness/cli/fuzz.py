@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fuzz a loader or an ICD: find what crashes it, hangs it, leaks, or differs from another loader."""
 
 from __future__ import annotations

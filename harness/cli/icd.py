@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Test a vendor's ICD before its release: its library, and what loaders expect of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Test a layer: its contract, whether anybody notices it, and what it leaves behind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Test a loader: run the suites against it and report what is not as expected."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the command line, runs the subcommand, and turns errors into one sentence and an exit code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a program with mock ICDs and layers in place of real ones, and log every call that reaches them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Replay a kept case: the same files, the same environment, the same calls."""
 
 from __future__ import annotations

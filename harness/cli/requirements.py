@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Print the state of the catalogue: which requirements have a check, and which do not yet."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Test the suites themselves: does each seeded fault turn a check red, and can each check fail?"""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is known about a loader: accepted deviations from the requirements, its side in the grey areas.
 
 One TOML file holds what is known of one loader in one range of versions. An entry names a requirement and,

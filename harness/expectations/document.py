@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The text of an expectation file, edited entry by entry so that comments, order and layout of the others survive.
 
 tomlkit keeps all of these within one array of tables, but gathers entries of two kinds that take turns, and knows no

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """As few entries as say the same: one pattern for many cases, where it stands for these cases and no others."""
 
 from __future__ import annotations

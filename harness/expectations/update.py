@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Brings an expectation file up to what a run showed (`--update-expectations`).
 
 What the run did not judge is left alone, and so are comments, order and layout of the other entries: the new

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Version ranges such as ">=2.3.1, <2.4", on dotted integers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs of AFL++: afl-fuzz in persistent mode for some time. It goes on after a crash, which is looked at afterwards."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs a second of each fuzz target, beside a process per input: CPU time, in one run, over the target's seeds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The starts of the basic blocks of a shared library without source, for coverage by breakpoints.
 
     python -m harness.fuzz.blocks libOpenCL.so.1 --output loader.blocks

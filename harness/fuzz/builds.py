@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The build folders with fuzz targets: made when they are missing, brought up to date when they are not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns: targets share time and processes, findings are kept as they come, corpora grow and are merged.
 
 A folder holds all of it, and another campaign with the same folder goes on with it:

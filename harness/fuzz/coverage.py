@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What corpora reach in a loader, as HTML: lines of its source where there is a build that counts them, else blocks."""
 
 from __future__ import annotations

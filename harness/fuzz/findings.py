@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign found: made small, replayed, described in words, and kept in a folder for each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stretch of fuzzing: one process of a target for some time, and what came of it. The same for every engine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs of libFuzzer: one process, which ends with its time or with a finding; and merging of corpora."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The smallest input that still shows the same finding: pieces are taken out, then bytes become 0.
 
 Where an input has ended every answer is 0, the ordinary case, so that a shorter input is a plainer one.

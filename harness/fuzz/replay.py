@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Replays seeds and reproducers on loaders, without a fuzzer: the ctest entry fuzz-replay.
 
     python -m harness.fuzz.replay [--loader PATH] [--update]

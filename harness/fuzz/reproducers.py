@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings that were kept: inputs below fuzz/reproducers, and in findings.toml which loader does what with them."""
 
 from __future__ import annotations

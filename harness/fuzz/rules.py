@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes where each call must go, for the oracles of the fuzz targets, from the classes of vendor inference.
 
 python -m harness.fuzz.rules --out FILE --api api.json

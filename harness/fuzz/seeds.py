@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the seeds of fuzz targets are written: each target's in a folder of its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seeds of the targets that make calls: meaningful inputs, from which minimised corpora are made (fuzz/README.md).
 
 python -m harness.fuzz.seeds_dispatch --out FOLDER     writes FOLDER/dispatch_sequence, FOLDER/layer_negotiation

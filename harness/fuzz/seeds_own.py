@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seeds of the targets for our own readers and writers: recorded exchanges, and the pieces of call logs.
 
 python -m harness.fuzz.seeds_own --out FOLDER     writes FOLDER/recording, FOLDER/call_log

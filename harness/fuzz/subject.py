@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a library under test brings for fuzzing: coverage, a sanitizer, or nothing at all."""
 
 from __future__ import annotations

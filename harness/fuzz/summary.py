@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign says at its end: for people, and as JSON."""
 
 from __future__ import annotations

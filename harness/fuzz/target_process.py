@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run of a fuzz target: its environment, what it says of a finding, and inputs replayed in fresh processes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The application under our control, as Python drives it."""
 
 from harness.probe.session import Session

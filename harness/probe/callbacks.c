@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: what is done when OpenCL calls back, and the functions that it can call. */
 #include "clharness_callbacks.h"
 #include "kept_lines.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: calls of OpenCL functions, and the instructions that they take. */
 #include "count.h"
 #include "loader.h"

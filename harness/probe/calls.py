@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of any function of the API through a probe, with the memory, threads and callbacks that they need."""
 
 from __future__ import annotations

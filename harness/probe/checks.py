@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Assertions about vendors that many checks share. A failure says what was expected and shows the end of the log.
 
 Their names begin with `check_`, by which the lint at collection and the self-test know them for assertions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Callback functions that the probe can pass to OpenCL, one for each callback parameter of the API (generated). */
 #ifndef CLHARNESS_CALLBACKS_H
 #define CLHARNESS_CALLBACKS_H

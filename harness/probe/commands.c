@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the command of a line in the topics' tables, and reads and checks its arguments. */
 #include "commands.h"
 

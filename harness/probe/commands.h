@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The commands that the probe executes, as tables: one line each, one reply line each (reply.h).
  *
  * A command is a row, {name, arguments, function}, of its topic's table. The arguments are written as a reader of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The conversation with one probe process: starts it, sends commands, and notices how it ends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of a probe in the form that a check reads best; each is made of the plain calls."""
 
 from __future__ import annotations

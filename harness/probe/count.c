@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts instructions: executes a call one instruction at a time, and notes in which library each of them is.
  *
  * The processor's trap flag makes every instruction end in SIGTRAP. It is set and taken away by the handler of that

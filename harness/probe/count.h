@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts the instructions of a call. */
 #ifndef CLHARNESS_PROBE_COUNT_H
 #define CLHARNESS_PROBE_COUNT_H

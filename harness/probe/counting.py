@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions of single calls, counted exactly: in the loader, and in system libraries on the loader's behalf."""
 
 from __future__ import annotations

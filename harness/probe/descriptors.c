@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: file descriptors of this process, to be handed to a vendor: shared memory, copies, and what is closed.
  * Linux only. */
 #define _GNU_SOURCE

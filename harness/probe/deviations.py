@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the failure of a check to what deviated and how; checks of several parts, each judged by itself."""
 
 from __future__ import annotations

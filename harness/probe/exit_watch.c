@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded: counts the exit handlers that are registered, for harness/probe/process.c.
  *
  * atexit(f) is __cxa_atexit(f, NULL, library) in every C library that knows the latter. Destructors of C++ objects are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: the symbols that the loader under test shows the dynamic linker, read as that reads them: from memory.
  * Linux only. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """External memory, semaphores and command buffers: their functions, for which loaders have no entry, and their handles.
 
 An application asks a platform for the address of each function.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* EGL and OpenGL, found at run time, and what the parts of this helper share (gl_requests.c). */
 #ifndef CLHARNESS_PROBE_GL_H
 #define CLHARNESS_PROBE_GL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* EGL and OpenGL: finds the functions, and makes contexts without a window system. Linux only. */
 #define _GNU_SOURCE
 #include "gl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Real OpenGL objects, under the kinds and names of mock_icds/gl_world.h. Sources: EGL 1.5, OpenGL 4.6. */
 #include "gl.h"
 

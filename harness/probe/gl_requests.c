@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Real OpenGL objects without a window, for ICDs that share them: a library that a probe loads into its process.
  *
  * EGL is found at run time, and OpenGL through it: where there is none, `start` says so. clharness_gl takes a request,

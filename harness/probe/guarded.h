@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that ends where an unreadable page begins, and memory that may not be there. */
 #ifndef CLHARNESS_PROBE_GUARDED_H
 #define CLHARNESS_PROBE_GUARDED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A heap that makes its misuse visible, to be preloaded into a probe (LD_PRELOAD).
  *
  * Every block ends at an unreadable page, is filled with 0xA5, is never given out twice, and is unreadable once it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Guarded memory by mmap, and reading by a system call that fails where a read would fault. Linux only. */
 #define _GNU_SOURCE
 #include "guarded.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many calls in one case, each judged by itself.
 
 A driver's start is what a case costs, so calls that should leave nothing behind share a process. What goes wrong is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects of a vendor, by every way of getting one."""
 
 from __future__ import annotations

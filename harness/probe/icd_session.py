@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A session in which the probe stands in the place of the loader: it finds a vendor's platforms, and calls their table.
 
 with icd.open(sandbox) as session:

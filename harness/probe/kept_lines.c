@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines that are run when OpenCL calls back. */
 #include "kept_lines.h"
 

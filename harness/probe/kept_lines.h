@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines that are run when OpenCL calls back. */
 #ifndef CLHARNESS_PROBE_KEPT_LINES_H
 #define CLHARNESS_PROBE_KEPT_LINES_H

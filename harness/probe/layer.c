@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: the probe in the place of the loader: a table of functions that stands in for what is below a layer, and
  * the functions of a layer that was opened as the library under test.
  *

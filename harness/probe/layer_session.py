@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A session in which the probe stands in the place of the loader: it initialises a layer, and calls its table.
 
 with layer.open(sandbox) as session:

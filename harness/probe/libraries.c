@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: the loader under test, its symbols, and other libraries. Linux only. */
 #define _GNU_SOURCE
 #include "loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The library under test, opened by path. Linux only. */
 #define _GNU_SOURCE
 #include "loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The library under test. */
 #ifndef CLHARNESS_PROBE_LOADER_H
 #define CLHARNESS_PROBE_LOADER_H

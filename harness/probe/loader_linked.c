@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The library under test, loaded by the dynamic linker because this program is linked to it. Linux only. */
 #define _GNU_SOURCE
 #include "clharness_functions.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The call log, as the application writes it. */
 #include "log.h"
 

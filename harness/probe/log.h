@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The call log, as the application writes it. */
 #ifndef CLHARNESS_PROBE_LOG_H
 #define CLHARNESS_PROBE_LOG_H

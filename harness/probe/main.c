@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The probe: the application under our control. Loads an OpenCL loader and executes commands (see commands.h).
  *
  *   probe --loader PATH (--socket FD | --script FILE) [--log FILE] [--global] [--now] [--late]

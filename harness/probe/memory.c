@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: buffers, and memory at any address. */
 #include "guarded.h"
 #include "topics.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One object of every class for a platform, made through the loader as an application makes them."""
 
 from __future__ import annotations

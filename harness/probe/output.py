@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a process prints, read through a descriptor of the harness's own, and never more of it than is shown."""
 
 from __future__ import annotations

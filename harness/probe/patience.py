@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much of the time that went by a process could use: what it queued for a processor is not its own.
 
 The kernel counts for each thread how long it ran and how long it queued (/proc/PID/task/TID/schedstat). A process that

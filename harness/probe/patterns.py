@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls in which every argument is a bit pattern of its own, and what has to arrive and to come back, bit for bit.
 
 The vendor is told with `answers` or `silent` (Sandbox.icd) to take any arguments and to answer patterns, too:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: this process and its environment. Linux only. */
 #define _GNU_SOURCE
 #include "loader.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The process of one session, and the end of all that it started.
 
 No number that a subject says decides who gets a signal. Signals go, by descriptor, to children of this process; what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the probe answers to its commands (harness/probe/commands.c). A subject shares its process, and can forge it."""
 
 from __future__ import annotations

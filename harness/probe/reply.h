@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reply to a command: one line, "ok …" or "error NAME: …". */
 #ifndef CLHARNESS_PROBE_REPLY_H
 #define CLHARNESS_PROBE_REPLY_H

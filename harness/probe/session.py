@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One probe process as a check uses it.
 
 with loader.start(sandbox) as cl:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the stack of a thread from inside, by the unwinder that takes no lock; Python turns addresses into names.
  * Linux only. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stacks of threads, written from inside. */
 #ifndef CLHARNESS_PROBE_STACKS_H
 #define CLHARNESS_PROBE_STACKS_H

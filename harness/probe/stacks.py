@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns the stacks that the probe writes into names of functions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: what a library should leave as it is in the process that loads it. Linux only. */
 #define _GNU_SOURCE
 #include "topics.h"

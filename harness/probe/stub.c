@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stands for libOpenCL.so.1 while the linked probe is linked; does nothing when it is called. */
 #include "clharness_functions.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The target's functions answer patterns (harness/probe/patterns.py) as component "target". */
 #include "target.h"
 

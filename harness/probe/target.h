@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands below a layer that is driven without a loader: functions that answer patterns, and stand-ins for slots
  * that have none. */
 #ifndef CLHARNESS_PROBE_TARGET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: lines that threads run at once. */
 #include "topics.h"
 

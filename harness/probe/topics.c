@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The topics of the probe's commands. */
 #include "topics.h"
 

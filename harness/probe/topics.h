@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All tables of commands. */
 #ifndef CLHARNESS_PROBE_TOPICS_H
 #define CLHARNESS_PROBE_TOPICS_H

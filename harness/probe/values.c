@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers, results and the tokens that name values, so that a recorded exchange can be replayed at other addresses. */
 #include "values.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers, results, and the tokens that name values. */
 #ifndef CLHARNESS_PROBE_VALUES_H
 #define CLHARNESS_PROBE_VALUES_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Values that live in the probe: buffers and results, named so that a recorded exchange can be replayed."""
 
 from __future__ import annotations

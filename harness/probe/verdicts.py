@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a subject can do to a case besides answering wrongly."""
 
 from __future__ import annotations

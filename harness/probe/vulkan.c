@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: memory of a Vulkan device that is exported as file descriptors, for vendors that import such. Linux only.
  *
  * Vulkan is loaded where it is there; nothing is linked. Needed: Vulkan 1.1 with VK_KHR_external_memory_fd.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every function of the API that a loader has, called on the objects of one platform in one session.
 
 Calls are bare: the object that belongs to the vendor, and zeros. They are cheap, so that the whole API can be called in

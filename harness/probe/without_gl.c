@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* In the place of gl_requests.c, where the headers of EGL and OpenGL are not there to build it with. */
 #include <stdint.h>
 #include <string.h>

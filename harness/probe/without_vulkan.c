@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* In the place of vulkan.c, where the headers of Vulkan are not there to build it with. */
 #include "topics.h"
 

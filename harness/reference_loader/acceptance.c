@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which platforms are offered: the steps of ICD "Adding a Vendor Library", one function each.
  *
  * Whatever fails a step is ignored and costs only itself: a platform its place in the list, a library without any

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes OpenCL.def, which gives the Windows linker the names that the reference loader exports.
 
 python -m harness.reference_loader.definition --out FILE --api api.json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which libraries are tried: lists and folders in the environment, else the system's folders. */
 #include "loader.h"
 

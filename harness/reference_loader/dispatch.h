@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a call finds its vendor: by the dispatch table behind the object that it is given (ICD "Inferring Vendors From
  * Function Call Arguments"). */
 #ifndef CLHARNESS_REFERENCE_DISPATCH_H

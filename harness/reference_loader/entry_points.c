@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that need more than one handle to find their vendor. */
 #include "entry_points.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loader's own end of the calls that need more than one handle to find their vendor; called by generated code. */
 #ifndef CLHARNESS_REFERENCE_ENTRY_POINTS_H
 #define CLHARNESS_REFERENCE_ENTRY_POINTS_H

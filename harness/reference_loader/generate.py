@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the reference loader's exported functions from the API model and the classes of vendor inference.
 
     python -m harness.reference_loader.generate --out FILE --api api.json

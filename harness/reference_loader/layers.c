@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The chain of layers (LAY): each gets the table of what is behind it, and gives the table that stands before it. */
 #include "loader.h"
 

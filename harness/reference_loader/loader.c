@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Life of the loader: discovery in the first call that needs it, once; removal when the library is unloaded.
  *
  * The text says what discovery does, not when. In the first call, and not while the library is loaded: an application

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reference loader: an OpenCL ICD loader that does what the specifications say, and where they are silent the
  * careful thing: it never crashes, never hangs, ignores what is wrong and goes on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Linux: threads, the dynamic linker, the environment, and configuration files. */
 #define _GNU_SOURCE
 #include "loader.h"

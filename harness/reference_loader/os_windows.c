@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Windows: locks, libraries and the environment. What is installed is in the registry: os_windows_registry.c. */
 #include "os_windows.h"
 

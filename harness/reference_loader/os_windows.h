@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts for Windows share. */
 #ifndef CLHARNESS_REFERENCE_OS_WINDOWS_H
 #define CLHARNESS_REFERENCE_OS_WINDOWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Windows: drivers that name their library in the software key of their device (ICD "ICD Loader Vendor Enumeration on
  * Windows"). The key is asked of the PnP configuration manager, as the text says; its place is the system's business.
  */

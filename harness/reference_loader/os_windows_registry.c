@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Windows: what is installed, from the values of a registry key (ICD "ICD Loader Vendor Enumeration on Windows").
  *
  * The name of a value is the path of a library. Of a vendor, its number is 0 where it is enabled; of a layer, it is a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the version script of the reference loader: each function under the OpenCL version that brought it.
 
     python -m harness.reference_loader.symbol_versions --out FILE --api api.json

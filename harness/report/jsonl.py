@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes records as JSON Lines, one complete line at a time, and survives a disk that runs full."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes records as JUnit XML: what counts is a failure, so that a CI system agrees with the exit code.
 
 Accepted deviations and unsupported cases are skipped, with the reason; trouble of the harness is an error.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the report says, as lines of text: the table by section, each deviation, the grey areas, the verdict.
 
 Pure functions from records to lines; colours come in through `style`, which `Terminal.style` provides.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The summary of a run as Markdown, for the page that GitHub shows for a job (`GITHUB_STEP_SUMMARY`)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The records of a run: a header, one line per case and a footer, in memory and as JSON Lines.
 
 The JSON form is published in `schema.json` beside this file; `FORMAT` changes when a reader would break.

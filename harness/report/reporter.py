@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Takes the results of a run one by one and tells everybody: terminal, JSON Lines, JUnit, CI summary."""
 
 from __future__ import annotations

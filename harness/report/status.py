@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Does a verdict count? One pure function decides it; `judge` applies it to a case."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables as lines of text: columns two spaces apart, without colours or lines of their own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The terminal: a line of progress that is redrawn, colours, and text that cannot do harm there.
 
 When the output is no terminal, or a CI system or TERM=dumb says that it is a poor one, progress comes as

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the catalogue: requirements and the grey areas.
 
 One TOML file holds one section, one table one requirement; `index.toml` holds what they have in common. Prose

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds which check names which requirement, by reading the suites' source without importing it."""
 
 from __future__ import annotations

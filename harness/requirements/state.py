@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The state of the catalogue: which requirements have a check, which a reason why not, what is missing."""
 
 from __future__ import annotations

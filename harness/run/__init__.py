@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run, from the selection of cases to the report, so that no result can be lost.
 
     plan      collection.py  pytest collects the suites once, in this process; each case gets its number, and the lint

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks that cannot fail, as far as their source shows it: no assertion, one that always holds, or one that is caught.
 
 What the source does not show, `clharness selftest` does: a check that no seeded fault turns red proves nothing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From what happened to a case to its record: the verdict, the message, and what is kept for a replay."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collecting: which items are cases of the suites, and the lint of what was collected."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A run of the clharness command: pytest collects in this process, the loop runs the cases and reports."""
 
 from __future__ import annotations

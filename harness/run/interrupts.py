@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SIGINT, SIGTERM and SIGHUP during a run: the first one ends it in order, and all further ones are of no effect.
 
 A shell starts commands in the background with SIGINT ignored, and whoever sends one all the same means it. SIGHUP stays

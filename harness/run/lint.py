@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must be true of the suites before any check runs: known requirements, in the right folder, one name for one
 check, one door to the harness, no check that cannot fail; and of the whole suites: no fault and no expectation that
 nothing uses.

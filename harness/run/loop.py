@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The loop of a run of the clharness command, instead of pytest's own: hands cases to workers, takes records.
 
 Each case that was collected gets one record, which is written when it comes: from the worker that ran the case, or made

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The record of a case whose worker was lost: what the subject did, as far as that is known, or an error."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that lost their parent: this process takes them in (PR_SET_CHILD_SUBREAPER) and ends them."""
 
 from __future__ import annotations

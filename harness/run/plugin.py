@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pytest plugin: options, fixtures, and which subject a run tests. What it loads besides collects and reports.
 
 A check takes `loader` and `sandbox`, and `record` where several outcomes are acceptable:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Forked workers, each with one task at a time; one that is lost, or that is not done in time, is replaced.
 
 The parent hands out tasks one by one, so that what came of one may decide what comes next. A worker ends with its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes `replay.sh`: a failed case as a shell script that needs the built probe and no Python.
 
 sh build/failures/CASE/replay.sh                 replays the exchange and prints it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A failed exchange with a vendor's library as a small C program that needs the OpenCL-Headers and nothing else.
 
 cc reproducer.c -ldl -o reproducer && ./reproducer [LIBRARY]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A folder with a small C program for each failed case of an ICD, and a README that lists them."""
 
 from __future__ import annotations

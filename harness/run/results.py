@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a case that ended to its one record, and to what pytest itself shows of it.
 
 The verdict is that of the check; where it was not red, trouble in the clean-up after it is. The record is complete, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The records of a run that was cut short, for one that goes on from there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The records of a session of plain pytest, whose own loop runs the cases, here or in workers of pytest-xdist."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run tests: the subject that pytest's options name, its expectations, and the loaders that it is used with.
 
 The rest of a run asks here, and knows no kind of subject.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a worker does with a case: runs it by pytest's protocol, and gives the record that `results` made of it."""
 
 from __future__ import annotations

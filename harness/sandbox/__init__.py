@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A machine for one case: vendor directories, files of any kind, environment, and copies of the mocks."""
 
 from harness.sandbox.machine import Unsupported

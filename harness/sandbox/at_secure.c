@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a program that sees AT_SECURE=1, as a set-uid program would, without any privilege.
  *
  *   at_secure PROGRAM [ARGUMENT…]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The faults that the mocks can have, as the lists mock_icds/faults*.h and mock_layers/faults*.h say it.
 
 A fault is written `name`, `name=VALUE` or `name@PLATFORM` (or both). An unknown name is refused here, in a sentence,

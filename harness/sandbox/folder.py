@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A folder of one's own in a place that others use, such as /dev/shm: made, listed, copied and removed.
 
 All of it is done by descriptors and without following links: whatever a subject does to the folder's name, to what is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Copies of sandboxes for a person or a replay: what a subject wrote there is bounded, and stays sparse."""
 
 from __future__ import annotations

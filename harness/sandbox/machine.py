@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What this machine can do for a case: scratch space, private mounts, elevated processes, other users."""
 
 from __future__ import annotations

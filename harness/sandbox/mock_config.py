@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mocks described by a person: a TOML file with [[icd]], [[layer]] and [environment].
 
 The example is mock_icds/two-vendors.toml. What is wrong in a file is a UsageError: file, entry, what, and what was

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One sandbox: a folder of its own that holds everything that a case makes, and that disappears with it."""
 
 from __future__ import annotations

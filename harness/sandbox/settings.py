@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The settings of the mocks, as the lists mock_icds/settings.h and mock_layers/settings.h say it.
 
 A mock is configured by lines `name = value`; an unknown setting, or a value of the wrong type, is refused here, in a

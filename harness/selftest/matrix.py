@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which check catches which fault, found in as few runs as possible.
 
 First the cases run without fault: all must be green, and their times and outcomes are what later runs are compared

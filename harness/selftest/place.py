@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which assertion of the suites a case failed at, and which assertions there are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `clharness selftest` prints and writes: which check caught which fault, and what is left open."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Collects the suites with pytest, and runs the matrix in the place of pytest's own loop."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes copies of the reference loader's sources in which each mutant of the lists can be chosen at run time.
 
     python -m harness.selftest.seed --out FOLDER SOURCE...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Subjects with the fault that the environment names, by kind: a case gets one of its own (clharness selftest)."""
 
 from __future__ import annotations

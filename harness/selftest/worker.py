@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs single cases in a process of its own, against whichever fault is asked for, without pytest's reports.
 
 The suites are collected once; workers are forked from the process that did, so that a fault costs no start of Python.

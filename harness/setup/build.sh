@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
 # Configures and builds with CMake where there is work, and keeps the build as it is while a command uses it. What is to
 # be done is asked of the build tool. Output goes to setup.log, and to the terminal only where something fails.
 : "${root:?}" "${build:?}"

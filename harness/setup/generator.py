@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a program that writes files of the build, and tells the build tool which files of this repository it has read.
 
     python -P harness/setup/generator.py DEPFILE OUTPUT MODULE [ARGUMENT...]

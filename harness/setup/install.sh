@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: Apache-2.0
 # Installs what machine.sh found missing: with apt-get on Debian and its kin, Python modules else in build/venv.
 #
 # Sourced only where something is missing. Says what it installs before it does; apt-get's own words go to setup.log.

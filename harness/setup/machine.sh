@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
 # What this machine has of what clharness needs, and the one function that brings it up to that: set_up.
 #
 # Sourced by clharness and by ci/setup, which set `root` and `build`.

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs the project's own tests: ctest (C unit tests and the suites), then tests/ under pytest, whose summary comes last.
 : "${root:?}" "${build:?}" "${python:?}"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exits 0 where this Python is new enough and has the modules that clharness needs; else 1, and names what is missing.
 
     python_parts.py [--tests] [--requirements]

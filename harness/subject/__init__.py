@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is under test: loaders, layers, ICDs; what their files say, how they are found and started.
 
 A kind of subject is one class, in a file of its own, that KINDS lists: pytest's options, the fixture by the kind's

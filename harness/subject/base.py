@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every subject has: its kind, the facts of its file, how a process on it is started, what it can do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a loader can do beyond the specification's core: found out by asking it, never by its name.
 
 A capability that is missing makes checks of it `unsupported`; where the loader's expectation file is known, a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the file of an ELF library."""
 
 from __future__ import annotations

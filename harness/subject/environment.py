@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The environment of the process that a case runs, whatever its subject is."""
 
 from __future__ import annotations

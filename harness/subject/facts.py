@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is known of a library, and of a subject: what stands in the file, and what it answers about itself."""
 
 from __future__ import annotations

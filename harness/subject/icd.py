@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A vendor's ICD under test: how one is named, its own answers, and sessions with it."""
 
 from __future__ import annotations

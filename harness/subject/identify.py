@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a file is: found out from its first bytes and from what it exports, never from its name alone.
 
 A loader exports clGetPlatformIDs without being an ICD; an ICD what loaders look for; a layer one of a layer's four

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A layer under test: its own answers, and sessions with it, without a loader and in front of one's vendors."""
 
 from __future__ import annotations

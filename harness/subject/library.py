@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facts that stand in the file of a shared library, read without loading it. One reader for each format of file."""
 
 from __future__ import annotations

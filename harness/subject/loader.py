@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A loader under test: sessions that run it in a sandbox, in every way that a case may need."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folders that loaders have compiled in."""
 
 SYSTEM_VENDORS = "/etc/OpenCL/vendors"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which loader is tested: the one that was asked for, else the system's."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pages from the system, and memory that is cut from one large run of them and never given back in parts. */
 #define _GNU_SOURCE
 #include "base/arena.h"

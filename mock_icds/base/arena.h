@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of the mock ICD outside the heap, so that a harness that counts the heap sees the subject's blocks only. */
 #ifndef CLHARNESS_MOCK_ARENA_H
 #define CLHARNESS_MOCK_ARENA_H

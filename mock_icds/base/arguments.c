@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of a call, found by the description of its function. */
 #include "base/arguments.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of a call by what the headers say of them: each is one word. */
 #ifndef CLHARNESS_MOCK_ARGUMENTS_H
 #define CLHARNESS_MOCK_ARGUMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one copy of the mock ICD is told to be (settings.h), and to do wrong (faults*.h). */
 #ifndef CLHARNESS_MOCK_CONFIG_H
 #define CLHARNESS_MOCK_CONFIG_H

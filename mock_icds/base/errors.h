@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Errors: what a fault makes of them, and how a function of any kind answers them. */
 #ifndef CLHARNESS_MOCK_ERRORS_H
 #define CLHARNESS_MOCK_ERRORS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the loader under test, which is looked for among the libraries of the process. */
 #define _GNU_SOURCE
 #include "base/loader.h"

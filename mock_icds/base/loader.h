@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the loader under test, for the faults that call back. */
 #ifndef CLHARNESS_MOCK_LOADER_H
 #define CLHARNESS_MOCK_LOADER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of the mock ICD, kept outside the heap. */
 #include "base/objects.h"
 

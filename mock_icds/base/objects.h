@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mock ICD's objects: every handle knows its kind, its platform, its parent and its reference count. */
 #ifndef CLHARNESS_MOCK_OBJECTS_H
 #define CLHARNESS_MOCK_OBJECTS_H

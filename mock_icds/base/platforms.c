@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Platforms of the mock ICD and their devices, as configured. */
 #include "base/platforms.h"
 

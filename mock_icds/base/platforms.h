@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mock ICD's platforms: their devices, extensions and features. */
 #ifndef CLHARNESS_MOCK_PLATFORMS_H
 #define CLHARNESS_MOCK_PLATFORMS_H

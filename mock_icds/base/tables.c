@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dispatch tables of the mock ICD: of any length, one for all objects or one for each class, with the tags of ICD 2. */
 #define _GNU_SOURCE
 #include "base/tables.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The dispatch tables that the objects of the mock ICD begin with. */
 #ifndef CLHARNESS_MOCK_TABLES_H
 #define CLHARNESS_MOCK_TABLES_H

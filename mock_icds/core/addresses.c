@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The addresses of functions that a loader and an application ask for, and every way to answer wrongly. */
 #include "core/addresses.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The addresses of functions that a loader and an application ask for. */
 #ifndef CLHARNESS_MOCK_ADDRESSES_H
 #define CLHARNESS_MOCK_ADDRESSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs, kernels and memory that hold something: a device with the feature `compiler` knows the kernels of
  * harness/check/icd/compute.py by their names, takes every source that does not say `clharness_undeclared`, and does
  * each command at once. */

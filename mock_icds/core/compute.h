@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs, kernels and memory that hold something, for a mock ICD whose devices have the feature `compiler`. */
 #ifndef CLHARNESS_MOCK_COMPUTE_H
 #define CLHARNESS_MOCK_COMPUTE_H

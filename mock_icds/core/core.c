@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL's core: what the mock does with a call that is not a matter of an extension that is asked for. */
 #include "core/core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenCL's core. Extensions use it for what their functions do besides. */
 #ifndef CLHARNESS_MOCK_CORE_H
 #define CLHARNESS_MOCK_CORE_H

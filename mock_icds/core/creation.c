@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of the arguments that contexts, queues, buffers, images, samplers and pipes are made with. */
 #include "core/creation.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How objects of the core are made with property lists: what the specification says of the arguments, and what is kept
  * of them for queries; for a mock ICD that `validates`. */
 #ifndef CLHARNESS_MOCK_CREATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries that follow from how an object was made, and from what devices can do. */
 #include "core/creation_info.h"
 

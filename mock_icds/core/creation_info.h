@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries that follow from how an object was made, and from what devices can do. */
 #ifndef CLHARNESS_MOCK_CREATION_INFO_H
 #define CLHARNESS_MOCK_CREATION_INFO_H

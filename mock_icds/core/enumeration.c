@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which platforms and devices there are, and every way to answer that wrongly. */
 #define _GNU_SOURCE
 #include "core/enumeration.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which platforms and devices there are. */
 #ifndef CLHARNESS_MOCK_ENUMERATION_H
 #define CLHARNESS_MOCK_ENUMERATION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events and memory objects from beginning to end: status, callbacks, and who waits for whom. */
 #include "core/events.h"
 

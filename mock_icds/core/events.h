@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of events and of memory objects, for a mock ICD that `refuses`. */
 #ifndef CLHARNESS_MOCK_EVENTS_H
 #define CLHARNESS_MOCK_EVENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries of the mock ICD: platforms, devices, and what every object knows about its relatives. */
 #include "core/info.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries: all clGet…Info functions of the core. */
 #ifndef CLHARNESS_MOCK_INFO_H
 #define CLHARNESS_MOCK_INFO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries answered wrongly, as a fault says (faults_hygiene.h). */
 #include "core/info_faults.h"
 

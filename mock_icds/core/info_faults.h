@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries answered wrongly, as a fault says. */
 #ifndef CLHARNESS_MOCK_INFO_FAULTS_H
 #define CLHARNESS_MOCK_INFO_FAULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sub-devices: partition lists, and what the devices that they make are. */
 #include "core/partition.h"
 

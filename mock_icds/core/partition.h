@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sub-devices, for a mock ICD that `validates`. */
 #ifndef CLHARNESS_MOCK_PARTITION_H
 #define CLHARNESS_MOCK_PARTITION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a library should not do to the process that loads it (faults.h). */
 #define _GNU_SOURCE
 #include "core/process_faults.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a library should not do to the process that loads it, as faults say. */
 #ifndef CLHARNESS_MOCK_PROCESS_FAULTS_H
 #define CLHARNESS_MOCK_PROCESS_FAULTS_H

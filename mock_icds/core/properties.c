@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks property lists by rules, as properties.h says, or as a fault says. */
 #include "core/properties.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Property lists: walked by rules (known names, values, repetitions, values that are lists), and kept for queries.
  *
  * Lists of either element type are runs of 64-bit words here: a name, what belongs to it, and so on until a name is 0.

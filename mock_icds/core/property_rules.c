@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What may be in the property lists of the core's functions. */
 #include "core/property_rules.h"
 

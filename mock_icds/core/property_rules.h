@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of the property lists that the core's functions take. */
 #ifndef CLHARNESS_MOCK_PROPERTY_RULES_H
 #define CLHARNESS_MOCK_PROPERTY_RULES_H

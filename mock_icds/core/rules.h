@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the checks of ICDs expect of each function, as tables that harness/api/contract/generate.py writes. */
 #ifndef CLHARNESS_MOCK_RULES_H
 #define CLHARNESS_MOCK_RULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a function does that no part of the mock treats in its own way: makes what it is to make, and succeeds. */
 #include "core/usual.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a function does that no part of the mock treats in its own way: makes what it is to make, and succeeds. */
 #ifndef CLHARNESS_MOCK_USUAL_H
 #define CLHARNESS_MOCK_USUAL_H

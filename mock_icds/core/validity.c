@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Improper calls: NULL in the place of objects, wait lists, objects that do not belong together, and the rules of
  * harness/api/contract/rules.toml. */
 #include "core/validity.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a correct ICD refuses, as the specification of each function says it; for a mock ICD that `refuses`. */
 #ifndef CLHARNESS_MOCK_VALIDITY_H
 #define CLHARNESS_MOCK_VALIDITY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept of objects: lists as they were given, or as a fault says. */
 #include "external/attachments.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What external memory, semaphores and command buffers keep of the mock ICD's objects. */
 #ifndef CLHARNESS_MOCK_ATTACHMENTS_H
 #define CLHARNESS_MOCK_ATTACHMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cl_khr_command_buffer of the mock ICD, in the revision of the OpenCL-Headers, for one queue. */
 #include "external/command_buffers.h"
 

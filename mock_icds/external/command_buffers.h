@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cl_khr_command_buffer of the mock ICD. */
 #ifndef CLHARNESS_MOCK_COMMAND_BUFFERS_H
 #define CLHARNESS_MOCK_COMMAND_BUFFERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands of the mock ICD that wait: for events, for what is before them in their queue, for semaphores. */
 #include "external/commands.h"
 

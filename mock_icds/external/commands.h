@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that wait: for events, for what is before them in their queue, for semaphores. */
 #ifndef CLHARNESS_MOCK_COMMANDS_H
 #define CLHARNESS_MOCK_COMMANDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Devices of contexts and queues, on platforms that have one of the extensions. */
 #include "external/devices.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Devices of contexts and queues, for external memory, semaphores and command buffers. */
 #ifndef CLHARNESS_MOCK_DEVICES_H
 #define CLHARNESS_MOCK_DEVICES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that are a matter of external memory, semaphores and command buffers. */
 #define _GNU_SOURCE
 #include "external/external.h"

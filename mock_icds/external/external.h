@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* External memory, semaphores and command buffers of the mock ICD, on platforms that have one of the extensions. */
 #ifndef CLHARNESS_MOCK_EXTERNAL_H
 #define CLHARNESS_MOCK_EXTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries of handle types and semaphore types: what each device can do, and a platform where all its devices can. */
 #include "external/handle_types.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries of handle types and semaphore types. */
 #ifndef CLHARNESS_MOCK_HANDLE_TYPES_H
 #define CLHARNESS_MOCK_HANDLE_TYPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cl_khr_external_memory 1.0.1 of the mock ICD, with descriptors of memory that can be mapped (memfd, dma-buf), and
  * Windows handles, which refer to nothing. The device has data of its own while it has acquired the object, so that
  * forgotten hand-overs show.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cl_khr_external_memory of the mock ICD. */
 #ifndef CLHARNESS_MOCK_MEMORY_H
 #define CLHARNESS_MOCK_MEMORY_H

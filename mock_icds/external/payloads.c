@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payloads that are shared by descriptors. An opaque descriptor is shared memory that holds the payload, a sync
  * descriptor an event counter that can be read when it is signalled.
  */

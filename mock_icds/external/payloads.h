@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payloads of semaphores, which processes and APIs share by descriptors. */
 #ifndef CLHARNESS_MOCK_PAYLOADS_H
 #define CLHARNESS_MOCK_PAYLOADS_H

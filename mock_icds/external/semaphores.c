@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cl_khr_semaphore 1.0.1 and cl_khr_external_semaphore 1.0.1 of the mock ICD. */
 #include "external/semaphores.h"
 

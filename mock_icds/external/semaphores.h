@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cl_khr_semaphore and cl_khr_external_semaphore of the mock ICD. */
 #ifndef CLHARNESS_MOCK_SEMAPHORES_H
 #define CLHARNESS_MOCK_SEMAPHORES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that acquire and release, commands on what is acquired, and events of OpenGL's and EGL's syncs.
  *
  * Source: OpenCL-Docs, api/opencl_runtime_layer.asciidoc.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands on OpenGL's and EGL's objects, and events of their syncs. */
 #ifndef CLHARNESS_MOCK_GL_COMMANDS_H
 #define CLHARNESS_MOCK_GL_COMMANDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts that are tied to OpenGL, and clGetGLContextInfoKHR.
  *
  * Sources: OpenCL-Docs, api/opencl_platform_layer.asciidoc (clCreateContext), api/opencl_runtime_layer.asciidoc.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts that are tied to OpenGL, and clGetGLContextInfoKHR. */
 #ifndef CLHARNESS_MOCK_GL_CONTEXTS_H
 #define CLHARNESS_MOCK_GL_CONTEXTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that are a matter of OpenGL and EGL sharing. */
 #include "gl/gl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenGL and EGL sharing in the mock ICD, for platforms that have the extensions. */
 #ifndef CLHARNESS_MOCK_GL_GL_H
 #define CLHARNESS_MOCK_GL_GL_H

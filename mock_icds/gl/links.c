@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Links of objects to OpenGL and EGL, kept outside the heap. */
 #include "gl/links.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What ties objects of the mock ICD to OpenGL or EGL. */
 #ifndef CLHARNESS_MOCK_GL_LINKS_H
 #define CLHARNESS_MOCK_GL_LINKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory objects that are made of OpenGL's and EGL's, and what can be asked of them.
  *
  * Source: OpenCL-Docs, api/opencl_runtime_layer.asciidoc.

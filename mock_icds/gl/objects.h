@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory objects that are made of OpenGL's and EGL's. */
 #ifndef CLHARNESS_MOCK_GL_OBJECTS_H
 #define CLHARNESS_MOCK_GL_OBJECTS_H

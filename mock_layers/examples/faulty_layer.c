@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The print layer with mistakes that are easily made; `clharness layer` names each of them. README.md lists them. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A layer that prints what an application asks for: platforms, buffers, kernels. All else goes past it.
  *
  * Contract: OpenCL-Docs, extensions/cl_loader_layers.asciidoc 1.0.1. README.md explains each part.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a loader keeps of accepted vendors among rejected ones: seen by using them after discovery (DISC-ACC)."""
 
 from __future__ import annotations

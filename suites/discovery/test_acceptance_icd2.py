@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vendors of cl_khr_icd 2.0 at acceptance: complete, or with half of what that version asks for (DISC-GEN-015)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Opening a vendor library and finding its functions: which libraries are vendors at all (DISC-ACC)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The platforms of a vendor library: how many, which of them fail, and lists that are not as announced (DISC-ACC)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A vendor library that fails a step of its acceptance: ignored, closed, and nobody else suffers (DISC-ACC)."""
 
 from __future__ import annotations

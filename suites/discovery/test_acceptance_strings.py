@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two strings that decide about a platform: its extensions and its suffix (DISC-ACC)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vendor libraries at the end: which are closed with the loader, and the loader loaded again and again (DISC-ACC)."""
 
 from __future__ import annotations

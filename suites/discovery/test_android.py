@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The vendor directory that is compiled into a loader: Android's, or that of other Linux systems (DISC-AND)."""
 
 from __future__ import annotations

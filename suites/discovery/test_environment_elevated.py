@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variables in a process with elevated privileges: none of them chooses a library (DISC-ENV)."""
 
 from __future__ import annotations

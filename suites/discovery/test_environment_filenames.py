@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OCL_ICD_FILENAMES: a list of vendor libraries that come before those of the directory (DISC-ENV)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory that reading the variables takes: none of it stays, none is overrun, and it may be lacking (DISC-ENV)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When variables are read: at the first call, and once (DISC-ENV)."""
 
 from __future__ import annotations

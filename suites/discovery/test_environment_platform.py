@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The default platform, and vendors without cl_khr_icd in their extensions: ocl-icd's other variables (DISC-ENV)."""
 
 from __future__ import annotations

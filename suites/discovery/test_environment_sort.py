@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The order of platforms by their devices, and the variable that chooses it (DISC-ENV)."""
 
 from __future__ import annotations

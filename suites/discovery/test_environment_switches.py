@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Variables that are true or false: spelling, and what those of trace, unloading and termination do (DISC-ENV)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The environment after discovery: as it was, byte for byte, in the process and in its children (DISC-ENV)."""
 
 from __future__ import annotations

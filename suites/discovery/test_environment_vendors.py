@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OCL_ICD_VENDORS and OPENCL_VENDOR_PATH: which directory is read (DISC-ENV)."""
 
 from __future__ import annotations

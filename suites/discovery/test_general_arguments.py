@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arguments of clGetPlatformIDs: what is written, how much of it, and what is refused (DISC-GEN)."""
 
 from __future__ import annotations

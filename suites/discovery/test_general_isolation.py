@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A vendor that fails costs only itself, wherever it stands and however many there are (DISC-GEN)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What discovery and the end of the loader leave behind: heap blocks, descriptors, mappings (DISC-GEN)."""
 
 from __future__ import annotations

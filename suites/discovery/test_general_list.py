@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of platforms: everything that every accepted vendor offers, once, and usable (DISC-GEN)."""
 
 from __future__ import annotations

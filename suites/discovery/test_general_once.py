@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When discovery happens: not before the first call that needs it, with any such call, and only once (DISC-GEN)."""
 
 from __future__ import annotations

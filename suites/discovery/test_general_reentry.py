@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vendors that call the loader while the loader is busy with them (DISC-GEN)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many vendors, many platforms: all are found, and each is usable (DISC-GEN-001)."""
 
 from __future__ import annotations

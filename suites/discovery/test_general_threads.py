@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Discovery when several threads make the first calls (DISC-GEN)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The vendor directory on Linux: where it is, and which of its files are configuration files (DISC-LNX)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configuration files of the vendor directory on Linux: what a well-formed line may look like (DISC-LNX)."""
 
 from __future__ import annotations

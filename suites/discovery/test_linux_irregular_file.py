@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configuration files whose content is not one line that names a library (DISC-LNX): nothing else may suffer."""
 
 from __future__ import annotations

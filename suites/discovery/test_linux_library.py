@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library that a configuration file names on Linux: how it is searched for, opened and told apart (DISC-LNX)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory that reading the vendor directory takes: what belongs to a file that is done with is given back (DISC-LNX)."""
 
 from __future__ import annotations

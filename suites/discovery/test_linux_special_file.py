@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Entries of the vendor directory that are not plain files: folders, links, devices, unreadable files (DISC-LNX)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Addresses of extension functions: each platform's own, unusual arguments, and queries that come first (DISP-EXT)."""
 
 from __future__ import annotations

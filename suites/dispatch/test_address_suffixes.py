@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """clGetExtensionFunctionAddress: a vendor's functions are those whose names end in its suffix (DISP-EXT)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Extension functions that have a slot: the loader's own function serves the objects of every vendor (DISP-EXT)."""
 
 from __future__ import annotations

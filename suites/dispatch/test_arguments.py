@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every function on objects of every vendor: the call reaches the owner, once and unchanged, and so does the answer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Callbacks: what the vendor hands to the application arrives, and the application may call OpenCL from there."""
 
 from __future__ import annotations

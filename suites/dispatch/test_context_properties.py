@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Property lists: CL_CONTEXT_PLATFORM chooses the vendor, and the list arrives there as it is (DISP-CTX)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The end of the loader: layers first, then vendors, and what late calls get (DISP-DEI)."""
 
 from __future__ import annotations

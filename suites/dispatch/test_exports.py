@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The symbols of the loader's library, as the dynamic linker sees them (DISP-EXP)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects and vendors in a child process: what the parent made is as good there (DISP-OBJ-006, DISP-ARG-020)."""
 
 from __future__ import annotations

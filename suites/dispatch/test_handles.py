@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Handles that an application gets in every way: each is the vendor's own, and is good for further calls."""
 
 from __future__ import annotations

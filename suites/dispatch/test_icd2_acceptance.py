@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a loader recognises ICD 2 platforms, sets up their dispatch, and lives with those of version 1 beside them."""
 
 from __future__ import annotations

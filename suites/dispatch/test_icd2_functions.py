@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of ICD 2 vendors: asked for by name, called by the loader's own table, and stubs for missing ones."""
 
 from __future__ import annotations

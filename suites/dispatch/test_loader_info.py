@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the loader says of itself: clGetICDLoaderInfoOCLICD (DISP-INF)."""
 
 from __future__ import annotations

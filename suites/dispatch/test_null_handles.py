@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NULL in the argument that tells the vendor: the loader answers by itself, for every function (DISP-NUL)."""
 
 from __future__ import annotations

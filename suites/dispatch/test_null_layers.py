@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NULL with layers: every layer sees the call, then the loader's own end of the chain answers it (DISP-NUL)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists that tell the vendor: none, empty, and with NULL in them (DISP-NUL)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a loader touches of objects: the words that they have, in calls, and nothing at all after their release."""
 
 from __future__ import annotations

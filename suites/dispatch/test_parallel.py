@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls on different objects run at the same time: none waits for another one to come back (DISP-ARG-023)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The order of the platforms, and which of them stands for none (DISP-ORD)."""
 
 from __future__ import annotations

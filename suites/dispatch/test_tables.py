@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dispatch tables of every length: those of older vendors, longer ones than the loader knows, and empty entries."""
 
 from __future__ import annotations

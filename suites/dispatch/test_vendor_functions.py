@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions that take semaphores and command buffers are not a loader's: each platform has its own (DISP-OBJ)."""
 
 from __future__ import annotations

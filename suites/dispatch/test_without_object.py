@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions that no object tells the vendor of, and those that are between loader and vendor only (DISP-NOA)."""
 
 from __future__ import annotations

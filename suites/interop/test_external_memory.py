@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory from outside OpenCL: property lists of buffers and images, functions, queries (XM-IMP, XM-ACQ, XM-QRY)."""
 
 from __future__ import annotations

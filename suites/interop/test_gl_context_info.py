@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """clGetGLContextInfoKHR through a loader, and errors of contexts that are tied to OpenGL (GL-INF, GL-CTX)."""
 
 from __future__ import annotations

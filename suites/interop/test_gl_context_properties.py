@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OpenGL attributes in the property lists of contexts: they are the vendor's business, and arrive as they are (GL-CTX,
 GL-INF).
 """

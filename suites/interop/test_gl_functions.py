@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of OpenGL and EGL sharing: two vendors that have them beside one that has not (GL-OBJ, GL-ACQ, GL-EVT)."""
 
 from __future__ import annotations

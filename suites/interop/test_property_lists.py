@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Property lists that are the vendor's business: no loader looks into them, or trips over what it looks past (PL-GEN).
 
 How CL_CONTEXT_PLATFORM chooses the vendor of a context is checked in suites/dispatch/test_context_properties.py.

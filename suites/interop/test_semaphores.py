@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Semaphores, also those from outside OpenCL: property lists and functions (XM-SEM, XM-XSM)."""
 
 from __future__ import annotations

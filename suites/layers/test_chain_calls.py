@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every entry point through a chain of layers: each layer once, in order, and unchanged (LAY-CHN)."""
 
 from __future__ import annotations

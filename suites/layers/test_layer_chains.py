@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How layers hang together: targets, early calls, threads, a layer's platforms, loaders without layers (LAY-CHN)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What layers cost where there are none: instructions of a call, files opened, and the same results (LAY-CST)."""
 
 from __future__ import annotations

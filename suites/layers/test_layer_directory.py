@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of system layers: OPENCL_LAYER_PATH and /etc/OpenCL/layers, its files and their order (LAY-DSC)."""
 
 from __future__ import annotations

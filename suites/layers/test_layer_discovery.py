@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OPENCL_LAYERS: which libraries are layers, in which order, and which elements are passed over (LAY-DSC)."""
 
 from __future__ import annotations

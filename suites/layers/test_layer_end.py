@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The end of layers: clDeinitLayer, exit handlers, and when their libraries are closed (LAY-DEI)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Initialisation of layers: what they are given, what they give back, and who refuses (LAY-INI)."""
 
 from __future__ import annotations

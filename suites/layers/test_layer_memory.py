@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory that finding layers takes: what was discarded costs nothing, and memory may be lacking (LAY-DSC, LAY-INF)."""
 
 from __future__ import annotations

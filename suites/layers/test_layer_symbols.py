@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What makes a library a layer: its functions, and the version that it reports (LAY-API, LAY-INF)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The writer of the call log: what it writes is JSON whatever it is given, and survives whatever happens to it. */
 #define _GNU_SOURCE
 #include "calllog.h"

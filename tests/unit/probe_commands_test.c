@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of the probe's commands: which line finds which row, and what is said of a line that finds none. */
 #include "topics.h"
 

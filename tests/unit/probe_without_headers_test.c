@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the probe answers where the headers of Vulkan, or those of EGL and OpenGL, were not there to build it with. */
 #include "topics.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands on memory, and what waits for them. Host memory of a command is as large as the command says. */
 #include "icd.h"
 

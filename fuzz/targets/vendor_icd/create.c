@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Creation of everything but programs and kernels. */
 #include "icd.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The target vendor_icd in parts: an application that uses a vendor's ICD as a loader would, and keeps within the law.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The objects that an input has made, and the references that it owns. */
 #include "icd.h"
 

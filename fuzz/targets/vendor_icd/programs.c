@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs, kernels, and their arguments. Every kernel is harmless whatever its arguments and its range are. */
 #include "icd.h"
 

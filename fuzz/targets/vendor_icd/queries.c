@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queries of every kind: what a vendor says of a size must be so, whatever room it is given. */
 #include "icd.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The proper call of each function (calls.toml), as words of the table's notation."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the readers of the tables have in common: a row names its source, an unknown name is refused with the nearest.
 
 What is wrong is a UsageError: file, entry, and what to write.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the C tables of what a correct ICD refuses and answers, from the contract that the checks of ICDs use.
 
 python -m harness.api.contract.generate --api API.JSON --out OUT.C; run by CMake at build time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the specification says of each query (queries.toml): its number, version, and the size of its answer."""
 
 from __future__ import annotations

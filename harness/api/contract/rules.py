@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Improper calls and the errors for them (rules.toml)."""
 
 from __future__ import annotations

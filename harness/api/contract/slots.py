@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a loader finds the vendor of each function (slots.toml), and which version of OpenCL brought it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The OpenCL-Headers with every declaration switched on, and names that older headers lack. */
 #ifndef CLHARNESS_CL_H
 #define CLHARNESS_CL_H

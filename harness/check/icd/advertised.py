@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an ICD lists without a loader, asked once: what loaders hand out is compared with it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the proper calls of the contract (harness/api/contract), and those that are improper in one thing.
 
 call = calls.prepare(objects, "clCreateBuffer", {"size": "0"})

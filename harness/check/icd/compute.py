@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels that really run: what each one computes, from its source to the numbers that are read back.
 
 compute = Compute(objects)

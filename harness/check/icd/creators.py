@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions that make an object with a property list, and what a check asks of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A vendor's external memory, semaphores and command buffers, as an application uses them.
 
 for use in uses(session, "cl_khr_semaphore"):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What OpenGL and EGL have, for the checks of an ICD that shares with them: displays, contexts, objects, syncs.
 
 A mock ICD has plain numbers for all of it (mock_icds/gl_world.h). For others the helper clharness_gl_objects makes real

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The layer under test in a chain of layers, in front of a loader's vendors."""
 
 from __future__ import annotations

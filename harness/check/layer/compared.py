@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a layer may do to a call without anybody noticing, and what not.
 
 A layer may hand on memory of its own in the place of an application's, as long as what arrives there, and what comes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a small application does, from its first call to its last: what it saw can be compared between runs."""
 
 from __future__ import annotations

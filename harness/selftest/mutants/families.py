@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants that exist once for every function that the reference loader forwards: its dispatch is generated, and so are
 the mistakes that can be made in it.
 

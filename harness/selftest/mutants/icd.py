@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of an ICD: mock ICDs that are wrong in one thing, for `clharness selftest --icd`.
 
 The lists lie in icd/, a file for each section of the catalogue. An entry `[[mutant]]` has these keys:

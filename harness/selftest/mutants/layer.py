@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of a layer: mock layers that are wrong in one thing, for `clharness selftest --layer`.
 
 The lists lie in layer/, a file for each section of the catalogue. An entry `[[mutant]]` has these keys:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of the reference loader: what its seeded copy can be told to do wrong (CLHARNESS_FAULT=name), one thing each.
 
 The lists lie in loader/, a file for each section of the catalogue. An entry `[[mutant]]` has these keys:

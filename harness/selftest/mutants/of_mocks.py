@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the lists of mutants of layers and of ICDs have in common: both are mocks with faults and settings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """clIcdGetPlatformIDsKHR of a vendor's ICD: counts, lists, and improper calls (DISC-ACC)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library of a vendor's ICD: what it exports, and what it takes from elsewhere (DISC-LNX, DISC-ACC)."""
 
 from __future__ import annotations

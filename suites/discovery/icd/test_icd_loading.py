@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What loading a vendor's ICD does to the process, and how its library was linked (DISC-LIB)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a platform of a vendor's ICD answers about itself (DISC-ACC)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of a vendor's functions, proper ones and such that are improper in one argument (API-ARG)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Events of a vendor: their status, who waits for whom, and callbacks (API-EVT)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions of a vendor's ICD with NULL in the place of an object, and with objects that do not belong together
 (API-HDL)."""
 

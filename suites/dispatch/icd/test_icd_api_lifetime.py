@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long a vendor's objects live: reference counts, and who is kept alive by whom (API-REF)."""
 
 from __future__ import annotations

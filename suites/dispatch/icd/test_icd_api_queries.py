@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queries of a vendor's ICD with memory of every size, and queries that are none (API-QRY)."""
 
 from __future__ import annotations

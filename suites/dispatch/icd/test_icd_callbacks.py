@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects that a vendor hands to callbacks: the application's own, and fit for use (DISP-OBJ)."""
 
 from __future__ import annotations

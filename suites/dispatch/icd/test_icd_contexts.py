@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contexts of a vendor's ICD with what is another vendor's (DISP-CTX)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects of extensions in a vendor's ICD, for which texts leave open whether loaders may look at them (DISP-OBJ)."""
 
 from __future__ import annotations

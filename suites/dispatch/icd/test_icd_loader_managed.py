@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cl_khr_icd 2.0 in a vendor's ICD: tags, functions, and the loader's data in every object (DISP-ICD2)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be seen of a vendor's ICD from outside (DISP-EXP)."""
 
 from __future__ import annotations

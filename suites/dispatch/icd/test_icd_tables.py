@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dispatch table in every object of a vendor's ICD, by every way of getting one (DISP-OBJ, DISP-TAB, DISP-EXT)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A vendor's ICD used as applications use it: through loaders, with kernels that run (API-THR)."""
 
 from __future__ import annotations

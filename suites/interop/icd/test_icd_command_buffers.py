@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command buffers of a vendor's ICD (XM-CMD)."""
 
 from __future__ import annotations

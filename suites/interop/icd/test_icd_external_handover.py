@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Acquiring and releasing memory from outside OpenCL, with a vendor's ICD (XM-ACQ)."""
 
 from __future__ import annotations

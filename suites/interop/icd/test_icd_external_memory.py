@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Import of memory from outside OpenCL by a vendor's ICD (XM-IMP)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a vendor's ICD says that it can share: types of memory, of semaphores, of handles (XM-QRY, XM-SEM, XM-XSM)."""
 
 from __future__ import annotations

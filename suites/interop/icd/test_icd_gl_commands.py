@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Acquire and release of OpenGL's and EGL's objects in a vendor's ICD (GL-ACQ, GL-EVT)."""
 
 from __future__ import annotations

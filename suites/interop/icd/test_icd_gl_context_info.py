@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """clGetGLContextInfoKHR of a vendor's ICD: devices, sizes, and what it refuses (GL-INF)."""
 
 from __future__ import annotations

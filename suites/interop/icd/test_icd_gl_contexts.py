@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contexts of a vendor's ICD that are tied to OpenGL: what identifies one, and what is refused (GL-CTX)."""
 
 from __future__ import annotations

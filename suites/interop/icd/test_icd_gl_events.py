@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Events of syncs of OpenGL and EGL, and images of EGL, in a vendor's ICD (GL-EVT)."""
 
 from __future__ import annotations

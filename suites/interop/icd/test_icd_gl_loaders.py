@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OpenGL sharing of a vendor's ICD through loaders: contexts, objects, commands and events find their way (GL)."""
 
 from __future__ import annotations

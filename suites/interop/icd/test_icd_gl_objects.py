@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory objects of a vendor's ICD that are made of OpenGL's: what is refused, sizes, and their queries (GL-OBJ)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contexts of a vendor's ICD: properties, devices and callbacks that they are made with (PL-CTX)."""
 
 from __future__ import annotations

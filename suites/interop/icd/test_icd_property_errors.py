@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The error of each function for a property list that is wrong in one thing (PL-GEN-015, and by function)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a vendor's ICD reads property lists (PL-GEN). Every list ends where an unreadable page begins."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Buffers, images, samplers and pipes of a vendor's ICD: what their properties mean (PL-MEM, PL-SMP, PL-PIP)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sub-devices of a vendor's ICD: partition lists, counts, references (PL-SUB)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queries that give a property list back, exactly as it was given (PL-GEN-009 to 012, and by function)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command queues of a vendor's ICD: what their properties want of the device and of each other (PL-CQ)."""
 
 from __future__ import annotations

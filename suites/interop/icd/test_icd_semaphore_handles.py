@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Semaphores that a vendor's ICD shares with others: import and export (XM-XSM)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Semaphores of a vendor's ICD: properties, queries, references, waits and signals (XM-SEM)."""
 
 from __future__ import annotations

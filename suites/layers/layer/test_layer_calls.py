@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every function of a layer's table, called directly: it hands on all that it does not mean to change (LAY-CHN-010)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """clGetLayerInfo of a layer, asked directly (LAY-INF)."""
 
 from __future__ import annotations

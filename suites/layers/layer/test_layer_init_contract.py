@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The init functions of a layer, called directly (LAY-INI)."""
 
 from __future__ import annotations

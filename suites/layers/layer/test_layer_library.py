@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library of a layer: what it exports, and what it takes from elsewhere (LAY-API, LAY-INI-013)."""
 
 from __future__ import annotations

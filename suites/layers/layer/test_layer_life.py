@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A layer from its first call to its end: threads, the end of the process, rounds of use, what is left behind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A layer in front of a loader's vendors: results, and calls at the vendors, are the same as without it (LAY-CHN-010).
 
 Where they are not, and the loader does not do without the layer what it should, the loader is to blame and the case is
