@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations and constants that older OpenCL-Headers lack. Each is used only where the installed headers do not have it.
+/* Declarations and constants that older OpenCL-Headers lack. Each is used only where the installed headers lack it.
  *
  * The parser reads this file after the headers. `clharness_table_tail` lists the dispatch table entries that
  * follow the last one of the oldest supported headers (2023.02.06, 149 entries), in slot order.
