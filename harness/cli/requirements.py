@@ -136,11 +136,11 @@ def _faults() -> Mutants:
 
 
 def _of_mocks() -> list[Mutant]:
-    """The faults of mock layers and mock ICDs; without a build, none of them."""
-    from harness.selftest.mutants.icd import icd_mutants
-    from harness.selftest.mutants.layer import layer_mutants
-
+    """The mutants of layers and ICDs; without a build, none of them."""
     try:
+        from harness.selftest.mutants.icd import icd_mutants
+        from harness.selftest.mutants.layer import layer_mutants
+
         return [one.mutant for one in layer_mutants().values()] + [one.mutant for one in icd_mutants().values()]
     except NotBuilt:
         return []
