@@ -107,7 +107,10 @@ def _end_children(pids: Iterable[int], until: float) -> bool:
 def _limit(pid: int, file_size: int) -> None:
     """Bounds what a process and its descendants can do to the machine; a driver may need any amount of the rest."""
     with contextlib.suppress(OSError):  # it has ended, or is another user's
-        resource.prlimit(pid, resource.RLIMIT_CORE, (1, 1))  # nothing, and nothing for a program that collects them
+        # Nothing, and nothing for a program that collects them. The hard limit stays: a sanitizer's runtime, which reads
+        # both limits and writes them back at this very moment, would fail.
+        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        resource.prlimit(pid, resource.RLIMIT_CORE, (min(1, hard) if hard != resource.RLIM_INFINITY else 1, hard))
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (file_size, file_size))
         with open(f"/proc/{pid}/oom_score_adj", "wb", buffering=0) as file:
             file.write(b"1000")  # the first to go where memory ends: before the harness
