@@ -107,8 +107,8 @@ def _end_children(pids: Iterable[int], until: float) -> bool:
 def _limit(pid: int, file_size: int) -> None:
     """Bounds what a process and its descendants can do to the machine; a driver may need any amount of the rest."""
     with contextlib.suppress(OSError):  # it has ended, or is another user's
-        # Nothing, and nothing for a program that collects them. The hard limit stays: a sanitizer's runtime, which reads
-        # both limits and writes them back at this very moment, would fail.
+        # Nothing, and nothing for a program that collects them. The hard limit stays: a sanitizer's runtime that reads
+        # both limits and writes them back at this very moment would fail.
         hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
         resource.prlimit(pid, resource.RLIMIT_CORE, (min(1, hard) if hard != resource.RLIM_INFINITY else 1, hard))
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (file_size, file_size))
