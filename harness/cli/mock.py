@@ -109,18 +109,25 @@ def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> i
     sandbox.forget_log(_LOG_SIZE)
     environment = os.environ | config.fill(sandbox)
     sys.stdout.flush()
-    try:
-        process = subprocess.Popen(command, env=environment)
-    except OSError as error:
-        raise UsageError(f"{command[0]}: cannot be run: {error.strerror}") from None
+    process: subprocess.Popen[bytes] | None = None
+    early: list[int] = []  # signals that came before there was a process to hand them to
 
     def pass_on(number: int, _frame: object) -> None:
-        if number != signal.SIGINT:  # which a terminal sends to both of us
+        if number == signal.SIGINT:  # which a terminal sends to both of us
+            return
+        if process is None:
+            early.append(number)
+        else:
             process.send_signal(number)
 
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
+        process = subprocess.Popen(command, env=environment)
+        for number in early:
+            process.send_signal(number)
         status = process.wait()
+    except OSError as error:
+        raise UsageError(f"{command[0]}: cannot be run: {error.strerror}") from None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
