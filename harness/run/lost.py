@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-import shutil
 from pathlib import Path
 
 from harness.calllog import reader
@@ -14,6 +13,7 @@ from harness.report import CaseResult, judge
 from harness.report.records import Verdict
 from harness.run.cases import Case, printable, slice_of
 from harness.run.pool import Lost
+from harness.sandbox import folder
 from harness.sandbox.machine import scratch_root
 
 _OOM_COUNTS = ("/proc/vmstat", "/sys/fs/cgroup/memory.events")  # both have a line `oom_kill NUMBER`
@@ -69,5 +69,5 @@ def result_of(
 def remove_sandbox(note: str | None) -> None:
     """Removes what a lost worker could not, as far as that goes."""
     if note and Path(note).parent == scratch_root() and Path(note).name.startswith("clharness-"):
-        with contextlib.suppress(OSError, RecursionError):
-            shutil.rmtree(note, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            folder.remove(Path(note))
