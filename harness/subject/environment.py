@@ -52,6 +52,18 @@ def environment(
         variables |= {"GLIBC_TUNABLES": _COUNTED_HEAP} if counted_heap else {}
         if failing_allocation:
             variables |= {"CLHARNESS_FAIL_ALLOCATION": str(failing_allocation), "CLHARNESS_FAIL_IN": str(library)}
-    if preloaded := [name for name in dict.fromkeys([*libraries, variables.get("LD_PRELOAD", "")]) if name]:
+    own = [_preloadable(sandbox, name) for name in libraries if name]
+    if preloaded := [name for name in dict.fromkeys([*own, variables.get("LD_PRELOAD", "")]) if name]:
         variables["LD_PRELOAD"] = ":".join(preloaded)
     return variables
+
+
+def _preloadable(sandbox: Sandbox, library: str) -> str:
+    """A path of the library that LD_PRELOAD can hold: its elements end at blanks and colons."""
+    folder, name = os.path.split(library)
+    if not any(mark in folder for mark in " \t\n:"):
+        return library
+    link = sandbox.root / f"preloaded-{name}"
+    if not link.is_symlink():
+        link.symlink_to(library)
+    return str(link)
