@@ -23,7 +23,7 @@ def special(path: Path) -> str:
 
 def why_absent(path: Path) -> str:
     """Why a path leads to nothing, after the path: "is a link to X, which does not exist"."""
-    if path.is_symlink():
+    if os.path.islink(path):
         target = os.readlink(path)
         try:
             path.stat()
@@ -31,7 +31,7 @@ def why_absent(path: Path) -> str:
             return f"is a link to {target}, which does not exist"
         except OSError as error:
             return f"is a link to {target}, which cannot be followed ({(error.strerror or '').lower()})"
-    missing = next((folder for folder in reversed(path.parents) if not folder.exists()), None)
+    missing = next((folder for folder in reversed(path.parents) if not os.path.exists(folder)), None)
     return f"does not exist: there is no folder {missing}" if missing else "does not exist"
 
 
@@ -48,6 +48,11 @@ def barrier(path: Path) -> str:
 def readable_by_nobody(path: Path) -> bool:
     """Whether only root reads the file, because its mode lets nobody."""
     return os.geteuid() == 0 and not path.stat().st_mode & 0o444
+
+
+def listed_for_nobody(folder: Path) -> bool:
+    """The same of a folder."""
+    return os.geteuid() == 0 and not folder.stat().st_mode & 0o555
 
 
 def readable_by_root_only(path: Path) -> bool:

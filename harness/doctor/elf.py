@@ -17,6 +17,7 @@ from pathlib import Path
 
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP, _PT_GNU_STACK = 1, 2, 3, 0x6474E551
 _NEEDED, _HASH, _STRTAB, _SYMTAB, _STRSZ, _SONAME, _RPATH, _RUNPATH = 1, 4, 5, 6, 10, 14, 15, 29
+_FLAGS_1, _PIE = 0x6FFFFFFB, 0x08000000
 _GNU_HASH, _VERNEED, _VERNEEDNUM, _VERDEF, _VERDEFNUM = 0x6FFFFEF5, 0x6FFFFFFE, 0x6FFFFFFF, 0x6FFFFFFC, 0x6FFFFFFD
 _KINDS = {1: "object", 2: "program", 3: "library", 4: "core file"}
 _MACHINES = {
@@ -206,6 +207,8 @@ class _Reader:
             return [self._text(self.names + value) for tag, value in tags if tag == wanted]
 
         elf.needed = texts(_NEEDED)
+        if known.get(_FLAGS_1, 0) & _PIE:
+            elf.kind = "program"
         elf.soname = next(iter(texts(_SONAME)), "")
         elf.rpath = [part for text in texts(_RPATH) for part in text.split(":") if part]
         elf.runpath = [part for text in texts(_RUNPATH) for part in text.split(":") if part]

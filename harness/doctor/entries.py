@@ -75,6 +75,15 @@ def read_folder(path: Path, suffix: str) -> Folder:
             )
         )
         return folder
+    if access.listed_for_nobody(path):
+        folder.findings.append(
+            Finding(
+                "folder-closed",
+                f"The folder {path} is read by root only: its mode lets nobody.",
+                str(path),
+                f"Open it to all users: sudo chmod 755 {path}.",
+            )
+        )
     for name in names:
         if name.endswith(suffix) and name != suffix:
             folder.entries.append(read_entry(path / name))
@@ -98,7 +107,8 @@ def _wrong_name(path: Path, suffix: str) -> Finding | None:
         data = _content(path)
     except OSError:
         data = b""
-    if not re.search(rb"\.so\b", data) and suffix not in path.name.lower():
+    first = next((line.strip() for line in data.split(b"\n") if line.strip()), b"")
+    if not re.search(rb"^[\w./+-]+\.so[\d.]*$", first) and suffix not in path.name.lower():
         return None
     stem = path.name.lower().partition(suffix)[0] or "vendor"
     stem = stem if suffix in path.name.lower() else path.stem
@@ -222,7 +232,7 @@ def _malformed(text: str, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "file-comment", "holds a comment, which no loader knows"
     names = [line for line in used if line not in comments]
     if len(names) > 1:
-        yield "file-lines", f"has {len(names)} lines, where one library is named in each file"
+        yield "file-lines", f"has {len(names)} lines, and loaders take one library from each file"
     first = names[0] if names else ""
     entry.meant = first.strip().strip("\"'")
     if first != first.strip():
@@ -231,7 +241,8 @@ def _malformed(text: str, entry: Entry) -> Iterator[tuple[str, str]]:
         yield "file-quotes", "has quotation marks, which become part of the library's name"
     if re.search(r"^~|\$\{?(?!ORIGIN|LIB|PLATFORM)\w", entry.meant):
         yield "file-variable", f"has {entry.meant[:60]}, and no loader replaces ~ or variables"
-    if len(entry.meant) >= _LONGEST:
+    if len(entry.meant) >= _LONGEST or any(len(part) > 255 for part in entry.meant.split("/")):
         yield "file-long", f"has a line of {len(entry.meant)} characters, more than a path can have"
+        entry.meant = ""
     elif not entry.meant.isprintable():
         yield "file-unprintable", "holds control characters"

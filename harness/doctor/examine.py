@@ -30,6 +30,10 @@ from harness.doctor.loaders import (
 from harness.doctor.programs import Program, look_at
 from harness.doctor.vendors import Vendor, platform_key, walk
 
+# Reasons that matter although the loader lists the vendor: other users do not see it; what another line names is lost.
+_REASONS_ALWAYS = ("file-unreadable", "file-lines")
+_ENDS_LOADERS = ("library-crashes", "library-hangs", "no-dispatch", "null-platform", "file-not-regular")
+
 
 @dataclass
 class Diagnosis:
@@ -182,7 +186,9 @@ class Examination:
                 and not self.hardware.has_any(vendor.path)
             )
             for index, one in enumerate(vendor.findings):
-                about_file = one.name.startswith("file-") or (is_listed and vendor.step in ("platforms", "functions"))
+                about_file = one.name not in _REASONS_ALWAYS and (
+                    one.name.startswith("file-") or vendor.step in ("platforms", "functions")
+                )
                 if (is_listed and about_file) or (idle and devices) or not vendor.entry.in_use:
                     vendor.findings[index] = one.as_note()
 
@@ -229,18 +235,11 @@ class Examination:
 
     def _why_loader_ends(self, answer: Answer) -> Iterator[Finding]:
         """Who makes the loader crash or hang: a vendor by itself, else two that do not go together."""
-        guilty = [
-            vendor
-            for vendor in self.result.vendors
-            if any(
-                one.name in ("library-crashes", "library-hangs", "no-dispatch", "null-platform")
-                or one.name == "file-not-regular"
-                for one in vendor.findings
-            )
-        ]
+        accused = [(one.name, v.where) for v in self.result.vendors for one in v.findings if not one.harmless]
+        guilty = [where for name, where in accused if name in _ENDS_LOADERS]
         how = "hangs" if answer.end == "hang" else f"ends with {answer.end}"
         if guilty:
-            yield note("loader-ends", f"So every program that lists platforms {how}.", guilty[0].where, "See above.")
+            yield note("loader-ends", f"So every program that lists platforms {how}.", guilty[0], "See above.")
             return
         able = [vendor for vendor in self.result.vendors if vendor.works and vendor.entry.in_use]
         for one, other in itertools.combinations(able, 2):
@@ -256,12 +255,14 @@ class Examination:
                 )
                 return
         words = f" Its last words: {answer.last_words}" if answer.last_words else ""
-        yield Finding(
+        ends = Finding(
             "loader-ends",
             f"A program that lists platforms {how} in {answer.within}.{words}",
             SONAME,
             "Move the files out of the vendors folder one by one to see whose it is.",
         )
+        known = accused or any(not one.harmless for one in self.found)
+        yield ends.as_note() if known else ends
 
     # --- programs ---
 

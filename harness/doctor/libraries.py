@@ -175,7 +175,7 @@ def _look_at_file(path: Path, where: str, linker: Linker) -> Iterator[Finding]:
             where,
             f"Install the {elf.machine_words(*linker.machine)} build of the driver.",
         )
-    elif file.kind != "library" or (file.interpreter and not file.soname and not file.exported):
+    elif file.kind != "library":
         yield Finding(
             "library-not-shared", f"{path} is {_with_article(file.kind)}, not a shared library.", where, again
         )

@@ -78,7 +78,7 @@ class Linker:
         search = Search(name)
         by_path = iter([Place(Path(name), "its path")])
         for place in by_path if "/" in name else self._candidates(name, by, loaded_by):
-            if not place.path.exists():
+            if not os.path.exists(place.path):
                 continue
             if "/" in name or self.fits(place.path):
                 search.place = place
