@@ -160,14 +160,28 @@ def _answer(data: bytes, in_time: bool, process: subprocess.Popen[bytes], output
 
 @contextlib.contextmanager
 def _no_caches(variables: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Drivers keep what they compile below the user's home: here in a folder that is removed again."""
+    """Drivers keep what they compile below the user's home: here in a folder that is removed again.
+
+    Where they could not write anyway, they meet that: it may be why they fail.
+    """
+    caches = {
+        "XDG_CACHE_HOME": variables.get("XDG_CACHE_HOME") or f"{variables.get('HOME', '')}/.cache",
+        "POCL_CACHE_DIR": variables.get("POCL_CACHE_DIR") or f"{variables.get('HOME', '')}/.cache",
+    }
+    in_use = [name for name, path in caches.items() if _can_be_written(Path(path))]
     try:
-        folder = tempfile.mkdtemp(prefix="clharness-doctor-")
+        folder = tempfile.mkdtemp(prefix="clharness-doctor-") if in_use else ""
     except OSError:
-        yield variables
-        return
-    quiet = {"XDG_CACHE_HOME": folder, "POCL_CACHE_DIR": folder, "CUDA_CACHE_DISABLE": "1", "NEO_CACHE_PERSISTENT": "0"}
+        folder = ""
+    quiet = {"CUDA_CACHE_DISABLE": "1", "NEO_CACHE_PERSISTENT": "0"} | dict.fromkeys(in_use if folder else (), folder)
     try:
         yield variables | quiet
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _can_be_written(path: Path) -> bool:
+    """Whether a file could be made there, or a folder that is missing on the way."""
+    there = next((folder for folder in (path, *path.parents) if os.path.exists(folder)), Path("/"))
+    return os.access(there, os.W_OK | os.X_OK)

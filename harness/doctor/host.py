@@ -27,6 +27,7 @@ _U = ctypes.c_uint32
 class Host:
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
+        self.dispatch_data = (_P * _ENTRIES)()  # of vendors of cl_khr_icd 2.0, as long as this process
 
     def report(self, **fields: Any) -> None:
         data = (json.dumps(fields) + "\n").encode()
@@ -199,6 +200,7 @@ class Host:
             by_platform = extension("clIcdGetFunctionAddressForPlatformKHR")
             find = ctypes.CFUNCTYPE(_P, _P, ctypes.c_char_p)(by_platform) if by_platform else None
             slots = {n: (find(handle, n.encode()) or 0) if find else 0 for n in _SLOTS}
+            self._take_dispatch_data(handle, bool(find), extension("clIcdSetPlatformDispatchDataKHR"))
         else:
             slots = {n: _slot(table, i) for i, n in enumerate(_SLOTS)}
         self.report(dispatch=bool(table), icd2=icd2)
@@ -212,6 +214,13 @@ class Host:
             ids = _function(slots["clGetDeviceIDs"], _P, ctypes.c_uint64, _U, _P, _P)
             about = _function(slots["clGetDeviceInfo"], _P, _U, ctypes.c_size_t, _P, _P)
             self.report(devices=self.step("clGetDeviceIDs", lambda: self.devices(handle, ids, about)))
+
+    def _take_dispatch_data(self, handle: int, finds: bool, address: int) -> None:
+        """As a loader does with an ICD of cl_khr_icd 2.0."""
+        name = "clIcdSetPlatformDispatchDataKHR"
+        setter = ctypes.CFUNCTYPE(ctypes.c_int32, _P, _P)(address) if address else None
+        code = self.step(name, lambda: setter(handle, ctypes.addressof(self.dispatch_data))) if setter else None
+        self.report(icd2_functions={"get": finds, "set": bool(setter), "code": code})
 
     def together(self, *names: str) -> None:
         """Several vendors in one process, as every loader has them."""

@@ -44,7 +44,7 @@ def inspect(name: str, where: str, linker: Linker) -> Library:
         return library
     library.step = "dependencies"
     library.closure = linker.closure(library.path)
-    library.findings += _look_at_dependencies(library.closure, library.path)
+    library.findings += _look_at_dependencies(library.closure, library.path, linker)
     if not library.findings:
         library.step = "loading"
     return library
@@ -185,7 +185,7 @@ def _with_article(word: str) -> str:
     return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
-def _look_at_dependencies(closure: Closure, path: Path) -> Iterator[Finding]:
+def _look_at_dependencies(closure: Closure, path: Path, linker: Linker) -> Iterator[Finding]:
     for name in closure.missing():
         search, by = closure.searches[name], closure.needed_by[name]
         if search.passed_over:
@@ -196,7 +196,9 @@ def _look_at_dependencies(closure: Closure, path: Path) -> Iterator[Finding]:
                 how_to_get(name),
             )
         else:
-            yield Finding("dependency-missing", f"{name} is missing, which {by} needs.", str(path), how_to_get(name))
+            yield Finding(
+                "dependency-missing", f"{name} is missing, which {by} needs.", str(path), _where_else(name, linker)
+            )
     for name, search in closure.searches.items():
         if search.place and name not in closure.elves:
             yield Finding(
@@ -206,6 +208,16 @@ def _look_at_dependencies(closure: Closure, path: Path) -> Iterator[Finding]:
                 how_to_get(name),
             )
     yield from _look_at_versions(closure, path)
+
+
+def _where_else(name: str, linker: Linker) -> str:
+    """What to do about a dependency: it may be in a folder that is not searched."""
+    outside = linker.outside(name)
+    if not outside:
+        return how_to_get(name)
+    if outside[0].parent in configured():
+        return f"{outside[0]} is newer than the linker's cache: run sudo ldconfig."
+    return f"{outside[0]} is in a folder that is not searched: add that to LD_LIBRARY_PATH or /etc/ld.so.conf.d."
 
 
 def _look_at_versions(closure: Closure, path: Path) -> Iterator[Finding]:

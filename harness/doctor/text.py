@@ -39,10 +39,11 @@ def as_text(diagnosis: Diagnosis, verbose: bool = False, width: int = 0) -> str:
         parts.append(f"{count(len(diagnosis.notes), 'note')} that need nothing: --verbose shows them.")
     if diagnosis.findings:
         parts.append(conclusion)
-    return "\n\n".join(_printable(part) for part in parts if part)
+    return "\n\n".join(printable(part) for part in parts if part)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Text as a terminal may get it: nothing in it moves the cursor."""
     return "".join(c if c == "\n" or c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

@@ -81,6 +81,9 @@ def walk(entry: Entry, asker: Asker, linker: Linker, hardware: Hardware) -> Vend
     vendor.found(library.step, *library.findings)
     if library.step != "loading":
         return vendor
+    if _is_loader(library):  # not to be asked: it would look for vendors, and find itself
+        vendor.found("functions", _names_a_loader(vendor))
+        return vendor
     vendor.answer = answer = asker.ask("vendor", entry.meant)
     if answer.errors and answer.get("exports") is None and not answer.end:
         vendor.found("loading", *libraries.explain(library, answer, entry.where))
@@ -106,7 +109,7 @@ def _judge(vendor: Vendor, answer: Answer, hardware: Hardware) -> None:
         vendor.found("platforms", *findings)
         return
     vendor.platforms = _platforms(answer)
-    findings = [one for platform in vendor.platforms for one in _platform(vendor, platform)]
+    findings = [*_icd2(vendor, answer), *(one for p in vendor.platforms for one in _platform(vendor, p))]
     if findings:
         vendor.found("platforms", *findings)
         return
@@ -123,6 +126,8 @@ def _ended(vendor: Vendor, answer: Answer) -> Finding:
         how = f"ends the whole program ({answer.end}) in"
     place = "its constructor (dlopen)" if answer.within == "dlopen" else answer.within
     words = f" Its last words: {answer.last_words}" if answer.last_words else ""
+    if answer.end == "SIGILL":
+        words += " The library was built for a newer processor than this one."
     return Finding(
         "library-hangs" if answer.end == "hang" else "library-crashes",
         f"{vendor.path} {how} {place}.{words}",
@@ -135,12 +140,6 @@ def _functions(vendor: Vendor, answer: Answer) -> Iterator[Finding]:
     exports = answer.get("exports") or []
     library = vendor.path
     if "clGetExtensionFunctionAddress" in exports and answer.get("enumerates"):
-        own = vendor.library.elf.exported if vendor.library and vendor.library.elf else set()
-        if "clIcdGetPlatformIDsKHR" not in own and library and _READS_VENDORS in library.read_bytes():
-            yield _is_loader(vendor)
-        return
-    if library and "clGetPlatformIDs" in exports and _READS_VENDORS in library.read_bytes():
-        yield _is_loader(vendor)
         return
     if "clGetExtensionFunctionAddress" not in exports:
         yield Finding(
@@ -158,7 +157,14 @@ def _functions(vendor: Vendor, answer: Answer) -> Iterator[Finding]:
     )
 
 
-def _is_loader(vendor: Vendor) -> Finding:
+def _is_loader(library: Library) -> bool:
+    file = library.elf
+    if file is None or library.path is None or "clIcdGetPlatformIDsKHR" in file.exported:
+        return False
+    return "clGetPlatformIDs" in file.exported and _READS_VENDORS in library.path.read_bytes()
+
+
+def _names_a_loader(vendor: Vendor) -> Finding:
     return Finding(
         "names-a-loader",
         f"{vendor.path} is an ICD loader itself, not a vendor's ICD.",
@@ -207,6 +213,20 @@ def _platforms(answer: Answer) -> list[dict[str, Any]]:
 def platform_key(platform: dict[str, Any]) -> tuple[str, str]:
     """What tells a platform from others, whoever lists it."""
     return str(platform.get("name", "")), str(platform.get("version", ""))
+
+
+def _icd2(vendor: Vendor, answer: Answer) -> Iterator[Finding]:
+    """What loaders need of an ICD of cl_khr_icd 2.0 besides its platforms."""
+    for functions in answer.every("icd2_functions"):
+        names = {"get": "clIcdGetFunctionAddressForPlatformKHR", "set": "clIcdSetPlatformDispatchDataKHR"}
+        if lacking := [name for key, name in names.items() if not functions[key]]:
+            what = f"{vendor.path} is an ICD of cl_khr_icd 2.0 without {listed(lacking)}, so loaders leave it out."
+            yield Finding("icd2-functions", what, vendor.where, _REPAIR)
+        elif functions["code"]:
+            what = (
+                f"{vendor.path} refuses a loader's dispatch data with {code_name(functions['code'])} (cl_khr_icd 2.0)."
+            )
+            yield Finding("icd2-functions", what, vendor.where, _REPAIR)
 
 
 def _platform(vendor: Vendor, platform: dict[str, Any]) -> Iterator[Finding]:
