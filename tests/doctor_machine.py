@@ -51,6 +51,7 @@ class Machine:
     environment: dict[str, str] = field(default_factory=dict)
     binds: dict[str, Path] = field(default_factory=dict)
     files_limit: int = 0
+    user: int | None = None  # instead of this one
     loader: Path | None = None  # instead of the system's
 
     def doctor(self, *arguments: str) -> Diagnosis:
@@ -64,23 +65,17 @@ class Machine:
         binds = {VENDORS: self.sandbox.vendors, **self.binds}
         if self.loader:
             binds[str(system().resolve())] = self.loader
-        command = bubblewrap(binds, [self.sandbox.root, ROOT, build().folder])
+        folders = [ROOT, build().folder]
+        command = bubblewrap(binds, [self.sandbox.root, *folders])
+        above = ["/etc", "/etc/OpenCL"]
+        above += [str(parent) for folder in folders for parent in reversed(folder.parents) if parent != Path("/")]
+        # What bubblewrap makes for itself on the way to them is closed to other users.
+        command[1:1] = [word for path in dict.fromkeys(above) for word in ("--perms", "0755", "--dir", path)]
         environment = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": str(columns), **self.environment}
         variables = [word for name, value in environment.items() for word in ("--setenv", name, value)]
-        command = [
-            *command[:-1],
-            "--clearenv",
-            *variables,
-            "--",
-            PYTHON,
-            "-P",
-            "-m",
-            "harness.cli",
-            "doctor",
-            *arguments,
-        ]
-        command[command.index("-P") : command.index("-P") + 1] = ["-c", _START, str(ROOT)]
-        command = [word for word in command if word not in ("-m", "harness.cli")]
+        as_user = ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups"] if self.user else []
+        python = [*as_user, PYTHON, "-P", "-c", _START, str(ROOT), "doctor", *arguments]
+        command = [*command[:-1], "--clearenv", *variables, "--", *python]
         return subprocess.run(command, capture_output=True, text=True, timeout=240, preexec_fn=self._limit)
 
     def _limit(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -136,8 +138,6 @@ def preload(machine: Machine) -> None:
 
 def compiled(machine: Machine, source: str, *options: str, name: str = "own.so") -> Path:
     """A library of a few lines of C."""
-    import subprocess
-
     path = machine.sandbox.libraries / name
     code = machine.sandbox.file("own.c", source)
     subprocess.run([build().compiler, "-shared", "-fPIC", "-w", "-o", path, code, *options], check=True)
@@ -195,6 +195,61 @@ def layer(**settings: object) -> Prepare:
     return prepare
 
 
+def not_cached(machine: Machine) -> None:
+    """A library in a folder of /etc/ld.so.conf, since which ldconfig has not run."""
+    machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.icd('sick').path.name}\n")
+    machine.binds["/etc/ld.so.conf"] = machine.sandbox.file("ld.so.conf", f"{machine.sandbox.libraries}\n")
+
+
+def only_nobody(machine: Machine) -> None:
+    machine.user = 65534
+
+
+def unreadable_for_user(machine: Machine) -> None:
+    unreadable(machine)
+    only_nobody(machine)
+
+
+def closed_for_user(machine: Machine) -> None:
+    sick = machine.sandbox.icd("sick", folder=machine.sandbox.folder("closed"))
+    machine.sandbox.vendor_file("sick.icd", f"{sick}\n")
+    sick.path.parent.chmod(0o700)
+    only_nobody(machine)
+
+
+def older_glibc(path: Path) -> None:
+    data = path.read_bytes()
+    assert b"GLIBC_2.34\0" in data
+    path.write_bytes(data.replace(b"GLIBC_2.34\0", b"GLIBC_2.99\0"))
+
+
+def for_i386(path: Path) -> None:
+    """The header of a library, without anything in it."""
+    ident = b"\x7fELF\1\1\1" + bytes(9)
+    path.write_bytes(ident + struct.pack("<HHIIIIIHHHHHH", 3, 3, 1, 0, 0, 0, 0, 52, 32, 0, 0, 0, 0) + bytes(64))
+
+
+def illegal_instruction(machine: Machine) -> None:
+    source = "__attribute__((constructor)) static void start(void) { __builtin_trap(); }"
+    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, source)}\n")
+
+
+def hidden_devices(machine: Machine) -> None:
+    """A driver that shows no device where a variable of its own says so."""
+    mock = machine.sandbox.icd("sick")
+    source = FORWARD.replace("MOCK", str(mock)).replace(
+        "return (", 'if (getenv("SICK_VISIBLE_DEVICES")) return 0; return ('
+    )
+    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, '#include <stdlib.h>' + source)}\n")
+    machine.environment["SICK_VISIBLE_DEVICES"] = "7"
+
+
+def needs_room(machine: Machine) -> None:
+    """Several variables in the environment, of which one hides a vendor."""
+    hidden_devices(machine)
+    machine.environment |= {f"V{n}": str(n) for n in range(20)}
+
+
 def few_files(machine: Machine) -> None:
     machine.files_limit = 8
 
@@ -242,6 +297,12 @@ MACHINES: dict[str, tuple[Prepare, set[str]]] = {
     "a program": (file("/usr/bin/env\n"), {"library-not-shared"}),
     "a missing dependency": (vendor(variant="icd_needs_absent_library"), {"dependency-missing"}),
     "a missing symbol": (vendor(variant="icd_unresolved"), set()),  # ocl-icd binds as functions are called
+    "a library for 32 bits": (library(for_i386), {"library-wrong-machine"}),
+    "a library of a newer system": (library(older_glibc), {"version-missing"}),
+    "a library that the linker's cache lacks": (not_cached, {"library-not-in-cache"}),
+    "a file that the user may not read": (unreadable_for_user, {"file-unreadable"}),
+    "a library that the user may not reach": (closed_for_user, {"library-closed"}),
+    "a library for newer processors": (illegal_instruction, {"library-crashes"}),
     # what the library answers
     "a loader as a vendor": (names_loader, {"names-a-loader"}),
     "a library of another kind": (not_an_icd, {"no-query"}),
@@ -253,15 +314,17 @@ MACHINES: dict[str, tuple[Prepare, set[str]]] = {
     "an enumeration that fails": (vendor(faults=["count_call_fails"]), {"no-platform"}),
     "no platforms": (vendor(platforms=0), {"no-platform"}),
     "a platform without cl_khr_icd": (vendor(extensions="cl_khr_fp64"), {"no-cl_khr_icd"}),
-    "a platform without suffix": (vendor(faults=["suffix_size_is=1"]), {"no-suffix"}),
     "a suffix that fails": (vendor(faults=["suffix_size_fails"]), {"info-fails"}),
     "queries that fail": (vendor(faults=["platform_info_fails"]), {"info-fails"}),
     "no dispatch table": (vendor(faults=["platform_without_dispatch"]), {"no-dispatch"}),
+    "a NULL platform": (vendor(faults=["platform_is_null"]), {"null-platform"}),
     "no devices": (vendor(gpus=0), {"no-devices"}),
     "a constructor that crashes": (vendor(faults=["constructor_aborts"]), {"library-crashes"}),
     "a constructor that ends the program": (vendor(faults=["constructor_exits=3"]), {"library-crashes"}),
     "a constructor that hangs": (vendor(faults=["constructor_sleeps=60000"]), {"library-hangs"}),
     "an enumeration that hangs": (vendor(faults=["enumeration_sleeps=60000"]), {"library-hangs"}),
+    "devices that a variable hides": (hidden_devices, {"no-enumeration", "variable-hides"}),
+    "one variable among many": (needs_room, {"no-enumeration", "variable-hides"}),
     # several
     "a vendor named twice": (twice, {"named-twice"}),
     "two vendors that clash": (clash, {"vendors-clash"}),
@@ -298,6 +361,33 @@ def test_reason_is_named_and_nothing_else(machine: Machine, name: str) -> None:
         assert all(finding[part].strip() for part in ("what", "where", "do")), finding
         assert finding["what"].endswith((".", "!")), finding
         assert "libwell" not in finding["what"] or name in ("a vendor named twice", "a layer that is a vendor")
+
+
+STRICTER: dict[str, tuple[Prepare, set[str]]] = {
+    "an ICD 2 that is not whole": (vendor(icd2=True, faults=["icd2_without_set_dispatch_data"]), {"icd2-functions"}),
+    "a missing symbol": (vendor(variant="icd_unresolved"), {"symbol-missing"}),
+    "a loader as a vendor": (names_loader, {"names-a-loader"}),
+    "no enumeration": MACHINES["no enumeration"],
+    "an enumeration that hangs": MACHINES["an enumeration that hangs"],
+}
+
+
+@pytest.mark.parametrize("name", STRICTER)
+def test_reason_is_named_for_another_loader(machine: Machine, name: str) -> None:
+    """The reference loader binds all functions at once, and has its own way through the steps."""
+    prepare, expected = STRICTER[name]
+    prepare(machine)
+    machine.loader = build().reference_loader
+    found = machine.doctor()
+    assert found.findings == expected, found.text
+
+
+def test_what_this_loader_accepts_is_a_note(machine: Machine) -> None:
+    """ocl-icd lists a platform with an empty suffix; other loaders do not."""
+    machine.sandbox.vendor("sick", suffix="")
+    found = machine.doctor()
+    assert (found.findings, found.code) == (set(), 0)
+    assert "no-suffix" in found.notes
 
 
 def healthy(machine: Machine) -> None:

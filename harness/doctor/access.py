@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import stat
 from pathlib import Path
@@ -33,6 +34,11 @@ def why_absent(path: Path) -> str:
             return f"is a link to {target}, which cannot be followed ({(error.strerror or '').lower()})"
     missing = next((folder for folder in reversed(path.parents) if not os.path.exists(folder)), None)
     return f"does not exist: there is no folder {missing}" if missing else "does not exist"
+
+
+def globbed(folder: Path, pattern: str) -> list[Path]:
+    """What matches below a folder, in order; what this user may not see does not."""
+    return sorted(folder / name for name in glob.glob(pattern, root_dir=folder))
 
 
 def barrier(path: Path) -> str:
@@ -73,7 +79,7 @@ def access_control() -> str:
         label = Path("/proc/self/attr/current").read_text(errors="replace").strip("\0\n ")
     except OSError:
         label = ""
-    if Path("/sys/fs/selinux/enforce").exists() and label not in ("", "kernel"):
+    if os.path.exists("/sys/fs/selinux/enforce") and label not in ("", "kernel"):
         return f"SELinux rules this process ({label}): ausearch -m avc -ts recent shows what it refused"
     if label.endswith("(enforce)"):
         return f"AppArmor rules this process ({label}): journalctl -k --grep DENIED shows what it refused"

@@ -168,7 +168,7 @@ def _content(path: Path) -> bytes:
 
 
 def _unreadable(path: Path, error: OSError) -> Finding:
-    if not path.exists() and error.errno != errno.EACCES:
+    if not os.path.exists(path) and error.errno != errno.EACCES:
         return Finding(
             "file-dangling",
             f"{path} {access.why_absent(path)}.",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.doctor import access
+from harness.doctor.access import globbed
 from harness.doctor.findings import Finding, note
 
 _NODE = re.compile(rb"/dev/(?:dri/renderD|kfd|nvidia|mali|kgsl|accel/accel|dxg|galcore|pvr|xdma|xclmgmt)[\w%/-]*")
@@ -51,7 +52,7 @@ class Hardware:
     def gpus(self) -> dict[str, tuple[str, str]]:
         """PCI displays and accelerators: vendor and driver ("" for none) by address."""
         found = {}
-        for device in sorted((self.root / "sys/bus/pci/devices").glob("*")):
+        for device in globbed(self.root / "sys/bus/pci/devices", "*"):
             kind, vendor = _word(device / "class"), _word(device / "vendor")
             if kind.startswith(("0x03", "0x12")) and vendor not in ("0x1234", "0x1013", "0x1b36", "0x1af4"):  # emulated
                 driver = device / "driver"
@@ -63,7 +64,7 @@ class Hardware:
         kind = _kind(library)
         if kind is None:
             return True
-        nodes = any(sorted(self.root.glob(pattern)) for pattern in kind.nodes)
+        nodes = any(globbed(self.root, pattern) for pattern in kind.nodes)
         pci = any(not kind.pci or vendor in kind.pci for vendor, _ in self.gpus().values())
         return nodes or pci
 
@@ -93,7 +94,7 @@ class Hardware:
 
     def _of_nodes(self, kind: Kind, library: Path) -> Iterator[Finding]:
         for pattern in kind.nodes:
-            nodes = sorted(self.root.glob(pattern))
+            nodes = globbed(self.root, pattern)
             if not nodes:
                 yield self._no_node(kind, "/" + pattern, library)
             for node in nodes:
@@ -172,13 +173,13 @@ class Hardware:
         """The container or sandbox that this process runs in, with its article; "" for none."""
         if self.environment.get("SNAP"):
             return f"the snap {self.environment.get('SNAP_NAME', '')}".strip()
-        if (self.root / ".flatpak-info").exists():
+        if os.path.exists(self.root / ".flatpak-info"):
             return "a Flatpak sandbox"
-        if (self.root / ".dockerenv").exists():
+        if os.path.exists(self.root / ".dockerenv"):
             return "a Docker container"
-        if (self.root / "run/.containerenv").exists():
+        if os.path.exists(self.root / "run/.containerenv"):
             return "a Podman container"
-        if self.environment.get("container") or (self.root / "run/systemd/container").exists():
+        if self.environment.get("container") or os.path.exists(self.root / "run/systemd/container"):
             return "a container"
         return ""
 

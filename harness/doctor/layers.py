@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,12 +35,12 @@ def walk_layers(loader: LoaderFile, environment: Mapping[str, str], asker: Asker
     entries = [Entry("OPENCL_LAYERS", name, name, "library") for name in names]
     if "OPENCL_LAYER_PATH" in loader.variables:
         folder = Path(environment.get("OPENCL_LAYER_PATH") or LAYERS_FOLDER)
-        if folder.is_dir():
+        if os.path.isdir(folder):
             entries += read_folder(folder, ".lay").entries
     layers = [_walk(entry, asker, linker) for entry in entries]
     maps = set(loader.listing.answer.get("maps", []) if loader.listing else [])
     for layer in layers:
-        layer.loaded = layer.path is not None and str(layer.path.resolve()) in maps
+        layer.loaded = layer.path is not None and os.path.realpath(layer.path) in maps
         if layer.entry.where == "OPENCL_LAYERS" and "OPENCL_LAYERS" not in loader.variables:
             layer.findings.append(
                 note(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.doctor import access, elf
+from harness.doctor.access import globbed
 from harness.doctor.ask import Answer
 from harness.doctor.elf import Damaged
 from harness.doctor.findings import Finding, listed, note
@@ -111,7 +112,7 @@ def _find_by_path(library: Library, where: str, linker: Linker) -> Iterator[Find
 def _absent(path: Path, where: str, linker: Linker) -> Finding:
     elsewhere = linker.search(path.name).place
     others = [elsewhere.path] if elsewhere else linker.outside(path.name)
-    similar = sorted(path.parent.glob(f"{path.name.partition('.so')[0]}.so*")) if path.parent.is_dir() else []
+    similar = globbed(path.parent, f"{path.name.partition('.so')[0]}.so*")
     if others:
         do = f"Write {others[0]}, which exists, into the file."
     elif similar:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from harness.doctor.access import globbed
 from harness.doctor.elf import Damaged, Elf, read, this_machine
 
 _CACHE_MAGIC = b"glibc-ld.so.cache1.1"
@@ -121,8 +122,8 @@ class Linker:
 
     def outside(self, name: str) -> list[Path]:
         """Files of that name for this machine in folders that the linker does not search."""
-        folders = [*map(Path, _LIKELY), *(found for p in _LIKELY_PATTERNS for found in Path("/").glob(p))]
-        found = {folder / name for folder in [*folders, *configured()] if (folder / name).exists()}
+        folders = [*map(Path, _LIKELY), *(found for p in _LIKELY_PATTERNS for found in globbed(Path("/"), p))]
+        found = {folder / name for folder in [*folders, *configured()] if os.path.exists(folder / name)}
         return sorted(path for path in found if self.fits(path))
 
 
@@ -177,7 +178,7 @@ def configured() -> tuple[Path, ...]:
             if line.startswith("include"):
                 pattern = line.removeprefix("include").strip()
                 base = Path("/") if pattern.startswith("/") else file.parent
-                waiting += sorted(base.glob(pattern.lstrip("/")))
+                waiting += globbed(base, pattern.lstrip("/"))
             elif line:
                 folders.append(Path(line.partition("=")[0].strip()))
     return tuple(folders)

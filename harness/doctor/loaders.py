@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.doctor import elf, libraries
+from harness.doctor.access import globbed
 from harness.doctor.ask import Answer, Asker
 from harness.doctor.elf import Damaged
 from harness.doctor.entries import Entry, Folder, read_entry, read_folder
@@ -142,7 +143,7 @@ def installed(linker: Linker) -> list[Path]:
     ]
     found: dict[str, Path] = {}
     for path in paths:
-        if path.exists() and _fits(path, linker):
+        if os.path.exists(path) and _fits(path, linker):
             found.setdefault(os.path.realpath(path), path)
     return list(found.values())
 
@@ -207,15 +208,15 @@ def sources(loader: LoaderFile, environment: Mapping[str, str]) -> Sources:
 
 def _use_variable(found: Sources, variable: str, value: str) -> None:
     path = Path(value)
-    if path.is_dir():
+    if os.path.isdir(path):
         folder = read_folder(path, ".icd")
         found.folders.append(folder)
         found.entries += folder.entries
         found.findings += folder.findings
     elif value.endswith(".icd"):
-        file = path if path.exists() or "/" in value else Path(VENDORS_FOLDER) / value
+        file = path if os.path.exists(path) or "/" in value else Path(VENDORS_FOLDER) / value
         found.entries.append(read_entry(file))
-    elif "/" in value and not path.exists():
+    elif "/" in value and not os.path.exists(path):
         found.findings.append(
             Finding(
                 "variable-names-nothing",
@@ -232,7 +233,7 @@ def _other_folders(loader: LoaderFile, found: Sources) -> Iterator[Finding]:
     """Folders that look like the one that is read, and are not."""
     read = {os.path.realpath(folder.path) for folder in found.folders}
     patterns = ("etc/[Oo][Pp][Ee][Nn][Cc][Ll]*/[Vv]endor*", "usr/share/OpenCL/vendors", "usr/local/etc/OpenCL/vendors")
-    for folder in (path for pattern in patterns for path in sorted(Path("/").glob(pattern)) if path.is_dir()):
+    for folder in (path for pattern in patterns for path in globbed(Path("/"), pattern) if os.path.isdir(path)):
         try:
             names = [name for name in os.listdir(folder) if name.endswith(".icd")]
         except OSError:

@@ -39,7 +39,7 @@ def look_at(name: str, environment: Mapping[str, str]) -> Program:
     found = shutil.which(name, path=environment.get("PATH"))
     if found is None:
         problem = (
-            "is not executable" if Path(name).is_file() else "is a folder" if Path(name).is_dir() else "is not found"
+            "is not executable" if os.path.isfile(name) else "is a folder" if os.path.isdir(name) else "is not found"
         )
         raise UsageError(f"{name} {problem}: name a program, such as clinfo, that uses OpenCL")
     program = Program(name, _run_by_kernel(Path(found)))
