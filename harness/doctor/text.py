@@ -39,7 +39,7 @@ def as_text(diagnosis: Diagnosis, verbose: bool = False, width: int = 0) -> str:
         parts.append(f"{count(len(diagnosis.notes), 'note')} that need nothing: --verbose shows them.")
     if diagnosis.findings:
         parts.append(conclusion)
-    return "\n\n".join(printable(part) for part in parts if part)
+    return "\n\n".join(part for part in parts if part)
 
 
 def printable(text: str) -> str:
@@ -48,7 +48,9 @@ def printable(text: str) -> str:
 
 
 def _wrap(text: str, width: int, first: str, following: str) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=following, break_on_hyphens=False)
+    return textwrap.wrap(
+        printable(text), width, initial_indent=first, subsequent_indent=following, break_on_hyphens=False
+    )
 
 
 def _finding(one: Finding, number: str, width: int) -> list[str]:
