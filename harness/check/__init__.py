@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     # --- the subject under test, as fixtures bring it, and the machine around it ---
     from harness.build import build
     from harness.sandbox import MockIcd, MockLayer, Sandbox, Unsupported
-    from harness.subject.capabilities import LOADER_INFO
+    from harness.subject.capabilities import (
+        CAPABILITIES, outcomes as capability_outcomes, signs as capability_signs,
+    )
     from harness.subject.icd import Icd
+    from harness.subject.questions import LOADER_INFO
     from harness.subject.layer import DEINIT, INFO as LAYER_INFO, INIT, INIT_WITH_PROPERTIES, Layer
     from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
 

@@ -63,7 +63,8 @@ class Loader(Subject):
         return capability in self.capabilities
 
     def _ask(self) -> None:
-        capabilities.detect(self)
+        self.capabilities = capabilities.detect(self)
+        self.facts.capabilities = sorted(self.capabilities)
 
     def open(self, sandbox: Sandbox) -> Session:
         """The plain form of `start`."""
