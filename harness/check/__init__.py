@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     )
 
     # --- layers in front of a loader; what a call costs ---
+    from harness.check.through_layers import also_through_layers
     from harness.check.layer_schemes import LEGACY, SCHEMES, use_layers, use_scheme
     from harness.probe.counting import counted
 
