@@ -186,7 +186,7 @@ def grey_table(results: Iterable[CaseResult], width: int) -> list[str]:
 
 def verdict_sentence(header: Header, results: Sequence[CaseResult], code: int) -> str:
     """The last line: what the run means."""
-    who = printable(header.subject)
+    who = printable(header.subject.title)
     unexpected = sum(r.counts for r in results)
     cases = f"{len(results)} case{'' if len(results) == 1 else 's'}"
     if code == Exit.INTERRUPTED:

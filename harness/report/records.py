@@ -19,7 +19,7 @@ from typing import Any, Literal
 from harness import __version__
 from harness.deviation import Deviation
 
-FORMAT = 2
+FORMAT = 3
 
 Verdict = Literal["pass", "fail", "crash", "hang", "leak", "unsupported", "error"]
 Status = Literal["ok", "expected", "unexpected", "improved", "changed", "deviation"]
@@ -96,14 +96,49 @@ class CaseResult:
 
 
 @dataclass(frozen=True)
+class SubjectRecord:
+    """A subject as records have it: one form for every kind, so that a new kind changes no reader."""
+
+    kind: str = "loader"  # a key of harness.subject.KINDS
+    word: str = "loader"  # what reports call that kind
+    facts: Mapping[str, Any] = field(default_factory=dict)  # harness.subject.facts: path, name, version, build_id, ...
+
+    @property
+    def name(self) -> str:
+        """Its own answer; "" where it gives none."""
+        name = str(self.facts.get("name") or "")
+        return "" if name == "unknown" else name
+
+    @property
+    def version(self) -> str:
+        """Its own answer; "" where it gives none."""
+        return str(self.facts.get("version") or "")
+
+    @property
+    def path(self) -> str:
+        """As it was given; "" where nothing was named."""
+        return str(self.facts.get("path") or "")
+
+    @property
+    def title(self) -> str:
+        """The subject in a few words, for headlines: its name and version, else its path."""
+        if not self.name:
+            return self.path or f"unknown {self.word}"
+        return f"{'' if self.kind == 'loader' else f'{self.word} '}{self.name} {self.version}".strip()
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> SubjectRecord:
+        return cls(record["kind"], record.get("word", record["kind"]), record["facts"])
+
+
+@dataclass(frozen=True)
 class Header:
     """What a run is about; the first line of the records."""
 
-    loader: Mapping[str, Any]  # LoaderFacts: path, real_path, soname, build_id, name, version, ...
+    subject: SubjectRecord = SubjectRecord()
+    used_with: tuple[SubjectRecord, ...] = ()  # what the subject was tested with, such as the loader of a layer
     expectations: str | None = None  # path of the expectation file
     arguments: Sequence[str] = ()
-    layer: Mapping[str, Any] | None = None  # LayerFacts, where a layer is tested; `loader` is what it was tested with
-    icd: Mapping[str, Any] | None = None  # IcdFacts, where a vendor's ICD is tested
     planned: int | None = None  # how many cases were selected; unknown where that never came to its end
     machine: Mapping[str, Any] = field(default_factory=lambda: machine_facts())
     started: str = field(default_factory=now)
@@ -112,23 +147,22 @@ class Header:
         own = dataclasses.asdict(self)
         return {"record": "header", "format": FORMAT, "clharness": __version__, **own}
 
-    @property
-    def kind(self) -> str:
-        """What is tested: loader, layer or ICD."""
-        return "layer" if self.layer is not None else "ICD" if self.icd is not None else "loader"
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Header:
+        """The inverse of `to_json`, for every format there has been; keys that are not known are dropped."""
+        known = {f.name for f in dataclasses.fields(cls)} - {"subject", "used_with"}
+        values: dict[str, Any] = {k: v for k, v in record.items() if k in known}
+        subject, *others = _subjects(record)
+        return cls(subject, tuple(others), **values)
 
-    @property
-    def tested(self) -> Mapping[str, Any]:
-        """What is known of the subject."""
-        return next(known for known in (self.layer, self.icd, self.loader) if known is not None)
 
-    @property
-    def subject(self) -> str:
-        """The subject in a few words, for headlines: its name and version, else its path."""
-        name, version = self.tested.get("name") or "unknown", self.tested.get("version") or ""
-        if name == "unknown":
-            return str(self.tested.get("path") or f"unknown {self.kind}")
-        return f"{'' if self.kind == 'loader' else f'{self.kind} '}{name} {version}".strip()
+def _subjects(record: Mapping[str, Any]) -> list[SubjectRecord]:
+    """The subject of a header, then what it was used with."""
+    if "subject" in record:
+        return [SubjectRecord.from_json(each) for each in (record["subject"], *record.get("used_with", ()))]
+    # Until format 2 each kind had a key of its own, and what a layer or an ICD was used with was "loader".
+    words = {"layer": "layer", "icd": "ICD", "loader": "loader"}
+    return [SubjectRecord(kind, word, record[kind]) for kind, word in words.items() if record.get(kind) is not None]
 
 
 @dataclass(frozen=True)

@@ -68,9 +68,8 @@ class Reporter:
             self._jsonl = JsonLines(self._path, first if kept else ())
             if not kept:
                 self._jsonl.write(header.to_json())
-        path = header.tested.get("path")
         known = f"expectations: {header.expectations or 'none'}"
-        self._print(f"clharness {__version__}: {printable(header.subject)}, {path}; {known}")
+        self._print(f"clharness {__version__}: {printable(header.subject.title)}, {header.subject.path}; {known}")
 
     def case(self, result: CaseResult) -> None:
         """Takes a judged result: see `harness.report.judge`."""
@@ -97,7 +96,7 @@ class Reporter:
         `whole_suite` says that every case was selected. `collected` are requirements and name of all cases that there
         are, selected or not: with either, stale expectations can be found.
         """
-        header = self._header or Header(loader={})
+        header = self._header or Header()
         self.results.sort(key=lambda result: -1 if result.number is None else result.number)
         whole_suite = whole_suite and not interrupted
         if collected is None and whole_suite:
@@ -141,11 +140,11 @@ class Reporter:
     def _update_file(self, header: Header, whole_suite: bool) -> tuple[list[str], list[CaseResult]]:
         """Rewrites the expectation file; gives what changed, and the results as the new file judges them."""
         path, changes = update_expectations(
-            self._expectations, self.results, header.tested, whole_suite, self._update_path, header.started[:10]
+            self._expectations, self.results, header.subject.facts, whole_suite, self._update_path, header.started[:10]
         )
         if not changes:
             return [f"{path}: nothing to change"], self.results
-        self._expectations = load(path, header.tested.get("version") or None)
+        self._expectations = load(path, header.subject.version or None)
         judged = [judge(r, self._expectations, self._strict) for r in self.results]
         return [f"{path}: {change}" for change in changes], judged
 
@@ -203,7 +202,7 @@ class Reporter:
 
     def _sentence(self, header: Header, stale: Sequence[Entry], code: Exit) -> str:
         if code == Exit.UNEXPECTED and not any(r.counts for r in self.results):
-            return f"{printable(header.subject)}: not as expected, {len(stale)} stale expectation(s)."
+            return f"{printable(header.subject.title)}: not as expected, {len(stale)} stale expectation(s)."
         return layout.verdict_sentence(header, self.results, code)
 
     def _section(self, title: str, lines: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.tomlfile import one_of, only_keys, optional_text, read, text, wrong
@@ -67,6 +67,7 @@ class Index:
     later_by_subject: Mapping[str, str]
     documents: Mapping[str, str]  # tag used in `source`: what it stands for
     titles: Mapping[str, str]  # "DISC-LNX": title of the section
+    urls: Mapping[str, str] = field(default_factory=dict)  # tag used in `source`: where it can be read
 
     @property
     def section_order(self) -> list[str]:
@@ -129,7 +130,7 @@ def load_catalogue(folder: Path) -> tuple[Index, dict[str, Requirement]]:
     for file in sorted(folder.glob("*.toml")):
         if file.name not in listed:
             wrong(file, "its section", f"is in no group of index.toml; add it to `sections` in {path}")
-    return Index(groups, by_subject, data.get("document", {}), titles), requirements
+    return Index(groups, by_subject, data.get("document", {}), titles, data.get("url", {})), requirements
 
 
 def _load_section(

@@ -48,10 +48,10 @@ class RunReport:
             update_path=Path(asked) if asked else None,
             color=color_option(config.option.color),
         )
-        header = tested.header(config, self._arguments) if known else Header({}, arguments=self._arguments)
+        header = tested.header(config, self._arguments) if known else Header(arguments=self._arguments)
         header = dataclasses.replace(header, planned=planned)
-        if header.icd and (folder := config.getoption("--clharness-reproducers")):
-            self._reproducers = Reproducers(folder, header.icd)
+        if known and (folder := config.getoption("--clharness-reproducers")):
+            self._reproducers = Reproducers(folder, header.subject.facts)
         self._reporter.start(header, kept)
         for result in kept:
             self._collect(result)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 
 from harness.build import build
 from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.update import refuse_unasked
-from harness.report import Header
+from harness.report import Header, SubjectRecord
 from harness.sandbox import Sandbox
 from harness.selftest.seeded import SEEDED
 from harness.subject import KINDS, Loader, Subject, capabilities
@@ -155,14 +155,18 @@ def option(config: pytest.Config) -> str:
 
 
 def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
-    """The header of the run's records: the facts of the loader and, where another subject is tested, of that one.
+    """The header of the run's records: the subject, and the loader where that is another one.
 
     `arguments` are the command line.
     """
-    both = (asked_loader(config), subject(config))
-    facts: dict[str, Any] = {each.identity.kind: each.facts.as_dict() for each in both}
+    loader, tested = asked_loader(config), subject(config)
+    used_with = () if tested is loader else (_record(loader),)
     path = expectations(config).path
-    return Header(expectations=str(path) if path else None, arguments=arguments, **facts)
+    return Header(_record(tested), used_with, str(path) if path else None, arguments)
+
+
+def _record(subject: Subject) -> SubjectRecord:
+    return SubjectRecord(subject.identity.kind, subject.word, subject.facts.as_dict())
 
 
 def through(config: pytest.Config) -> dict[str, Loader]:
