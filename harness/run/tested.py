@@ -19,6 +19,7 @@ from harness.build import build
 from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.update import refuse_unasked
 from harness.report import Header
+from harness.requirements.catalogue import fingerprint
 from harness.sandbox import Sandbox
 from harness.selftest.seeded import SEEDED
 from harness.subject import KINDS, Loader, Subject, capabilities
@@ -162,7 +163,8 @@ def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
     both = (asked_loader(config), subject(config))
     facts: dict[str, Any] = {each.identity.kind: each.facts.as_dict() for each in both}
     path = expectations(config).path
-    return Header(expectations=str(path) if path else None, arguments=arguments, **facts)
+    expected = str(path) if path else None
+    return Header(expectations=expected, arguments=arguments, catalogue=fingerprint(), **facts)
 
 
 def through(config: pytest.Config) -> dict[str, Loader]:
