@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
-from harness.report.records import FORMAT, CaseResult, Header
+from harness.report.records import FORMAT, STATUSES, VERDICTS, CaseResult, Header
+
+_TEXTS = ("case", "message", "strength")
+_MAYBE_TEXTS = ("outcome", "unsupported", "capability", "reason", "sandbox", "reproduce", "expected_outcome")
+_LISTS = ("requirements", "log", "files", "expected", "runs")
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,12 @@ class RecordedRun:
     header: Header
     results: tuple[CaseResult, ...]  # one for each case, in the order in which they ended
     footer: Mapping[str, Any] | None = None
+    version: str | None = None  # of clharness
+
+    @property
+    def stale(self) -> list[str]:
+        """The entries of the expectation file that no case of this run has."""
+        return [text for text in (self.footer or {}).get("stale") or () if isinstance(text, str)]
 
     @property
     def planned_order(self) -> list[CaseResult]:
@@ -33,36 +43,75 @@ class RecordedRun:
         return self.footer is not None and bool(self.footer.get("complete"))
 
 
-def read_run(path: Path) -> RecordedRun:
-    """Reads the file, whose last line may be cut off. Raises UsageError where it holds no run."""
-    records = _records(path)
-    if not records or records[0].get("record") != "header":
-        raise UsageError(f"{path}: does not begin with the header of a run")
+def read_run(path: Path, option: str = "") -> RecordedRun:
+    """Reads the file, whose last line may be cut off. Raises UsageError, which names the `option`, if it is of no run."""
+    where = f"{option} {path}".strip()
+    records = _records(path, where)
+    if not records or not _is_header(records[0]):
+        raise UsageError(f"{where}: does not begin with the header of a run")
     written = records[0].get("format", 0)
     if not isinstance(written, int) or written > FORMAT:
-        raise UsageError(f"{path}: has format {written}, and this clharness reads formats up to {FORMAT}")
+        raise UsageError(f"{where}: has format {written}, and this clharness reads formats up to {FORMAT}")
     try:
         header = Header.from_json(records[0])
     except (TypeError, KeyError, ValueError):
-        raise UsageError(f"{path}: its header is not complete") from None
-    try:
-        cases = [CaseResult.from_json(record) for record in records if record.get("record") == "case"]
-    except (TypeError, KeyError):
-        raise UsageError(f"{path}: holds a case whose record is not complete") from None
-    results = {result.case: result for result in cases}.values()
+        raise UsageError(f"{where}: its header is not complete") from None
+    cases = [record for record in records if record.get("record") == "case"]
+    if not all(map(_is_case, cases)):
+        raise UsageError(f"{where}: holds a case whose record is not complete")
+    results = {result.case: result for result in map(CaseResult.from_json, cases)}.values()
     footer = next((record for record in records if record.get("record") == "footer"), None)
-    return RecordedRun(path, header, tuple(results), footer)
+    version = records[0].get("clharness")
+    return RecordedRun(path, header, tuple(results), footer, version if isinstance(version, str) else None)
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
+def _records(path: Path, where: str) -> list[dict[str, Any]]:
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+        raise UsageError(f"{where}: {(error.strerror or str(error)).lower()}") from error
     records: list[dict[str, Any]] = []
     for number, line in enumerate(lines[:-1], 1):  # what has no end of line is not whole
         try:
             records.append(dict(json.loads(line)))
         except (ValueError, TypeError, RecursionError):
-            raise UsageError(f"{path}: line {number} is not a record") from None
+            raise UsageError(f"{where}: line {number} is not a record") from None
     return records
+
+
+def _is_header(record: Mapping[str, Any]) -> bool:
+    subjects = [record[kind] for kind in ("loader", "layer", "icd", "subject") if record.get(kind) is not None]
+    parts = (record.get("shard") or {"index": 1, "of": 1}, record.get("selection") or {"cases": 0, "digest": ""})
+    return (
+        record.get("record") == "header"
+        and all(isinstance(part, dict) for part in (*subjects, *parts, record.get("machine", {})))
+        and all(isinstance(parts[0].get(key), int) for key in ("index", "of"))
+        and isinstance(record.get("planned"), int | None)
+        and isinstance(record.get("expectations"), str | None)
+        and isinstance(record.get("started", ""), str)
+        and _is_list_of_texts(record.get("arguments", []))
+    )
+
+
+def _is_case(record: Mapping[str, Any]) -> bool:
+    return (
+        all(isinstance(record.get(key, ""), str) for key in _TEXTS)
+        and {"case", "requirements", "verdict"} <= record.keys()
+        and all(isinstance(record.get(key), str | None) for key in _MAYBE_TEXTS)
+        and all(_is_list_of_texts(record.get(key, [])) for key in _LISTS)
+        and record["verdict"] in VERDICTS
+        and record.get("status", "ok") in STATUSES
+        and isinstance(record.get("duration", 0), int | float)
+        and isinstance(record.get("number"), int | None)
+        and _is_table_of_texts(record.get("environment", {}))
+        and isinstance(record.get("deviations", []), list)
+        and all(_is_table_of_texts(d) and {"what", "how"} <= d.keys() for d in record.get("deviations", []))
+    )
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_table_of_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
