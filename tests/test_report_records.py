@@ -88,6 +88,7 @@ def validate(record: Any) -> None:
     [
         ("header", HEADER.to_json()),
         ("case", CASE.to_json()),
+        ("run", CASE.run_to_json(1)),
         ("footer", Footer(counts_of([CASE]), 1, complete=True).to_json()),
     ],
 )

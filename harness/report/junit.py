@@ -99,6 +99,8 @@ def _case(suite: ElementTree.Element, result: CaseResult) -> str | None:
 
 
 def _headline(result: CaseResult) -> str:
+    if result.status == "flaky":
+        return f"flaky: {result.runs_in_words}"
     first = result.message.strip().partition("\n")[0]
     return f"{result.status} {result.verdict}: {first}" if first else f"{result.status} {result.verdict}"
 

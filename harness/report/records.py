@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import hashlib
 import json
 import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,13 +24,13 @@ from harness.deviation import Deviation
 FORMAT = 3
 
 Verdict = Literal["pass", "fail", "crash", "hang", "leak", "unsupported", "error"]
-Status = Literal["ok", "expected", "unexpected", "improved", "changed", "deviation"]
+Status = Literal["ok", "expected", "unexpected", "improved", "changed", "flaky", "deviation"]
 UnsupportedKind = Literal["loader", "machine"]
 
 VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "crash", "hang", "leak", "unsupported", "error")
-STATUSES: tuple[Status, ...] = ("ok", "expected", "unexpected", "improved", "changed", "deviation")
+STATUSES: tuple[Status, ...] = ("ok", "expected", "unexpected", "improved", "changed", "flaky", "deviation")
 # The statuses that make a run end with exit code 1.
-COUNTING: frozenset[Status] = frozenset({"unexpected", "improved", "changed"})
+COUNTING: frozenset[Status] = frozenset({"unexpected", "improved", "changed", "flaky"})
 
 
 def now() -> str:
@@ -66,7 +68,8 @@ class CaseResult:
     environment: Mapping[str, str] = field(default_factory=dict)  # what the case set
     reproduce: str | None = None  # command
     duration: float = 0.0  # seconds
-    number: int | None = None  # its place in the plan, from 0: lines come in the order in which cases end
+    number: int | None = None  # its place in the selection, from 0: lines come in the order in which cases end
+    runs: tuple[str, ...] = ()  # what each run of a case that ran several times did: its verdict and outcome
 
     # Judgement.
     strength: str = "must"
@@ -83,8 +86,18 @@ class CaseResult:
         """Whether this case makes the run fail."""
         return self.status in COUNTING
 
+    @property
+    def runs_in_words(self) -> str:
+        """What several runs did: "pass 3 times, fail 1 time"."""
+        return ", ".join(f"{run} {n} {'time' if n == 1 else 'times'}" for run, n in Counter(self.runs).most_common())
+
     def to_json(self) -> dict[str, Any]:
         return {"record": "case", **dataclasses.asdict(self)}
+
+    def run_to_json(self, run: int) -> dict[str, Any]:
+        """The record of one of several runs of the case, the `run`-th."""
+        keys = ("case", "verdict", "outcome", "status", "duration")
+        return {"record": "run", "run": run, **{key: getattr(self, key) for key in keys}}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> CaseResult:
@@ -139,7 +152,12 @@ class Header:
     used_with: tuple[SubjectRecord, ...] = ()  # what the subject was tested with, such as the loader of a layer
     expectations: str | None = None  # path of the expectation file
     arguments: Sequence[str] = ()
-    planned: int | None = None  # how many cases were selected; unknown where that never came to its end
+    planned: int | None = None  # how many cases were to run; unknown where their selection never came to its end
+    selection: Mapping[str, Any] | None = None  # see `selection_of`; of all shards where this run is one
+    catalogue: str | None = None  # fingerprint of the requirements
+    shard: Mapping[str, int] | None = None  # `index` (from 1) and `of`, where only a part of the selection ran
+    repeat: int | None = 1  # how often each case was to run; None: until one is red
+    random_seed: int | None = None  # of the order in which cases ran; None: that of their collection
     machine: Mapping[str, Any] = field(default_factory=lambda: machine_facts())
     started: str = field(default_factory=now)
 
@@ -154,6 +172,17 @@ class Header:
         values: dict[str, Any] = {k: v for k, v in record.items() if k in known}
         subject, *others = _subjects(record)
         return cls(subject, tuple(others), **values)
+
+
+def paired(one: Header, other: Header) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """The subjects of two runs by their kind: what that is called, and the facts of both, {} where one has none."""
+    before = {subject.kind: subject for subject in (one.subject, *one.used_with)}
+    after = {subject.kind: subject for subject in (other.subject, *other.used_with)}
+    none = SubjectRecord()
+    return [
+        (subject.word, before.get(kind, none).facts, after.get(kind, none).facts)
+        for kind, subject in (before | after).items()
+    ]
 
 
 def _subjects(record: Mapping[str, Any]) -> list[SubjectRecord]:
@@ -174,6 +203,7 @@ class Footer:
     complete: bool  # false when the run was interrupted
     planned: int | None = None  # as in the header
     recorded: int = 0  # how many cases have a record; as many as planned where the run is complete
+    stale: Sequence[str] = ()  # entries of the expectation file that no case has
     finished: str = field(default_factory=now)
 
     def to_json(self) -> dict[str, Any]:
@@ -190,6 +220,13 @@ def counts_of(results: Sequence[CaseResult]) -> dict[str, dict[str, int]]:
         counts["verdict"][result.verdict] += 1
         counts["status"][result.status] += 1
     return counts
+
+
+def selection_of(cases: Iterable[str]) -> dict[str, Any]:
+    """What tells one selection of cases, given by their IDs, from another: how many they are, and a digest."""
+    names = sorted(cases)
+    digest = hashlib.sha256("\n".join(names).encode(errors="surrogateescape"))
+    return {"cases": len(names), "digest": digest.hexdigest()[:32]}
 
 
 def machine_facts() -> dict[str, Any]:

@@ -8,6 +8,7 @@ may be wrapped in the files at will: it is read as one paragraph.
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -92,6 +93,13 @@ def catalogue() -> dict[str, Requirement]:
 @functools.cache
 def index() -> Index:
     return load_catalogue(FOLDER)[0]
+
+
+@functools.cache
+def fingerprint() -> str:
+    """What tells one state of the catalogue from another: a digest of what it demands, and how strongly."""
+    said = "\n".join(f"{r.id} {r.strength} {r.text}" for r in catalogue().values())
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def suite_of(identifier: str) -> str:

@@ -19,6 +19,7 @@ from harness.build import build
 from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.update import refuse_unasked
 from harness.report import Header, SubjectRecord
+from harness.requirements.catalogue import fingerprint
 from harness.sandbox import Sandbox
 from harness.selftest.seeded import SEEDED
 from harness.subject import KINDS, Loader, Subject, capabilities
@@ -162,7 +163,8 @@ def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
     loader, tested = asked_loader(config), subject(config)
     used_with = () if tested is loader else (_record(loader),)
     path = expectations(config).path
-    return Header(_record(tested), used_with, str(path) if path else None, arguments)
+    expected = str(path) if path else None
+    return Header(_record(tested), used_with, expected, arguments, catalogue=fingerprint())
 
 
 def _record(subject: Subject) -> SubjectRecord:
