@@ -243,7 +243,7 @@ def test_shards_merge_to_what_one_run_says(small: SmallRun, turns: Turns, capsys
     assert cases[0] == cases[1]
     for key in ("counts", "exit", "planned", "recorded", "complete"):
         assert other[-1][key] == one[-1][key]
-    for key in ("loader", "selection", "catalogue", "shard", "planned"):
+    for key in ("subject", "selection", "catalogue", "shard", "planned"):
         assert other[0][key] == one[0][key]
     assert ElementTree.parse(junit).getroot().get("failures") == "1"
 
@@ -279,10 +279,13 @@ def rewrite(path: Path, number: int, **values: object) -> None:
     path.write_text("".join(records.to_line(record) for record in all_records))
 
 
+ANOTHER = {"kind": "loader", "word": "loader", "facts": {"name": "another", "path": "/x"}}
+
+
 @pytest.mark.parametrize(
     ("number", "values", "says"),
     [
-        (0, {"loader": {"name": "another", "path": "/x"}}, "are of different subjects: the loader's name is"),
+        (0, {"subject": ANOTHER}, "are of different subjects: the loader's name is"),
         (0, {"catalogue": "0"}, "differ in their catalogue of requirements"),
         (0, {"clharness": "9"}, "differ in their version of clharness"),
         (0, {"selection": {"cases": 5, "digest": "0"}}, "differ in their selection of cases"),
@@ -348,18 +351,14 @@ def test_rerun_runs_what_failed_and_finds_what_is_flaky(small: SmallRun, turns: 
 def test_rerun_on_another_build_does_not_compare(small: SmallRun, turns: Turns) -> None:
     small.suite(turns("fp"))
     assert small.run().code == 1
-    rewrite(small.records, 0, loader=small_header(small) | {"build_id": "older"})
+    subject: dict[str, dict[str, object]] = read(small.records)[0]["subject"]
+    rewrite(small.records, 0, subject=subject | {"facts": subject["facts"] | {"build_id": "older"}})
     failed = small.records
     small.records = small.scratch / "again.jsonl"
     done = small.run("--rerun-failed", str(failed))
     assert done.code == 0, done.said
     assert done.cases["test_turns_fp[0]"]["status"] == "ok"
     assert f"{failed} is of another build" in done.said
-
-
-def small_header(small: SmallRun) -> dict[str, object]:
-    loader: dict[str, object] = read(small.records)[0]["loader"]
-    return loader
 
 
 def test_rerun_of_a_green_run_has_nothing_to_do(small: SmallRun) -> None:

@@ -13,7 +13,7 @@ from harness.errors import UsageError
 from harness.expectations import FOLDER, Expectations, load
 from harness.report import Header, Reporter
 from harness.report.merge import merge
-from harness.report.runs import read_run
+from harness.report.saved import read
 
 EXAMPLE = """\
   clharness report merge build/1.jsonl build/2.jsonl --json build/all.jsonl    the shards of a run, as one
@@ -42,7 +42,7 @@ def _merge(files: Sequence[Path], args: argparse.Namespace) -> int:
     """Reports the shards as one run; gives the exit code that it would have had."""
     outputs = {option: output_path(f"--{option}", getattr(args, option)) if getattr(args, option) else None
                for option in ("json", "junit")}  # fmt: skip
-    merged = merge([read_run(file) for file in files])
+    merged = merge([read(file) for file in files])
     expectations = _expectations(merged.header)
     reporter = Reporter(
         sys.stdout, outputs["json"], outputs["junit"], expectations=expectations, color=args.color, live=False

@@ -10,8 +10,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from harness.errors import UsageError
-from harness.report.records import CaseResult, Header, selection_of
-from harness.report.runs import RecordedRun
+from harness.report.records import CaseResult, Header, paired, selection_of
+from harness.report.saved import Saved
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Merged:
     stale: tuple[str, ...]
 
 
-def merge(shards: Sequence[RecordedRun]) -> Merged:
+def merge(shards: Sequence[Saved]) -> Merged:
     """Raises UsageError where the files are not all shards of one run, each of them whole."""
     for shard in shards:
         _expect_whole(shard)
@@ -50,7 +50,7 @@ def merge(shards: Sequence[RecordedRun]) -> Merged:
     return Merged(header, tuple(results), tuple(stale))
 
 
-def _expect_whole(saved: RecordedRun) -> None:
+def _expect_whole(saved: Saved) -> None:
     if saved.header.shard is None:
         raise UsageError(f"{saved.path}: is not of a run with --shard")
     if saved.footer is None or not saved.footer.get("complete"):
@@ -63,7 +63,7 @@ def _name(path: str | None) -> str | None:
     return PurePath(path).name if path else None  # two machines may have it in different places
 
 
-_SAME: dict[str, Callable[[RecordedRun], Any]] = {
+_SAME: dict[str, Callable[[Saved], Any]] = {
     "version of clharness": lambda saved: saved.version,
     "catalogue of requirements": lambda saved: saved.header.catalogue,
     "expectation file": lambda saved: _name(saved.header.expectations),
@@ -73,22 +73,20 @@ _SAME: dict[str, Callable[[RecordedRun], Any]] = {
 }
 
 
-def _expect_same(one: RecordedRun, other: RecordedRun) -> None:
-    before, now = ({each.kind: each for each in (run.header.subject, *run.header.used_with)} for run in (one, other))
-    for kind, subject in (before | now).items():
-        old, new = (run[kind].facts if kind in run else {} for run in (before, now))
-        for fact in ("name", "version", "build_id" if old.get("build_id") else "real_path"):
-            if old.get(fact) != new.get(fact):
+def _expect_same(one: Saved, other: Saved) -> None:
+    for word, before, now in paired(one.header, other.header):
+        for fact in ("name", "version", "build_id" if before.get("build_id") else "real_path"):
+            if before.get(fact) != now.get(fact):
                 raise UsageError(
-                    f"{one.path} and {other.path} are of different subjects: the {subject.word}'s {fact} is "
-                    f"{old.get(fact)}, and {new.get(fact)}"
+                    f"{one.path} and {other.path} are of different subjects: the {word}'s {fact} is "
+                    f"{before.get(fact)}, and {now.get(fact)}"
                 )
     for what, of in _SAME.items():
         if of(one) != of(other):
             raise UsageError(f"{one.path} and {other.path} differ in their {what}: {of(one)}, and {of(other)}")
 
 
-def _expect_all_parts(shards: Sequence[RecordedRun]) -> None:
+def _expect_all_parts(shards: Sequence[Saved]) -> None:
     of = (shards[0].header.shard or {})["of"]
     files: dict[int, Path] = {}
     for saved in shards:

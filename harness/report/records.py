@@ -174,6 +174,17 @@ class Header:
         return cls(subject, tuple(others), **values)
 
 
+def paired(one: Header, other: Header) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """The subjects of two runs by their kind: what that is called, and the facts of both, {} where one has none."""
+    before = {subject.kind: subject for subject in (one.subject, *one.used_with)}
+    after = {subject.kind: subject for subject in (other.subject, *other.used_with)}
+    none = SubjectRecord()
+    return [
+        (subject.word, before.get(kind, none).facts, after.get(kind, none).facts)
+        for kind, subject in (before | after).items()
+    ]
+
+
 def _subjects(record: Mapping[str, Any]) -> list[SubjectRecord]:
     """The subject of a header, then what it was used with."""
     if "subject" in record:

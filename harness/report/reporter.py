@@ -72,8 +72,8 @@ class Reporter:
         known = f"expectations: {header.expectations or 'none'}"
         order = "" if header.random_seed is None else f"; --random-order {header.random_seed}"
         part = f"; shard {header.shard['index']}/{header.shard['of']}" if header.shard else ""
-        subject = f"{printable(header.subject.title)}, {header.subject.path}"
-        self._print(f"clharness {__version__}: {subject}; {known}{order}{part}")
+        title = f"{printable(header.subject.title)}, {header.subject.path}"
+        self._print(f"clharness {__version__}: {title}; {known}{order}{part}")
 
     def note(self, text: str) -> None:
         """A sentence about the run, for the terminal alone."""

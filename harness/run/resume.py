@@ -8,25 +8,26 @@ from pathlib import Path
 
 from harness.errors import NothingToRun, UsageError
 from harness.report import CaseResult, Header
-from harness.report.runs import RecordedRun, read_run
+from harness.report.records import paired
+from harness.report.saved import Saved, read
 
 SAME = ("real_path", "build_id", "name", "version")  # facts of a subject that must not have changed
 
 
-def earlier(path: Path) -> RecordedRun:
+def earlier(path: Path) -> Saved:
     """Raises UsageError where the file holds no run."""
-    return read_run(path, "--resume")
+    return read(path, "--resume")
 
 
-def red(path: Path) -> RecordedRun:
+def red(path: Path) -> Saved:
     """Raises UsageError where the file holds no run, NothingToRun where that had no red case."""
-    saved = read_run(path, "--rerun-failed")
+    saved = read(path, "--rerun-failed")
     if not failed(saved):
         raise NothingToRun(f"--rerun-failed {path}: all its cases were as expected; there is nothing to run again")
     return saved
 
 
-def kept(saved: RecordedRun, header: Header, planned: Collection[str]) -> list[CaseResult]:
+def kept(saved: Saved, header: Header, planned: Collection[str]) -> list[CaseResult]:
     """The results that stand for the run that `header` begins. Raises UsageError where it is another."""
     option = f"--resume {saved.path}"
     if difference := _difference(saved.header, header):
@@ -39,21 +40,19 @@ def kept(saved: RecordedRun, header: Header, planned: Collection[str]) -> list[C
     return list({result.case: result for result in whole}.values())
 
 
-def failed(saved: RecordedRun) -> dict[str, CaseResult]:
+def failed(saved: Saved) -> dict[str, CaseResult]:
     """The cases that made that run fail."""
     return {result.case: result for result in saved.results if result.counts}
 
 
-def is_of_same_subject(saved: RecordedRun, header: Header) -> bool:
+def is_of_same_subject(saved: Saved, header: Header) -> bool:
     return _difference(saved.header, header) is None
 
 
 def _difference(before: Header, now: Header) -> tuple[str, str, object, object] | None:
     """What kind of subject differs, in which fact, and both of that."""
-    old, new = ({each.kind: each for each in (run.subject, *run.used_with)} for run in (before, now))
-    for kind, subject in (old | new).items():
-        facts = [run[kind].facts if kind in run else {} for run in (old, new)]
+    for word, old, new in paired(before, now):
         for fact in SAME:
-            if facts[0].get(fact) != facts[1].get(fact):
-                return subject.word, fact, facts[0].get(fact), facts[1].get(fact)
+            if old.get(fact) != new.get(fact):
+                return word, fact, old.get(fact), new.get(fact)
     return None

@@ -163,8 +163,8 @@ def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
     loader, tested = asked_loader(config), subject(config)
     used_with = () if tested is loader else (_record(loader),)
     path = expectations(config).path
-    known = str(path) if path else None
-    return Header(_record(tested), used_with, known, arguments, catalogue=fingerprint())
+    expected = str(path) if path else None
+    return Header(_record(tested), used_with, expected, arguments, catalogue=fingerprint())
 
 
 def _record(subject: Subject) -> SubjectRecord:
