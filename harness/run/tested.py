@@ -84,6 +84,12 @@ def loader_of(config: pytest.Config) -> Loader:
     return config.stash[LOADER]
 
 
+def new_sandbox(config: pytest.Config) -> Sandbox:
+    """A sandbox for a case of this run's kind."""
+    kind = kind_of(config)
+    return kind.sandbox(subject(config).path if kind.stands_alone else loader_of(config).path)
+
+
 def asked_loader(config: pytest.Config) -> Loader:
     """The same, asked."""
     loader = loader_of(config)
@@ -96,7 +102,8 @@ def ask(config: pytest.Config) -> None:
 
     A loader that another subject is used with is not asked before a case needs it, but it is seen to be one.
     """
-    loader_of(config)
+    if not kind_of(config).stands_alone:
+        loader_of(config)
     expectations(config)
 
 
@@ -159,8 +166,11 @@ def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
 
     `arguments` are the command line.
     """
-    both = (asked_loader(config), subject(config))
-    facts: dict[str, Any] = {each.identity.kind: each.facts.as_dict() for each in both}
+    if kind_of(config).stands_alone:
+        facts: dict[str, Any] = {Loader.identity.kind: subject(config).facts.as_dict()}
+    else:
+        both = (asked_loader(config), subject(config))
+        facts = {each.identity.kind: each.facts.as_dict() for each in both}
     path = expectations(config).path
     return Header(expectations=str(path) if path else None, arguments=arguments, **facts)
 
