@@ -79,6 +79,13 @@ if TYPE_CHECKING:
     from harness.check.layer.workload import run_mistakes, run_workload, vendors_calls
     from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table, ordinary_variants
 
+    # --- a Vulkan loader under test: its session, its sandbox, the API as data ---
+    from harness.api.vulkan.model import VK, Function as VulkanFunction, version_number, version_text, vulkan
+    from harness.probe.vulkan_session import Extension, VulkanSession
+    from harness.sandbox.vulkan import DRIVER_FOLDER, MockDriver, VulkanSandbox, manifest_of
+    from harness.subject.vulkan_capabilities import NEGOTIATE
+    from harness.subject.vulkan_loader import VulkanLoader
+
     # --- a vendor's ICD under test: its session, its objects, calls by the contract ---
     from harness.check.icd import calls
     from harness.check.icd.advertised import platforms_with_devices

@@ -82,7 +82,7 @@ class MockLayer:
 
 def _mock(kind: Kind, variant: str) -> Path:
     """The built library of a variant."""
-    built = build().mock_icds if kind == "icd" else build().mock_layers
+    built = {"icd": build().mock_icds, "layer": build().mock_layers}.get(kind) or build().with_vulkan().drivers
     if variant not in built:
         raise UsageError(f"there is no variant {variant!r} of the {NAMES[kind]}; {nearest(variant, built)}")
     return built[variant]
