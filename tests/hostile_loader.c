@@ -77,6 +77,19 @@ static void do_one(const char *name, const char *value)
         if (ptrace(PTRACE_SEIZE, (pid_t)strtol(value, NULL, 10), NULL, PTRACE_O_EXITKILL) != 0) {
             _exit(94);
         }
+    } else if (strcmp(name, "forks") == 0) {
+        for (long i = strtol(value, NULL, 10); i > 0; i--) {
+            if (fork() == 0) {
+                pause();
+            }
+        }
+    } else if (strcmp(name, "allocates") == 0) { /* MiB, each of them used */
+        for (long i = strtol(value, NULL, 10); i > 0; i--) {
+            char *memory = malloc(1 << 20);
+            if (memory) {
+                memset(memory, (int)i, 1 << 20);
+            }
+        }
     } else if (strcmp(name, "aborts") == 0) {
         abort();
     } else if (strcmp(name, "exits") == 0) {

@@ -15,11 +15,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from harness.probe import stacks
+from harness.probe.limits import Limits
 from harness.probe.output import Output
 from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, wall_limit
 from harness.probe.process import Process
 from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
-from harness.probe.verdicts import AbnormalExit, Crashed, Hung, ProtocolViolation
+from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
 
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
@@ -31,6 +32,7 @@ class Connection:
     """
 
     file_limit = 256 << 20  # bytes of a file that the process may write
+    disk_factor = 4  # how many times that all files in the sandbox may have
 
     def __init__(
         self, command: list[str], environment: dict[str, str], folder: Path, time_limit: float, **popen: Any
@@ -70,6 +72,7 @@ class Connection:
                 pass_fds=[theirs.fileno()],
                 **self._arguments,
             )
+        self._limits = Limits(self._process, self._folder, self.disk_factor * self.file_limit)
         ours.setblocking(False)
         self._socket = ours
         self._poll = select.poll()
@@ -144,6 +147,7 @@ class Connection:
     def _kill(self) -> None:
         """Leaves nothing running, whatever state the process is in."""
         self._process.end()
+        self._limits.close()
         self._socket.close()
         self._stderr.close()
         self._stdout.close()
@@ -207,6 +211,9 @@ class Connection:
         if self._meter is None:
             self._meter = Meter(self._process.pid, self._asked)
         self._slow += self._meter.look()
+        if excess := self._limits.exceeded():
+            self._kill()
+            raise Excessive(f"the subject took {excess} in: {self._last}")
         remaining = min(self.time_limit - self._meter.used, SESSION_FACTOR * self.time_limit - self._slow)
         if remaining <= 0:
             self._hung()
