@@ -38,6 +38,7 @@ class Build:
     reference_loader: Path
     seeded_loader: Path | None  # the same with faults to choose, where the build has it
     at_secure: Path
+    guard: Path
     guarded_heap: Path
     exit_watch: Path
     calllog_bench: Path
@@ -98,6 +99,7 @@ def build() -> Build:
         reference_loader=Path(content["reference_loader"]),
         seeded_loader=Path(content["seeded_loader"]) if content.get("seeded_loader") else None,
         at_secure=Path(content["at_secure"]),
+        guard=Path(content["guard"]),
         guarded_heap=Path(content["guarded_heap"]),
         exit_watch=Path(content.get("exit_watch", "")),
         gl_objects=Path(content.get("gl_objects", "")),

@@ -113,7 +113,7 @@ class Loader(Subject):
         probe = build().linked_probe if linked else build().probe
         popen: dict[str, Any] = {}
         if ordinary_user and is_root():
-            popen |= {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            popen |= {"user": NOBODY}
         if linked:
             variables["LD_LIBRARY_PATH"] = str(self._library_folder(sandbox))
         prefix = list(wrapper)
