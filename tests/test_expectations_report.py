@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.build import ROOT, build
 from harness.deviation import Deviation
 from harness.expectations import load
-from harness.report import CaseResult, Header, Reporter, judge
+from harness.report import CaseResult, Header, Reporter, SubjectRecord, judge
 
 ENTRY = '[[deviation]]\nrequirement = "{}"\ncase = "{}"\nverdict = "fail"\nreason = "{}"\n'
 SELECTED = "test_library_path_without_final_newline"
@@ -30,7 +30,7 @@ def report(
     path.write_text(f'loader = "x"\n{text}')
     expectations = load(path)
     reporter = Reporter(stream, expectations=expectations, environ={})
-    reporter.start(Header(loader={"name": "x"}, planned=len(results)))
+    reporter.start(Header(SubjectRecord(facts={"name": "x"}), planned=len(results)))
     for result in results:
         reporter.case(judge(result, expectations, False))
     return reporter.finish(collected=collected), stream.getvalue()

@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.expectations import Expectations, load
-from harness.report import CaseResult, Header, Reporter, judge
+from harness.report import CaseResult, Header, Reporter, SubjectRecord, judge
 from harness.report.layout import COLUMNS, column, section_counts
 from harness.report.markdown import summary
 from harness.report.terminal import Color, Terminal, color_option, printable
 
-HEADER = Header(loader={"path": "/lib/libOpenCL.so.1", "name": "Some", "version": "2.3"})
+HEADER = Header(SubjectRecord(facts={"path": "/lib/libOpenCL.so.1", "name": "Some", "version": "2.3"}))
 
 
 class Screen(io.StringIO):
@@ -120,7 +120,7 @@ def test_a_deviation_is_reported_with_all_that_is_known() -> None:
 
 def test_the_head_says_what_is_tested_against_what() -> None:
     reporter = Reporter(stream := io.StringIO(), environ={})
-    reporter.start(Header(loader=HEADER.loader, expectations="some.toml"))
+    reporter.start(Header(HEADER.subject, expectations="some.toml"))
     assert ": Some 2.3, /lib/libOpenCL.so.1; expectations: some.toml\n" in stream.getvalue()
     assert "; expectations: none\n" in report()[1]
 

@@ -11,12 +11,18 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.build import build
+from harness.sandbox import guard
 from tests.small_runs import HOSTILE, QUIET, Outcome, SmallRun, read
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("isolation", ["plain", guard.isolation()])
 @pytest.mark.parametrize("what", ["kill", "terminate", "trace"])
-def test_worker_that_the_subject_ends_is_a_crash_of_its_case(small: SmallRun, what: str, jobs: str) -> None:
+def test_worker_that_the_subject_wants_to_end_costs_one_case(
+    small: SmallRun, what: str, isolation: str, jobs: str
+) -> None:
+    """Whether it reaches that process (as it can where nothing but a guard stands between) or not."""
+    small.environment[guard.VARIABLE] = isolation
     small.suite(HOSTILE.replace("{what}", what), QUIET)
     done = small.run("-j", jobs)
     assert done.code == 1, done.said
@@ -31,7 +37,9 @@ def test_worker_that_the_subject_ends_is_a_crash_of_its_case(small: SmallRun, wh
     assert not list(small.scratch.iterdir()), "the sandbox of the lost case is removed"
 
 
-def test_worker_that_the_subject_stops_goes_on(small: SmallRun) -> None:
+@pytest.mark.parametrize("isolation", ["plain", guard.isolation()])
+def test_worker_that_the_subject_stops_goes_on(small: SmallRun, isolation: str) -> None:
+    small.environment[guard.VARIABLE] = isolation
     small.suite(HOSTILE.replace("{what}", "stop"), QUIET)
     done = small.run("-j", "1", "--time-limit", "30")
     assert done.code == 0, done.said

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from harness.build import build
 from harness.errors import HarnessError, UsageError
-from harness.run import command
-from harness.subject.identify import identify, refusal
+from harness.run import command, plan
+from harness.subject.identify import VULKAN_LOADER, identify, refusal
 from harness.subject.library import file_format
 from harness.subject.search import SONAME, system_loader
+from harness.subject.vulkan_loader import VulkanLoader
 
 EXAMPLE = """\
   clharness loader                                     the system's loader, else the reference loader
@@ -40,9 +41,6 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
-    parser.add_argument(
-        "--resume", metavar="FILE", help="go on from the records of a run that was cut short (its --json FILE)"
-    )
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
     parser.add_argument("--expect", metavar="FILE", help="expectation file; default: found by the subject's name")
     parser.add_argument(
@@ -54,6 +52,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time-limit", metavar="S", type=_seconds, help="seconds until a call counts as hung")
     parser.add_argument("--keep", action="store_true", help="keep the sandbox of every case")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    plan.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
 def run_suites(subject: Sequence[str], args: argparse.Namespace, *folders: Path) -> int:
     """Runs the suites in `folders` with the options that name the subject; gives the exit code of the run."""
     jobs = args.j or len(os.sched_getaffinity(0))
-    resumed = Path(args.resume).absolute() if args.resume else None
-    return command.run(_ROOT, [*subject, *run_options(args), *map(str, folders)], jobs, resumed)
+    options = [*subject, *run_options(args), *map(str, folders)]
+    return command.run(_ROOT, options, jobs, plan.from_arguments(args))
 
 
 def positive(text: str) -> int:
@@ -121,7 +120,8 @@ _PYTEST_COLOR = {"auto": "auto", "always": "yes", "never": "no"}
 def loader_option(path: str | None) -> list[str]:
     """The loader that pytest is to test: none for the system's, which it finds itself."""
     if path is not None:
-        return [f"--loader={library_path(path)}"]
+        library = library_path(path)
+        return [f"{VulkanLoader.option if identify(library) == VULKAN_LOADER else '--loader'}={library}"]
     if system_loader() is not None:
         return []
     print(f"clharness: there is no {SONAME} on this machine: this run tests clharness's own reference loader")

@@ -259,7 +259,7 @@ class _Update:
 
 def _is_evidence(result: CaseResult) -> bool:
     """Whether a result says something about the subject, and not about the harness or this machine."""
-    return result.verdict != "error" and result.unsupported != "machine"
+    return result.verdict != "error" and result.unsupported != "machine" and result.status != "flaky"
 
 
 def _is_pattern(entry: Entry) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from harness.errors import Exit
 from harness.expectations import Expectations, section_key
@@ -19,7 +19,7 @@ from harness.requirements.catalogue import Requirement, catalogue, index
 
 Style = Callable[[str, str], str]
 
-COLUMNS = ("cases", "ok", "expected", "unexpected", "should", "de-facto", "undefined", "unsupported")
+COLUMNS = ("cases", "ok", "expected", "unexpected", "flaky", "should", "de-facto", "undefined", "unsupported")
 _LOG_LINES = 40  # of one case on the terminal; the JSON has them all
 _LABEL = 13
 
@@ -27,7 +27,7 @@ _LABEL = 13
 def column(result: CaseResult) -> str:
     """The column of the table in which a case counts, besides "cases"."""
     if result.counts:
-        return "unexpected"
+        return "flaky" if result.status == "flaky" else "unexpected"
     if result.status == "expected":
         return "expected"
     if result.status == "deviation":
@@ -49,6 +49,11 @@ def section_counts(results: Iterable[CaseResult]) -> dict[str, Counter[str]]:
     return {key: counts[key] for key in sorted(counts, key=order.index)}
 
 
+def columns(counts: Mapping[str, Counter[str]]) -> list[str]:
+    """The columns of a table; that for flaky cases only where there are any."""
+    return [name for name in COLUMNS if name != "flaky" or any(count[name] for count in counts.values())]
+
+
 def section_title(key: str) -> str:
     return f"{key} {index().titles[key]}" if key in index().titles else "without a requirement"
 
@@ -60,11 +65,11 @@ def summary_table(results: Sequence[CaseResult], style: Style, width: int | None
     """
     counts = section_counts(results)
     total: Counter[str] = sum(counts.values(), Counter())
-    names = [name for name in COLUMNS if width is None or total[name]]
+    names = [name for name in columns(counts) if width is None or total[name]]
     rows = [[style(name, "bold") for name in ("section", *(f"{name:>5}" for name in names))]]
     for title, count in [*((section_title(key), count) for key, count in counts.items()), ("total", total)]:
         cells = [title, *(str(count[name] or "") for name in names)]
-        rows.append([style(cell, "bad") for cell in cells] if count["unexpected"] else cells)
+        rows.append([style(cell, "bad") for cell in cells] if count["unexpected"] or count["flaky"] else cells)
     return table(rows, width=width)
 
 
@@ -123,7 +128,9 @@ def _happening(result: CaseResult) -> str:
     happened: str = result.verdict
     if result.outcome is not None:
         happened += f", outcome {result.outcome!r}"
-    if result.reason and (result.verdict == "unsupported" or (result.counts and result.deviations)):
+    if result.status == "flaky":
+        happened += f", in one of several runs that differ: {result.runs_in_words}"
+    elif result.reason and (result.verdict == "unsupported" or (result.counts and result.deviations)):
         happened += f" ({result.reason})"
     if result.status == "improved":
         happened += ": the listed deviation is gone; --update-expectations takes it off the list"
@@ -186,7 +193,7 @@ def grey_table(results: Iterable[CaseResult], width: int) -> list[str]:
 
 def verdict_sentence(header: Header, results: Sequence[CaseResult], code: int) -> str:
     """The last line: what the run means."""
-    who = printable(header.subject)
+    who = printable(header.subject.title)
     unexpected = sum(r.counts for r in results)
     cases = f"{len(results)} case{'' if len(results) == 1 else 's'}"
     if code == Exit.INTERRUPTED:
@@ -201,7 +208,8 @@ def verdict_sentence(header: Header, results: Sequence[CaseResult], code: int) -
         trouble = f"{errors} could not be judged" if errors else "the results are incomplete"
         return f"{who}: the harness failed, {trouble} ({cases})."
     if code == Exit.UNEXPECTED:
-        return f"{who}: not as expected, {unexpected} of {cases} unexpected."
+        flaky = f", {n} of these flaky" if (n := sum(r.status == "flaky" for r in results)) else ""
+        return f"{who}: not as expected, {unexpected} of {cases} unexpected{flaky}."
     tail = f", {n} unsupported" if (n := sum(r.verdict == "unsupported" for r in results)) else ""
     known = f", {n} known deviations" if (n := sum(r.status == "expected" for r in results)) else ""
     weak = f", {n} that do not count" if (n := sum(r.status == "deviation" for r in results)) else ""

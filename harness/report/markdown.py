@@ -6,7 +6,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 
-from harness.report.layout import COLUMNS, grey_rows, section_counts, section_title, verdict_sentence
+from harness.report.layout import columns, grey_rows, section_counts, section_title, verdict_sentence
 from harness.report.records import CaseResult, Header
 from harness.report.terminal import printable
 from harness.requirements.catalogue import catalogue
@@ -31,11 +31,10 @@ def write_step_summary(
 
 def summary(header: Header, results: Sequence[CaseResult], code: int) -> str:
     parts = [f"### clharness: {_cell(verdict_sentence(header, results, code))}", ""]
-    rows = [
-        [section_title(key), *(str(count[name] or "") for name in COLUMNS)]
-        for key, count in section_counts(results).items()
-    ]
-    parts += _table(["section", *COLUMNS], rows)
+    counts = section_counts(results)
+    names = columns(counts)
+    rows = [[section_title(key), *(str(count[name] or "") for name in names)] for key, count in counts.items()]
+    parts += _table(["section", *names], rows)
     known = catalogue()
     unexpected = [
         [

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from harness import __version__
 from harness.errors import Exit, UsageError
-from harness.expectations import Entry, Expectations, load
+from harness.expectations import Expectations, load
 from harness.expectations.update import update as update_expectations
 from harness.report import layout
 from harness.report.jsonl import JsonLines
@@ -56,6 +56,7 @@ class Reporter:
         self._live = live
         self._environ = environ
         self._header: Header | None = None
+        self._runs = 0
         self.results: list[CaseResult] = []
         self.unprinted: str | None = None  # why the report could not be printed, once that was tried
 
@@ -68,9 +69,23 @@ class Reporter:
             self._jsonl = JsonLines(self._path, first if kept else ())
             if not kept:
                 self._jsonl.write(header.to_json())
-        path = header.tested.get("path")
         known = f"expectations: {header.expectations or 'none'}"
-        self._print(f"clharness {__version__}: {printable(header.subject)}, {path}; {known}")
+        order = "" if header.random_seed is None else f"; --random-order {header.random_seed}"
+        part = f"; shard {header.shard['index']}/{header.shard['of']}" if header.shard else ""
+        title = f"{printable(header.subject.title)}, {header.subject.path}"
+        self._print(f"clharness {__version__}: {title}; {known}{order}{part}")
+
+    def note(self, text: str) -> None:
+        """A sentence about the run, for the terminal alone."""
+        self._print(f"clharness: {printable(text)}")
+
+    def run(self, result: CaseResult, times: int) -> None:
+        """Takes one of several runs of a case, the `times`-th; the case's own result comes after the last one."""
+        self._runs += 1
+        if self._jsonl:
+            self._jsonl.write(result.run_to_json(times))
+        if self._terminal and self._live:
+            self._terminal.progress(f"[run {self._runs}] {result.case}")
 
     def case(self, result: CaseResult) -> None:
         """Takes a judged result: see `harness.report.judge`."""
@@ -91,18 +106,22 @@ class Reporter:
         interrupted: bool = False,
         whole_suite: bool = False,
         collected: Sequence[tuple[Sequence[str], str]] | None = None,
+        known_stale: Sequence[str] = (),
     ) -> int:
         """Prints the report, completes the files, gives the exit code (see `harness.errors.Exit`).
 
         `whole_suite` says that every case was selected. `collected` are requirements and name of all cases that there
-        are, selected or not: with either, stale expectations can be found.
+        are, selected or not: with either, stale expectations can be found. `known_stale` are those of the runs that
+        a merged one is made of.
         """
-        header = self._header or Header(loader={})
+        header = self._header or Header()
         self.results.sort(key=lambda result: -1 if result.number is None else result.number)
         whole_suite = whole_suite and not interrupted
         if collected is None and whole_suite:
             collected = [(r.requirements, r.name) for r in self.results]
-        stale = self._expectations.stale(collected) if collected is not None else []
+        stale = list(known_stale)
+        if collected is not None:
+            stale = [entry.id for entry in self._expectations.stale(collected)]
         changes: list[str] = []
         troubles: list[str] = []
         judged: Sequence[CaseResult] = self.results
@@ -118,7 +137,8 @@ class Reporter:
         code = self._code(judged, stale, interrupted, bool(troubles))
         if self._jsonl:
             complete = not interrupted
-            footer = Footer(counts_of(self.results), int(code), complete, header.planned, len(self.results))
+            recorded = len(self.results)
+            footer = Footer(counts_of(self.results), int(code), complete, header.planned, recorded, stale)
             self._jsonl.write(footer.to_json())
             self._jsonl.close()
             troubles += filter(None, [self._jsonl.trouble])
@@ -141,15 +161,15 @@ class Reporter:
     def _update_file(self, header: Header, whole_suite: bool) -> tuple[list[str], list[CaseResult]]:
         """Rewrites the expectation file; gives what changed, and the results as the new file judges them."""
         path, changes = update_expectations(
-            self._expectations, self.results, header.tested, whole_suite, self._update_path, header.started[:10]
+            self._expectations, self.results, header.subject.facts, whole_suite, self._update_path, header.started[:10]
         )
         if not changes:
             return [f"{path}: nothing to change"], self.results
-        self._expectations = load(path, header.tested.get("version") or None)
+        self._expectations = load(path, header.subject.version or None)
         judged = [judge(r, self._expectations, self._strict) for r in self.results]
         return [f"{path}: {change}" for change in changes], judged
 
-    def _code(self, results: Sequence[CaseResult], stale: Sequence[Entry], interrupted: bool, trouble: bool) -> Exit:
+    def _code(self, results: Sequence[CaseResult], stale: Sequence[str], interrupted: bool, trouble: bool) -> Exit:
         if interrupted:
             return Exit.INTERRUPTED
         if not results:
@@ -165,7 +185,7 @@ class Reporter:
     def _print_report(
         self,
         header: Header,
-        stale: Sequence[Entry],
+        stale: Sequence[str],
         changes: Sequence[str],
         troubles: Sequence[str],
         code: Exit,
@@ -191,8 +211,8 @@ class Reporter:
         self._section("Unsupported", layout.unsupported_lines(results))
         grey = layout.grey_table(results, width - 2)
         self._section("Grey areas: the outcome that this loader shows", grey)
-        lines = [f"{entry.id}: no case has it; --update-expectations removes it" for entry in stale]
-        self._section(f"Stale entries in {self._expectations.path}", lines)
+        lines = [f"{printable(entry)}: no case has it; --update-expectations removes it" for entry in stale]
+        self._section(f"Stale entries in {self._expectations.path or header.expectations}", lines)
         self._section("Expectations updated", changes)
         lines = [f"{entry.id}: {printable(entry.reason or '')}" for entry in self._expectations.unexplained]
         self._section(f"To be explained in {self._expectations.path}: give each entry a reason", lines)
@@ -201,9 +221,9 @@ class Reporter:
         good = code in (Exit.AS_EXPECTED, Exit.NOT_APPLICABLE)
         self._print("", style(self._sentence(header, stale, code), "good" if good else "bad"))
 
-    def _sentence(self, header: Header, stale: Sequence[Entry], code: Exit) -> str:
+    def _sentence(self, header: Header, stale: Sequence[str], code: Exit) -> str:
         if code == Exit.UNEXPECTED and not any(r.counts for r in self.results):
-            return f"{printable(header.subject)}: not as expected, {len(stale)} stale expectation(s)."
+            return f"{printable(header.subject.title)}: not as expected, {len(stale)} stale expectation(s)."
         return layout.verdict_sentence(header, self.results, code)
 
     def _section(self, title: str, lines: Sequence[str]) -> None:

@@ -61,6 +61,8 @@ def judge(result: CaseResult, expectations: Expectations, strict: bool) -> CaseR
         result.outcome,
     )
     judged, why = _by_deviations(result, expected, judged)
+    if _differs(result, expected):
+        judged, why = "flaky", result.runs_in_words
     return dataclasses.replace(
         result,
         strength=strength,
@@ -83,6 +85,13 @@ def _by_deviations(result: CaseResult, expected: Expected, judged: Status) -> tu
     if gone and (judged == "expected" or result.verdict == "fail"):
         return "improved", f"no longer: {'; '.join(gone)}"
     return judged, None
+
+
+def _differs(result: CaseResult, expected: Expected) -> bool:
+    """Whether the runs of a case differ. Of an entry with several verdicts, it is chance which one happens."""
+    verdicts = {run.partition(":")[0] for run in result.runs}
+    chance = len(expected.verdicts) > 1 and verdicts <= set(expected.verdicts)
+    return len(set(result.runs)) > 1 and not chance
 
 
 def strength_of(requirements: Iterable[str]) -> str:
