@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from harness.build import command
 from harness.calllog.reader import CallLog
 from harness.deviation import Deviation
 from harness.expectations import Expectations
@@ -157,7 +158,7 @@ def _with_evidence(
     failed = result.verdict not in ("pass", "unsupported", "error")
     if result.counts or keep or (keep_failed and failed):
         kept = _keep(case, sandbox, place())
-        values |= {"sandbox": str(kept), "reproduce": f"./clharness replay {shlex.quote(str(kept))}"}
+        values |= {"sandbox": str(kept), "reproduce": f"{command()} replay {shlex.quote(str(kept))}"}
         if program := _program(case, sandbox, kept, result.message):
             target = shlex.quote(str(program.with_suffix("")))
             values["reproduce"] = f"cc -w {shlex.quote(str(program))} -ldl -o {target} && {target}"
