@@ -4,6 +4,7 @@ option(CLHARNESS_WERROR "Make compiler warnings errors" OFF)
 option(CLHARNESS_BUILD_TESTS "Build and register clharness's own C unit tests" ${CLHARNESS_TOP_LEVEL})
 option(CLHARNESS_BUILD_FUZZ "Build the fuzz targets" ${CLHARNESS_TOP_LEVEL})
 option(CLHARNESS_SEEDED_FAULTS "Build a copy of the reference loader that can be made faulty" ${CLHARNESS_TOP_LEVEL})
+option(CLHARNESS_INSTALL "Make rules for cmake --install" ${CLHARNESS_TOP_LEVEL})
 
 # clharness_setting(NAME TYPE HELP): in the cache, empty; a variable of the including project holds, as it does for
 # options.

@@ -138,7 +138,7 @@ def build() -> Build:
         return folder / str(content[name])
 
     def mocks(kind: str) -> dict[str, Path]:
-        return {name: folder / path for name, path in content[kind].items()}
+        return {name: folder / str(path) for name, path in content[kind].items()}
 
     found = Build(
         folder=_output_folder(folder, installed),
