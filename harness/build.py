@@ -10,10 +10,21 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from harness.errors import NotBuilt, UsageError
+from harness.errors import HarnessError, NotBuilt, UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class VulkanBuild:
+    """Paths of what was built for Vulkan; the mock drivers by variant name."""
+
+    api: Path
+    reference_loader: Path
+    seeded_loader: Path | None
+    drivers: dict[str, Path]
 
 
 @dataclass(frozen=True)
@@ -27,6 +38,7 @@ class Build:
     reference_loader: Path
     seeded_loader: Path | None  # the same with faults to choose, where the build has it
     at_secure: Path
+    guard: Path
     guarded_heap: Path
     exit_watch: Path
     calllog_bench: Path
@@ -35,6 +47,16 @@ class Build:
     sanitize: str
     mock_icds: dict[str, Path]
     mock_layers: dict[str, Path]
+    vulkan: VulkanBuild | None  # where Vulkan's headers and registry are there
+
+    def with_vulkan(self) -> VulkanBuild:
+        """What was built for Vulkan. Raises HarnessError where it was not."""
+        if self.vulkan is None:
+            raise HarnessError(
+                "this build has nothing for Vulkan: install its headers with their registry, vk.xml "
+                f"(Debian: libvulkan-dev), and build {self.folder} again"
+            )
+        return self.vulkan
 
 
 def _keep_as_it_is(folder: Path) -> None:
@@ -77,6 +99,7 @@ def build() -> Build:
         reference_loader=Path(content["reference_loader"]),
         seeded_loader=Path(content["seeded_loader"]) if content.get("seeded_loader") else None,
         at_secure=Path(content["at_secure"]),
+        guard=Path(content["guard"]),
         guarded_heap=Path(content["guarded_heap"]),
         exit_watch=Path(content.get("exit_watch", "")),
         gl_objects=Path(content.get("gl_objects", "")),
@@ -85,4 +108,16 @@ def build() -> Build:
         sanitize=content["sanitize"],
         mock_icds={k: Path(v) for k, v in content["mock_icds"].items()},
         mock_layers={k: Path(v) for k, v in content["mock_layers"].items()},
+        vulkan=_vulkan(content.get("vulkan")),
+    )
+
+
+def _vulkan(content: dict[str, Any] | None) -> VulkanBuild | None:
+    if not content:
+        return None
+    return VulkanBuild(
+        api=Path(content["api"]),
+        reference_loader=Path(content["reference_loader"]),
+        seeded_loader=Path(content["seeded_loader"]) if content["seeded_loader"] else None,
+        drivers={k: Path(v) for k, v in content["drivers"].items()},
     )

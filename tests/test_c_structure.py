@@ -32,7 +32,7 @@ ONE_PART = {"harness/reference_loader": "clharness_dispatch.c"}
 # Folders in which every symbol that a file exports begins with the file's name, or with its folder's and its own.
 NAMED_BY_FILE = ("mock_icds", "mock_layers")
 # The entries of the API, and what their generated code calls, have names that others chose.
-NAMED_BY_OTHERS = ("cl", "component_call")
+NAMED_BY_OTHERS = ("cl", "vk", "component_call", "vulkan_component_call")
 
 # From file to file, with the symbols that the first takes from the second.
 Needs = dict[str, dict[str, set[str]]]

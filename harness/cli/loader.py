@@ -11,9 +11,10 @@ from pathlib import Path
 from harness.build import build
 from harness.errors import HarnessError, UsageError
 from harness.run import command, plan
-from harness.subject.identify import identify, refusal
+from harness.subject.identify import VULKAN_LOADER, identify, refusal
 from harness.subject.library import file_format
 from harness.subject.search import SONAME, system_loader
+from harness.subject.vulkan_loader import VulkanLoader
 
 EXAMPLE = """\
   clharness loader                                     the system's loader, else the reference loader
@@ -121,7 +122,8 @@ _PYTEST_COLOR = {"auto": "auto", "always": "yes", "never": "no"}
 def loader_option(path: str | None) -> list[str]:
     """The loader that pytest is to test: none for the system's, which it finds itself."""
     if path is not None:
-        return [f"--loader={library_path(path)}"]
+        library = library_path(path)
+        return [f"{VulkanLoader.option if identify(library) == VULKAN_LOADER else '--loader'}={library}"]
     if system_loader() is not None:
         return []
     print(f"clharness: there is no {SONAME} on this machine: this run tests clharness's own reference loader")

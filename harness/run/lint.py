@@ -17,7 +17,7 @@ from harness.expectations import Expectations
 from harness.requirements.catalogue import catalogue, suite_of
 from harness.run import assertions
 from harness.run.cases import Case
-from harness.sandbox.faults import fault_lists
+from harness.sandbox.faults import NAMES, fault_lists
 from harness.selftest.mutants import Mutant
 
 # Groups of requirements that each suite's folder may prove.
@@ -172,6 +172,6 @@ def lint_whole(
     if any(folder.name not in collected and any(folder.glob("test_*.py")) for folder in (root / "suites").iterdir()):
         return []
     problems = [*unused_expectations(cases, known), *faults_without_their_cases(cases, faults.values())]
-    for header in (*fault_lists("icd", root), *fault_lists("layer", root)):
+    for header in (path for kind in NAMES for path in fault_lists(kind, root)):
         problems += unused_mock_faults(header, _users(root))
     return problems

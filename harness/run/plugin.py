@@ -68,7 +68,7 @@ def loader(request: pytest.FixtureRequest) -> Loader:
 @pytest.fixture
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """A machine of its own for this case."""
-    sandbox = Sandbox(tested.loader_of(request.config).path)
+    sandbox = tested.new_sandbox(request.config)
     request.node.stash[CASE].sandbox = sandbox
     yield sandbox
     sandbox.close()

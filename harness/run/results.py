@@ -15,8 +15,8 @@ import pytest
 from harness.report import CaseResult
 from harness.report.blocks import block
 from harness.report.causes import Cause
-from harness.run import tested
-from harness.run.cases import CASE, Case, result_of
+from harness.run import failures, tested
+from harness.run.cases import CASE, Case, result_of, with_problems
 
 PROPERTY = "clharness"  # of pytest's report that carries the record
 GREEN = ("pass", "unsupported")
@@ -30,6 +30,7 @@ def _result(item: pytest.Item, case: Case, call: pytest.CallInfo[None]) -> CaseR
         tested.expectations(config),
         bool(config.getoption("--clharness-strict")),
         tested.option(config),
+        lambda: failures.place(config).of(case.id),
         bool(config.getoption("--keep")),
         bool(config.getoption("--clharness-reproducers")),
     )
@@ -50,6 +51,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     elif call.when == "teardown" and call.excinfo:  # the case is red for a better reason
         report.outcome, report.longrepr = "passed", None
     if call.when == "teardown" and case.result is not None:
+        case.result = with_problems(case.result, case.sandbox.problems if case.sandbox else ())
         report.user_properties.append((PROPERTY, case.result.to_json()))
 
 

@@ -85,6 +85,12 @@ def loader_of(config: pytest.Config) -> Loader:
     return config.stash[LOADER]
 
 
+def new_sandbox(config: pytest.Config) -> Sandbox:
+    """A sandbox for a case of this run's kind."""
+    kind = kind_of(config)
+    return kind.sandbox(subject(config).path if kind.stands_alone else loader_of(config).path)
+
+
 def asked_loader(config: pytest.Config) -> Loader:
     """The same, asked."""
     loader = loader_of(config)
@@ -97,7 +103,8 @@ def ask(config: pytest.Config) -> None:
 
     A loader that another subject is used with is not asked before a case needs it, but it is seen to be one.
     """
-    loader_of(config)
+    if not kind_of(config).stands_alone:
+        loader_of(config)
     expectations(config)
 
 
@@ -160,8 +167,9 @@ def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
 
     `arguments` are the command line.
     """
-    loader, tested = asked_loader(config), subject(config)
-    used_with = () if tested is loader else (_record(loader),)
+    tested = subject(config)
+    alone = kind_of(config).stands_alone or tested is asked_loader(config)
+    used_with = () if alone else (_record(asked_loader(config)),)
     path = expectations(config).path
     expected = str(path) if path else None
     return Header(_record(tested), used_with, expected, arguments, catalogue=fingerprint())

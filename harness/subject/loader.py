@@ -63,7 +63,8 @@ class Loader(Subject):
         return capability in self.capabilities
 
     def _ask(self) -> None:
-        capabilities.detect(self)
+        self.capabilities = capabilities.detect(self)
+        self.facts.capabilities = sorted(self.capabilities)
 
     def open(self, sandbox: Sandbox) -> Session:
         """The plain form of `start`."""
@@ -112,7 +113,7 @@ class Loader(Subject):
         probe = build().linked_probe if linked else build().probe
         popen: dict[str, Any] = {}
         if ordinary_user and is_root():
-            popen |= {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            popen |= {"user": NOBODY}
         if linked:
             variables["LD_LIBRARY_PATH"] = str(self._library_folder(sandbox))
         prefix = list(wrapper)
