@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from harness.build import command
+from harness.calllog import naming
 from harness.calllog.reader import CallLog
 from harness.deviation import Deviation
 from harness.expectations import Expectations
@@ -185,7 +186,7 @@ def _program(case: Case, sandbox: Sandbox, kept: Path, message: str) -> Path | N
 
 def slice_of(log: CallLog) -> tuple[str, ...]:
     """The start of the log, where discovery is, and its end, where the case stopped."""
-    lines = [str(event) for event in log]
+    lines = naming.lines(log)
     left_out = len(lines) - LOG_LINES
     if left_out <= 0:
         return tuple(lines)
