@@ -15,7 +15,7 @@ from harness.doctor.ask import Answer
 from harness.doctor.elf import Damaged
 from harness.doctor.findings import Finding, listed, note
 from harness.doctor.linker import Closure, Linker, configured
-from harness.doctor.packages import how_to_get
+from harness.doctor.packages import how_to_get, package_of
 
 
 @dataclass
@@ -45,7 +45,7 @@ def inspect(name: str, where: str, linker: Linker) -> Library:
         return library
     library.step = "dependencies"
     library.closure = linker.closure(library.path)
-    library.findings += _look_at_dependencies(library.closure, library.path, linker)
+    library.findings += _look_at_dependencies(library.closure, where, linker)
     if not library.findings:
         library.step = "loading"
     return library
@@ -118,7 +118,12 @@ def _absent(path: Path, where: str, linker: Linker) -> Finding:
     elif similar:
         do = f"Write {similar[0]}, which exists, into the file."
     else:
-        do = f"Install the driver again, or remove the file that names it. {how_to_get(path.name)}"
+        package = package_of(path.name)
+        do = (
+            f"Install it: sudo apt install {package}."
+            if package
+            else "Install the driver again, or remove what names it."
+        )
     return Finding("library-not-found", f"The library {path} {access.why_absent(path)}.", where, do)
 
 
@@ -186,7 +191,7 @@ def _with_article(word: str) -> str:
     return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
-def _look_at_dependencies(closure: Closure, path: Path, linker: Linker) -> Iterator[Finding]:
+def _look_at_dependencies(closure: Closure, where: str, linker: Linker) -> Iterator[Finding]:
     for name in closure.missing():
         search, by = closure.searches[name], closure.needed_by[name]
         if search.passed_over:
@@ -198,17 +203,17 @@ def _look_at_dependencies(closure: Closure, path: Path, linker: Linker) -> Itera
             )
         else:
             yield Finding(
-                "dependency-missing", f"{name} is missing, which {by} needs.", str(path), _where_else(name, linker)
+                "dependency-missing", f"{name} is missing, which {by} needs.", where, _where_else(name, linker)
             )
     for name, search in closure.searches.items():
         if search.place and name not in closure.elves:
             yield Finding(
                 "dependency-damaged",
                 f"{search.place.path}, which {closure.needed_by[name]} needs, cannot be read as a library.",
-                str(path),
+                where,
                 how_to_get(name),
             )
-    yield from _look_at_versions(closure, path)
+    yield from _look_at_versions(closure, where)
 
 
 def _where_else(name: str, linker: Linker) -> str:
@@ -221,7 +226,7 @@ def _where_else(name: str, linker: Linker) -> str:
     return f"{outside[0]} is in a folder that is not searched: add that to LD_LIBRARY_PATH or /etc/ld.so.conf.d."
 
 
-def _look_at_versions(closure: Closure, path: Path) -> Iterator[Finding]:
+def _look_at_versions(closure: Closure, where: str) -> Iterator[Finding]:
     for needer in closure.elves.values():
         for name, versions in needer.versions.items():
             provider = closure.elves.get(name)
@@ -229,16 +234,16 @@ def _look_at_versions(closure: Closure, path: Path) -> Iterator[Finding]:
                 continue
             lacking = [version for version in versions if version not in provider.defined_versions]
             if lacking:
-                yield _old_version(lacking, str(needer.path), str(provider.path), str(path))
+                yield _old_version(lacking, str(needer.path), str(provider.path), where)
 
 
-def _old_version(lacking: list[str], needer: str, provider: str, path: str) -> Finding:
+def _old_version(lacking: list[str], needer: str, provider: str, where: str) -> Finding:
     if any(version.startswith("GLIBC_") for version in lacking):
         do = "Use a build of the driver for this release of the system, or a newer release: glibc cannot be exchanged."
     else:
         do = f"Install a newer {os.path.basename(provider)}, or a build of the driver for this release of the system."
     return Finding(
-        "version-missing", f"{needer} needs {listed(lacking)}, which {provider} is too old to have.", path, do
+        "version-missing", f"{needer} needs {listed(lacking)}, which {provider} is too old to have.", where, do
     )
 
 
@@ -304,7 +309,7 @@ def explain(library: Library, answer: Answer, where: str) -> Iterator[Finding]:
         return
     for pattern, name, what, do in _SAID:
         if match := re.search(pattern, text):
-            yield Finding(name, what.format(*match.groups(), path=path), str(path), do)
+            yield Finding(name, what.format(*match.groups(), path=path), where, do)
             return
     hint = access.access_control() if "denied" in text or "not permitted" in text else ""
     yield Finding(
