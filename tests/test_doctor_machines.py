@@ -201,6 +201,31 @@ def not_cached(machine: Machine) -> None:
     machine.binds["/etc/ld.so.conf"] = machine.sandbox.file("ld.so.conf", f"{machine.sandbox.libraries}\n")
 
 
+def subfolder(machine: Machine) -> None:
+    machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.icd('sick')}\n", machine.sandbox.folder("vendors/below"))
+
+
+def is_library(machine: Machine) -> None:
+    (machine.sandbox.vendors / "sick.icd").symlink_to(machine.sandbox.icd("sick").path)
+
+
+def library_link_to_nothing(machine: Machine) -> None:
+    (machine.sandbox.libraries / "libsick.so").symlink_to("libsick.so.7")
+    machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.libraries}/libsick.so\n")
+
+
+def dependency_beside(machine: Machine) -> None:
+    """The library that the driver needs lies in the same folder, where the linker does not look."""
+    mock = machine.sandbox.icd("sick", variant="icd_needs_absent_library")
+    compiled(machine, "int absent(void) { return 0; }", name="libclharness_absent.so")
+    machine.sandbox.vendor_file("sick.icd", f"{mock}\n")
+
+
+def unknown_variable(machine: Machine) -> None:
+    """ocl-icd does not know this one."""
+    machine.environment["OCL_ICD_FILENAMES"] = str(machine.sandbox.icd("sick"))
+
+
 def only_nobody(machine: Machine) -> None:
     machine.user = 65534
 
@@ -289,6 +314,11 @@ MACHINES: dict[str, tuple[Prepare, set[str]]] = {
     "a relative path": (file("lib/libsick.so\n"), {"library-relative"}),
     "another version of the library": (library(missing_link), {"library-not-found"}),
     "a library without rights": (library(unreadable_library), {"library-unreadable"}),
+    "a file in a folder below": (subfolder, {"file-in-subfolder"}),
+    "a library in the place of the file": (is_library, {"file-is-library"}),
+    "a library that is a link to nothing": (library_link_to_nothing, {"library-not-found"}),
+    "a dependency beside the library": (dependency_beside, {"dependency-missing"}),
+    "a variable that the loader does not know": (unknown_variable, {"variable-unknown"}),
     "an empty library": (library(replaced_by(b"")), {"library-damaged"}),
     "a text file": (library(replaced_by(b"hello\n")), {"library-damaged"}),
     "a linker script": (library(replaced_by(b"/* GNU ld script */\nGROUP ( libpocl.so.2 )\n")), {"library-damaged"}),

@@ -122,6 +122,8 @@ class Examination:
     def _compare_loaders(self, loader: LoaderFile) -> None:
         """Other installed loaders, and whether one of them lists more than the one that is taken."""
         assert loader.listing is not None
+        if loader.listing.answer.end == "hang":
+            return  # so would the others
         for path in installed(self.linker):
             if os.path.realpath(path) == os.path.realpath(loader.path):
                 continue
@@ -154,7 +156,9 @@ class Examination:
                 if key in left:
                     left.remove(key)
                     vendor.listed += 1
-        hiding = list(surroundings.Experiments(self._name(loader), self.asker, loader.listing).findings())
+        waits = loader.listing.answer.end == "hang" and bool(self._guilty())  # each further question would hang as well
+        experiments = surroundings.Experiments(self._name(loader), self.asker, loader.listing)
+        hiding = [] if waits else list(experiments.findings())
         self.found += hiding
         self.found += surroundings.default_platform(self.environment, len(loader.listing.platforms))
         self._demote(bool(hiding))
@@ -233,10 +237,17 @@ class Examination:
             "Ask the loader: OCL_ICD_DEBUG=15 (ocl-icd) or OCL_ICD_ENABLE_TRACE=True (Khronos) with clinfo -l.",
         )
 
+    def _guilty(self) -> list[str]:
+        """Where vendors are named that make any loader crash or hang."""
+        named = [
+            (one, v.where) for v in self.result.vendors if v.entry.in_use for one in v.findings if not one.harmless
+        ]
+        return [where for one, where in named if one.name in _ENDS_LOADERS]
+
     def _why_loader_ends(self, answer: Answer) -> Iterator[Finding]:
         """Who makes the loader crash or hang: a vendor by itself, else two that do not go together."""
-        accused = [(one.name, v.where) for v in self.result.vendors for one in v.findings if not one.harmless]
-        guilty = [where for name, where in accused if name in _ENDS_LOADERS]
+        accused = any(not one.harmless for vendor in self.result.vendors for one in vendor.findings)
+        guilty = self._guilty()
         how = "hangs" if answer.end == "hang" else f"ends with {answer.end}"
         if guilty:
             yield note("loader-ends", f"So every program that lists platforms {how}.", guilty[0], "See above.")

@@ -100,6 +100,11 @@ class Hardware:
             for node in nodes:
                 if not os.access(node, os.R_OK | os.W_OK):
                     yield self._closed_node(node)
+                elif problem := _problem(node):
+                    shown = "/" + str(node.relative_to(self.root))
+                    what = f"{shown} cannot be opened ({problem}), although its mode lets this user."
+                    do = "In a container, hand the device in (docker run --device); else see dmesg for its driver."
+                    yield Finding("node-refused", what, shown, do)
 
     def _no_node(self, kind: Kind, pattern: str, library: Path) -> Finding:
         what = f"There is no {pattern}, which {library.name} opens"
@@ -182,6 +187,15 @@ class Hardware:
         if self.environment.get("container") or os.path.exists(self.root / "run/systemd/container"):
             return "a container"
         return ""
+
+
+def _problem(node: Path) -> str:
+    """Why a node cannot be opened, as for a container's devices; "" where it can."""
+    try:
+        os.close(os.open(node, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    return ""
 
 
 def _kind(library: Path) -> Kind | None:
