@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import struct
@@ -14,7 +15,7 @@ import pytest
 
 from harness.build import build
 from harness.sandbox import Sandbox
-from harness.sandbox.machine import require_private_mounts
+from harness.sandbox.machine import is_root, require_private_mounts
 from tests.doctor_machine import Machine, system
 
 Prepare = Callable[[Machine], object]
@@ -186,6 +187,33 @@ def damaged_loader(machine: Machine) -> None:
     folder = machine.sandbox.folder("driver")
     (folder / "libOpenCL.so.1").write_bytes(system().read_bytes()[:3000])
     machine.environment["LD_LIBRARY_PATH"] = str(folder)
+
+
+def damaged_system_loader(machine: Machine) -> None:
+    """Without another one beside it."""
+    machine.loader = machine.sandbox.file("damaged.so", system().read_bytes()[:3000])
+
+
+def own_loader_in_the_system(machine: Machine) -> None:
+    machine.loader = machine.sandbox.icd("own").path
+
+
+def small_memory(machine: Machine) -> None:
+    """A driver that is larger than what a process may have."""
+    source = "static char much[900 << 20]; char *use(void) { return much; }" + FORWARD.replace(
+        "MOCK", str(machine.sandbox.icd("sick"))
+    )
+    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, source)}\n")
+    machine.memory_limit = 800 << 20
+
+
+@contextlib.contextmanager
+def noexec(folder: Path) -> Iterator[None]:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "none", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
 
 
 def layer(**settings: object) -> Prepare:
@@ -369,6 +397,9 @@ MACHINES: dict[str, tuple[Prepare, set[str]]] = {
     ),
     "a library in the place of the loader": (vendors_own_loader, {"not-a-loader", "variable-hides", "other-loader"}),
     "a damaged loader": (damaged_loader, {"loader-damaged", "variable-hides", "other-loader"}),
+    "a damaged loader and no other": (damaged_system_loader, {"loader-damaged"}),
+    "a vendor's library as the only loader": (own_loader_in_the_system, {"not-a-loader"}),
+    "little memory": (small_memory, {"memory-limit", "limits"}),
     "functions that are preloaded": (preload, {"variable-hides"}),
     "a default platform that is not there": (variable("OCL_ICD_DEFAULT_PLATFORM", "7"), {"default-platform"}),
     "a layer that is not there": (variable("OPENCL_LAYERS", "/opt/gone/layer.so"), {"layer-library-not-found"}),
@@ -391,6 +422,14 @@ def test_reason_is_named_and_nothing_else(machine: Machine, name: str) -> None:
         assert all(finding[part].strip() for part in ("what", "where", "do")), finding
         assert finding["what"].endswith((".", "!")), finding
         assert "libwell" not in finding["what"] or name in ("a vendor named twice", "a layer that is a vendor")
+
+
+@pytest.mark.skipif(not is_root(), reason="only root can mount")
+def test_library_on_a_file_system_without_programs_is_named(machine: Machine) -> None:
+    folder = machine.sandbox.folder("noexec")
+    with noexec(folder):
+        machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.icd('sick', folder=folder)}\n")
+        assert machine.doctor().findings == {"mounted-noexec"}
 
 
 STRICTER: dict[str, tuple[Prepare, set[str]]] = {

@@ -7,6 +7,7 @@ import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from harness.doctor import environment as surroundings
 from harness.doctor.ask import Answer, Asker, take_files
@@ -18,6 +19,7 @@ from harness.doctor.libraries import inspect
 from harness.doctor.linker import Linker
 from harness.doctor.loaders import (
     SONAME,
+    VENDORS_FOLDER,
     Listing,
     LoaderFile,
     Sources,
@@ -68,11 +70,9 @@ class Examination:
         self.found += [one for program in result.programs for one in program.findings]
         self.found += surroundings.preloaded(self.environment)
         loader = result.loader = self._loader()
-        if loader is None:
-            from_where = Sources()
-        else:
-            self.found += loader.findings
-            from_where = sources(loader, self.environment)
+        # Without a loader vendors are walked all the same: else their reasons would be found one round later.
+        from_where = sources(loader or LoaderFile(Path(SONAME), "", folders=[VENDORS_FOLDER]), self.environment)
+        self.found += loader.findings if loader else []
         result.vendors = [walk(entry, self.asker, self.linker, self.hardware) for entry in from_where.entries]
         if loader is not None:
             self.found += from_where.findings
@@ -81,6 +81,9 @@ class Examination:
             result.layers = walk_layers(loader, self.environment, self.asker, self.linker)
             self.found += [one for layer in result.layers for one in layer.findings]
             self._compare_loaders(loader)
+        else:
+            self._demote()
+            self.found += [one for vendor in result.vendors for one in vendor.findings]
         self._other_programs()
         self._collect()
         return result
@@ -161,10 +164,10 @@ class Examination:
         hiding = [] if waits else list(experiments.findings())
         self.found += hiding
         self.found += surroundings.default_platform(self.environment, len(loader.listing.platforms))
-        self._demote(bool(hiding))
+        self._demote()
         if loader.listing.answer.end:
             self.found += self._why_loader_ends(loader.listing.answer)
-        else:
+        elif not loader.listing.answer.errors and not any(one.name == "not-a-loader" for one in loader.findings):
             self.found += [
                 one for vendor in self.result.vendors for one in self._why_not_listed(vendor, loader, bool(hiding))
             ]
@@ -179,7 +182,7 @@ class Examination:
                 )
             )
 
-    def _demote(self, hidden: bool) -> None:
+    def _demote(self) -> None:
         """What does no harm on this machine becomes a note."""
         devices = sum(vendor.devices for vendor in self.result.vendors if vendor.entry.in_use)
         for vendor in self.result.vendors:

@@ -292,7 +292,7 @@ _SAID: tuple[tuple[str, str, str, str], ...] = (
         "Raise the limit: ulimit -n 1024.",
     ),
     (
-        r"[Cc]annot allocate memory",
+        r"[Cc]annot allocate memory|failed to map segment from shared object$|cannot map zero-fill",
         "memory-limit",
         "{path} cannot be loaded: the process may not have more memory.",
         "Raise the limit: ulimit -v unlimited, and ulimit -d unlimited.",
