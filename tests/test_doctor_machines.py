@@ -168,6 +168,7 @@ def clash(machine: Machine) -> None:
 
 FORWARD = """
 #include <dlfcn.h>
+#include <stdlib.h>
 static void *find(const char *name) { return dlsym(dlopen("MOCK", RTLD_LAZY), name); }
 void *clGetExtensionFunctionAddress(const char *name)
 {
@@ -293,8 +294,16 @@ def hidden_devices(machine: Machine) -> None:
     source = FORWARD.replace("MOCK", str(mock)).replace(
         "return (", 'if (getenv("SICK_VISIBLE_DEVICES")) return 0; return ('
     )
-    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, '#include <stdlib.h>' + source)}\n")
+    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, source)}\n")
     machine.environment["SICK_VISIBLE_DEVICES"] = "7"
+
+
+def closed_home(machine: Machine) -> None:
+    """A driver that keeps what it compiles in the user's home, as PoCL does."""
+    mock = machine.sandbox.icd("sick")
+    source = FORWARD.replace("MOCK", str(mock)).replace("return (", 'if (access(getenv("HOME"), 2)) return 0; return (')
+    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, source)}\n")
+    machine.environment["HOME"] = "/usr"
 
 
 def needs_room(machine: Machine) -> None:
@@ -382,6 +391,7 @@ MACHINES: dict[str, tuple[Prepare, set[str]]] = {
     "a constructor that hangs": (vendor(faults=["constructor_sleeps=60000"]), {"library-hangs"}),
     "an enumeration that hangs": (vendor(faults=["enumeration_sleeps=60000"]), {"library-hangs"}),
     "devices that a variable hides": (hidden_devices, {"no-enumeration", "variable-hides"}),
+    "a home that is read-only": (closed_home, {"no-enumeration", "home-not-writable"}),
     "one variable among many": (needs_room, {"no-enumeration", "variable-hides"}),
     # several
     "a vendor named twice": (twice, {"named-twice"}),

@@ -80,7 +80,7 @@ class Hardware:
             named = Kind(
                 "this driver", tuple(sorted({pattern for path in [library, *others] for pattern in _named(path)}))
             )
-            findings = [*self._of_nodes(named, library)]
+            findings = [*self._of_nodes(named, library), *self._of_system()]
         if any(one.name.startswith("node") for one in findings) and (words := self.confinement()):
             findings.append(
                 note(
@@ -162,6 +162,11 @@ class Hardware:
                 str(library),
                 "Restart the machine, or reload the kernel modules: the driver was updated under them.",
             )
+
+    def _of_system(self) -> Iterator[Finding]:
+        if not os.path.exists(self.root / "sys"):
+            what = "There is no /sys here, where drivers such as PoCL look for processors and devices."
+            yield Finding("no-sys", what, "/sys", "Mount it: a container or chroot needs mount -t sysfs sysfs /sys.")
 
     def _of_rusticl(self, library: Path) -> Iterator[Finding]:
         if re.search("[Rr]usticl", str(library)) and not self.environment.get("RUSTICL_ENABLE"):
