@@ -506,3 +506,19 @@ def test_healthy_machine_is_not_accused(machine: Machine, prepare: Prepare) -> N
     assert found.data["findings"] == []
     assert (found.code, found.data["healthy"]) == (0, True)
     assert all(vendor["listed"] == len(vendor["platforms"]) > 0 for vendor in found.data["vendors"])
+
+
+def test_each_program_has_a_loader_of_its_own(machine: Machine) -> None:
+    """The second one finds a vendor's library in its place."""
+    folder = machine.sandbox.folder("driver")
+    machine.sandbox.icd("own", folder=folder, file="libOpenCL.so.1", platforms=0)
+    source = "int main(void) { return 0; }"
+    programs = [machine.sandbox.libraries / name for name in ("plain", "other")]
+    code = machine.sandbox.file("program.c", source)
+    linked = [build().compiler, code, "-Wl,--no-as-needed", system().resolve(), "-o"]
+    subprocess.run([*linked, programs[0]], check=True)
+    subprocess.run([*linked, programs[1], f"-Wl,-rpath,{folder}"], check=True)
+    assert machine.doctor(str(programs[0])).findings == set()
+    found = machine.doctor(*map(str, programs))
+    assert found.findings == {"program-other-loader", "not-a-loader"}
+    assert [Path(program["loader"]).parent == folder for program in found.data["programs"]] == [False, True]

@@ -139,14 +139,14 @@ class Examination:
             self.result.others.append(other)
             more = other.listing.more_than(loader.listing)
             if more:
-                self.found.append(
-                    Finding(
-                        "other-loader",
-                        f"Programs get {loader.path} (by {loader.how}); {path} would list {listed(more)} as well.",
-                        str(loader.path),
-                        f"Remove that copy of {SONAME}, or let {path} be found first.",
-                    )
+                found = Finding(
+                    "other-loader",
+                    f"Programs get {loader.path} (by {loader.how}); {path} would list {listed(more)} as well.",
+                    str(loader.path),
+                    f"Remove that copy of {SONAME}, or let {path} be found first.",
                 )
+                # One in a folder of its own, such as conda's, has vendors of its own as well.
+                self.found.append(found if self.linker.searches(path) else found.as_note())
 
     # --- vendors and the loader's list ---
 
@@ -284,7 +284,10 @@ class Examination:
         """Vendors for programs of another class or machine: looked at, not loaded."""
         for program in self.result.programs:
             linker = program.linker
-            if linker is None or linker.machine == self.linker.machine:
+            if linker is None:
+                continue
+            if linker.machine == self.linker.machine:
+                self._compare_program(program)
                 continue
             in_use = [vendor for vendor in self.result.vendors if vendor.entry.in_use and vendor.entry.meant]
             able = [v for v in in_use if not inspect(v.entry.meant, v.where, linker).findings]
@@ -298,6 +301,24 @@ class Examination:
                         f"Install a driver for {words}, or use a build of the program for this machine.",
                     )
                 )
+
+    def _compare_program(self, program: Program) -> None:
+        """A program that gets another loader than the one that was examined."""
+        loader, place = self.result.loader, program.loader
+        if not (loader and loader.listing and place) or os.path.realpath(place.path) == os.path.realpath(loader.path):
+            return
+        own = read_loader(place.path, place.how, self.linker)
+        own.listing = ask_loader(str(place.path), self.asker)
+        self.found += own.findings
+        if lacking := loader.listing.more_than(own.listing):
+            self.found.append(
+                Finding(
+                    "program-other-loader",
+                    f"{program.name} gets {place.path} (by {place.how}), which does not list {listed(lacking)}.",
+                    str(place.path),
+                    f"Let it find {loader.path}, or remove that copy.",
+                )
+            )
 
     def _collect(self) -> None:
         result = self.result

@@ -90,6 +90,11 @@ class Linker:
                 search.passed_over.append(place.path)
         return search
 
+    def searches(self, path: Path) -> bool:
+        """Whether the file lies where the linker looks for its name."""
+        places = {os.path.realpath(place.path) for place in self._candidates(path.name, None, None)}
+        return os.path.realpath(path) in places
+
     def _candidates(self, name: str, by: Elf | None, loaded_by: Elf | None) -> Iterator[Place]:
         if by and not by.runpath:
             for elf in filter(None, (by, loaded_by)):
