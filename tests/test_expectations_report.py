@@ -41,10 +41,10 @@ def test_what_is_not_listed_is_named_alone(tmp_path: Path) -> None:
     known, new = Deviation("size=0", "CL_SUCCESS instead of CL_INVALID_VALUE"), Deviation("ptr=NULL", "SIGSEGV")
     code, text = report(tmp_path, listed, case("test_a", "API-ARG-001", known, new))
     assert code == 1
-    assert "  happened     fail (not listed: ptr=NULL: SIGSEGV)\n" in text
+    assert "  actual       ptr=NULL: SIGSEGV (not listed in the expectation file)\n" in text
     code, text = report(tmp_path, listed, case("test_a", "API-ARG-001", known))
     assert code == 0
-    assert "  fail  API-ARG-001  test_a: known\n" in text
+    assert "     1 fail  API-ARG-001: known\n" in text
 
 
 def test_an_entry_that_no_collected_case_has_is_stale_whatever_is_selected(tmp_path: Path) -> None:

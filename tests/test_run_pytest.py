@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import build
-from tests.small_runs import QUIET, SmallRun, read
+from tests.small_runs import QUIET, SmallRun, kept_folder, read
 
 RED = '''
 @requirement("DISC-LNX-014")
@@ -53,7 +53,7 @@ def test_red_check_shows_what_the_command_shows(small: SmallRun, workers: str) -
     assert done.returncode == 1, done.stdout + done.stderr
     failures = done.stdout.partition("= FAILURES =")[2].partition("short test summary")[0]
     assert "== 0" in failures.partition("AssertionError")[0]
-    kept = build().folder / "failures" / "discovery_test_small.py_test_bad_answer"
+    kept = kept_folder(small, "discovery_test_small.py_test_bad_answer")
     for line in (
         "requirement  DISC-LNX-014 (must): ",
         "source       ",

@@ -51,6 +51,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="count deviations of should and de-facto, too")
     parser.add_argument("--time-limit", metavar="S", type=_seconds, help="seconds until a call counts as hung")
     parser.add_argument("--keep", action="store_true", help="keep the sandbox of every case")
+    parser.add_argument("--verbose", action="store_true", help="report all cases, reasons and outcomes, by section")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     plan.add_arguments(parser)
 
@@ -113,6 +114,7 @@ _FLAGS = {
     "update_expectations": "--update-expectations",
     "strict": "--clharness-strict",  # --strict is pytest's own
     "keep": "--keep",
+    "verbose": "--clharness-verbose",  # --verbose is pytest's own
 }
 _PYTEST_COLOR = {"auto": "auto", "always": "yes", "never": "no"}
 

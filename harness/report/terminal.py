@@ -22,7 +22,7 @@ _CODES = {"bad": "31", "good": "32", "warn": "33", "dim": "2", "bold": "1"}
 # Control characters, and halves of characters that stand for bytes which were no text.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _REDRAW = 0.1  # seconds between two states of the progress line
-_PLAIN = 10.0  # seconds between two plain lines of progress
+_PLAIN = 30.0  # seconds between two plain lines of progress
 
 
 def printable(text: str) -> str:

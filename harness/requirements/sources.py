@@ -44,10 +44,12 @@ def links_of(source: str) -> list[Link]:
     return links
 
 
-def url_of(identifiers: Iterable[str]) -> str | None:
-    """The one place to read first about what a case checks."""
+def url_of(identifiers: Iterable[str], case: str = "") -> str | None:
+    """The one place to read first about what a case checks; its name may say about which function."""
     known = [catalogue()[identifier] for identifier in identifiers if identifier in catalogue()]
-    return next((link.url for requirement in known for link in links_of(requirement.source)), None)
+    url = next((link.url for requirement in known for link in links_of(requirement.source)), None)
+    function = _FUNCTION.search(case)
+    return f"{url}#{function.group()}" if url and function and url.endswith(_ANCHORED) else url
 
 
 @functools.cache

@@ -14,8 +14,8 @@ import pytest
 
 from harness.errors import ClharnessError
 from harness.report import CaseResult
+from harness.run import failures, resume, tested
 from harness.run import lost as losses
-from harness.run import resume, tested
 from harness.run.cases import CASE, COMMAND, Case
 from harness.run.interrupts import Interrupts
 from harness.run.plan import Plan, Rounds
@@ -100,6 +100,7 @@ class Loop:
             self._ended_for_memory = losses.killed_for_memory()
             limit = max(LEAST_LIMIT, LIMIT_FACTOR * tested.time_limit(config))
             jobs = min(self._jobs, len(todo))
+            failures.place(config)  # of all workers
 
             def take(number: int, answer: dict[str, Any] | Lost) -> None:
                 self._take(number, self._record(config, items[number].stash[CASE], answer))

@@ -232,6 +232,18 @@ def _take(folder: int, path: Path) -> bool:
         return False
 
 
+def lock(path: Path) -> int | None:
+    """A descriptor that holds a folder locked until it is closed; None where somebody else was faster."""
+    try:
+        folder = os.open(path, _FOLDER)
+    except FileNotFoundError:
+        return None
+    if _take(folder, path):
+        return folder
+    os.close(folder)
+    return None
+
+
 def sweep(place: Path, prefix: str) -> None:
     """Removes the folders of this user that nobody holds any more: those of runs that were killed."""
     for entry in list(os.scandir(place)):

@@ -88,6 +88,11 @@ def _mock(kind: Kind, variant: str) -> Path:
     return built[variant]
 
 
+def _bytes(content: str | bytes) -> bytes:
+    """What a file is to hold; paths in it may have any bytes."""
+    return os.fsencode(content) if isinstance(content, str) else content
+
+
 class LogNotWhole(AssertionError):
     """The call log does not hold all that happened: what it lacks shows nothing."""
 
@@ -150,7 +155,7 @@ class Sandbox:
     def file(self, name: str, content: str | bytes = b"", mode: int = 0o644) -> Path:
         """A file in the sandbox (`name` may contain folders that exist)."""
         path = self._place() / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.write_bytes(_bytes(content))
         path.chmod(mode)
         return path
 
@@ -158,7 +163,7 @@ class Sandbox:
         """A configuration file in the vendor directory, with exactly these bytes."""
         self._place()
         path = (folder or self.vendors) / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.write_bytes(_bytes(content))
         return path
 
     # --- mocks ---
@@ -249,7 +254,7 @@ class Sandbox:
         self.copy_mock(built, path)
         common = [f"name = {name}", *[f"log = {self.log_path}"] * logs]
         common += [f"loader = {self.loader_path}"] if self.loader_path else []
-        Path(f"{path}.conf").write_text("\n".join([*common, *configuration]) + "\n")
+        Path(f"{path}.conf").write_bytes(_bytes("\n".join([*common, *configuration]) + "\n"))
 
     def copy_mock(self, built: Path, to: Path) -> None:
         """Copies a library: a copy is a file of its own, so that `dlopen` gives it a handle of its own."""
@@ -276,7 +281,7 @@ class Sandbox:
                 break
         paths = [self.vendors / name for name in listed]
         for path, content in zip(paths, contents, strict=True):
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            path.write_bytes(_bytes(content))
         if [entry.name for entry in os.scandir(self.vendors)] != listed:
             raise Unsupported("machine", "the order of directory entries cannot be controlled on this file system")
         return paths

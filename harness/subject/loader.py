@@ -14,6 +14,7 @@ from harness.sandbox.machine import (
     NOBODY,
     at_secure_by_tracer,
     bubblewrap,
+    closed_to_others,
     is_root,
     require_private_mounts,
     set_uid_copy,
@@ -113,6 +114,9 @@ class Loader(Subject):
         probe = build().linked_probe if linked else build().probe
         popen: dict[str, Any] = {}
         if ordinary_user and is_root():
+            for file in (probe, self.path):
+                if closed := closed_to_others(file):
+                    raise Unsupported("machine", f"an ordinary user cannot reach {file}: {closed} is closed to others")
             popen |= {"user": NOBODY}
         if linked:
             variables["LD_LIBRARY_PATH"] = str(self._library_folder(sandbox))
@@ -143,7 +147,8 @@ class Loader(Subject):
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
         if system:
             raise Unsupported("machine", "a private root forbids elevated privileges (no_new_privs)")
-        if is_root() and (copy := set_uid_copy(probe, sandbox.new_place("elevated"))):
+        reachable = not closed_to_others(self.path)
+        if is_root() and reachable and (copy := set_uid_copy(probe, sandbox.new_place("elevated"))):
             return [], copy
         if at_secure_by_tracer():
             return [str(build().at_secure)], probe
