@@ -51,6 +51,7 @@ class Machine:
     environment: dict[str, str] = field(default_factory=dict)
     binds: dict[str, Path] = field(default_factory=dict)
     files_limit: int = 0
+    memory_limit: int = 0
     user: int | None = None  # instead of this one
     loader: Path | None = None  # instead of the system's
 
@@ -79,6 +80,8 @@ class Machine:
         return subprocess.run(command, capture_output=True, text=True, timeout=240, preexec_fn=self._limit)
 
     def _limit(self) -> None:
+        if self.memory_limit:
+            resource.setrlimit(resource.RLIMIT_AS, (self.memory_limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
         if self.files_limit:
             resource.setrlimit(
                 resource.RLIMIT_NOFILE, (self.files_limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import struct
@@ -14,7 +15,7 @@ import pytest
 
 from harness.build import build
 from harness.sandbox import Sandbox
-from harness.sandbox.machine import require_private_mounts
+from harness.sandbox.machine import is_root, require_private_mounts
 from tests.doctor_machine import Machine, system
 
 Prepare = Callable[[Machine], object]
@@ -167,6 +168,7 @@ def clash(machine: Machine) -> None:
 
 FORWARD = """
 #include <dlfcn.h>
+#include <stdlib.h>
 static void *find(const char *name) { return dlsym(dlopen("MOCK", RTLD_LAZY), name); }
 void *clGetExtensionFunctionAddress(const char *name)
 {
@@ -188,6 +190,33 @@ def damaged_loader(machine: Machine) -> None:
     machine.environment["LD_LIBRARY_PATH"] = str(folder)
 
 
+def damaged_system_loader(machine: Machine) -> None:
+    """Without another one beside it."""
+    machine.loader = machine.sandbox.file("damaged.so", system().read_bytes()[:3000])
+
+
+def own_loader_in_the_system(machine: Machine) -> None:
+    machine.loader = machine.sandbox.icd("own").path
+
+
+def small_memory(machine: Machine) -> None:
+    """A driver that is larger than what a process may have."""
+    source = "static char much[900 << 20]; char *use(void) { return much; }" + FORWARD.replace(
+        "MOCK", str(machine.sandbox.icd("sick"))
+    )
+    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, source)}\n")
+    machine.memory_limit = 800 << 20
+
+
+@contextlib.contextmanager
+def noexec(folder: Path) -> Iterator[None]:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "none", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
 def layer(**settings: object) -> Prepare:
     def prepare(machine: Machine) -> None:
         machine.environment["OPENCL_LAYERS"] = str(machine.sandbox.layer("layer", **settings))  # type: ignore[arg-type]
@@ -199,6 +228,31 @@ def not_cached(machine: Machine) -> None:
     """A library in a folder of /etc/ld.so.conf, since which ldconfig has not run."""
     machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.icd('sick').path.name}\n")
     machine.binds["/etc/ld.so.conf"] = machine.sandbox.file("ld.so.conf", f"{machine.sandbox.libraries}\n")
+
+
+def subfolder(machine: Machine) -> None:
+    machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.icd('sick')}\n", machine.sandbox.folder("vendors/below"))
+
+
+def is_library(machine: Machine) -> None:
+    (machine.sandbox.vendors / "sick.icd").symlink_to(machine.sandbox.icd("sick").path)
+
+
+def library_link_to_nothing(machine: Machine) -> None:
+    (machine.sandbox.libraries / "libsick.so").symlink_to("libsick.so.7")
+    machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.libraries}/libsick.so\n")
+
+
+def dependency_beside(machine: Machine) -> None:
+    """The library that the driver needs lies in the same folder, where the linker does not look."""
+    mock = machine.sandbox.icd("sick", variant="icd_needs_absent_library")
+    compiled(machine, "int absent(void) { return 0; }", name="libclharness_absent.so")
+    machine.sandbox.vendor_file("sick.icd", f"{mock}\n")
+
+
+def unknown_variable(machine: Machine) -> None:
+    """ocl-icd does not know this one."""
+    machine.environment["OCL_ICD_FILENAMES"] = str(machine.sandbox.icd("sick"))
 
 
 def only_nobody(machine: Machine) -> None:
@@ -240,8 +294,16 @@ def hidden_devices(machine: Machine) -> None:
     source = FORWARD.replace("MOCK", str(mock)).replace(
         "return (", 'if (getenv("SICK_VISIBLE_DEVICES")) return 0; return ('
     )
-    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, '#include <stdlib.h>' + source)}\n")
+    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, source)}\n")
     machine.environment["SICK_VISIBLE_DEVICES"] = "7"
+
+
+def closed_home(machine: Machine) -> None:
+    """A driver that keeps what it compiles in the user's home, as PoCL does."""
+    mock = machine.sandbox.icd("sick")
+    source = FORWARD.replace("MOCK", str(mock)).replace("return (", 'if (access(getenv("HOME"), 2)) return 0; return (')
+    machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, source)}\n")
+    machine.environment["HOME"] = "/usr"
 
 
 def needs_room(machine: Machine) -> None:
@@ -289,6 +351,11 @@ MACHINES: dict[str, tuple[Prepare, set[str]]] = {
     "a relative path": (file("lib/libsick.so\n"), {"library-relative"}),
     "another version of the library": (library(missing_link), {"library-not-found"}),
     "a library without rights": (library(unreadable_library), {"library-unreadable"}),
+    "a file in a folder below": (subfolder, {"file-in-subfolder"}),
+    "a library in the place of the file": (is_library, {"file-is-library"}),
+    "a library that is a link to nothing": (library_link_to_nothing, {"library-not-found"}),
+    "a dependency beside the library": (dependency_beside, {"dependency-missing"}),
+    "a variable that the loader does not know": (unknown_variable, {"variable-unknown"}),
     "an empty library": (library(replaced_by(b"")), {"library-damaged"}),
     "a text file": (library(replaced_by(b"hello\n")), {"library-damaged"}),
     "a linker script": (library(replaced_by(b"/* GNU ld script */\nGROUP ( libpocl.so.2 )\n")), {"library-damaged"}),
@@ -324,6 +391,7 @@ MACHINES: dict[str, tuple[Prepare, set[str]]] = {
     "a constructor that hangs": (vendor(faults=["constructor_sleeps=60000"]), {"library-hangs"}),
     "an enumeration that hangs": (vendor(faults=["enumeration_sleeps=60000"]), {"library-hangs"}),
     "devices that a variable hides": (hidden_devices, {"no-enumeration", "variable-hides"}),
+    "a home that is read-only": (closed_home, {"no-enumeration", "home-not-writable"}),
     "one variable among many": (needs_room, {"no-enumeration", "variable-hides"}),
     # several
     "a vendor named twice": (twice, {"named-twice"}),
@@ -339,6 +407,9 @@ MACHINES: dict[str, tuple[Prepare, set[str]]] = {
     ),
     "a library in the place of the loader": (vendors_own_loader, {"not-a-loader", "variable-hides", "other-loader"}),
     "a damaged loader": (damaged_loader, {"loader-damaged", "variable-hides", "other-loader"}),
+    "a damaged loader and no other": (damaged_system_loader, {"loader-damaged"}),
+    "a vendor's library as the only loader": (own_loader_in_the_system, {"not-a-loader"}),
+    "little memory": (small_memory, {"memory-limit", "limits"}),
     "functions that are preloaded": (preload, {"variable-hides"}),
     "a default platform that is not there": (variable("OCL_ICD_DEFAULT_PLATFORM", "7"), {"default-platform"}),
     "a layer that is not there": (variable("OPENCL_LAYERS", "/opt/gone/layer.so"), {"layer-library-not-found"}),
@@ -361,6 +432,14 @@ def test_reason_is_named_and_nothing_else(machine: Machine, name: str) -> None:
         assert all(finding[part].strip() for part in ("what", "where", "do")), finding
         assert finding["what"].endswith((".", "!")), finding
         assert "libwell" not in finding["what"] or name in ("a vendor named twice", "a layer that is a vendor")
+
+
+@pytest.mark.skipif(not is_root(), reason="only root can mount")
+def test_library_on_a_file_system_without_programs_is_named(machine: Machine) -> None:
+    folder = machine.sandbox.folder("noexec")
+    with noexec(folder):
+        machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.icd('sick', folder=folder)}\n")
+        assert machine.doctor().findings == {"mounted-noexec"}
 
 
 STRICTER: dict[str, tuple[Prepare, set[str]]] = {
@@ -427,3 +506,19 @@ def test_healthy_machine_is_not_accused(machine: Machine, prepare: Prepare) -> N
     assert found.data["findings"] == []
     assert (found.code, found.data["healthy"]) == (0, True)
     assert all(vendor["listed"] == len(vendor["platforms"]) > 0 for vendor in found.data["vendors"])
+
+
+def test_each_program_has_a_loader_of_its_own(machine: Machine) -> None:
+    """The second one finds a vendor's library in its place."""
+    folder = machine.sandbox.folder("driver")
+    machine.sandbox.icd("own", folder=folder, file="libOpenCL.so.1", platforms=0)
+    source = "int main(void) { return 0; }"
+    programs = [machine.sandbox.libraries / name for name in ("plain", "other")]
+    code = machine.sandbox.file("program.c", source)
+    linked = [build().compiler, code, "-Wl,--no-as-needed", system().resolve(), "-o"]
+    subprocess.run([*linked, programs[0]], check=True)
+    subprocess.run([*linked, programs[1], f"-Wl,-rpath,{folder}"], check=True)
+    assert machine.doctor(str(programs[0])).findings == set()
+    found = machine.doctor(*map(str, programs))
+    assert found.findings == {"program-other-loader", "not-a-loader"}
+    assert [Path(program["loader"]).parent == folder for program in found.data["programs"]] == [False, True]

@@ -106,6 +106,9 @@ def _find_by_path(library: Library, where: str, linker: Linker) -> Iterator[Find
             f"Write the whole path, or the bare name {path.name} if the linker can find that.",
         )
         return
+    if "$" in library.name and (expanded := linker.expanded(library.name)) != library.name:
+        library.path = Path(expanded)
+        return
     yield _absent(path, where, linker)
 
 
@@ -129,9 +132,14 @@ def _absent(path: Path, where: str, linker: Linker) -> Finding:
 
 def _not_found(name: str, where: str, linker: Linker) -> Finding:
     what = f"The dynamic linker does not find the library {name}."
-    outside = linker.outside(name)
+    outside, dangling = linker.outside(name), linker.search(name).dangling
+    if dangling:
+        words = f"{dangling[0]} {access.why_absent(dangling[0])}"
+        return Finding("library-not-found", f"{what} {words}.", where, f"Repair the link. {how_to_get(name)}")
     if not outside:
-        return Finding("library-not-found", what, where, how_to_get(name))
+        similar = [path for folder in linker.default for path in globbed(Path(folder), f"{name}.*")]
+        do = f"Run sudo ldconfig, which makes the link to {similar[0]}." if similar else how_to_get(name)
+        return Finding("library-not-found", what, where, do)
     path = outside[0]
     if path.parent in configured():
         return Finding(
@@ -203,7 +211,10 @@ def _look_at_dependencies(closure: Closure, where: str, linker: Linker) -> Itera
             )
         else:
             yield Finding(
-                "dependency-missing", f"{name} is missing, which {by} needs.", where, _where_else(name, linker)
+                "dependency-missing",
+                f"{name} is missing, which {by} needs.",
+                where,
+                _where_else(name, Path(by).parent, linker),
             )
     for name, search in closure.searches.items():
         if search.place and name not in closure.elves:
@@ -216,9 +227,9 @@ def _look_at_dependencies(closure: Closure, where: str, linker: Linker) -> Itera
     yield from _look_at_versions(closure, where)
 
 
-def _where_else(name: str, linker: Linker) -> str:
+def _where_else(name: str, beside: Path, linker: Linker) -> str:
     """What to do about a dependency: it may be in a folder that is not searched."""
-    outside = linker.outside(name)
+    outside = linker.outside(name, beside)
     if not outside:
         return how_to_get(name)
     if outside[0].parent in configured():
@@ -281,7 +292,7 @@ _SAID: tuple[tuple[str, str, str, str], ...] = (
         "Raise the limit: ulimit -n 1024.",
     ),
     (
-        r"[Cc]annot allocate memory",
+        r"[Cc]annot allocate memory|failed to map segment from shared object$|cannot map zero-fill",
         "memory-limit",
         "{path} cannot be loaded: the process may not have more memory.",
         "Raise the limit: ulimit -v unlimited, and ulimit -d unlimited.",

@@ -108,7 +108,8 @@ def _state(vendor: Vendor) -> str:
 def _path(vendor: Vendor) -> str:
     """How far it came on its way through a loader's decisions."""
     passed = STEPS[: STEPS.index(vendor.fails_at)] if vendor.fails_at else STEPS
-    steps = [*(f"{name} ok" for name in passed), *([f"{vendor.fails_at} FAILS"] if vendor.fails_at else [])]
+    end = "FAILS" if any(not one.harmless for one in vendor.findings) else "none"
+    steps = [*(f"{name} ok" for name in passed), *([f"{vendor.fails_at} {end}"] if vendor.fails_at else [])]
     return ", ".join(steps)
 
 
