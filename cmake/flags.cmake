@@ -15,6 +15,11 @@ target_compile_options(clharness_flags INTERFACE -fno-omit-frame-pointer)
 if(CLHARNESS_WERROR)
   target_compile_options(clharness_flags INTERFACE -Werror)
 endif()
+if(SKBUILD)
+  # A wheel is the same wherever it is built.
+  target_compile_options(clharness_flags INTERFACE
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=build)
+endif()
 if(CLHARNESS_SANITIZE)
   # What the undefined-behaviour sanitizer reports ends the process, too: else it is a line that nobody reads.
   target_compile_options(clharness_flags INTERFACE -fsanitize=${CLHARNESS_SANITIZE} -fno-sanitize-recover=all)

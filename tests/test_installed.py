@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,20 +46,20 @@ def listing(folder: Path) -> dict[str, int]:
     return {str(path): path.lstat().st_mtime_ns for path in folder.rglob("*")}
 
 
-def as_ordinary_user(command: list[str | Path], home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def as_ordinary_user(home: Path, *command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a command in a home of its own, with an environment of three variables."""
     if is_root():
         os.chown(home, NOBODY, NOBODY)
-    user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if is_root() else {}
+    user: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if is_root() else {}
     return subprocess.run(
-        list(map(str, command)),
+        command,
         cwd=home,
         env={"PATH": "/usr/bin:/bin", "HOME": str(home)} | environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=300,
-        **user,  # type: ignore[call-overload]
+        **user,
     )
 
 
@@ -70,9 +71,16 @@ def home(place: Path) -> Path:
 def test_command_runs_for_an_ordinary_user_and_writes_nothing_beside_itself(installed: Path, home: Path) -> None:
     before = listing(installed)
     loader = next(installed.rglob("libOpenCL.so.1"))
-    command = [installed / "bin" / "clharness", "loader", loader, "-k", f"{CHECK} and not ordinary", "--keep"]
+    command: list[str | Path] = [
+        installed / "bin" / "clharness",
+        "loader",
+        loader,
+        "-k",
+        f"{CHECK} and not ordinary",
+        "--keep",
+    ]
 
-    ran = as_ordinary_user([*command, "--json", "records.jsonl"], home)
+    ran = as_ordinary_user(home, *command, "--json", "records.jsonl")
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "as expected, 5 cases" in ran.stdout
@@ -81,20 +89,32 @@ def test_command_runs_for_an_ordinary_user_and_writes_nothing_beside_itself(inst
     kept = sorted((home / ".cache" / "clharness" / "failures").rglob("replay.sh"))
     assert len(kept) == 5
 
-    replayed = as_ordinary_user([installed / "bin" / "clharness", "replay", kept[0].parent], home)
+    replayed = as_ordinary_user(home, installed / "bin" / "clharness", "replay", kept[0].parent)
     assert replayed.returncode == 0, replayed.stdout + replayed.stderr
 
 
 def test_folder_for_what_is_kept_can_be_chosen(installed: Path, home: Path) -> None:
-    command = [installed / "bin" / "clharness", "loader", next(installed.rglob("libOpenCL.so.1")), "-k", "fifo"]
-    ran = as_ordinary_user(list(command), home, CLHARNESS_OUTPUT="out")
+    command: list[str | Path] = [
+        installed / "bin" / "clharness",
+        "loader",
+        next(installed.rglob("libOpenCL.so.1")),
+        "-k",
+        "fifo",
+    ]
+    ran = as_ordinary_user(home, *command, CLHARNESS_OUTPUT="out")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert {path.name for path in home.iterdir()} == {"out"}
 
 
 def test_home_that_cannot_be_written_to_is_one_sentence(installed: Path, home: Path) -> None:
-    command = [installed / "bin" / "clharness", "loader", next(installed.rglob("libOpenCL.so.1")), "-k", "fifo"]
-    ran = as_ordinary_user(list(command), home, HOME="/proc")
+    command: list[str | Path] = [
+        installed / "bin" / "clharness",
+        "loader",
+        next(installed.rglob("libOpenCL.so.1")),
+        "-k",
+        "fifo",
+    ]
+    ran = as_ordinary_user(home, *command, HOME="/proc")
     assert ran.returncode == 3
     assert ran.stderr.startswith("clharness: cannot write to /proc/.cache/clharness")
     assert "CLHARNESS_OUTPUT" in ran.stderr and len(ran.stderr.splitlines()) == 1
@@ -102,7 +122,7 @@ def test_home_that_cannot_be_written_to_is_one_sentence(installed: Path, home: P
 
 def test_python_that_cannot_run_it_is_named(installed: Path, home: Path) -> None:
     command = installed / "bin" / "clharness"
-    absent = as_ordinary_user([command, "requirements"], home, CLHARNESS_PYTHON="/nowhere/python3")
+    absent = as_ordinary_user(home, command, "requirements", CLHARNESS_PYTHON="/nowhere/python3")
     assert (absent.returncode, absent.stderr) == (
         3,
         "clharness: CLHARNESS_PYTHON: there is no program /nowhere/python3\n",
