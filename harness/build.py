@@ -28,6 +28,7 @@ class Build:
     seeded_loader: Path | None  # the same with faults to choose, where the build has it
     at_secure: Path
     guarded_heap: Path
+    torture: Path  # the same, and calls for resources can be made to fail
     exit_watch: Path
     calllog_bench: Path
     gl_objects: Path  # a library that makes OpenGL objects, for ICDs that share them
@@ -78,6 +79,7 @@ def build() -> Build:
         seeded_loader=Path(content["seeded_loader"]) if content.get("seeded_loader") else None,
         at_secure=Path(content["at_secure"]),
         guarded_heap=Path(content["guarded_heap"]),
+        torture=Path(content["torture"]),
         exit_watch=Path(content.get("exit_watch", "")),
         gl_objects=Path(content.get("gl_objects", "")),
         calllog_bench=Path(content["calllog_bench"]),

@@ -6,6 +6,7 @@ Pure functions from records to lines; colours come in through `style`, which `Te
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -164,6 +165,22 @@ def unsupported_lines(results: Iterable[CaseResult]) -> list[str]:
         if r.verdict == "unsupported" and not r.counts
     )
     return [f"{number:4} {printable(reason)} ({who})" for (who, reason), number in reasons.most_common()]
+
+
+_FAILED_CALL = re.compile(r"\[\d+-(\w+)-([^\]]+)\]$")
+
+
+def torture_lines(results: Iterable[CaseResult]) -> list[str]:
+    """The calls for resources that were made to fail, by function and place in the loader, with their verdicts."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for result in results:
+        call = _FAILED_CALL.search(result.case)
+        if call and section_of(result).startswith("TORT-"):
+            counts[call[1], call[2]][result.verdict] += 1
+    return [
+        printable(f"{function:12} {place:32} {', '.join(f'{n} {verdict}' for verdict, n in sorted(verdicts.items()))}")
+        for (function, place), verdicts in sorted(counts.items())
+    ]
 
 
 def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:

@@ -209,6 +209,7 @@ class Reporter:
         expected = [layout.one_liner(r) for r in results if r.status == "expected"]
         self._section("Expected deviations", expected)
         self._section("Unsupported", layout.unsupported_lines(results))
+        self._section("Calls for resources that failed, by place", layout.torture_lines(results))
         grey = layout.grey_table(results, width - 2)
         self._section("Grey areas: the outcome that this loader shows", grey)
         lines = [f"{printable(entry)}: no case has it; --update-expectations removes it" for entry in stale]
