@@ -8,8 +8,10 @@
  *
  *   call NUMBER FUNCTION OFFSET   one for each call; OFFSET is where it returns to in the library
  *   fail NUMBER FUNCTION OFFSET   the one that failed
- *   left COUNT FUNCTION OFFSET    at the end: resources that calls at this place brought and nobody gave back; of
- * memory what nothing points to that lies in the data of a library, or in such memory end
+ *   left COUNT FUNCTION OFFSET    at the end: resources from calls at this place that nobody gave back
+ *   lost COUNT FUNCTION OFFSET    the same of memory, where nothing points to it: no data of a library, and no
+ *                                 memory that is not lost itself
+ *   end                           the last line
  *
  * Calls that the C library makes for the library count as well, such as that of malloc by asprintf; FUNCTION is then
  * what was called by the library. Calls of vendors and layers do not count, nor do those of the dynamic linker.
@@ -38,7 +40,7 @@ enum { MAX_PLACES = 1024, MAX_RESOURCES = 1 << 16, NAME = 40, MAX_FRAMES = 16 };
 static struct place {
     char function[NAME];
     uintptr_t offset;
-    long left;
+    long left, lost;
 } places[MAX_PLACES];
 static int place_count;
 
@@ -320,11 +322,15 @@ __attribute__((destructor)) static void finish(void)
         follow(block, malloc_usable_size(block));
     }
     for (size_t i = 0; i < block_count; i++) {
-        places[blocks[i]->place].left += !reached[i];
+        places[blocks[i]->place].lost += !reached[i];
     }
     for (int i = 0; i < place_count; i++) {
-        if (places[i].left > 0) {
-            say("left %ld %s %#lx\n", places[i].left, places[i].function, (unsigned long)places[i].offset);
+        const struct place *place = &places[i];
+        if (place->left > 0) {
+            say("left %ld %s %#lx\n", place->left, place->function, (unsigned long)place->offset);
+        }
+        if (place->lost > 0) {
+            say("lost %ld %s %#lx\n", place->lost, place->function, (unsigned long)place->offset);
         }
     }
     say("end\n");

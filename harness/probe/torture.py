@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +24,10 @@ from harness.sandbox import Sandbox
 from harness.untrusted import head
 
 _LIMIT = 1 << 20  # bytes of a report
-_LINE = re.compile(r"^(call|fail|left) (\d{1,9}) (\w{1,40}) (0x[0-9a-f]{1,16})$", re.M)
+_LINE = re.compile(r"^(call|fail|left|lost) (\d{1,9}) (\w{1,40}) (0x[0-9a-f]{1,16})$", re.M)
 
-Left = Mapping[str, int]  # resources that nobody gave back, or can: the calls that brought them, and how many each
+# What nobody gave back, or can: the kind ("memory", or the function that brought it), and the calls that brought it.
+Left = Mapping[str, list[str]]
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,11 @@ class Torture:
     @property
     def left(self) -> Left:
         """What is left at the end."""
-        left: Counter[str] = Counter()
+        left: dict[str, list[str]] = defaultdict(list)
         for what, number, function, offset in self._lines():
-            if what == "left":
-                left[f"{function} at {function_at(os.fspath(self._library), int(offset, 16))}"] += int(number)
+            if what in ("left", "lost"):
+                call = f"{function} at {function_at(os.fspath(self._library), int(offset, 16))}"
+                left["memory" if what == "lost" else function] += [call] * int(number)
         return dict(left)
 
     @property
@@ -141,7 +143,8 @@ class Failure:
 
     def expect_nothing_left(self, torture: Torture) -> None:
         """No more is left than where nothing fails. Raises Leaked."""
-        usual, left = self.left or {}, torture.left
-        if sum(left.values()) > sum(usual.values()):
-            more = [call for call, number in left.items() if number > usual.get(call, 0)]
-            raise Leaked(f"what is lost, and is not where nothing fails: {', '.join(more)}")
+        usual = self.left or {}
+        for kind, calls in torture.left.items():
+            if len(calls) > len(usual.get(kind, ())):
+                more = Counter(calls) - Counter(usual.get(kind, ()))
+                raise Leaked(f"{kind} is lost, which is not where nothing fails: {', '.join(sorted(more))}")
