@@ -40,6 +40,7 @@ class Build:
     at_secure: Path
     guard: Path
     guarded_heap: Path
+    torture: Path  # the same, and calls for resources can be made to fail
     exit_watch: Path
     calllog_bench: Path
     gl_objects: Path  # a library that makes OpenGL objects, for ICDs that share them
@@ -150,6 +151,7 @@ def build() -> Build:
         at_secure=part("at_secure"),
         guard=part("guard"),
         guarded_heap=part("guarded_heap"),
+        torture=part("torture"),
         exit_watch=part("exit_watch"),
         gl_objects=part("gl_objects"),
         calllog_bench=part("calllog_bench"),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 # fmt: off
 if TYPE_CHECKING:
     # --- marks: which requirement a check proves, what an ICD must have for it ---
-    from harness.check.marks import extension, requirement
+    from harness.check.marks import extension, requirement, scenario
 
     # --- the subject under test, as fixtures bring it, and the machine around it ---
     from harness.build import build
@@ -65,6 +65,9 @@ if TYPE_CHECKING:
     from harness.probe.extensions import (
         FUNCTIONS as EXTENSION_FUNCTIONS, MEMORY_HANDLE_TYPES, SEMAPHORE_HANDLE_TYPES, function_of,
     )
+
+    # --- calls of the loader for resources that fail ---
+    from harness.probe.torture import Failure, Torture, answered_in_order
 
     # --- layers in front of a loader; what a call costs ---
     from harness.check.through_layers import also_through_layers

@@ -117,6 +117,22 @@ def unsupported_lines(results: Iterable[CaseResult], word: str) -> list[str]:
     return [f"{number:4} {one_line(reason)} ({who})" for (who, reason), number in reasons.most_common()]
 
 
+_FAILED_CALL = re.compile(r"\[\d+-(\w+)-([^\]]+)\]$")
+
+
+def torture_lines(results: Iterable[CaseResult]) -> list[str]:
+    """The calls for resources that were made to fail, by function and place in the loader, with their verdicts."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for result in results:
+        call = _FAILED_CALL.search(result.case)
+        if call and section_of(result).startswith("TORT-"):
+            counts[call[1], call[2]][result.verdict] += 1
+    return [
+        one_line(f"{function:12} {place:32} {', '.join(f'{n} {verdict}' for verdict, n in sorted(verdicts.items()))}")
+        for (function, place), verdicts in sorted(counts.items())
+    ]
+
+
 def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:
     """Requirement or case, outcome, statement: one row for a requirement whose cases all show the same."""
     by_requirement: dict[str, list[CaseResult]] = defaultdict(list)

@@ -66,6 +66,7 @@ def screen(ending: Ending, style: Style, width: int, table_width: int | None, ve
     lines += _weak(ending.results, width, verbose)
     lines += _known(ending, width, verbose)
     lines += _one_line_each(ending, width, verbose)
+    lines += _part("Calls for resources that failed, by place", layout.torture_lines(ending.results))
     subject = ending.header.expectations or "the expectation file"
     stale = [f"{one_line(entry)}: no case has it; --update-expectations removes it" for entry in ending.stale]
     lines += _part(f"Stale entries in {subject}", stale)

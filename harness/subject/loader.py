@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from harness.build import build
 from harness.probe.session import Session
+from harness.probe.torture import Torture
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.machine import (
     NOBODY,
@@ -86,6 +87,7 @@ class Loader(Subject):
         counted_heap: bool = False,
         guarded_heap: bool = False,
         failing_allocation: int = 0,
+        torture: Torture | None = None,
         unset: tuple[str, ...] = (),
         time_limit: float | None = None,
         wrapper: tuple[str, ...] = (),
@@ -96,7 +98,8 @@ class Loader(Subject):
         RTLD_NOW; late: only at `cl.open()`). system: the vendor directory stands at the compiled-in path, in a private
         root, and no variable names it; system_binds: more such places. ordinary_user: not root. elevated: AT_SECURE.
         counted_heap: `cl.heap()` counts exactly. guarded_heap: the same, and misuse of the heap is a crash;
-        failing_allocation: the n-th allocation of the loader fails, from 1.
+        failing_allocation: the n-th allocation of the loader fails, from 1. torture: its calls for resources are
+        counted, and one of them may fail (harness.probe.torture).
         unset: variables to leave out, also OCL_ICD_VENDORS.
         wrapper: a command in front of the probe (valgrind, strace, …).
         """
@@ -110,6 +113,7 @@ class Loader(Subject):
             counted_heap=counted_heap,
             guarded_heap=guarded_heap,
             failing_allocation=failing_allocation,
+            torture=torture,
         )
         probe = build().linked_probe if linked else build().probe
         popen: dict[str, Any] = {}
