@@ -84,6 +84,10 @@ if TYPE_CHECKING:
 
     # --- a Vulkan loader under test: its session, its sandbox, the API as data ---
     from harness.api.vulkan.model import VK, Function as VulkanFunction, version_number, version_text, vulkan
+    from harness.check.vulkan_dispatch import (
+        Calls as VulkanCalls, by_origin as vulkan_functions_by_origin, extensions_of as vulkan_extensions_of,
+        names_of as vulkan_names_of, physical_device_functions as vulkan_physical_device_functions,
+    )
     from harness.probe.vulkan_session import Extension, VulkanSession
     from harness.sandbox.vulkan import DRIVER_FOLDER, MockDriver, VulkanSandbox, manifest_of
     from harness.subject.vulkan_capabilities import NEGOTIATE
