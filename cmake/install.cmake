@@ -61,9 +61,10 @@ install(FILES ${CLHARNESS_OUTPUT_FOLDER}/installed/clharness.json DESTINATION ${
 # Modules of the command line read the API when they are imported, and nothing else of a build: this stands in for one.
 set(pages ${PROJECT_BINARY_DIR}/pages)
 set(api ${PROJECT_BINARY_DIR}/harness/api/api.json)
-set(entries "")
-foreach(name api probe linked_probe reference_loader at_secure guarded_heap exit_watch gl_objects calllog_bench)
-  string(APPEND entries "\"${name}\": \"${api}\", ")
+set(entries "\"api\": \"${api}\", ")
+foreach(part IN LISTS CLHARNESS_PARTS)
+  string(REGEX REPLACE ":.*" "" part "${part}")
+  string(APPEND entries "\"${part}\": \"${api}\", ")
 endforeach()
 file(WRITE ${pages}/clharness.json
   "{${entries}\"compiler\": \"\", \"sanitize\": \"\", \"mock_icds\": {}, \"mock_layers\": {}}\n")
