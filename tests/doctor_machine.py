@@ -57,7 +57,7 @@ class Machine:
 
     def doctor(self, *arguments: str) -> Diagnosis:
         """Runs doctor on it, as a person would."""
-        done = self.run("--json", "--time-limit", "4", *arguments)
+        done = self.run("--json", "--time-limit", "8", *arguments)
         assert done.returncode in (0, 1), done.stdout + done.stderr
         return Diagnosis(done.returncode, done.stdout, json.loads(done.stdout))
 
