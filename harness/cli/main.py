@@ -14,6 +14,7 @@ from types import ModuleType
 import harness.cli
 from harness import __version__
 from harness.errors import ClharnessError, Exit
+from harness.escaping import printable
 
 _EPILOG = """\
 exit codes: 0 as expected, 1 unexpected results, 2 wrong usage, 3 the harness itself failed,
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except ClharnessError as error:
-        print(f"clharness: {error}", file=sys.stderr)
+        print(f"clharness: {printable(str(error))}", file=sys.stderr)
         return int(error.exit_code)
     except KeyboardInterrupt:
         print("clharness: interrupted", file=sys.stderr)
@@ -42,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(Exit.AS_EXPECTED)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"clharness: {where}{error.strerror or error}", file=sys.stderr)
+        print(f"clharness: {printable(f'{where}{error.strerror or error}')}", file=sys.stderr)
         _drop_output()
         return int(Exit.HARNESS)
 

@@ -11,10 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from harness.errors import Exit
+from harness.escaping import one_line, printable
 from harness.expectations import Expectations, section_key
 from harness.report.records import CaseResult, Header
 from harness.report.table import table
-from harness.report.terminal import printable
 from harness.requirements.catalogue import Requirement, catalogue, index
 
 Style = Callable[[str, str], str]
@@ -85,7 +85,7 @@ def unseen_sections(results: Iterable[CaseResult], expectations: Expectations) -
 def deviation_block(result: CaseResult, width: int, style: Style) -> list[str]:
     """A case that counts, with all that is known about it."""
     title = f"{result.status.upper()} {result.verdict}"
-    lines = [f"{style(title, 'bad')}  {printable(result.case)}"]
+    lines = [f"{style(title, 'bad')}  {one_line(result.case)}"]
     for identifier in result.requirements:
         requirement = catalogue().get(identifier)
         said = requirement_sentence(requirement) if requirement else f"{identifier}: not in the catalogue"
@@ -95,12 +95,12 @@ def deviation_block(result: CaseResult, width: int, style: Style) -> list[str]:
     lines += _field("expected", _expectation(result), width)
     lines += _field("happened", _happening(result), width)
     lines += _block("message", printable(result.message).strip().splitlines())
-    log = [printable(line) for line in result.log]
+    log = [one_line(line) for line in result.log]
     if len(log) > _LOG_LINES:
         log = [*log[:_LOG_LINES], f"... {len(log) - _LOG_LINES} more lines in the JSON records"]
     lines += _block("call log", log)
-    lines += _block("files", [printable(line) for line in result.files])
-    lines += _block("environment", [printable(f"{k}={v}") for k, v in result.environment.items()])
+    lines += _block("files", [one_line(line) for line in result.files])
+    lines += _block("environment", [one_line(f"{k}={v}") for k, v in result.environment.items()])
     if result.sandbox:
         lines += _field("sandbox", result.sandbox, 10_000)
     if result.reproduce:
@@ -178,7 +178,7 @@ def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:
 
 
 def grey_table(results: Iterable[CaseResult], width: int) -> list[str]:
-    rows = [[printable(cell).replace("\n", " ") for cell in row] for row in grey_rows(results)]
+    rows = [[one_line(cell) for cell in row] for row in grey_rows(results)]
     widths = [min(max((len(row[n]) for row in rows), default=0), 60) for n in (0, 1)]
     lines = [f"{who:{widths[0]}}  {outcome:{widths[1]}}  {topic}".rstrip() for who, outcome, topic in rows]
     return [line if len(line) <= width else line[: width - 3] + "..." for line in lines]
@@ -186,7 +186,7 @@ def grey_table(results: Iterable[CaseResult], width: int) -> list[str]:
 
 def verdict_sentence(header: Header, results: Sequence[CaseResult], code: int) -> str:
     """The last line: what the run means."""
-    who = printable(header.subject)
+    who = one_line(header.subject)
     unexpected = sum(r.counts for r in results)
     cases = f"{len(results)} case{'' if len(results) == 1 else 's'}"
     if code == Exit.INTERRUPTED:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 
+from harness.escaping import markdown
 from harness.report.layout import COLUMNS, grey_rows, section_counts, section_title, verdict_sentence
 from harness.report.records import CaseResult, Header
-from harness.report.terminal import printable
 from harness.requirements.catalogue import catalogue
 
 _LIMIT = 200  # rows of one table: GitHub cuts off a summary beyond 1 MiB
@@ -30,7 +29,7 @@ def write_step_summary(
 
 
 def summary(header: Header, results: Sequence[CaseResult], code: int) -> str:
-    parts = [f"### clharness: {_cell(verdict_sentence(header, results, code))}", ""]
+    parts = [f"### clharness: {markdown(verdict_sentence(header, results, code))}", ""]
     rows = [
         [section_title(key), *(str(count[name] or "") for name in COLUMNS)]
         for key, count in section_counts(results).items()
@@ -65,15 +64,7 @@ def summary(header: Header, results: Sequence[CaseResult], code: int) -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     lines = ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head)]]
-    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows[:_LIMIT]]
+    lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in rows[:_LIMIT]]
     if len(rows) > _LIMIT:
         lines += ["", f"... and {len(rows) - _LIMIT} more."]
     return [*lines, ""]
-
-
-def _cell(text: str) -> str:
-    """Text that Markdown and HTML leave as it is."""
-    clean = html.escape(printable(text), quote=False).replace("\n", " ")
-    for special in "\\|*_`[]":
-        clean = clean.replace(special, "\\" + special)
-    return clean

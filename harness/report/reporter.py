@@ -10,6 +10,7 @@ from typing import TextIO
 
 from harness import __version__
 from harness.errors import Exit, UsageError
+from harness.escaping import one_line, printable
 from harness.expectations import Entry, Expectations, load
 from harness.expectations.update import update as update_expectations
 from harness.report import layout
@@ -18,7 +19,7 @@ from harness.report.junit import write_junit
 from harness.report.markdown import write_step_summary
 from harness.report.records import CaseResult, Footer, Header, counts_of
 from harness.report.status import judge
-from harness.report.terminal import Color, Terminal, printable
+from harness.report.terminal import Color, Terminal
 
 _FULL_BLOCKS = 20  # deviations shown in full; a loader that does nothing right should not bury the reader
 
@@ -68,9 +69,9 @@ class Reporter:
             self._jsonl = JsonLines(self._path, first if kept else ())
             if not kept:
                 self._jsonl.write(header.to_json())
-        path = header.tested.get("path")
-        known = f"expectations: {header.expectations or 'none'}"
-        self._print(f"clharness {__version__}: {printable(header.subject)}, {path}; {known}")
+        path = one_line(str(header.tested.get("path")))
+        known = f"expectations: {one_line(header.expectations or 'none')}"
+        self._print(f"clharness {__version__}: {one_line(header.subject)}, {path}; {known}")
 
     def case(self, result: CaseResult) -> None:
         """Takes a judged result: see `harness.report.judge`."""
@@ -80,7 +81,7 @@ class Reporter:
         if self._terminal and self._live:
             if result.counts:
                 title = self._terminal.style(f"{result.status} {result.verdict}", "bad")
-                self._terminal.line(f"{title}  {printable(result.case)}")
+                self._terminal.line(f"{title}  {one_line(result.case)}")
             planned = self._header.planned if self._header else None
             total = f"/{planned}" if planned else ""
             unexpected = sum(r.counts for r in self.results)
@@ -203,7 +204,7 @@ class Reporter:
 
     def _sentence(self, header: Header, stale: Sequence[Entry], code: Exit) -> str:
         if code == Exit.UNEXPECTED and not any(r.counts for r in self.results):
-            return f"{printable(header.subject)}: not as expected, {len(stale)} stale expectation(s)."
+            return f"{one_line(header.subject)}: not as expected, {len(stale)} stale expectation(s)."
         return layout.verdict_sentence(header, self.results, code)
 
     def _section(self, title: str, lines: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from harness.escaping import printable
 from harness.report import CaseResult, layout
 from harness.run import failures, tested
 from harness.run.cases import CASE, Case, result_of, with_problems
@@ -59,7 +60,8 @@ def _show(report: pytest.TestReport, result: CaseResult) -> None:
     if result.counts:
         report.outcome = "failed"
         if not report.longrepr or isinstance(report.longrepr, tuple):
-            report.longrepr = f"{result.status}: {result.verdict} {result.outcome or ''} {result.message}"
+            said = f"{result.status}: {result.verdict} {result.outcome or ''} {result.message}"
+            report.longrepr = printable(said)
         block = layout.deviation_block(result, 100, lambda text, _: text)
         report.sections.append(("clharness", "\n".join(block)))
     elif result.verdict == "pass":

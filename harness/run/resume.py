@@ -55,6 +55,6 @@ def read(path: Path) -> Earlier:
         raise UsageError(f"--resume {path}: does not begin with the header of a run")
     try:
         cases = tuple(CaseResult.from_json(record) for record in records if record.get("record") == "case")
-    except TypeError:
-        raise UsageError(f"--resume {path}: holds a case whose record is not complete") from None
+    except ValueError as error:
+        raise UsageError(f"--resume {path}: {error}") from None
     return Earlier(path, records[0], cases)
