@@ -14,7 +14,8 @@ import pytest
 from harness import escaping, tomlfile
 from harness.build import build
 from harness.errors import UsageError
-from harness.report import CaseResult, Header, Reporter
+from harness.report import CaseResult, Header, Reporter, SubjectRecord
+from harness.report.ending import Ending
 from harness.report.markdown import summary
 from harness.run import reproducer, resume
 from harness.run.reproducers import Reproducers
@@ -44,7 +45,7 @@ def hostile_result() -> CaseResult:
 @pytest.fixture(name="header")
 def hostile_header() -> Header:
     facts = {"path": f"/{HOSTILE}\nforged", "name": f"{HOSTILE}\nforged", "version": HOSTILE, "build_id": HOSTILE}
-    return Header(facts, expectations=f"{HOSTILE}\nforged", planned=1)
+    return Header(SubjectRecord(facts=facts), expectations=f"{HOSTILE}\nforged", planned=1)
 
 
 def reported(tmp_path: Path, header: Header, result: CaseResult) -> str:
@@ -79,7 +80,7 @@ def test_records_are_lines_that_come_back(tmp_path: Path, header: Header, result
 
 
 def test_markdown_has_no_marks_but_its_own(header: Header, result: CaseResult) -> None:
-    text = summary(header, [result], 1)
+    text = summary(Ending(header, [result], 1))
     assert "<b>" not in text and "](b)" not in text.replace("\\](b)", "")
     assert not [hex(ord(c)) for c in ACTS if c in text]
     assert all(line.count("|") - line.count("\\|") in (0, 5, 9, 10) for line in text.splitlines() if "forged" in line)
@@ -152,12 +153,12 @@ def test_toml_that_no_person_wrote_is_refused_at_once(tmp_path: Path, content: s
 )
 def test_record_that_no_run_wrote_is_refused(tmp_path: Path, result: CaseResult, change: dict[str, object]) -> None:
     file = tmp_path / "run.jsonl"
-    header = json.dumps(Header({"name": "x"}).to_json())
+    header = json.dumps(Header(SubjectRecord(facts={"name": "x"})).to_json())
     file.write_text(f"{header}\n{json.dumps(result.to_json())}\n")
-    assert len(resume.read(file).results) == 1, "the control"
+    assert len(resume.earlier(file).results) == 1, "the control"
     file.write_text(f"{header}\n{json.dumps(result.to_json() | change)}\n")
-    with pytest.raises(UsageError, match=r"--resume .*record of "):
-        resume.read(file)
+    with pytest.raises(UsageError, match=r"--resume .*whose record is not complete"):
+        resume.earlier(file)
 
 
 def test_a_strangers_record_takes_no_file_from_elsewhere(tmp_path: Path, result: CaseResult) -> None:

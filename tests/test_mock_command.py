@@ -159,7 +159,7 @@ def test_the_list_of_faults_is_whole() -> None:
     done = clharness("--faults")
     assert done.returncode == 0
     shown = set(re.findall(r"^  (\w+)$", done.stdout, re.M))
-    assert shown == set(faults("icd")) | set(faults("layer"))
+    assert shown == set(faults("icd")) | set(faults("layer")) | set(faults("vulkan"))
     assert "mock ICD:" in done.stdout and "mock layer:" in done.stdout
 
 
@@ -168,7 +168,8 @@ def test_the_list_of_settings_is_whole() -> None:
     assert done.returncode == 0
     shown = re.findall(r"^  (\w+) \(", done.stdout, re.M)
     listed = [*settings("icd", "mock"), *settings("icd", "platform"), *settings("icd", "function")]
-    assert listed and shown == [*listed, *settings("layer", "function")]
+    of_vulkan = [*settings("vulkan", "mock"), *settings("vulkan", "function")]
+    assert listed and shown == [*listed, *settings("layer", "function"), *of_vulkan]
     assert "gpus (number; 1)" in done.stdout and "mock layer, single functions" in done.stdout
 
 

@@ -8,20 +8,21 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.build import build
 from harness.errors import UsageError
-from harness.sandbox import Sandbox
 from harness.sandbox.faults import Kind, check_faults, fault_lists, faults
+from harness.sandbox.vulkan import VulkanSandbox
 
-KINDS: list[Kind] = ["icd", "layer"]
+KINDS: list[Kind] = ["icd", "layer", "vulkan"]
 
 
 @pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
-    box = Sandbox()
+def sandbox() -> Iterator[VulkanSandbox]:
+    box = VulkanSandbox()
     yield box
     box.close()
 
@@ -38,12 +39,12 @@ def test_every_entry_is_found_with_its_sentence(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_mocks_know_every_fault(kind: Kind, sandbox: Sandbox) -> None:
+def test_the_mocks_know_every_fault(kind: Kind, sandbox: VulkanSandbox) -> None:
     """A copy that has every fault in its configuration loads (those that end the process, or wait, left out)."""
     chosen = [name for name in faults(kind) if not re.search(r"^constructor|enumeration_sleeps|destructor", name)]
     written = [f"{name}=1" if "VALUE" in faults(kind)[name] else name for name in chosen]
     assert len(written) > 5
-    make = sandbox.icd if kind == "icd" else sandbox.layer
+    make: Any = {"icd": sandbox.icd, "layer": sandbox.layer, "vulkan": sandbox.library}[kind]
     mock = make("all", faults=written)
     assert _load(mock.path) == ""
     Path(f"{mock.path}.conf").write_text("fault = unheard_of\n")
@@ -88,7 +89,7 @@ def test_what_means_something_is_taken(written: str) -> None:
     assert check_faults("icd", [written]) == [written]
 
 
-def test_sandbox_refuses_what_the_mocks_do_not_know(sandbox: Sandbox) -> None:
+def test_sandbox_refuses_what_the_mocks_do_not_know(sandbox: VulkanSandbox) -> None:
     with pytest.raises(UsageError, match="count_call_fails"):
         sandbox.icd("a", faults=["count_call_fial"])
     with pytest.raises(UsageError, match="init_fails"):

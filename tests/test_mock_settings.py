@@ -15,15 +15,20 @@ import pytest
 from harness.build import ROOT
 from harness.errors import UsageError
 from harness.sandbox import Sandbox
-from harness.sandbox.faults import Kind
+from harness.sandbox.faults import FOLDERS, Kind
 from harness.sandbox.settings import Scope, Setting, Value, settings
+from harness.sandbox.vulkan import VulkanSandbox
 
-LISTS: list[tuple[Kind, Scope]] = [("icd", "mock"), ("icd", "platform"), ("icd", "function"), ("layer", "function")]
+LISTS: list[tuple[Kind, Scope]] = [
+    *(("icd", "mock"), ("icd", "platform"), ("icd", "function")),
+    ("layer", "function"),
+    *(("vulkan", "mock"), ("vulkan", "function")),
+]
 
 
 @pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
-    box = Sandbox()
+def sandbox() -> Iterator[VulkanSandbox]:
+    box = VulkanSandbox()
     yield box
     box.close()
 
@@ -35,9 +40,9 @@ def load(library: Path) -> str:
     return done.stderr if done.returncode else ""
 
 
-@pytest.mark.parametrize("kind", ["icd", "layer"])
+@pytest.mark.parametrize("kind", ["icd", "layer", "vulkan"])
 def test_every_setting_is_read_with_its_sentence(kind: Kind) -> None:
-    source = (ROOT / f"mock_{kind}s" / "settings.h").read_text()
+    source = (ROOT / FOLDERS[kind] / "settings.h").read_text()
     names = re.findall(r"^\w*SETTING\((\w+),", re.sub(r"^#.*", "", source, flags=re.M), re.M)
     listed = [setting for k, scope in LISTS if k == kind for setting in settings(k, scope).values()]
     assert names
@@ -53,22 +58,24 @@ def value_of(setting: Setting) -> Value:
     return values[setting.type]
 
 
-def words_of(setting: Setting, sandbox: Sandbox) -> list[str]:
+def words_of(kind: Kind, setting: Setting, sandbox: Sandbox) -> list[str]:
+    if kind == "vulkan":
+        return ["vkCmdDraw", "all"]
     more = {"path": [f"clFlush {sandbox.root}/fifo"], "platforms": ["all", "clFinish 63"]}
     return more.get(setting.type, ["clFlush", "all"])
 
 
 @pytest.mark.parametrize(("kind", "scope"), LISTS)
-def test_the_mocks_know_every_setting(kind: Kind, scope: Scope, sandbox: Sandbox) -> None:
+def test_the_mocks_know_every_setting(kind: Kind, scope: Scope, sandbox: VulkanSandbox) -> None:
     for setting in settings(kind, scope).values():
         if scope == "function":
-            make = sandbox.icd if kind == "icd" else sandbox.layer
-            mock = make(setting.name, functions={setting.name: words_of(setting, sandbox)})
+            make: Any = {"icd": sandbox.icd, "layer": sandbox.layer, "vulkan": sandbox.library}[kind]
+            mock = make(setting.name, functions={setting.name: words_of(kind, setting, sandbox)})
         elif scope == "platform":
             mock = sandbox.icd(setting.name, per_platform=[{setting.name: value_of(setting)}])
         else:
             values: dict[str, Any] = {setting.name: value_of(setting)}
-            mock = sandbox.icd(setting.name, **values)
+            mock = (sandbox.library if kind == "vulkan" else sandbox.icd)(setting.name, **values)
         assert re.search(rf"^(platform\.0\.)?{setting.name} = ", Path(f"{mock.path}.conf").read_text(), re.M)
         assert load(mock.path) == "", setting.name
 

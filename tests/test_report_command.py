@@ -45,7 +45,7 @@ def test_a_run_reports_and_gives_the_exit_code(small: SmallRun, jobs: str) -> No
     done = small.run("-j", jobs)
     assert done.code == 1, done.said
     assert done.said.splitlines()[-1] == f"{small.library}: not as expected, 1 of 7 cases unexpected."
-    assert done.records[0]["loader"]["path"] == str(small.library)
+    assert done.records[0]["subject"]["facts"]["path"] == str(small.library)
     assert done.records[0]["arguments"][:2] == ["clharness", "loader"]
     assert [r["record"] for r in done.records] == ["header", *["case"] * 7, "footer"]
     assert sorted(case["number"] for case in done.cases.values()) == list(range(7))

@@ -104,7 +104,7 @@ def test_reference_loader_is_tested_on_a_machine_without_a_loader(small: SmallRu
     assert (
         "loader: there is no libOpenCL.so.1 on this machine: the suites test clharness's own reference loader" in head
     )
-    assert read(small.records)[0]["loader"]["path"] == str(build().reference_loader)
+    assert read(small.records)[0]["subject"]["facts"]["path"] == str(build().reference_loader)
 
 
 def test_loader_that_is_named_is_tested_on_a_machine_without_a_loader(small: SmallRun) -> None:
@@ -112,4 +112,4 @@ def test_loader_that_is_named_is_tested_on_a_machine_without_a_loader(small: Sma
     done = run(small, f"--loader={small.library}", machine="without")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "there is no" not in done.stdout
-    assert Path(read(small.records)[0]["loader"]["path"]) == small.library
+    assert Path(read(small.records)[0]["subject"]["facts"]["path"]) == small.library

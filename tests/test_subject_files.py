@@ -13,7 +13,7 @@ from harness.build import build
 from harness.cli.main import main
 from harness.errors import UsageError
 from harness.subject import KINDS
-from harness.subject.identify import identify
+from harness.subject.identify import VULKAN_LOADER_FUNCTIONS, identify
 from harness.subject.search import system_loader
 
 EM_AARCH64, EM_386 = 183, 3
@@ -25,6 +25,7 @@ def library_of(kind: str) -> Path:
         "loader": build().reference_loader,
         "layer": build().mock_layers["layer"],
         "icd": build().mock_icds["icd"],
+        "vulkan_loader": build().with_vulkan().reference_loader,
     }[kind]
 
 
@@ -85,8 +86,8 @@ def test_mix_up_names_the_command(asked: str, given: str) -> None:
     if asked == given:
         KINDS[asked](path)
         return
-    words = KINDS[given].identity.words
-    with pytest.raises(UsageError, match=f"is {words}, not .*: clharness {given} {path} tests it"):
+    identity = KINDS[given].identity
+    with pytest.raises(UsageError, match=f"is {identity.words}, not .*: clharness {identity.command} {path} tests it"):
         KINDS[asked](path)
 
 
@@ -121,9 +122,18 @@ def test_other_files_are_identified(tmp_path: Path, name: str, content: bytes, w
 @pytest.mark.parametrize(
     ("exports", "kind", "words"),
     [
-        (["vkCreateInstance", "vkEnumerateInstanceVersion", "vkGetInstanceProcAddr"], "vulkan-loader", "Vulkan loader"),
-        (["vk_icdGetInstanceProcAddr", "vk_icdNegotiateLoaderICDInterfaceVersion"], "vulkan-driver", "Vulkan driver"),
-        (["vkNegotiateLoaderLayerInterfaceVersion"], "vulkan-layer", "Vulkan layer"),
+        (
+            [*VULKAN_LOADER_FUNCTIONS, "vkEnumeratePhysicalDevices"],
+            "vulkan_loader",
+            "Vulkan loader, not {}: clharness loader .* tests it",
+        ),
+        ([*VULKAN_LOADER_FUNCTIONS], "vulkan-driver", "Vulkan driver, not {}: not supported yet"),
+        (
+            ["vk_icdGetInstanceProcAddr", "vk_icdNegotiateLoaderICDInterfaceVersion"],
+            "vulkan-driver",
+            "Vulkan driver, not {}: not supported yet",
+        ),
+        (["vkNegotiateLoaderLayerInterfaceVersion"], "vulkan-layer", "Vulkan layer, not {}: not supported yet"),
     ],
 )
 def test_vulkan_libraries_are_identified(tmp_path: Path, exports: list[str], kind: str, words: str) -> None:
@@ -134,8 +144,9 @@ def test_vulkan_libraries_are_identified(tmp_path: Path, exports: list[str], kin
     subprocess.run(command, input=source, text=True, check=True)
     assert identify(path).kind == kind
     for known in KINDS.values():
-        with pytest.raises(UsageError, match=f"is a {words}, not {known.identity.words}: not supported yet"):
-            known(path)
+        if known.identity.kind != kind:
+            with pytest.raises(UsageError, match=f"is a {words.format(known.identity.words)}"):
+                known(path)
 
 
 @pytest.mark.parametrize("kind", KINDS)

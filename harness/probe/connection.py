@@ -285,7 +285,7 @@ class Connection:
                 refused = refused or refusal(self._last, reply)
             else:
                 answer = content(self._last, reply)
-                self.calls_made += self._last.startswith(("call ", "address "))
+                self.calls_made += self._last.startswith(("call ", "address ", "vkcall "))
         if refused:
             self._resynchronise()
             raise refused

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.api.codes import CL, Code
 from harness.api.model import api
-from harness.probe.calls import Calls
+from harness.probe.process_calls import ProcessCalls
 from harness.probe.values import Buffer, Names, Value
 
 MAX_OBJECTS = 1 << 16  # platforms, or devices, in one list
@@ -19,15 +18,7 @@ class CallFailed(AssertionError):
     """A call that a check relies on answered an error."""
 
 
-class Export(NamedTuple):
-    """A symbol that the loader exports."""
-
-    name: str
-    version: str  # "" for none
-    address: int
-
-
-class Convenience(Calls):
+class Convenience(ProcessCalls):
     """Calls in the form that a check reads best."""
 
     platforms_listed: int | None = None  # how many platforms there were when a list of them was asked for last
@@ -132,86 +123,3 @@ class Convenience(Calls):
         address = self.call("clGetExtensionFunctionAddress", name)
         assert isinstance(address, Value)
         return address
-
-    # --- symbols ---
-
-    def exports(self) -> list[Export]:
-        """Every symbol that the loader exports, as the dynamic linker sees it."""
-        lines = [line.split() for line in bytes.fromhex(self.command("exports")).decode().splitlines()]
-        return [Export(n, "" if v == "-" else v, int(a, 16)) for n, v, a in lines if n != "="]
-
-    def symbol_versions(self) -> dict[str, str]:
-        """Every version that the loader defines, and the one that it inherits from; "" for none."""
-        lines = [line.split() for line in bytes.fromhex(self.command("exports")).decode().splitlines()]
-        return {v: "" if parent == "-" else parent for n, v, parent in lines if n == "="}
-
-    def symbol(self, name: str, version: str = "") -> int:
-        """Address of a symbol of the loader (in that version); 0 for none."""
-        return int(self.command(f"symbol {name} {version}".rstrip()), 16)
-
-    # --- the process ---
-
-    def open(self) -> None:
-        """Opens the loader, in a session started with late=True or after `close`."""
-        self.command("open")
-
-    def close(self) -> None:
-        """Closes the loader (dlclose)."""
-        self.command("close")
-
-    def getenv(self, name: str) -> bytes | None:
-        """A variable as getenv sees it in the process, or None."""
-        reply = self.command(f"getenv {name.encode().hex()}")
-        return None if reply == "unset" else bytes.fromhex(reply)
-
-    def setenv(self, name: str, value: str) -> None:
-        self.command(f"setenv {name.encode().hex()} {os.fsencode(value).hex()}")
-
-    def unsetenv(self, name: str) -> None:
-        self.command(f"unsetenv {name.encode().hex()}")
-
-    def process_environment(self) -> dict[bytes, bytes]:
-        """The whole environment of the process, as it stands now."""
-        entries = bytes.fromhex(self.command("environment")).split(b"\0")
-        return dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
-
-    def load(self, library: object) -> None:
-        """Loads a library into the process, as an application's own; it stays until the end."""
-        self.command(f"load {os.fsencode(str(library)).hex()}")
-
-    def chdir(self, folder: object) -> None:
-        self.command(f"chdir {os.fsencode(str(folder)).hex()}")
-
-    def fork(self) -> None:
-        """Forks; the child goes on with this conversation."""
-        reply = self.command("fork")
-        child = reply.removeprefix("pid=")
-        self.found_pid(int(child) if child.isdecimal() else 0)
-
-    def heap(self) -> int:
-        """Bytes of the C heap in use. Start the session with `counted_heap=True` for exact numbers."""
-        return int(self.command("heap"))
-
-    def state(self) -> dict[str, str]:
-        """What a library should leave as it is: locale, working directory, signals and so on, by name."""
-        lines = bytes.fromhex(self.command("state")).decode(errors="replace").splitlines()
-        variables = {f"variable {os.fsdecode(n)}": os.fsdecode(v) for n, v in self.process_environment().items()}
-        return dict(line.split("=", 1) for line in lines) | variables
-
-    def open_files(self) -> list[str]:
-        """What the process's file descriptors point to, without the standard three and the probe's socket."""
-        folder = f"/proc/{self.pid}/fd"
-        files = []
-        for number in os.listdir(folder):
-            try:
-                target = os.readlink(f"{folder}/{number}")
-            except OSError:
-                continue
-            if int(number) > 2 and not target.startswith("socket:"):
-                files.append(target)
-        return sorted(files)
-
-    def maps(self, path: object) -> bool:
-        """Whether a file is mapped into the process: a library that is loaded."""
-        with open(f"/proc/{self.pid}/maps") as file:
-            return any(line.rstrip("\n").endswith(f" {path}") for line in file)

@@ -16,6 +16,8 @@ extern const struct command_table process_commands;    /* process.c */
 extern const struct command_table state_commands;      /* state.c */
 extern const struct command_table descriptor_commands; /* descriptors.c */
 extern const struct command_table vulkan_commands;     /* vulkan.c; without Vulkan's headers without_vulkan.c */
+extern const struct command_table
+    vulkan_call_commands; /* vulkan_calls.c; without its registry without_vulkan_calls.c */
 
 /* Those of the probe, NULL at the end. */
 extern const struct command_table *const topics[];

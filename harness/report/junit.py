@@ -24,10 +24,9 @@ def write_junit(path: Path, header: Header, results: Sequence[CaseResult], inter
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name="clharness", timestamp=header.started[:19])
     properties = ElementTree.SubElement(suite, "properties")
-    for key in ("path", "name", "version", "build_id"):
-        _property(properties, f"loader.{key}", str(header.loader.get(key) or ""))
-        if header.kind != "loader":
-            _property(properties, f"{header.kind.lower()}.{key}", str(header.tested.get(key) or ""))
+    for subject in (header.subject, *header.used_with):
+        for key in ("path", "name", "version", "build_id"):
+            _property(properties, f"{subject.kind}.{key}", str(subject.facts.get(key) or ""))
     tags = {"failure": 0, "error": 0, "skipped": 0}
     for result in results:
         tag = _case(suite, result)
@@ -97,6 +96,8 @@ def _case(suite: ElementTree.Element, result: CaseResult) -> str | None:
 
 
 def _headline(result: CaseResult) -> str:
+    if result.status == "flaky":
+        return f"flaky: {result.runs_in_words}"
     first = result.message.strip().partition("\n")[0]
     return f"{result.status} {result.verdict}: {first}" if first else f"{result.status} {result.verdict}"
 

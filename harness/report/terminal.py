@@ -21,7 +21,7 @@ Color = Literal["auto", "always", "never"]
 
 _CODES = {"bad": "31", "good": "32", "warn": "33", "dim": "2", "bold": "1"}
 _REDRAW = 0.1  # seconds between two states of the progress line
-_PLAIN = 10.0  # seconds between two plain lines of progress
+_PLAIN = 30.0  # seconds between two plain lines of progress
 
 
 def color_option(option: str | None) -> Color:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from harness.build import command
+from harness.calllog import naming
 from harness.calllog.reader import CallLog
 from harness.deviation import Deviation
 from harness.expectations import Expectations
@@ -176,7 +178,7 @@ def _with_evidence(
     failed = result.verdict not in ("pass", "unsupported", "error")
     if result.counts or keep or (keep_failed and failed):
         kept = _keep(case, sandbox, place())
-        values |= {"sandbox": str(kept), "reproduce": f"./clharness replay {shlex.quote(str(kept))}"}
+        values |= {"sandbox": str(kept), "reproduce": f"{command()} replay {shlex.quote(str(kept))}"}
         if program := _program(case, sandbox, kept, result.message):
             target = shlex.quote(str(program.with_suffix("")))
             values["reproduce"] = f"cc -w {shlex.quote(str(program))} -ldl -o {target} && {target}"
@@ -203,7 +205,7 @@ def _program(case: Case, sandbox: Sandbox, kept: Path, message: str) -> Path | N
 
 def slice_of(log: CallLog) -> tuple[str, ...]:
     """The start of the log, where discovery is, and its end, where the case stopped."""
-    lines = [str(event) for event in log]
+    lines = naming.lines(log)
     left_out = len(lines) - LOG_LINES
     if left_out <= 0:
         return tuple(lines)

@@ -17,7 +17,8 @@ from harness.expectations import Expectations
 from harness.requirements.catalogue import catalogue, suite_of
 from harness.run import assertions
 from harness.run.cases import Case
-from harness.sandbox.faults import fault_lists
+from harness.run.torture import FOLDER as TORTURE
+from harness.sandbox.faults import NAMES, fault_lists
 from harness.selftest.mutants import Mutant
 
 # Groups of requirements that each suite's folder may prove.
@@ -26,6 +27,7 @@ GROUPS = {
     "dispatch": ("DISP", "API"),
     "layers": ("LAY",),
     "interop": ("GL", "XM", "PL", "VK"),
+    "torture": ("TORT",),
 }
 
 DOOR = "harness.check"
@@ -169,9 +171,10 @@ def lint_whole(
 ) -> list[str]:
     """What can only be said where the cases of all suites are there. `root` is the project's."""
     collected = {case.suite for case in cases}
-    if any(folder.name not in collected and any(folder.glob("test_*.py")) for folder in (root / "suites").iterdir()):
+    folders = [folder for folder in (root / "suites").iterdir() if folder.name != TORTURE]  # collected where wanted
+    if any(folder.name not in collected and any(folder.glob("test_*.py")) for folder in folders):
         return []
     problems = [*unused_expectations(cases, known), *faults_without_their_cases(cases, faults.values())]
-    for header in (*fault_lists("icd", root), *fault_lists("layer", root)):
+    for header in (path for kind in NAMES for path in fault_lists(kind, root)):
         problems += unused_mock_faults(header, _users(root))
     return problems

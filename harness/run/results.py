@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from harness.escaping import printable
-from harness.report import CaseResult, layout
+from harness.report import CaseResult
+from harness.report.blocks import block
+from harness.report.causes import Cause
 from harness.run import failures, tested
 from harness.run.cases import CASE, Case, result_of, with_problems
 
@@ -60,10 +61,9 @@ def _show(report: pytest.TestReport, result: CaseResult) -> None:
     if result.counts:
         report.outcome = "failed"
         if not report.longrepr or isinstance(report.longrepr, tuple):
-            said = f"{result.status}: {result.verdict} {result.outcome or ''} {result.message}"
-            report.longrepr = printable(said)
-        block = layout.deviation_block(result, 100, lambda text, _: text)
-        report.sections.append(("clharness", "\n".join(block)))
+            report.longrepr = f"{result.status}: {result.verdict} {result.outcome or ''} {result.message}"
+        lines = block(Cause((result,)), 100, lambda text, _: text)
+        report.sections.append(("clharness", "\n".join(lines)))
     elif result.verdict == "pass":
         report.outcome, report.longrepr = "passed", None
     elif result.verdict == "unsupported":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The faults that the mocks can have, as the lists mock_icds/faults*.h and mock_layers/faults*.h say it.
+"""The faults that the mocks can have, as the lists faults*.h in the folders of the mocks say it.
 
 A fault is written `name`, `name=VALUE` or `name@PLATFORM` (or both). An unknown name is refused here, in a sentence,
 and not by a mock in the middle of a case.
@@ -17,8 +17,10 @@ from typing import Literal
 from harness.build import ROOT
 from harness.errors import HarnessError, UsageError
 
-Kind = Literal["icd", "layer"]
-NAMES: dict[Kind, str] = {"icd": "mock ICD", "layer": "mock layer"}
+Kind = Literal["icd", "layer", "vulkan"]
+NAMES: dict[Kind, str] = {"icd": "mock ICD", "layer": "mock layer", "vulkan": "mock Vulkan driver"}
+# Where the lists of faults and of settings of each mock are.
+FOLDERS: dict[Kind, str] = {"icd": "mock_icds", "layer": "mock_layers", "vulkan": "mock_icds/vulkan"}
 
 _ENTRY = re.compile(r"/\*((?:(?!\*/).)*)\*/\s*\nFAULT\((\w+)\)", re.S)
 _WRITTEN = re.compile(r"(?P<name>[^=@]*)(?:@(?P<platform>[^=]*))?(?:=(?P<value>.*))?", re.S)
@@ -27,7 +29,7 @@ _NUMBER = re.compile(r"-?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")  # as strtol 
 
 def fault_lists(kind: Kind, root: Path = ROOT) -> list[Path]:
     """The headers that list the faults of a mock: faults.h, and one for each field of its own."""
-    return [root / f"mock_{kind}s" / "faults.h", *sorted((root / f"mock_{kind}s").glob("faults_*.h"))]
+    return [root / FOLDERS[kind] / "faults.h", *sorted((root / FOLDERS[kind]).glob("faults_*.h"))]
 
 
 @cache

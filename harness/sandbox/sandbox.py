@@ -82,7 +82,7 @@ class MockLayer:
 
 def _mock(kind: Kind, variant: str) -> Path:
     """The built library of a variant."""
-    built = build().mock_icds if kind == "icd" else build().mock_layers
+    built = {"icd": build().mock_icds, "layer": build().mock_layers}.get(kind) or build().with_vulkan().drivers
     if variant not in built:
         raise UsageError(f"there is no variant {variant!r} of the {NAMES[kind]}; {nearest(variant, built)}")
     return built[variant]
@@ -235,23 +235,26 @@ class Sandbox:
         file: str | None = None,
         folder: Path | None = None,
         functions: Mapping[str, Iterable[str]] | None = None,
+        logs: bool = True,
     ) -> MockLayer:
         """A copy of the mock layer; `faults` are entries of mock_layers/faults.h.
 
         `variant` is a build of the mock: "layer" exports all four functions, the others say what they lack.
         `functions` has settings of single functions (mock_layers/settings.h), each with the functions that it is for:
-        {"only": ["clFinish"]}.
+        {"only": ["clFinish"]}. Without `logs` it keeps out of the call log.
         """
         path = (folder or self.libraries) / (file or f"lib{name}.so")
         configuration = [*function_lines("layer", functions or {})]
         configuration += [f"fault = {fault}" for fault in check_faults("layer", faults)]
-        self._copy_configured(_mock("layer", variant), path, name, configuration)
+        self._copy_configured(_mock("layer", variant), path, name, configuration, logs=logs)
         return MockLayer(name, path)
 
-    def _copy_configured(self, built: Path, path: Path, name: str, configuration: Iterable[str]) -> None:
+    def _copy_configured(
+        self, built: Path, path: Path, name: str, configuration: Iterable[str], *, logs: bool = True
+    ) -> None:
         """A copy of a mock with its configuration beside it, which begins with what every mock needs."""
         self.copy_mock(built, path)
-        common = [f"name = {name}", f"log = {self.log_path}"]
+        common = [f"name = {name}", *[f"log = {self.log_path}"] * logs]
         common += [f"loader = {self.loader_path}"] if self.loader_path else []
         Path(f"{path}.conf").write_bytes(_bytes("\n".join([*common, *configuration]) + "\n"))
 

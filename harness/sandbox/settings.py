@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of the mocks, as the lists mock_icds/settings.h and mock_layers/settings.h say it.
+"""The settings of the mocks, as the lists settings.h in the folders of the mocks say it.
 
 A mock is configured by lines `name = value`; an unknown setting, or a value of the wrong type, is refused here, in a
 sentence, and not by a mock in the middle of a case.
@@ -15,7 +15,7 @@ from typing import Literal
 
 from harness.build import ROOT
 from harness.errors import HarnessError, UsageError
-from harness.sandbox.faults import NAMES, Kind, nearest
+from harness.sandbox.faults import FOLDERS, NAMES, Kind, nearest
 
 # What a setting is of: the mock as a whole, each of its platforms, or single functions.
 Scope = Literal["mock", "platform", "function"]
@@ -77,7 +77,7 @@ class Setting:
 @cache
 def settings(kind: Kind, scope: Scope) -> dict[str, Setting]:
     """The settings of a mock by name, in the order of their list."""
-    source = ROOT / f"mock_{kind}s" / "settings.h"
+    source = ROOT / FOLDERS[kind] / "settings.h"
     try:
         entries = _ENTRY.findall(source.read_text())
     except OSError as error:

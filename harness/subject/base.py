@@ -12,14 +12,15 @@ from typing import Any, ClassVar, Self, TypeVar
 from harness.api.model import api
 from harness.build import build
 from harness.probe import SubjectFailure
-from harness.probe.session import CommandError, Session
+from harness.probe.calls import Calls
+from harness.probe.replies import CommandError
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.environment import environment
 from harness.subject.facts import facts_of
 from harness.subject.identify import Identity, require_kind
 from harness.subject.library import read_library, require_this_machine
 
-Kind = TypeVar("Kind", bound=Session)
+Kind = TypeVar("Kind", bound=Calls)
 # How asking a subject ends where it does something wrong: what is not known then, its checks report. An assertion is a
 # call that failed, or a call log that the subject spoilt.
 NO_ANSWER = (SubjectFailure, CommandError, AssertionError, Unsupported)
@@ -53,6 +54,8 @@ class Subject(ABC):
     expectations_folder: ClassVar[str]  # below harness/expectations; "" for that folder itself
     checks: ClassVar[str]  # the folder within each suite that has the checks for this kind; "" for the suite itself
     default_time_limit: ClassVar[float] = 5.0  # seconds for an answer
+    sandbox: ClassVar[type[Sandbox]] = Sandbox  # what its cases get
+    stands_alone: ClassVar[bool] = False  # whether it is used without an OpenCL loader; records have it in that place
 
     def __init__(self, path: Path) -> None:
         library = read_library(path, self.identity.words, self.example)
@@ -100,7 +103,7 @@ class Subject(ABC):
     # --- how a process on it is started ---
 
     @abstractmethod
-    def open(self, sandbox: Sandbox) -> Session:
+    def open(self, sandbox: Any) -> Calls:
         """A session, to be entered with `with`, in which the probe has loaded the subject itself."""
 
     def _session(

@@ -58,6 +58,8 @@ class Facts:
     name: str = "unknown"
     version: str = ""
     opencl_version: str = ""  # of a loader, as it answers
+    vulkan_version: str = ""  # of a Vulkan loader, as it answers
+    interface: int = 0  # of a Vulkan loader: the highest version of its interface with drivers
     capabilities: list[str] = field(default_factory=list)  # of a loader, found out by asking
     functions: list[str] = field(default_factory=list)  # of those that its kind is known by, the ones that it exports
     exports: int = 0  # number of exported names that begin with cl

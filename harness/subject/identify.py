@@ -18,7 +18,9 @@ from harness.subject.library import SharedLibrary, file_format, read_library
 LAYER_FUNCTIONS = ("clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties", "clDeinitLayer")
 ICD_QUERY, ICD_ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"
 LOADER_FUNCTION = "clGetPlatformIDs"
+_READS_DRIVERS = b"vulkan/icd.d"  # in the file of a Vulkan loader
 _READS_VENDORS = b"OpenCL/vendors"  # in each loader's file, for Linux and for Android
+VULKAN_LOADER_FUNCTIONS = ("vkGetInstanceProcAddr", "vkCreateInstance", "vkEnumerateInstanceExtensionProperties")
 _VULKAN_DRIVER = ("vk_icdGetInstanceProcAddr", "vk_icdNegotiateLoaderICDInterfaceVersion")
 _VULKAN_LAYER = ("vkNegotiateLoaderLayerInterfaceVersion", "vkEnumerateInstanceLayerProperties")
 
@@ -41,7 +43,7 @@ LAYER = Identity("layer", "an OpenCL layer", "layer")
 ICD = Identity("icd", "an OpenCL ICD", "icd")
 ICD_FILE = Identity("icd-file", "an .icd file, which names the library of an ICD", "icd")
 WINDOWS = Identity("windows-library", "a Windows library (PE)")
-VULKAN_LOADER = Identity("vulkan-loader", "a Vulkan loader")
+VULKAN_LOADER = Identity("vulkan_loader", "a Vulkan loader", "loader")
 VULKAN_DRIVER = Identity("vulkan-driver", "a Vulkan driver")
 VULKAN_LAYER = Identity("vulkan-layer", "a Vulkan layer")
 VULKAN_MANIFESTS = {
@@ -97,8 +99,10 @@ def identify_library(library: SharedLibrary) -> Identity:
         return ICD
     if exports(_VULKAN_DRIVER):
         return VULKAN_DRIVER
-    if exports(["vkCreateInstance"]) and exports(["vkEnumerateInstanceVersion"]):
-        return VULKAN_LOADER
+    if all(exports([name]) for name in VULKAN_LOADER_FUNCTIONS):
+        # A driver of interface version 0 exports these, too, and nothing else.
+        is_loader = exports(["vkEnumeratePhysicalDevices"]) or _READS_DRIVERS in library.real_path.read_bytes()
+        return VULKAN_LOADER if is_loader else VULKAN_DRIVER
     return VULKAN_LAYER if exports(_VULKAN_LAYER) else OTHER_LIBRARY
 
 

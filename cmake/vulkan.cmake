@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# CLHARNESS_HAS_VULKAN_REGISTRY: whether Vulkan's headers come with the registry file that mock drivers and the checks of
+# Vulkan loaders are generated from. Without it everything else is built.
+set(CLHARNESS_HAS_VULKAN_REGISTRY OFF)
+if(CLHARNESS_HAS_VULKAN)
+  find_file(CLHARNESS_VULKAN_REGISTRY vk.xml HINTS ${CLHARNESS_VULKAN_HEADERS}/../share PATH_SUFFIXES vulkan/registry
+    DOC "Vulkan's registry, vk.xml")
+  mark_as_advanced(CLHARNESS_VULKAN_REGISTRY)
+  if(CLHARNESS_VULKAN_REGISTRY AND EXISTS ${CLHARNESS_VULKAN_HEADERS}/vulkan/vk_icd.h)
+    set(CLHARNESS_HAS_VULKAN_REGISTRY ON)
+  else()
+    message(STATUS "Vulkan: vk.xml or vulkan/vk_icd.h is not here (Debian: libvulkan-dev); its loaders cannot be tested")
+  endif()
+endif()
+
+# What Python needs to know of what was built, as JSON.
+function(clharness_vulkan_json to)
+  if(NOT CLHARNESS_HAS_VULKAN_REGISTRY)
+    set(${to} "null" PARENT_SCOPE)
+    return()
+  endif()
+  get_property(drivers GLOBAL PROPERTY CLHARNESS_VULKAN_DRIVERS)
+  set(entries "")
+  foreach(name IN LISTS drivers)
+    list(APPEND entries "      \"${name}\": \"$<TARGET_FILE:clharness_vulkan_${name}>\"")
+  endforeach()
+  string(REPLACE ";" ",\n" entries "${entries}")
+  set(text "{\n    \"api\": \"${PROJECT_BINARY_DIR}/harness/api/vulkan/vulkan.json\",\n")
+  foreach(kind reference seeded)
+    set(path "")
+    if(TARGET clharness_vulkan_${kind}_loader)
+      set(path $<TARGET_FILE:clharness_vulkan_${kind}_loader>)
+    endif()
+    string(APPEND text "    \"${kind}_loader\": \"${path}\",\n")
+  endforeach()
+  set(${to} "${text}    \"drivers\": {\n${entries}\n    }\n  }" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices, and the dispatchable objects that are made of them. */
+#include "implementation.h"
+#include "lookup.h"
+#include "objects.h"
+
+static uint64_t create_device(const uint64_t *a)
+{
+    struct object *physical_device = object_of(a[0], KIND_physical_device);
+    VkDevice *device = pointer(a[3]);
+    if (fails(FAULT_create_device_fails)) {
+        return failure(FAULT_create_device_fails);
+    }
+    *device = (VkDevice)object_make(KIND_device, physical_device, physical_device ? physical_device->index : -1,
+                                    FAULT_device_without_magic);
+    return VK_SUCCESS;
+}
+
+static uint64_t destroy_device(const uint64_t *a)
+{
+    object_drop(object_of(a[0], KIND_device));
+    return 0;
+}
+
+static VkQueue queue_of(uint64_t device, uint32_t index)
+{
+    struct object *parent = object_of(device, KIND_device);
+    struct object *queue = object_find(KIND_queue, parent, (int)index);
+    return (VkQueue)(queue ? queue : object_make(KIND_queue, parent, (int)index, FAULT_queue_without_magic));
+}
+
+static uint64_t get_queue(const uint64_t *a)
+{
+    *(VkQueue *)pointer(a[3]) = queue_of(a[0], (uint32_t)a[2]);
+    return 0;
+}
+
+static uint64_t get_queue2(const uint64_t *a)
+{
+    const VkDeviceQueueInfo2 *info = pointer(a[1]);
+    *(VkQueue *)pointer(a[2]) = queue_of(a[0], info->queueIndex);
+    return 0;
+}
+
+static uint64_t allocate_command_buffers(const uint64_t *a)
+{
+    struct object *device = object_of(a[0], KIND_device);
+    const VkCommandBufferAllocateInfo *info = pointer(a[1]);
+    VkCommandBuffer *buffers = pointer(a[2]);
+    if (fails(FAULT_command_buffers_fail)) {
+        return failure(FAULT_command_buffers_fail);
+    }
+    for (uint32_t i = 0; i < info->commandBufferCount; i++) {
+        buffers[i] =
+            (VkCommandBuffer)object_make(KIND_command_buffer, device, (int)i, FAULT_command_buffer_without_magic);
+    }
+    return VK_SUCCESS;
+}
+
+static uint64_t get_device_proc_addr(const uint64_t *a)
+{
+    return (uint64_t)(uintptr_t)lookup_device(a[0], pointer(a[1]));
+}
+
+const struct implemented devices_implemented[] = {
+    {VULKAN_vkCreateDevice, create_device},
+    {VULKAN_vkDestroyDevice, destroy_device},
+    {VULKAN_vkGetDeviceQueue, get_queue},
+    {VULKAN_vkGetDeviceQueue2, get_queue2},
+    {VULKAN_vkAllocateCommandBuffers, allocate_command_buffers},
+    {VULKAN_vkGetDeviceProcAddr, get_device_proc_addr},
+    {VULKAN_FUNCTION_COUNT, NULL},
+};

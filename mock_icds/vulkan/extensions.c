@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of extensions, out of the text of a setting. */
+#include "extensions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+VkResult extensions_answer(const char *list, uint32_t more, uint32_t *count, VkExtensionProperties *properties)
+{
+    uint32_t number = 0;
+    const char *word;
+    for (size_t length = config_next_word(&list, &word); length > 0; length = config_next_word(&list, &word)) {
+        if (properties && number == *count) {
+            return VK_INCOMPLETE;
+        }
+        if (properties) {
+            VkExtensionProperties *to = &properties[number];
+            const char *colon = memchr(word, ':', length);
+            size_t name = colon ? (size_t)(colon - word) : length;
+            memset(to, 0, sizeof *to);
+            memcpy(to->extensionName, word, name < sizeof to->extensionName ? name : sizeof to->extensionName - 1);
+            to->specVersion = colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 1;
+        }
+        number++;
+    }
+    *count = properties ? number : number + more;
+    return VK_SUCCESS;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that the mock Vulkan driver can be told to do wrong. One flat list: a name, and what it makes the driver
+ * do.
+ *
+ * Absent means correct. A configuration line reads `fault = name` or `fault = name=VALUE`, with a whole number;
+ * VkResult codes are numbers, such as -3. `clharness mock --faults` prints this list.
+ */
+
+/* --- the library --- */
+
+/* Aborts the process while the library is loaded. */
+FAULT(constructor_aborts)
+/* Ends the process with the exit code VALUE while the library is loaded. */
+FAULT(constructor_exits)
+/* Sleeps VALUE milliseconds while the library is loaded. */
+FAULT(constructor_sleeps)
+/* Aborts the process while the library is unloaded. */
+FAULT(destructor_aborts)
+
+/* --- negotiation --- */
+
+/* Answers the VkResult VALUE to the negotiation. */
+FAULT(negotiation_fails)
+/* Answers the version VALUE to the negotiation, whatever the loader offers. */
+FAULT(negotiation_answers)
+/* Leaves the version as the loader offers it, and answers VK_SUCCESS. */
+FAULT(negotiation_leaves_version)
+/* Writes the version VALUE and answers VK_ERROR_INCOMPATIBLE_DRIVER. */
+FAULT(negotiation_writes_and_fails)
+/* Crashes in the negotiation. */
+FAULT(negotiation_crashes)
+/* Sleeps VALUE milliseconds in the negotiation. */
+FAULT(negotiation_sleeps)
+
+/* --- finding functions --- */
+
+/* Answers NULL to every look-up by vk_icdGetInstanceProcAddr. */
+FAULT(finds_nothing)
+/* Answers NULL to look-ups with a NULL instance. */
+FAULT(finds_nothing_without_instance)
+/* Answers NULL to look-ups with an instance. */
+FAULT(finds_nothing_with_instance)
+/* Answers every name to vk_icdGetPhysicalDeviceProcAddr, also those of functions that take a device. */
+FAULT(physical_device_query_answers_all)
+/* Answers NULL to every name to vk_icdGetPhysicalDeviceProcAddr. */
+FAULT(physical_device_query_finds_nothing)
+
+/* --- what the driver is --- */
+
+/* Answers the VkResult VALUE to vkEnumerateInstanceVersion. */
+FAULT(version_fails)
+/* Answers the VkResult VALUE where vkEnumerateInstanceExtensionProperties asks for the number. */
+FAULT(extension_count_fails)
+/* Answers the VkResult VALUE where vkEnumerateInstanceExtensionProperties asks for the list. */
+FAULT(extension_list_fails)
+/* Says that it has VALUE extensions more than it lists. */
+FAULT(extension_count_is_higher)
+
+/* --- instances --- */
+
+/* Answers the VkResult VALUE to vkCreateInstance. */
+FAULT(create_instance_fails)
+/* Answers VK_ERROR_INCOMPATIBLE_DRIVER to vkCreateInstance for an apiVersion above 1.0, as drivers of 1.0 did. */
+FAULT(create_instance_refuses_versions)
+/* Answers VK_ERROR_EXTENSION_NOT_PRESENT to vkCreateInstance where an extension is enabled that it does not have. */
+FAULT(create_instance_refuses_extensions)
+/* Answers VK_SUCCESS to vkCreateInstance with the handle NULL. */
+FAULT(create_instance_answers_null)
+/* Crashes in vkCreateInstance. */
+FAULT(create_instance_crashes)
+/* Leaves the first word of instances without the loader's magic number. */
+FAULT(instance_without_magic)
+
+/* --- physical devices --- */
+
+/* Answers the VkResult VALUE where vkEnumeratePhysicalDevices asks for the number. */
+FAULT(device_count_fails)
+/* Answers the VkResult VALUE where vkEnumeratePhysicalDevices asks for the list. */
+FAULT(device_list_fails)
+/* Answers VK_INCOMPLETE where vkEnumeratePhysicalDevices asks for the list, which is whole. */
+FAULT(device_list_incomplete)
+/* Lists one device fewer than the number that was asked before. */
+FAULT(device_list_is_shorter)
+/* Has one device more each time that their number is asked, up to 16. */
+FAULT(device_count_grows)
+/* Leaves the first word of physical devices without the loader's magic number. */
+FAULT(physical_device_without_magic)
+/* Crashes in vkEnumeratePhysicalDevices. */
+FAULT(device_list_crashes)
+/* Answers the VkResult VALUE where vkEnumeratePhysicalDeviceGroups asks for the number. */
+FAULT(group_count_fails)
+/* Answers the VkResult VALUE where vkEnumeratePhysicalDeviceGroups asks for the list. */
+FAULT(group_list_fails)
+/* Answers the VkResult VALUE to vkEnumerateDeviceExtensionProperties. */
+FAULT(device_extensions_fail)
+
+/* --- devices and what is made of them --- */
+
+/* Answers the VkResult VALUE to vkCreateDevice. */
+FAULT(create_device_fails)
+/* Leaves the first word of devices without the loader's magic number. */
+FAULT(device_without_magic)
+/* Leaves the first word of queues without the loader's magic number. */
+FAULT(queue_without_magic)
+/* Leaves the first word of command buffers without the loader's magic number. */
+FAULT(command_buffer_without_magic)
+/* Answers the VkResult VALUE to vkAllocateCommandBuffers. */
+FAULT(command_buffers_fail)
+
+/* --- surfaces --- */
+
+/* Answers the VkResult VALUE to functions that make surfaces. */
+FAULT(create_surface_fails)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Look-ups, the driver's own functions, and the interface's functions where version 7 has them looked up. */
+#define _GNU_SOURCE
+#include "lookup.h"
+
+#include "negotiation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OWN_PER_LEVEL = 4, FIRST_LOOKUPS = 4 };
+
+static const function_pointer *entries;
+static bool instance_was_made;
+static int lookups;
+
+void lookup_open(const function_pointer *table)
+{
+    entries = table;
+}
+
+void lookup_note_instance(void)
+{
+    instance_was_made = true;
+}
+
+/* --- the log --- */
+
+static void log_lookup(const char *query, uint64_t handle, const char *name, function_pointer found)
+{
+    struct calllog_line line;
+    const uint64_t arguments[] = {handle, (uint64_t)(uintptr_t)name};
+    calllog_begin(&line, mock_name, "call", query);
+    calllog_words(&line, "args", arguments, 2);
+    calllog_open_object(&line, "in");
+    calllog_string(&line, "pName", name, strnlen(name, 512));
+    calllog_close_object(&line);
+    calllog_commit(&mock_log, &line);
+    calllog_begin(&line, mock_name, "return", query);
+    calllog_hex(&line, "result", (uint64_t)(uintptr_t)found);
+    calllog_commit(&mock_log, &line);
+}
+
+static function_pointer logged(const char *query, uint64_t handle, const char *name, function_pointer found)
+{
+    if (config.log_lookups || lookups++ < FIRST_LOOKUPS || vulkan_function_by_name(name) < 0) {
+        log_lookup(query, handle, name, found);
+    }
+    return found;
+}
+
+/* --- functions of the driver's own --- */
+
+static int32_t call_own(enum vulkan_level level, int index, const void *object, uint64_t word)
+{
+    const char *const lists[] = {[VULKAN_instance] = config.instance_functions,
+                                 [VULKAN_physical_device] = config.physical_device_functions,
+                                 [VULKAN_device] = config.device_functions};
+    const char *list = lists[level];
+    const char *name = "";
+    size_t length = 0;
+    for (int i = 0; i <= index; i++) {
+        length = config_next_word(&list, &name);
+    }
+    char text[128];
+    snprintf(text, sizeof text, "%.*s", (int)length, name);
+    struct calllog_line line;
+    const uint64_t arguments[] = {(uint64_t)(uintptr_t)object, word};
+    calllog_begin(&line, mock_name, "call", text);
+    calllog_words(&line, "args", arguments, 2);
+    calllog_commit(&mock_log, &line);
+    calllog_begin(&line, mock_name, "return", text);
+    calllog_hex(&line, "result", 2000 + (uint64_t)index);
+    calllog_commit(&mock_log, &line);
+    return 2000 + index;
+}
+
+#define OWN(level, index)                                             \
+    static int32_t own_##level##_##index(void *object, uint64_t word) \
+    {                                                                 \
+        return call_own(VULKAN_##level, index, object, word);         \
+    }
+#define OWN_OF_LEVEL(level) OWN(level, 0) OWN(level, 1) OWN(level, 2) OWN(level, 3)
+OWN_OF_LEVEL(instance)
+OWN_OF_LEVEL(physical_device)
+OWN_OF_LEVEL(device)
+#define OWN_ROW(level)                                                                                            \
+    {                                                                                                             \
+        (function_pointer) own_##level##_0, (function_pointer)own_##level##_1, (function_pointer)own_##level##_2, \
+            (function_pointer)own_##level##_3                                                                     \
+    }
+
+static const function_pointer own[][OWN_PER_LEVEL] = {
+    [VULKAN_instance] = OWN_ROW(instance),
+    [VULKAN_physical_device] = OWN_ROW(physical_device),
+    [VULKAN_device] = OWN_ROW(device),
+};
+
+static function_pointer find_own(const char *list, enum vulkan_level level, const char *name)
+{
+    const char *word;
+    size_t length = config_next_word(&list, &word);
+    for (int i = 0; length > 0 && i < OWN_PER_LEVEL; i++) {
+        if (strlen(name) == length && memcmp(name, word, length) == 0) {
+            return own[level][i];
+        }
+        length = config_next_word(&list, &word);
+    }
+    return NULL;
+}
+
+/* --- functions of the registry --- */
+
+/* Whether a driver that leaves surfaces to the loader has no such function. */
+static bool is_left_to_loader(const char *name)
+{
+    bool makes = strncmp(name, "vkCreate", 8) == 0 && strstr(name, "Surface") != NULL;
+    return !config.surfaces && (makes || strcmp(name, "vkDestroySurfaceKHR") == 0);
+}
+
+static function_pointer find_known(const char *name)
+{
+    int function = vulkan_function_by_name(name);
+    if (function < 0 || is_left_to_loader(name)) {
+        return NULL;
+    }
+    const struct function_config *own_config = &config.function[function];
+    bool there =
+        !own_config->lacks && (!own_config->late || instance_was_made) && (!own_config->early || !instance_was_made);
+    return there ? entries[function] : NULL;
+}
+
+static VkResult entry_negotiate(uint32_t *version)
+{
+    return negotiation(version);
+}
+
+static function_pointer entry_physical_device(uint64_t instance, const char *name)
+{
+    return lookup_physical_device(instance, name);
+}
+
+/* The interface's own functions, as version 7 has them looked up. */
+static function_pointer find_interface(const char *name)
+{
+    if (!config.interface_by_query) {
+        return NULL;
+    }
+    if (strcmp(name, "vk_icdNegotiateLoaderICDInterfaceVersion") == 0) {
+        return (function_pointer)entry_negotiate;
+    }
+    return strcmp(name, "vk_icdGetPhysicalDeviceProcAddr") == 0 ? (function_pointer)entry_physical_device : NULL;
+}
+
+/* --- the three ways --- */
+
+function_pointer lookup_instance(const char *query, uint64_t instance, const char *name)
+{
+    function_pointer found = find_interface(name);
+    found = found ? found : find_known(name);
+    found = found ? found : find_own(config.instance_functions, VULKAN_instance, name);
+    found = found ? found : find_own(config.physical_device_functions, VULKAN_physical_device, name);
+    found = found ? found : find_own(config.device_functions, VULKAN_device, name);
+    if (fault(FAULT_finds_nothing, ANY_PLATFORM) ||
+        fault(instance ? FAULT_finds_nothing_with_instance : FAULT_finds_nothing_without_instance, ANY_PLATFORM)) {
+        found = NULL;
+    }
+    return logged(query, instance, name, found);
+}
+
+function_pointer lookup_physical_device(uint64_t instance, const char *name)
+{
+    int function = vulkan_function_by_name(name);
+    function_pointer found = find_own(config.physical_device_functions, VULKAN_physical_device, name);
+    bool takes_it = function >= 0 && vulkan_function_info[function].level == VULKAN_physical_device;
+    if (!found && (takes_it || fault(FAULT_physical_device_query_answers_all, ANY_PLATFORM))) {
+        found = find_known(name);
+        found = found ? found : find_own(config.device_functions, VULKAN_device, name);
+    }
+    if (fault(FAULT_physical_device_query_finds_nothing, ANY_PLATFORM)) {
+        found = NULL;
+    }
+    return logged("vk_icdGetPhysicalDeviceProcAddr", instance, name, found);
+}
+
+function_pointer lookup_device(uint64_t device, const char *name)
+{
+    int function = vulkan_function_by_name(name);
+    bool takes_it = function >= 0 && vulkan_function_info[function].level == VULKAN_device;
+    function_pointer found = takes_it ? find_known(name) : NULL;
+    found = found ? found : find_own(config.device_functions, VULKAN_device, name);
+    return logged("vkGetDeviceProcAddr", device, name, found);
+}

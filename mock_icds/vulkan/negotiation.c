@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the loader and the driver agree on: the version of the interface between them. */
+#define _GNU_SOURCE
+#include "negotiation.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static void sleep_milliseconds(long milliseconds)
+{
+    struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static VkResult agree(uint32_t *version)
+{
+    uint32_t highest = (uint32_t)config.interface;
+    if (fault(FAULT_negotiation_fails, ANY_PLATFORM)) {
+        return (VkResult)fault_value(FAULT_negotiation_fails, ANY_PLATFORM, VK_ERROR_INCOMPATIBLE_DRIVER);
+    }
+    if (fault(FAULT_negotiation_answers, ANY_PLATFORM)) {
+        *version = (uint32_t)fault_value(FAULT_negotiation_answers, ANY_PLATFORM, 0);
+        return VK_SUCCESS;
+    }
+    if (fault(FAULT_negotiation_writes_and_fails, ANY_PLATFORM)) {
+        *version = (uint32_t)fault_value(FAULT_negotiation_writes_and_fails, ANY_PLATFORM, 0);
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
+    }
+    if (fault(FAULT_negotiation_leaves_version, ANY_PLATFORM)) {
+        return VK_SUCCESS;
+    }
+    if (*version < (uint32_t)config.least_interface) {
+        return VK_ERROR_INCOMPATIBLE_DRIVER;
+    }
+    *version = *version < highest ? *version : highest;
+    return VK_SUCCESS;
+}
+
+VkResult negotiation(uint32_t *version)
+{
+    struct calllog_line line;
+    const uint64_t arguments[] = {(uint64_t)(uintptr_t)version};
+    calllog_begin(&line, mock_name, "call", "vk_icdNegotiateLoaderICDInterfaceVersion");
+    calllog_words(&line, "args", arguments, 1);
+    calllog_open_object(&line, "in");
+    calllog_hex(&line, "version", *version);
+    calllog_close_object(&line);
+    calllog_commit(&mock_log, &line);
+    if (fault(FAULT_negotiation_crashes, ANY_PLATFORM)) {
+        abort();
+    }
+    sleep_milliseconds(
+        fault(FAULT_negotiation_sleeps, ANY_PLATFORM) ? fault_value(FAULT_negotiation_sleeps, ANY_PLATFORM, 0) : 0);
+    VkResult result = agree(version);
+    calllog_begin(&line, mock_name, "return", "vk_icdNegotiateLoaderICDInterfaceVersion");
+    calllog_hex(&line, "result", (uint64_t)result);
+    calllog_open_object(&line, "out");
+    calllog_hex(&line, "version", *version);
+    calllog_close_object(&line);
+    calllog_commit(&mock_log, &line);
+    return result;
+}

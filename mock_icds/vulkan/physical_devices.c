@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Physical devices: their enumeration, their groups, and what they say about themselves. */
+#include "extensions.h"
+#include "implementation.h"
+#include "objects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- enumeration --- */
+
+static int device_count(void)
+{
+    return config.devices < MAX_DEVICES ? config.devices : MAX_DEVICES;
+}
+
+static struct object *device_of(struct object *instance, int index)
+{
+    struct object *device = object_find(KIND_physical_device, instance, index);
+    return device ? device : object_make(KIND_physical_device, instance, index, FAULT_physical_device_without_magic);
+}
+
+/* The devices there are now: with `device_count_grows`, one more each time that their number is asked. */
+static uint32_t devices_now(bool is_asked)
+{
+    static int asked;
+    asked += is_asked && fails(FAULT_device_count_grows);
+    int count = device_count() + (asked > 0 ? asked - 1 : 0);
+    return (uint32_t)(count < MAX_DEVICES ? count : MAX_DEVICES);
+}
+
+static uint64_t enumerate_devices(const uint64_t *a)
+{
+    struct object *instance = object_of(a[0], KIND_instance);
+    uint32_t *count = pointer(a[1]);
+    VkPhysicalDevice *devices = pointer(a[2]);
+    enum fault failing = devices ? FAULT_device_list_fails : FAULT_device_count_fails;
+    if (fails(FAULT_device_list_crashes)) {
+        abort();
+    }
+    if (fails(failing)) {
+        return failure(failing);
+    }
+    uint32_t all = devices_now(!devices);
+    if (!devices) {
+        *count = all;
+        return VK_SUCCESS;
+    }
+    all -= fails(FAULT_device_list_is_shorter) && all > 0 ? 1 : 0;
+    uint32_t written = *count < all ? *count : all;
+    for (uint32_t i = 0; i < written; i++) {
+        devices[i] = (VkPhysicalDevice)device_of(instance, (int)i);
+    }
+    *count = written;
+    return written < all || fails(FAULT_device_list_incomplete) ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+/* How many devices the n-th group has; 0 after the last one. */
+static uint32_t group_size(uint32_t group)
+{
+    const char *list = config.groups;
+    const char *word;
+    if (!*list) {
+        return group < (uint32_t)device_count() ? 1 : 0;
+    }
+    size_t length = 0;
+    for (uint32_t i = 0; i <= group; i++) {
+        length = config_next_word(&list, &word);
+    }
+    return length > 0 ? (uint32_t)strtoul(word, NULL, 10) : 0;
+}
+
+static uint64_t enumerate_groups(const uint64_t *a)
+{
+    struct object *instance = object_of(a[0], KIND_instance);
+    uint32_t *count = pointer(a[1]);
+    VkPhysicalDeviceGroupProperties *groups = pointer(a[2]);
+    enum fault failing = groups ? FAULT_group_list_fails : FAULT_group_count_fails;
+    if (fails(failing)) {
+        return failure(failing);
+    }
+    uint32_t group = 0;
+    int next_device = 0;
+    for (uint32_t size = group_size(group); size > 0; size = group_size(++group)) {
+        if (groups && group == *count) {
+            return VK_INCOMPLETE;
+        }
+        for (uint32_t i = 0; groups && i < size && i < VK_MAX_DEVICE_GROUP_SIZE; i++) {
+            groups[group].physicalDevices[i] = (VkPhysicalDevice)device_of(instance, next_device++);
+        }
+        if (groups) {
+            groups[group].physicalDeviceCount = size;
+            groups[group].subsetAllocation = VK_TRUE;
+        }
+    }
+    *count = group;
+    return VK_SUCCESS;
+}
+
+/* --- what a device says --- */
+
+static void fill_properties(uint64_t device, VkPhysicalDeviceProperties *properties)
+{
+    const struct object *object = object_of(device, KIND_physical_device);
+    memset(properties, 0, sizeof *properties);
+    properties->apiVersion = config_version(config.api_version);
+    properties->driverVersion = 1;
+    properties->vendorID = (uint32_t)config.vendor;
+    properties->deviceID = object ? (uint32_t)object->index + 1 : 0;
+    properties->deviceType = (VkPhysicalDeviceType)config.device_type;
+    snprintf(properties->deviceName, sizeof properties->deviceName, "%.200s.%d", mock_name,
+             object ? object->index : -1);
+    snprintf((char *)properties->pipelineCacheUUID, sizeof properties->pipelineCacheUUID, "%.12s", mock_name);
+}
+
+static uint64_t get_properties(const uint64_t *a)
+{
+    fill_properties(a[0], pointer(a[1]));
+    return 0;
+}
+
+static uint64_t get_properties2(const uint64_t *a)
+{
+    fill_properties(a[0], &((VkPhysicalDeviceProperties2 *)pointer(a[1]))->properties);
+    return 0;
+}
+
+static uint64_t get_features(const uint64_t *a)
+{
+    VkPhysicalDeviceFeatures *features = pointer(a[1]);
+    memset(features, 0, sizeof *features);
+    features->robustBufferAccess = VK_TRUE;
+    return 0;
+}
+
+static uint64_t get_features2(const uint64_t *a)
+{
+    const uint64_t inner[] = {a[0], (uint64_t)(uintptr_t) & ((VkPhysicalDeviceFeatures2 *)pointer(a[1]))->features};
+    return get_features(inner);
+}
+
+static uint64_t get_queue_families(const uint64_t *a)
+{
+    uint32_t *count = pointer(a[1]);
+    VkQueueFamilyProperties *families = pointer(a[2]);
+    if (families && *count > 0) {
+        families[0] = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_GRAPHICS_BIT, .queueCount = 4};
+    }
+    *count = families && *count == 0 ? 0 : 1;
+    return 0;
+}
+
+static uint64_t get_queue_families2(const uint64_t *a)
+{
+    uint32_t *count = pointer(a[1]);
+    VkQueueFamilyProperties2 *families = pointer(a[2]);
+    const uint64_t inner[] = {a[0], a[1], families ? (uint64_t)(uintptr_t)&families[0].queueFamilyProperties : 0};
+    return !families || *count > 0 ? get_queue_families(inner) : 0;
+}
+
+static uint64_t get_memory(const uint64_t *a)
+{
+    VkPhysicalDeviceMemoryProperties *memory = pointer(a[1]);
+    memset(memory, 0, sizeof *memory);
+    memory->memoryTypeCount = 1;
+    memory->memoryHeapCount = 1;
+    memory->memoryHeaps[0].size = 1 << 20;
+    return 0;
+}
+
+static uint64_t get_memory2(const uint64_t *a)
+{
+    VkPhysicalDeviceMemoryProperties2 *memory = pointer(a[1]);
+    const uint64_t inner[] = {a[0], (uint64_t)(uintptr_t)&memory->memoryProperties};
+    return get_memory(inner);
+}
+
+static uint64_t enumerate_extensions(const uint64_t *a)
+{
+    if (fails(FAULT_device_extensions_fail)) {
+        return failure(FAULT_device_extensions_fail);
+    }
+    return (uint64_t)extensions_answer(config.device_extensions, 0, pointer(a[2]), pointer(a[3]));
+}
+
+static uint64_t enumerate_layers(const uint64_t *a)
+{
+    *(uint32_t *)pointer(a[1]) = 0;
+    return VK_SUCCESS;
+}
+
+const struct implemented physical_devices_implemented[] = {
+    {VULKAN_vkEnumeratePhysicalDevices, enumerate_devices},
+    {VULKAN_vkEnumeratePhysicalDeviceGroups, enumerate_groups},
+    {VULKAN_vkEnumeratePhysicalDeviceGroupsKHR, enumerate_groups},
+    {VULKAN_vkGetPhysicalDeviceProperties, get_properties},
+    {VULKAN_vkGetPhysicalDeviceProperties2, get_properties2},
+    {VULKAN_vkGetPhysicalDeviceProperties2KHR, get_properties2},
+    {VULKAN_vkGetPhysicalDeviceFeatures, get_features},
+    {VULKAN_vkGetPhysicalDeviceFeatures2, get_features2},
+    {VULKAN_vkGetPhysicalDeviceFeatures2KHR, get_features2},
+    {VULKAN_vkGetPhysicalDeviceQueueFamilyProperties, get_queue_families},
+    {VULKAN_vkGetPhysicalDeviceQueueFamilyProperties2, get_queue_families2},
+    {VULKAN_vkGetPhysicalDeviceQueueFamilyProperties2KHR, get_queue_families2},
+    {VULKAN_vkGetPhysicalDeviceMemoryProperties, get_memory},
+    {VULKAN_vkGetPhysicalDeviceMemoryProperties2, get_memory2},
+    {VULKAN_vkGetPhysicalDeviceMemoryProperties2KHR, get_memory2},
+    {VULKAN_vkEnumerateDeviceExtensionProperties, enumerate_extensions},
+    {VULKAN_vkEnumerateDeviceLayerProperties, enumerate_layers},
+    {VULKAN_FUNCTION_COUNT, NULL},
+};
