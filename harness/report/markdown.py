@@ -32,11 +32,11 @@ def write_step_summary(environ: Mapping[str, str], ending: Ending) -> str | None
 def summary(ending: Ending) -> str:
     """The run as Markdown."""
     results = ending.results
-    parts = [f"### clharness: {_cell(ending.sentence())}", ""]
+    parts = [f"### clharness: {cell(ending.sentence())}", ""]
     counts = section_counts(results)
     names = columns(counts)
     rows = [[section_title(key), *(str(count[name] or "") for name in names)] for key, count in counts.items()]
-    parts += _table(["section", *names], rows)
+    parts += table(["section", *names], rows)
     known = catalogue()
     unexpected = [
         [
@@ -50,39 +50,39 @@ def summary(ending: Ending) -> str:
     ]
     if unexpected:
         parts += ["#### Unexpected", ""]
-        parts += _table(["requirement", "result", "case", "statement"], unexpected, _linked)
+        parts += table(["requirement", "result", "case", "statement"], unexpected, linked)
     accepted = [
         [str(len(cases)), verdicts_of(cases), " ".join(dict.fromkeys(i for r in cases for i in r.requirements)), reason]
         for reason, cases in by_reason([r for r in results if r.status == "expected"])
     ]
     if accepted:
         parts += ["<details><summary>Known deviations</summary>", ""]
-        parts += [*_table(["cases", "verdict", "requirement", "reason"], accepted), "</details>", ""]
+        parts += [*table(["cases", "verdict", "requirement", "reason"], accepted), "</details>", ""]
     grey = [list(row) for row in grey_rows(results)]
     if grey:
         parts += ["<details><summary>Grey areas</summary>", ""]
-        parts += [*_table(["requirement", "outcome", "statement"], grey), "</details>", ""]
+        parts += [*table(["requirement", "outcome", "statement"], grey), "</details>", ""]
     return "\n".join(parts) + "\n"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], first: Callable[[str], str] | None = None) -> list[str]:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], first: Callable[[str], str] | None = None) -> list[str]:
     """A table; `first` makes the cells of the first column."""
     lines = ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head)]]
     for row in rows[:_LIMIT]:
-        cells = [(first or _cell)(row[0]), *map(_cell, row[1:])]
+        cells = [(first or cell)(row[0]), *map(cell, row[1:])]
         lines.append("| " + " | ".join(cells) + " |")
     if len(rows) > _LIMIT:
         lines += ["", f"... and {len(rows) - _LIMIT} more."]
     return [*lines, ""]
 
 
-def _linked(identifiers: str) -> str:
+def linked(identifiers: str) -> str:
     """Requirements that lead to where they are written."""
     url = url_of(identifiers.split())
-    return f"[{_cell(identifiers)}]({url})" if url else _cell(identifiers)
+    return f"[{cell(identifiers)}]({url})" if url else cell(identifiers)
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Text that Markdown and HTML leave as it is."""
     clean = html.escape(printable(text), quote=False).replace("\n", " ")
     for special in "\\|*_`[]":
