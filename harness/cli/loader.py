@@ -50,6 +50,9 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
+    parser.add_argument(
+        "--html", metavar="DIR", help="write a page with every case into a folder, to open in a browser"
+    )
     parser.add_argument("--expect", metavar="FILE", help="expectation file; default: found by the subject's name")
     parser.add_argument(
         "--update-expectations",
@@ -106,6 +109,8 @@ def run_options(args: argparse.Namespace) -> list[str]:
     for option, file in (("--clharness-json", args.json), ("--clharness-junit", args.junit)):
         if file is not None:
             arguments.append(f"{option}={output_path(option.replace('clharness-', ''), file)}")
+    if args.html is not None:
+        arguments.append(f"--clharness-html={output_folder('--html', args.html)}")
     if args.expect is not None:
         arguments.append(f"--expect={_expectation_path(args.expect, args.update_expectations)}")
     if args.time_limit is not None:
@@ -167,6 +172,18 @@ def output_path(option: str, text: str) -> Path:
         raise UsageError(f"{option} {text}: there is no folder {path.parent}; make it first")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"{option} {text}: cannot be written; name another file")
+    return path.absolute()
+
+
+def output_folder(option: str, text: str) -> Path:
+    """The absolute path of a folder that can be written to, or made. Raises UsageError."""
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{option} {text}: is not a folder; name a new one")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{option} {text}: there is no folder {path.parent}; make it first")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise UsageError(f"{option} {text}: cannot be written; name another folder")
     return path.absolute()
 
 

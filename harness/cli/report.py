@@ -12,8 +12,9 @@ from harness.cli.loader import output_path
 from harness.errors import UsageError
 from harness.expectations import FOLDER, Expectations, load
 from harness.report import Header, Reporter
-from harness.report.ending import recorded_ending
+from harness.report.ending import Ending, recorded_ending
 from harness.report.merge import merge
+from harness.report.page import write_page
 from harness.report.saved import Saved, read
 from harness.report.screen import head, screen
 from harness.report.terminal import Terminal
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", nargs="+", metavar="[merge] FILE", help="records of runs; with `merge`, of all shards of one run"
     )
+    parser.add_argument("--html", metavar="DIR", help="write a page of the runs, side by side, into a folder")
     parser.add_argument("--verbose", action="store_true", help="show all cases, reasons and outcomes")
     parser.add_argument("--json", metavar="FILE", help="write the merged records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
@@ -48,12 +50,20 @@ def _report(runs: Sequence[Saved], args: argparse.Namespace) -> int:
     """Reports recorded runs; gives the exit code of the run, or the first one that is not 0 of several."""
     terminal = Terminal(sys.stdout, args.color)
     endings = [recorded_ending(run) for run in runs]
+    if args.html:
+        terminal.line(f"wrote {write_page(Path(args.html), endings)}")
+        if len(endings) > 1:
+            return _worst(endings)
     for ending in endings:
         lines = [
             *head(ending.header, terminal.width),
             *screen(ending, terminal.style, terminal.width, terminal.table_width, args.verbose),
         ]
         terminal.line("\n".join(lines))
+    return _worst(endings)
+
+
+def _worst(endings: Sequence[Ending]) -> int:
     return next((ending.code for ending in endings if ending.code), 0)
 
 

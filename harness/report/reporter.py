@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,6 +45,7 @@ class Reporter:
         strict: bool = False,
         update: bool = False,
         update_path: Path | None = None,
+        html: Path | None = None,
         verbose: bool = False,
         color: Color = "auto",
         live: bool = True,
@@ -57,6 +59,7 @@ class Reporter:
         self._strict = strict
         self._update = update
         self._update_path = update_path
+        self._html = html
         self._verbose = verbose
         self._live = live
         self._environ = environ
@@ -156,8 +159,6 @@ class Reporter:
                 write_junit(self._junit, header, self.results, interrupted)
             except OSError as error:
                 troubles.append(f"{self._junit}: cannot be written: {error.strerror}")
-        if troubles and code != Exit.INTERRUPTED:
-            code = Exit.HARNESS
         ending = Ending(
             header,
             self.results,
@@ -166,8 +167,11 @@ class Reporter:
             changes,
             [f"{entry.id}: {one_line(entry.reason or '')}" for entry in self._expectations.unexplained],
             layout.unseen_sections(self.results, self._expectations),
-            troubles,
         )
+        troubles += self._write_page(ending)
+        if troubles and code != Exit.INTERRUPTED:
+            code = Exit.HARNESS
+        ending = dataclasses.replace(ending, code=int(code), troubles=troubles)
         if trouble := write_step_summary(self._environ, ending):
             self._print(trouble)
         self._print_report(ending)
@@ -176,6 +180,18 @@ class Reporter:
             code = Exit.HARNESS
         self.unprinted = unprinted
         return code
+
+    def _write_page(self, ending: Ending) -> list[str]:
+        """Gives the trouble that there was."""
+        if not self._html:
+            return []
+        from harness.report.page import write_page  # only here: few runs want it, and its templates take a while
+
+        try:
+            self._print(f"page: {write_page(self._html, [ending])}")
+        except UsageError as error:
+            return [str(error)]
+        return []
 
     def _update_file(self, header: Header, whole_suite: bool) -> tuple[list[str], list[CaseResult]]:
         """Rewrites the expectation file; gives what changed, and the results as the new file judges them."""
