@@ -152,9 +152,10 @@ def test_5000_cases_are_below_3_megabytes(tmp_path: Path) -> None:
 @needs_browser
 def test_page_opens_without_errors_in_under_a_second(tmp_path: Path) -> None:
     with Browser() as fresh:
+        before = fresh.seconds_of_work()
         opened(fresh, tmp_path, ending(big(5000)))
         assert fresh.console() == []
-        assert 0.01 < fresh.seconds_of_work() < 1
+        assert 0.01 < fresh.seconds_of_work() - before < 1
         assert rows(fresh).startswith("5000 of 5000 cases")
 
 

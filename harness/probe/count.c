@@ -31,7 +31,7 @@ enum { MAX_RANGES = 512, MAX_STRETCHES = 1 << 16, TRAP_FLAG = 0x100 };
 static struct range {
     uintptr_t low, high;
     char *path; /* a copy: the library may be closed before anybody asks */
-    bool free; /* runs without being stepped */
+    bool free;  /* runs without being stepped */
 } ranges[MAX_RANGES];
 static int range_count;
 

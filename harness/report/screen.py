@@ -24,7 +24,7 @@ from harness.report.records import CaseResult, Header
 # How many lines each part may have, so that a bad subject does not bury the reader; --verbose has no limits.
 _BLOCKS = 100
 _MORE_CAUSES = 25
-_REASONS = 40
+_REASONS = 36
 _WEAK = 8
 _UNLIMITED = 1_000_000
 
