@@ -51,12 +51,13 @@ class Machine:
     environment: dict[str, str] = field(default_factory=dict)
     binds: dict[str, Path] = field(default_factory=dict)
     files_limit: int = 0
+    memory_limit: int = 0
     user: int | None = None  # instead of this one
     loader: Path | None = None  # instead of the system's
 
     def doctor(self, *arguments: str) -> Diagnosis:
         """Runs doctor on it, as a person would."""
-        done = self.run("--json", "--time-limit", "4", *arguments)
+        done = self.run("--json", "--time-limit", "8", *arguments)
         assert done.returncode in (0, 1), done.stdout + done.stderr
         return Diagnosis(done.returncode, done.stdout, json.loads(done.stdout))
 
@@ -79,6 +80,8 @@ class Machine:
         return subprocess.run(command, capture_output=True, text=True, timeout=240, preexec_fn=self._limit)
 
     def _limit(self) -> None:
+        if self.memory_limit:
+            resource.setrlimit(resource.RLIMIT_AS, (self.memory_limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
         if self.files_limit:
             resource.setrlimit(
                 resource.RLIMIT_NOFILE, (self.files_limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1])

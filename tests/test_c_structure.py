@@ -28,7 +28,7 @@ FOLDERS = (
 # What any of them may need, generated code included; its own files come first where both define a symbol.
 SHARED = ("harness/api", "harness/calllog")
 # Generated dispatch code that belongs to the hand-written entry points: each calls the other, as one part in two files.
-ONE_PART = {"harness/reference_loader": "clharness_dispatch.c"}
+ONE_PART = {"harness/reference_loader": ("clharness_dispatch.c", "clharness_trampolines.c")}
 # Folders in which every symbol that a file exports begins with the file's name, or with its folder's and its own.
 NAMED_BY_FILE = ("mock_icds", "mock_layers")
 # The entries of the API, and what their generated code calls, have names that others chose.
@@ -111,8 +111,8 @@ def described(files: Sequence[str], needs: Needs) -> str:
 
 
 def needs_of_folder(folder: str) -> Needs:
-    part = ONE_PART.get(folder)
-    own = read_symbols({path: s for path, s in object_files(folder).items() if Path(s).name != part})
+    part = ONE_PART.get(folder, ())
+    own = read_symbols({path: s for path, s in object_files(folder).items() if Path(s).name not in part})
     shared = {s: symbols for other in SHARED for s, symbols in read_symbols(object_files(other)).items()}
     return needs_between(own, {source: symbols for source, symbols in shared.items() if source not in own})
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 # fmt: off
 if TYPE_CHECKING:
     # --- marks: which requirement a check proves, what an ICD must have for it ---
-    from harness.check.marks import extension, requirement
+    from harness.check.marks import extension, requirement, scenario
 
     # --- the subject under test, as fixtures bring it, and the machine around it ---
     from harness.build import build
@@ -66,6 +66,9 @@ if TYPE_CHECKING:
         FUNCTIONS as EXTENSION_FUNCTIONS, MEMORY_HANDLE_TYPES, SEMAPHORE_HANDLE_TYPES, function_of,
     )
 
+    # --- calls of the loader for resources that fail ---
+    from harness.probe.torture import Failure, Torture, answered_in_order
+
     # --- layers in front of a loader; what a call costs ---
     from harness.check.through_layers import also_through_layers
     from harness.check.layer_schemes import LEGACY, SCHEMES, use_layers, use_scheme
@@ -81,6 +84,10 @@ if TYPE_CHECKING:
 
     # --- a Vulkan loader under test: its session, its sandbox, the API as data ---
     from harness.api.vulkan.model import VK, Function as VulkanFunction, version_number, version_text, vulkan
+    from harness.check.vulkan_dispatch import (
+        Calls as VulkanCalls, by_origin as vulkan_functions_by_origin, extensions_of as vulkan_extensions_of,
+        names_of as vulkan_names_of, physical_device_functions as vulkan_physical_device_functions,
+    )
     from harness.probe.vulkan_session import Extension, VulkanSession
     from harness.sandbox.vulkan import DRIVER_FOLDER, MockDriver, VulkanSandbox, manifest_of
     from harness.subject.vulkan_capabilities import NEGOTIATE

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.build import build
 from harness.errors import HarnessError, UsageError
-from harness.run import command, plan
+from harness.run import command, plan, torture
 from harness.subject.identify import VULKAN_LOADER, identify, refusal
 from harness.subject.library import file_format
 from harness.subject.search import SONAME, system_loader
@@ -19,6 +19,7 @@ from harness.subject.vulkan_loader import VulkanLoader
 EXAMPLE = """\
   clharness loader                                     the system's loader, else the reference loader
   clharness loader build/libOpenCL.so.1 -k fifo        one that was just built, the checks named fifo
+  clharness loader build/libOpenCL.so.1 --torture      each call for memory, a file, a library fails once
   clharness loader --json build/run.jsonl --junit build/run.xml --strict
 """
 
@@ -32,7 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="library to test; default: the system's loader, or where there is none the reference loader",
     )
-    parser.add_argument("--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop")
+    parser.add_argument(
+        "--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop, torture"
+    )
+    parser.add_argument(
+        "--torture",
+        action="store_true",
+        help="run the checks in which each call of the loader for memory, files, libraries and threads fails once",
+    )
     add_run_arguments(parser)
 
 
@@ -64,7 +72,11 @@ def run(args: argparse.Namespace) -> int:
     suites = _ROOT / "suites"
     if not any(suites.glob("*/test_*.py")):
         raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
-    return run_suites(loader_option(args.path), args, _suite_folder(suites, args.suite))
+    if args.torture and args.suite not in (None, torture.FOLDER):
+        raise UsageError(f"--torture --suite {args.suite}: torture is a suite of its own; leave --suite out")
+    wanted = args.torture or args.suite == torture.FOLDER
+    subject = loader_option(args.path) + [torture.ONLY] * wanted
+    return run_suites(subject, args, _suite_folder(suites, torture.FOLDER if wanted else args.suite))
 
 
 def run_suites(subject: Sequence[str], args: argparse.Namespace, *folders: Path) -> int:

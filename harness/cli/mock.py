@@ -16,7 +16,7 @@ from harness.build import build
 from harness.calllog.reader import CallLog
 from harness.cli.loader import output_path
 from harness.errors import Exit, UsageError
-from harness.report.terminal import printable
+from harness.escaping import printable
 from harness.sandbox import Sandbox
 from harness.sandbox.faults import NAMES, faults
 from harness.sandbox.mock_config import MockConfig, read

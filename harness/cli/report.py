@@ -48,7 +48,9 @@ def run(args: argparse.Namespace) -> int:
     """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
     if args.words[0] == "merge" and not Path("merge").exists():
         if not args.words[1:]:
-            raise UsageError("report merge: name the records of all shards, as in `report merge 1.jsonl 2.jsonl`")
+            raise UsageError(
+                "report merge: name the records of all shards, as in `clharness report merge 1.jsonl 2.jsonl`"
+            )
         return _merge([Path(file) for file in args.words[1:]], args)
     return _report([read(Path(file)) for file in args.words], args)
 

@@ -64,10 +64,14 @@ class Asker:
     limit: float = 15.0
     files: tuple[int, int] | None = None  # limits of open files that a program has here; None: those of this process
 
-    def ask(self, mode: str, *names: str, without: Sequence[str] = (), raise_limits: bool = False) -> Answer:
-        """One host. `without`: variables to leave out; `raise_limits`: soft limits up to the hard ones."""
+    def ask(
+        self, mode: str, *names: str, without: Sequence[str] = (), raise_limits: bool = False, new_home: bool = False
+    ) -> Answer:
+        """One host. `without`: variables to leave out; `raise_limits`: soft limits up to the hard ones; `new_home`: a
+        home that can be written.
+        """
         variables = {name: value for name, value in self.environment.items() if name not in without}
-        with _no_caches(variables) as quiet:
+        with _no_caches(variables, new_home) as quiet:
             return self._run([mode, *names], quiet, raise_limits)
 
     def _run(self, arguments: list[str], variables: dict[str, str], raise_limits: bool) -> Answer:
@@ -159,7 +163,7 @@ def _answer(data: bytes, in_time: bool, process: subprocess.Popen[bytes], output
 
 
 @contextlib.contextmanager
-def _no_caches(variables: dict[str, str]) -> Iterator[dict[str, str]]:
+def _no_caches(variables: dict[str, str], new_home: bool) -> Iterator[dict[str, str]]:
     """Drivers keep what they compile below the user's home: here in a folder that is removed again.
 
     Where they could not write anyway, they meet that: it may be why they fail.
@@ -168,12 +172,14 @@ def _no_caches(variables: dict[str, str]) -> Iterator[dict[str, str]]:
         "XDG_CACHE_HOME": variables.get("XDG_CACHE_HOME") or f"{variables.get('HOME', '')}/.cache",
         "POCL_CACHE_DIR": variables.get("POCL_CACHE_DIR") or f"{variables.get('HOME', '')}/.cache",
     }
-    in_use = [name for name, path in caches.items() if _can_be_written(Path(path))]
+    in_use = [name for name, path in caches.items() if new_home or can_be_written(Path(path))]
     try:
         folder = tempfile.mkdtemp(prefix="clharness-doctor-") if in_use else ""
     except OSError:
         folder = ""
     quiet = {"CUDA_CACHE_DISABLE": "1", "NEO_CACHE_PERSISTENT": "0"} | dict.fromkeys(in_use if folder else (), folder)
+    if new_home and folder:
+        quiet["HOME"] = folder
     try:
         yield variables | quiet
     finally:
@@ -181,7 +187,7 @@ def _no_caches(variables: dict[str, str]) -> Iterator[dict[str, str]]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _can_be_written(path: Path) -> bool:
+def can_be_written(path: Path) -> bool:
     """Whether a file could be made there, or a folder that is missing on the way."""
     there = next((folder for folder in (path, *path.parents) if os.path.exists(folder)), Path("/"))
     return os.access(there, os.W_OK | os.X_OK)

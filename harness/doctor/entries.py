@@ -87,6 +87,15 @@ def read_folder(path: Path, suffix: str) -> Folder:
     for name in names:
         if name.endswith(suffix) and name != suffix:
             folder.entries.append(read_entry(path / name))
+        elif os.path.isdir(path / name) and (inner := access.globbed(path / name, f"*{suffix}")):
+            folder.findings.append(
+                Finding(
+                    "file-in-subfolder",
+                    f"{inner[0]} is passed over: loaders do not look into folders below {path}.",
+                    str(inner[0]),
+                    f"Move it to {path}.",
+                )
+            )
         elif found := _wrong_name(path / name, suffix):
             folder.findings.append(found)
     if not folder.entries:
@@ -196,6 +205,9 @@ def _problem(data: bytes, entry: Entry) -> tuple[str, str, str] | None:
     rewrite = "Write one line into it that holds the library's path and nothing else"
     if not data:
         return "file-empty", "is empty", f"{rewrite}, or install the driver again."
+    if data.startswith(b"\x7fELF"):
+        entry.meant = os.path.realpath(entry.where)
+        return "file-is-library", "is a library itself, not a text file that names one", f"{rewrite}: {entry.meant}."
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         entry.meant = data.decode("utf-16", errors="replace").strip()
         return "file-utf16", "is written in UTF-16", "Save it as plain ASCII or UTF-8 without a byte order mark."

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from harness.doctor import elf
-from harness.doctor.ask import Asker
+from harness.doctor.ask import Asker, can_be_written
 from harness.doctor.elf import Damaged
 from harness.doctor.findings import Finding, listed, note
 from harness.doctor.loaders import Listing, ask_loader
@@ -43,6 +43,7 @@ class Experiments:
     def findings(self) -> Iterator[Finding]:
         yield from self._variables()
         yield from self._limits()
+        yield from self._home()
 
     # --- variables ---
 
@@ -98,6 +99,23 @@ class Experiments:
             what = f"The limits of this session (open files {soft}, of {hard}) hide {listed(hidden) or 'vendors'}."
             yield Finding(
                 "limits", what, "ulimit -a", "Raise them: ulimit -n 1024; ulimit -v unlimited; ulimit -d unlimited."
+            )
+
+    # --- home ---
+
+    def _home(self) -> Iterator[Finding]:
+        """Drivers that compile, such as PoCL, fail where they can keep nothing."""
+        home = self.asker.environment.get("HOME", "")
+        if can_be_written(Path(self.asker.environment.get("XDG_CACHE_HOME") or f"{home}/.cache")):
+            return
+        hidden = ask_loader(self.name, self.asker, new_home=True).more_than(self.before)
+        if hidden:
+            what = f"The home {home or '(none)'} cannot be written to; with another one there is {listed(hidden)}."
+            yield Finding(
+                "home-not-writable",
+                what,
+                home or "HOME",
+                "Set HOME or XDG_CACHE_HOME to a folder that can be written to.",
             )
 
 

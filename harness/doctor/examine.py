@@ -7,6 +7,7 @@ import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from harness.doctor import environment as surroundings
 from harness.doctor.ask import Answer, Asker, take_files
@@ -18,6 +19,7 @@ from harness.doctor.libraries import inspect
 from harness.doctor.linker import Linker
 from harness.doctor.loaders import (
     SONAME,
+    VENDORS_FOLDER,
     Listing,
     LoaderFile,
     Sources,
@@ -68,11 +70,9 @@ class Examination:
         self.found += [one for program in result.programs for one in program.findings]
         self.found += surroundings.preloaded(self.environment)
         loader = result.loader = self._loader()
-        if loader is None:
-            from_where = Sources()
-        else:
-            self.found += loader.findings
-            from_where = sources(loader, self.environment)
+        # Without a loader vendors are walked all the same: else their reasons would be found one round later.
+        from_where = sources(loader or LoaderFile(Path(SONAME), "", folders=[VENDORS_FOLDER]), self.environment)
+        self.found += loader.findings if loader else []
         result.vendors = [walk(entry, self.asker, self.linker, self.hardware) for entry in from_where.entries]
         if loader is not None:
             self.found += from_where.findings
@@ -81,6 +81,9 @@ class Examination:
             result.layers = walk_layers(loader, self.environment, self.asker, self.linker)
             self.found += [one for layer in result.layers for one in layer.findings]
             self._compare_loaders(loader)
+        else:
+            self._demote()
+            self.found += [one for vendor in result.vendors for one in vendor.findings]
         self._other_programs()
         self._collect()
         return result
@@ -122,6 +125,8 @@ class Examination:
     def _compare_loaders(self, loader: LoaderFile) -> None:
         """Other installed loaders, and whether one of them lists more than the one that is taken."""
         assert loader.listing is not None
+        if loader.listing.answer.end == "hang":
+            return  # so would the others
         for path in installed(self.linker):
             if os.path.realpath(path) == os.path.realpath(loader.path):
                 continue
@@ -134,14 +139,14 @@ class Examination:
             self.result.others.append(other)
             more = other.listing.more_than(loader.listing)
             if more:
-                self.found.append(
-                    Finding(
-                        "other-loader",
-                        f"Programs get {loader.path} (by {loader.how}); {path} would list {listed(more)} as well.",
-                        str(loader.path),
-                        f"Remove that copy of {SONAME}, or let {path} be found first.",
-                    )
+                found = Finding(
+                    "other-loader",
+                    f"Programs get {loader.path} (by {loader.how}); {path} would list {listed(more)} as well.",
+                    str(loader.path),
+                    f"Remove that copy of {SONAME}, or let {path} be found first.",
                 )
+                # One in a folder of its own, such as conda's, has vendors of its own as well.
+                self.found.append(found if self.linker.searches(path) else found.as_note())
 
     # --- vendors and the loader's list ---
 
@@ -154,13 +159,15 @@ class Examination:
                 if key in left:
                     left.remove(key)
                     vendor.listed += 1
-        hiding = list(surroundings.Experiments(self._name(loader), self.asker, loader.listing).findings())
+        waits = loader.listing.answer.end == "hang" and bool(self._guilty())  # each further question would hang as well
+        experiments = surroundings.Experiments(self._name(loader), self.asker, loader.listing)
+        hiding = [] if waits else list(experiments.findings())
         self.found += hiding
         self.found += surroundings.default_platform(self.environment, len(loader.listing.platforms))
-        self._demote(bool(hiding))
+        self._demote()
         if loader.listing.answer.end:
             self.found += self._why_loader_ends(loader.listing.answer)
-        else:
+        elif not loader.listing.answer.errors and not any(one.name == "not-a-loader" for one in loader.findings):
             self.found += [
                 one for vendor in self.result.vendors for one in self._why_not_listed(vendor, loader, bool(hiding))
             ]
@@ -175,7 +182,7 @@ class Examination:
                 )
             )
 
-    def _demote(self, hidden: bool) -> None:
+    def _demote(self) -> None:
         """What does no harm on this machine becomes a note."""
         devices = sum(vendor.devices for vendor in self.result.vendors if vendor.entry.in_use)
         for vendor in self.result.vendors:
@@ -233,10 +240,17 @@ class Examination:
             "Ask the loader: OCL_ICD_DEBUG=15 (ocl-icd) or OCL_ICD_ENABLE_TRACE=True (Khronos) with clinfo -l.",
         )
 
+    def _guilty(self) -> list[str]:
+        """Where vendors are named that make any loader crash or hang."""
+        named = [
+            (one, v.where) for v in self.result.vendors if v.entry.in_use for one in v.findings if not one.harmless
+        ]
+        return [where for one, where in named if one.name in _ENDS_LOADERS]
+
     def _why_loader_ends(self, answer: Answer) -> Iterator[Finding]:
         """Who makes the loader crash or hang: a vendor by itself, else two that do not go together."""
-        accused = [(one.name, v.where) for v in self.result.vendors for one in v.findings if not one.harmless]
-        guilty = [where for name, where in accused if name in _ENDS_LOADERS]
+        accused = any(not one.harmless for vendor in self.result.vendors for one in vendor.findings)
+        guilty = self._guilty()
         how = "hangs" if answer.end == "hang" else f"ends with {answer.end}"
         if guilty:
             yield note("loader-ends", f"So every program that lists platforms {how}.", guilty[0], "See above.")
@@ -270,7 +284,10 @@ class Examination:
         """Vendors for programs of another class or machine: looked at, not loaded."""
         for program in self.result.programs:
             linker = program.linker
-            if linker is None or linker.machine == self.linker.machine:
+            if linker is None:
+                continue
+            if linker.machine == self.linker.machine:
+                self._compare_program(program)
                 continue
             in_use = [vendor for vendor in self.result.vendors if vendor.entry.in_use and vendor.entry.meant]
             able = [v for v in in_use if not inspect(v.entry.meant, v.where, linker).findings]
@@ -284,6 +301,24 @@ class Examination:
                         f"Install a driver for {words}, or use a build of the program for this machine.",
                     )
                 )
+
+    def _compare_program(self, program: Program) -> None:
+        """A program that gets another loader than the one that was examined."""
+        loader, place = self.result.loader, program.loader
+        if not (loader and loader.listing and place) or os.path.realpath(place.path) == os.path.realpath(loader.path):
+            return
+        own = read_loader(place.path, place.how, self.linker)
+        own.listing = ask_loader(str(place.path), self.asker)
+        self.found += own.findings
+        if lacking := loader.listing.more_than(own.listing):
+            self.found.append(
+                Finding(
+                    "program-other-loader",
+                    f"{program.name} gets {place.path} (by {place.how}), which does not list {listed(lacking)}.",
+                    str(place.path),
+                    f"Let it find {loader.path}, or remove that copy.",
+                )
+            )
 
     def _collect(self) -> None:
         result = self.result

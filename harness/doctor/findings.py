@@ -33,9 +33,9 @@ def note(name: str, what: str, where: str, do: str) -> Finding:
 
 def without_repeats(findings: Iterable[Finding]) -> list[Finding]:
     """In order, each once; what is a finding somewhere is not a note elsewhere."""
-    found: dict[tuple[str, str], Finding] = {}
+    found: dict[tuple[str, str, str], Finding] = {}
     for one in findings:
-        key = (one.name, one.where)
+        key = (one.name, one.where, one.what)
         if key not in found or (found[key].harmless and not one.harmless):
             found[key] = one
     return list(found.values())

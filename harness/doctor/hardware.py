@@ -80,7 +80,7 @@ class Hardware:
             named = Kind(
                 "this driver", tuple(sorted({pattern for path in [library, *others] for pattern in _named(path)}))
             )
-            findings = [*self._of_nodes(named, library)]
+            findings = [*self._of_nodes(named, library), *self._of_system()]
         if any(one.name.startswith("node") for one in findings) and (words := self.confinement()):
             findings.append(
                 note(
@@ -100,6 +100,11 @@ class Hardware:
             for node in nodes:
                 if not os.access(node, os.R_OK | os.W_OK):
                     yield self._closed_node(node)
+                elif problem := _problem(node):
+                    shown = "/" + str(node.relative_to(self.root))
+                    what = f"{shown} cannot be opened ({problem}), although its mode lets this user."
+                    do = "In a container, hand the device in (docker run --device); else see dmesg for its driver."
+                    yield Finding("node-refused", what, shown, do)
 
     def _no_node(self, kind: Kind, pattern: str, library: Path) -> Finding:
         what = f"There is no {pattern}, which {library.name} opens"
@@ -158,6 +163,11 @@ class Hardware:
                 "Restart the machine, or reload the kernel modules: the driver was updated under them.",
             )
 
+    def _of_system(self) -> Iterator[Finding]:
+        if not os.path.exists(self.root / "sys"):
+            what = "There is no /sys here, where drivers such as PoCL look for processors and devices."
+            yield Finding("no-sys", what, "/sys", "Mount it: a container or chroot needs mount -t sysfs sysfs /sys.")
+
     def _of_rusticl(self, library: Path) -> Iterator[Finding]:
         if re.search("[Rr]usticl", str(library)) and not self.environment.get("RUSTICL_ENABLE"):
             yield Finding(
@@ -182,6 +192,15 @@ class Hardware:
         if self.environment.get("container") or os.path.exists(self.root / "run/systemd/container"):
             return "a container"
         return ""
+
+
+def _problem(node: Path) -> str:
+    """Why a node cannot be opened, as for a container's devices; "" where it can."""
+    try:
+        os.close(os.open(node, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    return ""
 
 
 def _kind(library: Path) -> Kind | None:

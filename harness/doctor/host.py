@@ -231,8 +231,8 @@ class Host:
             found = ctypes.CFUNCTYPE(_P, ctypes.c_char_p)(query)(b"clIcdGetPlatformIDsKHR") if query else 0
             self._enumerate(found) if found else []
 
-    def layer(self, name: str) -> None:
-        """As a loader: every step of the acceptance of a layer."""
+    def layer(self, name: str, loader: str) -> None:
+        """As a loader: every step of the acceptance of a layer; `loader` lends the functions that a layer may call."""
         library = self.open(name)
         if library is None:
             return
@@ -249,7 +249,9 @@ class Host:
             self.report(info_code=code, api_version=version.value)
         if addresses["clInitLayer"]:
             refuse = ctypes.CFUNCTYPE(ctypes.c_int32)(lambda: -59)
-            table = (_P * _ENTRIES)(*[ctypes.cast(refuse, _P).value] * _ENTRIES)
+            own_functions = ctypes.CDLL(loader)
+            slots = [_address(own_functions, function) for function in _SLOTS]
+            table = (_P * _ENTRIES)(*slots, *[ctypes.cast(refuse, _P).value] * (_ENTRIES - len(slots)))
             entries, own = _U(0), _P(0)
             init = _function(addresses["clInitLayer"], _U, _P, _P, _P)
             code = self.step(

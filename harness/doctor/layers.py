@@ -37,7 +37,7 @@ def walk_layers(loader: LoaderFile, environment: Mapping[str, str], asker: Asker
         folder = Path(environment.get("OPENCL_LAYER_PATH") or LAYERS_FOLDER)
         if os.path.isdir(folder):
             entries += read_folder(folder, ".lay").entries
-    layers = [_walk(entry, asker, linker) for entry in entries]
+    layers = [_walk(entry, loader, asker, linker) for entry in entries]
     maps = set(loader.listing.answer.get("maps", []) if loader.listing else [])
     for layer in layers:
         layer.loaded = layer.path is not None and os.path.realpath(layer.path) in maps
@@ -53,7 +53,7 @@ def walk_layers(loader: LoaderFile, environment: Mapping[str, str], asker: Asker
     return layers
 
 
-def _walk(entry: Entry, asker: Asker, linker: Linker) -> Layer:
+def _walk(entry: Entry, loader: LoaderFile, asker: Asker, linker: Linker) -> Layer:
     layer = Layer(entry, findings=list(entry.findings))
     if not entry.meant:
         return layer
@@ -64,7 +64,7 @@ def _walk(entry: Entry, asker: Asker, linker: Linker) -> Layer:
     ]
     if library.step != "loading":
         return layer
-    answer = asker.ask("layer", entry.meant)
+    answer = asker.ask("layer", entry.meant, str(loader.path))
     if answer.errors:
         layer.findings += list(libraries.explain(library, answer, entry.where))
     else:

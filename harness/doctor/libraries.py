@@ -15,7 +15,7 @@ from harness.doctor.ask import Answer
 from harness.doctor.elf import Damaged
 from harness.doctor.findings import Finding, listed, note
 from harness.doctor.linker import Closure, Linker, configured
-from harness.doctor.packages import how_to_get
+from harness.doctor.packages import how_to_get, package_of
 
 
 @dataclass
@@ -45,7 +45,7 @@ def inspect(name: str, where: str, linker: Linker) -> Library:
         return library
     library.step = "dependencies"
     library.closure = linker.closure(library.path)
-    library.findings += _look_at_dependencies(library.closure, library.path, linker)
+    library.findings += _look_at_dependencies(library.closure, where, linker)
     if not library.findings:
         library.step = "loading"
     return library
@@ -106,6 +106,9 @@ def _find_by_path(library: Library, where: str, linker: Linker) -> Iterator[Find
             f"Write the whole path, or the bare name {path.name} if the linker can find that.",
         )
         return
+    if "$" in library.name and (expanded := linker.expanded(library.name)) != library.name:
+        library.path = Path(expanded)
+        return
     yield _absent(path, where, linker)
 
 
@@ -118,15 +121,25 @@ def _absent(path: Path, where: str, linker: Linker) -> Finding:
     elif similar:
         do = f"Write {similar[0]}, which exists, into the file."
     else:
-        do = f"Install the driver again, or remove the file that names it. {how_to_get(path.name)}"
+        package = package_of(path.name)
+        do = (
+            f"Install it: sudo apt install {package}."
+            if package
+            else "Install the driver again, or remove what names it."
+        )
     return Finding("library-not-found", f"The library {path} {access.why_absent(path)}.", where, do)
 
 
 def _not_found(name: str, where: str, linker: Linker) -> Finding:
     what = f"The dynamic linker does not find the library {name}."
-    outside = linker.outside(name)
+    outside, dangling = linker.outside(name), linker.search(name).dangling
+    if dangling:
+        words = f"{dangling[0]} {access.why_absent(dangling[0])}"
+        return Finding("library-not-found", f"{what} {words}.", where, f"Repair the link. {how_to_get(name)}")
     if not outside:
-        return Finding("library-not-found", what, where, how_to_get(name))
+        similar = [path for folder in linker.default for path in globbed(Path(folder), f"{name}.*")]
+        do = f"Run sudo ldconfig, which makes the link to {similar[0]}." if similar else how_to_get(name)
+        return Finding("library-not-found", what, where, do)
     path = outside[0]
     if path.parent in configured():
         return Finding(
@@ -186,7 +199,7 @@ def _with_article(word: str) -> str:
     return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
-def _look_at_dependencies(closure: Closure, path: Path, linker: Linker) -> Iterator[Finding]:
+def _look_at_dependencies(closure: Closure, where: str, linker: Linker) -> Iterator[Finding]:
     for name in closure.missing():
         search, by = closure.searches[name], closure.needed_by[name]
         if search.passed_over:
@@ -198,22 +211,25 @@ def _look_at_dependencies(closure: Closure, path: Path, linker: Linker) -> Itera
             )
         else:
             yield Finding(
-                "dependency-missing", f"{name} is missing, which {by} needs.", str(path), _where_else(name, linker)
+                "dependency-missing",
+                f"{name} is missing, which {by} needs.",
+                where,
+                _where_else(name, Path(by).parent, linker),
             )
     for name, search in closure.searches.items():
         if search.place and name not in closure.elves:
             yield Finding(
                 "dependency-damaged",
                 f"{search.place.path}, which {closure.needed_by[name]} needs, cannot be read as a library.",
-                str(path),
+                where,
                 how_to_get(name),
             )
-    yield from _look_at_versions(closure, path)
+    yield from _look_at_versions(closure, where)
 
 
-def _where_else(name: str, linker: Linker) -> str:
+def _where_else(name: str, beside: Path, linker: Linker) -> str:
     """What to do about a dependency: it may be in a folder that is not searched."""
-    outside = linker.outside(name)
+    outside = linker.outside(name, beside)
     if not outside:
         return how_to_get(name)
     if outside[0].parent in configured():
@@ -221,7 +237,7 @@ def _where_else(name: str, linker: Linker) -> str:
     return f"{outside[0]} is in a folder that is not searched: add that to LD_LIBRARY_PATH or /etc/ld.so.conf.d."
 
 
-def _look_at_versions(closure: Closure, path: Path) -> Iterator[Finding]:
+def _look_at_versions(closure: Closure, where: str) -> Iterator[Finding]:
     for needer in closure.elves.values():
         for name, versions in needer.versions.items():
             provider = closure.elves.get(name)
@@ -229,16 +245,16 @@ def _look_at_versions(closure: Closure, path: Path) -> Iterator[Finding]:
                 continue
             lacking = [version for version in versions if version not in provider.defined_versions]
             if lacking:
-                yield _old_version(lacking, str(needer.path), str(provider.path), str(path))
+                yield _old_version(lacking, str(needer.path), str(provider.path), where)
 
 
-def _old_version(lacking: list[str], needer: str, provider: str, path: str) -> Finding:
+def _old_version(lacking: list[str], needer: str, provider: str, where: str) -> Finding:
     if any(version.startswith("GLIBC_") for version in lacking):
         do = "Use a build of the driver for this release of the system, or a newer release: glibc cannot be exchanged."
     else:
         do = f"Install a newer {os.path.basename(provider)}, or a build of the driver for this release of the system."
     return Finding(
-        "version-missing", f"{needer} needs {listed(lacking)}, which {provider} is too old to have.", path, do
+        "version-missing", f"{needer} needs {listed(lacking)}, which {provider} is too old to have.", where, do
     )
 
 
@@ -276,7 +292,7 @@ _SAID: tuple[tuple[str, str, str, str], ...] = (
         "Raise the limit: ulimit -n 1024.",
     ),
     (
-        r"[Cc]annot allocate memory",
+        r"[Cc]annot allocate memory|failed to map segment from shared object$|cannot map zero-fill",
         "memory-limit",
         "{path} cannot be loaded: the process may not have more memory.",
         "Raise the limit: ulimit -v unlimited, and ulimit -d unlimited.",
@@ -304,7 +320,7 @@ def explain(library: Library, answer: Answer, where: str) -> Iterator[Finding]:
         return
     for pattern, name, what, do in _SAID:
         if match := re.search(pattern, text):
-            yield Finding(name, what.format(*match.groups(), path=path), str(path), do)
+            yield Finding(name, what.format(*match.groups(), path=path), where, do)
             return
     hint = access.access_control() if "denied" in text or "not permitted" in text else ""
     yield Finding(

@@ -35,6 +35,7 @@ class Search:
     name: str
     place: Place | None = None
     passed_over: list[Path] = field(default_factory=list)
+    dangling: list[Path] = field(default_factory=list)  # links of that name to nothing
 
 
 @dataclass
@@ -80,6 +81,7 @@ class Linker:
         by_path = iter([Place(Path(name), "its path")])
         for place in by_path if "/" in name else self._candidates(name, by, loaded_by):
             if not os.path.exists(place.path):
+                search.dangling += [place.path] if os.path.islink(place.path) else []
                 continue
             if "/" in name or self.fits(place.path):
                 search.place = place
@@ -87,6 +89,11 @@ class Linker:
             if place.path not in search.passed_over:
                 search.passed_over.append(place.path)
         return search
+
+    def searches(self, path: Path) -> bool:
+        """Whether the file lies where the linker looks for its name."""
+        places = {os.path.realpath(place.path) for place in self._candidates(path.name, None, None)}
+        return os.path.realpath(path) in places
 
     def _candidates(self, name: str, by: Elf | None, loaded_by: Elf | None) -> Iterator[Place]:
         if by and not by.runpath:
@@ -120,11 +127,21 @@ class Linker:
                 waiting += [(other, elf) for other in elf.needed]
         return closure
 
-    def outside(self, name: str) -> list[Path]:
-        """Files of that name for this machine in folders that the linker does not search."""
+    def expanded(self, path: str) -> str:
+        """A path with $LIB and $PLATFORM as dlopen replaces them; the first one that exists, else as it is."""
+        for library in dict.fromkeys(folder.removeprefix("/usr").lstrip("/") for folder in self.default):
+            replaced = re.sub(r"\$(LIB\b|\{LIB\})", library, path)
+            replaced = re.sub(r"\$(PLATFORM\b|\{PLATFORM\})", os.uname().machine, replaced)
+            if os.path.exists(replaced):
+                return replaced
+        return path
+
+    def outside(self, name: str, *beside: Path) -> list[Path]:
+        """Files of that name for this machine in folders that the linker does not search; first those in `beside`."""
         folders = [*map(Path, _LIKELY), *(found for p in _LIKELY_PATTERNS for found in globbed(Path("/"), p))]
         found = {folder / name for folder in [*folders, *configured()] if os.path.exists(folder / name)}
-        return sorted(path for path in found if self.fits(path))
+        near = [folder / name for folder in beside if os.path.exists(folder / name)]
+        return [path for path in dict.fromkeys([*near, *sorted(found)]) if self.fits(path)]
 
 
 def _is_linker(name: str) -> bool:

@@ -192,7 +192,10 @@ def sources(loader: LoaderFile, environment: Mapping[str, str]) -> Sources:
         for name in filter(None, environment.get("OCL_ICD_FILENAMES", "").split(":")):
             found.entries.append(Entry("OCL_ICD_FILENAMES", name, name, "library"))
     named_elsewhere = bool(found.entries)
+    read = [os.path.realpath(folder.path) for folder in found.folders]
     for path in loader.folders or [VENDORS_FOLDER]:
+        if os.path.realpath(path) in read:
+            continue
         folder = read_folder(Path(path), ".icd")
         found.folders.append(folder)
         for entry in folder.entries:
@@ -203,7 +206,22 @@ def sources(loader: LoaderFile, environment: Mapping[str, str]) -> Sources:
                 one.as_note() if named_elsewhere and one.name.startswith("folder") else one for one in folder.findings
             ]
     found.findings += _other_folders(loader, found)
+    found.findings += _unknown_variables(loader, environment)
     return found
+
+
+def _unknown_variables(loader: LoaderFile, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Variables that name vendors to other loaders, and nothing to this one."""
+    for variable in ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"):
+        names = [name for name in environment.get(variable, "").split(":") if name]
+        if variable in loader.variables or not any(os.path.exists(name) for name in names):
+            continue
+        yield Finding(
+            "variable-unknown",
+            f"{loader.path} does not know {variable}, so what that names is not looked at.",
+            variable,
+            f"Make an .icd file in {(loader.folders or [VENDORS_FOLDER])[0]}, or use a loader that knows the variable.",
+        )
 
 
 def _use_variable(found: Sources, variable: str, value: str) -> None:

@@ -145,7 +145,7 @@ def _problems(program: Program, closure: Closure, environment: Mapping[str, str]
             "Use a build that is linked to libOpenCL.so.1.",
         )
     if file and program.loader and program.linked:
-        yield from _lacking(program, file, program.loader.path)
+        yield from _lacking(program, file, closure, program.loader.path)
     in_use = [name for name in (*VARIABLES, "LD_LIBRARY_PATH", "LD_PRELOAD") if environment.get(name)]
     if program.secure and in_use:
         yield Finding(
@@ -156,11 +156,12 @@ def _problems(program: Program, closure: Closure, environment: Mapping[str, str]
         )
 
 
-def _lacking(program: Program, file: Elf, loader: Path) -> Iterator[Finding]:
+def _lacking(program: Program, file: Elf, closure: Closure, loader: Path) -> Iterator[Finding]:
     try:
-        exported = elf.read(loader).exported
+        elf.read(loader)
     except (Damaged, OSError):
-        return
+        return  # which is said of the loader
+    exported = {name for library in closure.elves.values() for name in library.exported}
     lacking = sorted(name for name in file.undefined if re.match(r"cl[A-Z]", name) and name not in exported)
     if lacking:
         yield Finding(

@@ -107,8 +107,9 @@ def _state(vendor: Vendor) -> str:
 
 def _path(vendor: Vendor) -> str:
     """How far it came on its way through a loader's decisions."""
-    passed = STEPS[: STEPS.index(vendor.step)] if vendor.step else STEPS
-    steps = [*(f"{name} ok" for name in passed), *([f"{vendor.step} FAILS"] if vendor.step else [])]
+    passed = STEPS[: STEPS.index(vendor.fails_at)] if vendor.fails_at else STEPS
+    end = "FAILS" if any(not one.harmless for one in vendor.findings) else "none"
+    steps = [*(f"{name} ok" for name in passed), *([f"{vendor.fails_at} {end}"] if vendor.fails_at else [])]
     return ", ".join(steps)
 
 
@@ -179,6 +180,6 @@ def _vendor(vendor: Vendor) -> dict[str, Any]:
 
 
 def _passed(vendor: Vendor, step: str) -> str:
-    if not vendor.step or STEPS.index(step) < STEPS.index(vendor.step):
+    if not vendor.fails_at or STEPS.index(step) < STEPS.index(vendor.fails_at):
         return "ok"
-    return "fails" if step == vendor.step else "not reached"
+    return "fails" if step == vendor.fails_at else "not reached"

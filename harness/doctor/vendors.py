@@ -59,6 +59,12 @@ class Vendor:
         return self.step in ("devices", "")
 
     @property
+    def fails_at(self) -> str:
+        """The step at which a loader gives it up; "" for none. A malformed line stops it before what was meant does."""
+        malformed = any(one.name.startswith("file-") and not one.harmless for one in self.findings)
+        return "line" if malformed and self.step != "file" else self.step
+
+    @property
     def devices(self) -> int:
         return sum(platform["devices"]["count"] for platform in self.platforms)
 
@@ -114,10 +120,10 @@ def _judge(vendor: Vendor, answer: Answer, hardware: Hardware) -> None:
         vendor.found("platforms", *findings)
         return
     vendor.step = "devices"
-    vendor.findings += [one for platform in vendor.platforms for one in _devices(vendor, platform, hardware)]
-    if any(not one.harmless for one in vendor.findings):
-        return
-    vendor.step = ""
+    findings = [one for platform in vendor.platforms for one in _devices(vendor, platform, hardware)]
+    vendor.findings += findings
+    if not any(not one.harmless for one in findings):
+        vendor.step = ""
 
 
 def _ended(vendor: Vendor, answer: Answer) -> Finding:

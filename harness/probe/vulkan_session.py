@@ -244,6 +244,12 @@ class VulkanSession(VulkanCalls):
         rc = self.vkCreateDevice(physical_device, info, None, device)
         return rc, device.handle()
 
+    def device_extensions(self, physical_device: Value) -> list[Extension]:
+        """vkEnumerateDeviceExtensionProperties."""
+        ask, count = self.vkEnumerateDeviceExtensionProperties, self.buffer(4)
+        self._succeed("the number of extensions", ask(physical_device, None, count, None))
+        return self._extensions("VkExtensionProperties", count, ask, physical_device, None)
+
     def device(self, physical_device: Value, **settings: Any) -> Value:
         """A device, which must be had."""
         rc, device = self.CreateDevice(physical_device, **settings)

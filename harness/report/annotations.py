@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from harness.escaping import printable
 from harness.report.causes import actual, causes
 from harness.report.ending import Ending
-from harness.report.terminal import printable
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import place_of, url_of
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import html
 
 from harness.errors import Exit
+from harness.escaping import printable
 from harness.report.ending import Ending
-from harness.report.terminal import printable
 
 _COLORS = {"good": "#1b7540", "known": "#875d00", "bad": "#b71f32", "none": "#566074"}
 _WIDTH = 6.6  # of a character, about

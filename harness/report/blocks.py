@@ -10,9 +10,9 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 
+from harness.escaping import one_line, printable
 from harness.report.causes import Cause, actual, sentence_of
 from harness.report.records import CaseResult
-from harness.report.terminal import printable
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
 
@@ -28,7 +28,7 @@ def block(cause: Cause, width: int, style: Style) -> list[str]:
     first = cause.first
     title = f"{first.status.upper()} {first.verdict}"
     count = f", {len(cause.cases)} cases" if len(cause.cases) > 1 else ""
-    lines = [f"{style(title, 'bad')}{count}  {style(printable(short_id(first)), 'bold')}"]
+    lines = [f"{style(title, 'bad')}{count}  {style(one_line(short_id(first)), 'bold')}"]
     lines += _requirement(first, width)
     if sentence := sentence_of(first):
         lines += field("expected", sentence, width, 2)
@@ -39,7 +39,7 @@ def block(cause: Cause, width: int, style: Style) -> list[str]:
     if len(cause.cases) > 1:
         lines += field("also", _others(cause), width, 2)
     if first.reproduce:
-        lines.append(f"  {'reproduce':{_LABEL}}{printable(first.reproduce)}")
+        lines.append(f"  {'reproduce':{_LABEL}}{one_line(first.reproduce)}")
     return lines
 
 
@@ -88,7 +88,7 @@ def _calls(result: CaseResult, width: int) -> list[str]:
 
 def around(result: CaseResult, most: int = _CALLS) -> list[str]:
     """The lines of the call log around the deviation: those that end with the last call that it names."""
-    log = [printable(line).strip() for line in result.log]
+    log = [one_line(line).strip() for line in result.log]
     names = re.findall(r"\bcl[A-Z]\w+", " ".join([*map(str, result.deviations), result.message]))
     own = re.findall(r"\[(cl[A-Z]\w+)", result.name)
     wanted = {*names, *own}
@@ -103,11 +103,11 @@ def cut(text: str, width: int) -> str:
     return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
 
 
-def one_line(cause: Cause, width: int) -> str:
+def cause_line(cause: Cause, width: int) -> str:
     """A cause in one line."""
     first = cause.first
     count = f"{len(cause.cases):4} " if len(cause.cases) > 1 else "     "
-    return cut(f"{count}{first.verdict:5} {printable(short_id(first))}: {printable(actual(first))}", width)
+    return cut(f"{count}{first.verdict:5} {one_line(short_id(first))}: {one_line(actual(first))}", width)
 
 
 def lines_of(groups: Sequence[Cause], width: int, style: Style, budget: int) -> tuple[list[str], list[str]]:
@@ -116,6 +116,6 @@ def lines_of(groups: Sequence[Cause], width: int, style: Style, budget: int) -> 
     for number, cause in enumerate(groups):
         own = ["", *block(cause, width, style)]
         if number and len(blocks) + len(own) > budget:
-            return blocks, [one_line(rest, width - 2) for rest in groups[number:]]
+            return blocks, [cause_line(rest, width - 2) for rest in groups[number:]]
         blocks += own
     return blocks, []

@@ -8,11 +8,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.escaping import printable
 from harness.report.blocks import Style, cut, short_id
 from harness.report.causes import actual
 from harness.report.records import CaseResult, Header
 from harness.report.saved import Saved
-from harness.report.terminal import printable
 from harness.requirements.catalogue import catalogue
 
 Kind = Literal["broken", "fixed", "changed", "new", "gone"]

@@ -8,19 +8,16 @@ only what is unsupported is skipped; trouble of the harness is an error.
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from harness.escaping import xml
 from harness.report.layout import section_counts, section_of, section_title
 from harness.report.records import CaseResult, Header
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
-
-# What XML 1.0 cannot hold, in whatever form.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(path: Path, header: Header, results: Sequence[CaseResult], interrupted: bool = False) -> None:
@@ -80,8 +77,8 @@ def _case(suite: ElementTree.Element, result: CaseResult) -> str | None:
     case = ElementTree.SubElement(
         suite,
         "testcase",
-        classname=_clean(file.removesuffix(".py").replace("/", ".")),
-        name=_clean(rest or file),
+        classname=xml(file.removesuffix(".py").replace("/", ".")),
+        name=xml(rest or file),
         time=f"{result.duration:.3f}",
     )
     properties = ElementTree.SubElement(case, "properties")
@@ -102,14 +99,14 @@ def _case(suite: ElementTree.Element, result: CaseResult) -> str | None:
         known = "known deviation" if result.status == "expected" else "deviation that does not count"
         reason = result.reason or f"of a requirement of strength {result.strength}"
         _property(properties, known.replace(" ", "-"), reason)
-        ElementTree.SubElement(case, "system-out").text = _clean(f"{known}: {result.verdict}: {reason}")
+        ElementTree.SubElement(case, "system-out").text = xml(f"{known}: {result.verdict}: {reason}")
         return None
     else:
         return None
-    element = ElementTree.SubElement(case, tag, message=_clean(message))
+    element = ElementTree.SubElement(case, tag, message=xml(message))
     if tag != "skipped":
         element.set("type", result.verdict)
-    element.text = _clean(_details(result))
+    element.text = xml(_details(result))
     return tag
 
 
@@ -131,8 +128,4 @@ def _details(result: CaseResult) -> str:
 
 
 def _property(parent: ElementTree.Element, name: str, value: str) -> None:
-    ElementTree.SubElement(parent, "property", name=name, value=_clean(value))
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+    ElementTree.SubElement(parent, "property", name=name, value=xml(value))

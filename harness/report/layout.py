@@ -10,10 +10,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from harness.escaping import one_line
 from harness.expectations import Expectations, section_key
 from harness.report.records import CaseResult, SubjectRecord
 from harness.report.table import table
-from harness.report.terminal import printable
 from harness.requirements.catalogue import catalogue, index
 
 Style = Callable[[str, str], str]
@@ -114,7 +114,23 @@ def unsupported_lines(results: Iterable[CaseResult], word: str) -> list[str]:
         for r in results
         if r.verdict == "unsupported" and not r.counts
     )
-    return [f"{number:4} {printable(reason)} ({who})" for (who, reason), number in reasons.most_common()]
+    return [f"{number:4} {one_line(reason)} ({who})" for (who, reason), number in reasons.most_common()]
+
+
+_FAILED_CALL = re.compile(r"\[\d+-(\w+)-([^\]]+)\]$")
+
+
+def torture_lines(results: Iterable[CaseResult]) -> list[str]:
+    """The calls for resources that were made to fail, by function and place in the loader, with their verdicts."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for result in results:
+        call = _FAILED_CALL.search(result.case)
+        if call and section_of(result).startswith("TORT-"):
+            counts[call[1], call[2]][result.verdict] += 1
+    return [
+        one_line(f"{function:12} {place:32} {', '.join(f'{n} {verdict}' for verdict, n in sorted(verdicts.items()))}")
+        for (function, place), verdicts in sorted(counts.items())
+    ]
 
 
 def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:
@@ -137,7 +153,7 @@ def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:
 
 def grey_table(rows: Iterable[tuple[str, str, str]], width: int) -> list[str]:
     """The rows as lines of at most `width` characters."""
-    clean = [[printable(cell).replace("\n", " ") for cell in row] for row in rows]
+    clean = [[one_line(cell) for cell in row] for row in rows]
     widths = [min(max((len(row[n]) for row in clean), default=0), 60) for n in (0, 1)]
     lines = [f"{who:{widths[0]}}  {outcome:{widths[1]}}  {topic}".rstrip() for who, outcome, topic in clean]
     return [line if len(line) <= width else line[: width - 3] + "..." for line in lines]

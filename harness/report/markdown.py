@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping, Sequence
 
+from harness.escaping import markdown
 from harness.report.causes import by_reason, causes, verdicts_of
 from harness.report.ending import Ending
 from harness.report.layout import columns, grey_rows, section_counts, section_title
-from harness.report.terminal import printable
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
 
@@ -32,7 +31,7 @@ def write_step_summary(environ: Mapping[str, str], ending: Ending) -> str | None
 def summary(ending: Ending) -> str:
     """The run as Markdown."""
     results = ending.results
-    parts = [f"### clharness: {cell(ending.sentence())}", ""]
+    parts = [f"### clharness: {markdown(ending.sentence())}", ""]
     counts = section_counts(results)
     names = columns(counts)
     rows = [[section_title(key), *(str(count[name] or "") for name in names)] for key, count in counts.items()]
@@ -69,7 +68,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], first: Callable[[s
     """A table; `first` makes the cells of the first column."""
     lines = ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head)]]
     for row in rows[:_LIMIT]:
-        cells = [(first or cell)(row[0]), *map(cell, row[1:])]
+        cells = [(first or markdown)(row[0]), *map(markdown, row[1:])]
         lines.append("| " + " | ".join(cells) + " |")
     if len(rows) > _LIMIT:
         lines += ["", f"... and {len(rows) - _LIMIT} more."]
@@ -79,12 +78,4 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], first: Callable[[s
 def linked(identifiers: str) -> str:
     """Requirements that lead to where they are written."""
     url = url_of(identifiers.split())
-    return f"[{cell(identifiers)}]({url})" if url else cell(identifiers)
-
-
-def cell(text: str) -> str:
-    """Text that Markdown and HTML leave as it is."""
-    clean = html.escape(printable(text), quote=False).replace("\n", " ")
-    for special in "\\|*_`[]":
-        clean = clean.replace(special, "\\" + special)
-    return clean
+    return f"[{markdown(identifiers)}]({url})" if url else markdown(identifiers)

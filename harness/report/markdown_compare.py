@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+from harness.escaping import markdown
 from harness.report.compare import KINDS, Comparison, compared, groups
-from harness.report.markdown import cell, linked, table
+from harness.report.markdown import linked, table
 
 
 def comparison_summary(comparison: Comparison) -> str:
     """The comparison as Markdown."""
-    parts = [f"### clharness compare: {cell(comparison.sentence())}", ""]
-    parts += [f"* before: {cell(compared(comparison.before))}", f"* after: {cell(compared(comparison.after))}", ""]
+    parts = [f"### clharness compare: {markdown(comparison.sentence())}", ""]
+    parts += [
+        f"* before: {markdown(compared(comparison.before))}",
+        f"* after: {markdown(compared(comparison.after))}",
+        "",
+    ]
     for kind in KINDS:
         rows = [
             [" ".join(group[0].case.requirements), group[0].how, str(len(group)), group[0].case.name, group[0].why]

@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import hashlib
 import json
+import math
 import os
 import platform
 import sys
@@ -101,11 +102,37 @@ class CaseResult:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> CaseResult:
-        """The inverse of `to_json`; keys that this version does not know are dropped."""
+        """The inverse of `to_json`; keys that this version does not know are dropped.
+
+        Raises ValueError where the record, which may come from anybody, is not what `to_json` could have given.
+        """
         known = {f.name for f in dataclasses.fields(cls)}
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items() if k in known}
-        values["deviations"] = tuple(Deviation(d["what"], d["how"]) for d in record.get("deviations", ()))
-        return cls(**values)
+        try:
+            values["deviations"] = tuple(Deviation(d["what"], d["how"]) for d in record.get("deviations", ()))
+            result = cls(**values)
+        except (TypeError, KeyError) as error:
+            raise ValueError("the record of a case is not complete") from error
+        result._check()
+        return result
+
+    def _check(self) -> None:
+        texts = (self.case, self.verdict, self.status, self.strength, self.message)
+        optional = (self.outcome, self.unsupported, self.capability, self.reason, self.sandbox, self.reproduce)
+        lists = (self.requirements, self.log, self.files, self.expected, self.runs)
+        right = (
+            all(isinstance(text, str) for text in texts)
+            and all(text is None or isinstance(text, str) for text in (*optional, self.expected_outcome))
+            and all(isinstance(a_list, tuple) and all(isinstance(text, str) for text in a_list) for a_list in lists)
+            and all(isinstance(text, str) for deviation in self.deviations for text in (deviation.what, deviation.how))
+            and isinstance(self.environment, Mapping)
+            and all(isinstance(text, str) for pair in self.environment.items() for text in pair)
+            and isinstance(self.duration, (int, float))
+            and math.isfinite(self.duration)
+            and (self.number is None or isinstance(self.number, int))
+        )
+        if not right or self.verdict not in VERDICTS or self.status not in STATUSES:
+            raise ValueError(f"the record of {self.case!r:.200} is not one of a case")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from harness.errors import Exit, UsageError
+from harness.escaping import one_line, printable
 from harness.expectations import Expectations, load
 from harness.expectations.update import update as update_expectations
 from harness.report import layout
@@ -23,7 +24,7 @@ from harness.report.records import CaseResult, Footer, Header, counts_of
 from harness.report.sarif import write_sarif
 from harness.report.screen import head, screen
 from harness.report.status import judge
-from harness.report.terminal import Color, Terminal, printable
+from harness.report.terminal import Color, Terminal
 
 _LIVE = 10  # unexpected cases that are shown as they come; the report at the end has them all
 
@@ -112,7 +113,7 @@ class Reporter:
     def _show_live(self, terminal: Terminal, result: CaseResult) -> None:
         if self._progress.unexpected <= _LIVE:
             title = terminal.style(f"{result.status} {result.verdict}", "bad")
-            terminal.line(f"{title}  {printable(result.case)}")
+            terminal.line(f"{title}  {one_line(result.case)}")
         elif self._progress.unexpected == _LIVE + 1:
             terminal.line("more are unexpected: the report at the end has them all")
 
@@ -168,7 +169,7 @@ class Reporter:
             int(code),
             stale,
             changes,
-            [f"{entry.id}: {printable(entry.reason or '')}" for entry in self._expectations.unexplained],
+            [f"{entry.id}: {one_line(entry.reason or '')}" for entry in self._expectations.unexplained],
             layout.unseen_sections(self.results, self._expectations),
         )
         troubles += self._write_page(ending) + self._write_sarif(ending)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from harness import __version__
+from harness.escaping import printable
 from harness.report.causes import actual
 from harness.report.ending import Ending
 from harness.report.records import CaseResult
-from harness.report.terminal import printable
 from harness.requirements.catalogue import Requirement, catalogue
 from harness.requirements.sources import url_of
 

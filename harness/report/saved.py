@@ -10,11 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
-from harness.report.records import FORMAT, STATUSES, VERDICTS, CaseResult, Header
-
-_TEXTS = ("case", "message", "strength")
-_MAYBE_TEXTS = ("outcome", "unsupported", "capability", "reason", "sandbox", "reproduce", "expected_outcome")
-_LISTS = ("requirements", "log", "files", "expected", "runs")
+from harness.report.records import FORMAT, CaseResult, Header
 
 
 @dataclass(frozen=True)
@@ -63,10 +59,11 @@ def read(path: Path, option: str = "") -> Saved:
     if not records or not _is_header(records[0]):
         raise UsageError(f"{where}: does not begin with the header of a run")
     cases = [record for record in records if record.get("record") == "case"]
-    if not all(map(_is_case, cases)):
-        raise UsageError(f"{where}: holds a case whose record is not complete")
+    try:
+        results = tuple(map(CaseResult.from_json, cases))
+    except ValueError:
+        raise UsageError(f"{where}: holds a case whose record is not complete") from None
     footer = next((record for record in records if record.get("record") == "footer"), None)
-    results = tuple(map(CaseResult.from_json, cases))
     version = records[0].get("clharness")
     return Saved(path, Header.from_json(records[0]), results, version if isinstance(version, str) else None, footer)
 
@@ -99,25 +96,5 @@ def _has_subject(record: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_case(record: Mapping[str, Any]) -> bool:
-    return (
-        all(isinstance(record.get(key, ""), str) for key in _TEXTS)
-        and {"case", "requirements", "verdict"} <= record.keys()
-        and all(isinstance(record.get(key), str | None) for key in _MAYBE_TEXTS)
-        and all(_is_list_of_texts(record.get(key, [])) for key in _LISTS)
-        and record["verdict"] in VERDICTS
-        and record.get("status", "ok") in STATUSES
-        and isinstance(record.get("duration", 0), int | float)
-        and isinstance(record.get("number"), int | None)
-        and _is_table_of_texts(record.get("environment", {}))
-        and isinstance(record.get("deviations", []), list)
-        and all(_is_table_of_texts(d) and {"what", "how"} <= d.keys() for d in record.get("deviations", []))
-    )
-
-
 def _is_list_of_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _is_table_of_texts(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())

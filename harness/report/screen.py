@@ -14,17 +14,17 @@ from pathlib import Path
 
 from harness import __version__
 from harness.errors import Exit
+from harness.escaping import one_line, printable
 from harness.report import layout
 from harness.report.blocks import Style, cut, field, lines_of
 from harness.report.causes import by_reason, causes, verdicts_of
 from harness.report.ending import Ending
-from harness.report.records import CaseResult, Header
-from harness.report.terminal import printable
+from harness.report.records import CaseResult, Header, SubjectRecord
 
 # How many lines each part may have, so that a bad subject does not bury the reader; --verbose has no limits.
 _BLOCKS = 100
 _MORE_CAUSES = 25
-_REASONS = 40
+_REASONS = 36
 _WEAK = 8
 _UNLIMITED = 1_000_000
 
@@ -32,17 +32,29 @@ _UNLIMITED = 1_000_000
 def head(header: Header, width: int) -> list[str]:
     """What is tested, before the first case runs."""
     subject = header.subject
-    lines = [f"clharness {__version__} tests {printable(subject.title)}"]
-    build = f" (build {subject.facts['build_id']})" if subject.facts.get("build_id") else ""
-    lines += field(subject.word, subject.path + build, width)
+    lines = [f"clharness {__version__} tests {one_line(subject.title)}"]
+    lines += _whole(subject.word, subject.path, _build_of(subject), width)
     for other in header.used_with:
-        lines += field("used with", f"{other.title}, {other.path}" if other.name else other.path, width)
-    lines += field("expectations", _near(header.expectations) if header.expectations else "none", width)
+        lines += _whole("used with", other.path, other.title if other.name else "", width)
+    lines += _whole("expectations", _near(header.expectations) if header.expectations else "none", "", width)
     if header.shard:
         lines += field("shard", f"{header.shard['index']} of {header.shard['of']}", width)
     if header.random_seed is not None:
         lines += field("order", f"--random-order {header.random_seed}", width)
     return lines
+
+
+def _build_of(subject: SubjectRecord) -> str:
+    return f"build {subject.facts['build_id']}" if subject.facts.get("build_id") else ""
+
+
+def _whole(label: str, path: str, about: str, width: int) -> list[str]:
+    """A path, which stays whole to be copied, with what is known about it, beside or below it."""
+    line = f"  {one_line(label):13}{one_line(path)}"
+    if not about:
+        return [line]
+    beside = f"{line} ({one_line(about)})"
+    return [beside] if len(beside) <= width else [line, f"  {'':13}{cut(one_line(about), width - 15)}"]
 
 
 def _near(path: str) -> str:
@@ -56,7 +68,7 @@ def _near(path: str) -> str:
 
 def screen(ending: Ending, style: Style, width: int, table_width: int | None, verbose: bool = False) -> list[str]:
     """The whole report."""
-    verdict = style(printable(ending.sentence()), "good" if ending.good else "bad")
+    verdict = style(one_line(ending.sentence()), "good" if ending.good else "bad")
     lines = ["", verdict]
     if ending.results:
         lines += ["", *layout.summary_table(ending.results, style, table_width, by_group=not verbose)]
@@ -66,8 +78,9 @@ def screen(ending: Ending, style: Style, width: int, table_width: int | None, ve
     lines += _weak(ending.results, width, verbose)
     lines += _known(ending, width, verbose)
     lines += _one_line_each(ending, width, verbose)
+    lines += _part("Calls for resources that failed, by place", layout.torture_lines(ending.results))
     subject = ending.header.expectations or "the expectation file"
-    stale = [f"{printable(entry)}: no case has it; --update-expectations removes it" for entry in ending.stale]
+    stale = [f"{one_line(entry)}: no case has it; --update-expectations removes it" for entry in ending.stale]
     lines += _part(f"Stale entries in {subject}", stale)
     lines += _part("Expectations updated", ending.changes)
     lines += _part(f"To be explained in {subject}: give each entry a reason", ending.unexplained)
@@ -99,7 +112,7 @@ def _weak(results: Sequence[CaseResult], width: int, verbose: bool) -> list[str]
     rows = []
     for cause in groups[: None if verbose else _WEAK]:
         first = cause.first
-        line = f"{len(cause.cases):4} {first.verdict:5} {' '.join(first.requirements)}  {printable(first.name)}"
+        line = f"{len(cause.cases):4} {first.verdict:5} {' '.join(first.requirements)}  {one_line(first.name)}"
         rows.append(cut(line, width - 2))
     if len(groups) > len(rows):
         rows.append(f"     and {len(groups) - len(rows)} more causes: --verbose")
@@ -115,12 +128,12 @@ def _known(ending: Ending, width: int, verbose: bool) -> list[str]:
         identifiers = list(dict.fromkeys(identifier for case in cases for identifier in case.requirements[:1]))
         also = f" +{len(identifiers) - 1}" if len(identifiers) > 1 else ""
         rows.append(
-            cut(f"{len(cases):4} {verdicts_of(cases):5} {identifiers[0]}{also}: {printable(reason)}", width - 2)
+            cut(f"{len(cases):4} {verdicts_of(cases):5} {identifiers[0]}{also}: {one_line(reason)}", width - 2)
             if identifiers
-            else cut(f"{len(cases):4} {verdicts_of(cases):5} {printable(reason)}", width - 2)
+            else cut(f"{len(cases):4} {verdicts_of(cases):5} {one_line(reason)}", width - 2)
         )
         if verbose:
-            rows += [f"       {printable(case.name)}" for case in cases]
+            rows += [f"       {one_line(case.name)}" for case in cases]
     if len(reasons) > len(reasons[: None if verbose else _REASONS]):
         rows.append(f"     and {len(reasons) - _REASONS} more reasons: --verbose")
     return _part(f"Known deviations: {len(known)} cases for {len(reasons)} reasons", rows)
@@ -140,7 +153,7 @@ def _one_line_each(ending: Ending, width: int, verbose: bool) -> list[str]:
     if unsupported:
         names = Counter(r.capability or r.reason or "no reason given" for r in unsupported)
         few = ", ".join(f"{name} ({number})" for name, number in names.most_common(3))
-        lines.append(cut(f"Unsupported: {len(unsupported)} cases (--verbose): {printable(few)}", width))
+        lines.append(cut(f"Unsupported: {len(unsupported)} cases (--verbose): {one_line(few)}", width))
     if grey:
         requirements = len({row.partition(" ")[0] for row, _, _ in grey})
         areas = f"{requirements} requirement{'s' if requirements > 1 else ''}"
@@ -154,7 +167,7 @@ def next_steps(ending: Ending) -> list[str]:
         return []
     header, steps = ending.header, []
     statuses = {r.status for r in ending.unexpected}
-    command = _command(header)
+    command = one_line(_command(header))
     if header.expectations is None:
         file = layout.file_name(header.subject)
         steps.append(f"No expectation file is about this {header.subject.word}. To accept what it does:")

@@ -14,7 +14,7 @@ import pytest
 
 from harness.build import build
 from harness.errors import Exit, HarnessError, UsageError
-from harness.report.terminal import printable
+from harness.escaping import printable
 from harness.run.interrupts import Interrupts
 from harness.run.loop import Loop
 from harness.run.plan import Plan

@@ -26,11 +26,12 @@ MAX_NAME = 150
 class Place:
     """The folder of a run. While this process or one forked from it lives, it is locked, which nobody sweeps."""
 
-    def __init__(self, subject: Path) -> None:
+    def __init__(self, subject: Path, sweeps: bool = True) -> None:
         name = f"{_plain(subject.name)[:80]}-{_sum(str(subject))}"
         self._subject = build().folder / "failures" / name
         self._subject.mkdir(parents=True, exist_ok=True)
-        folder.sweep(self._subject, "")
+        if sweeps:
+            folder.sweep(self._subject, "")
         for number in itertools.count(1):
             self.path = self._subject / str(number)
             try:
@@ -62,8 +63,11 @@ def _sum(text: str) -> str:
     return f"{zlib.crc32(os.fsencode(text)):08x}"
 
 
-def place(config: pytest.Config) -> Place:
-    """That of the run, made when it is asked for first. A process that forks workers asks before."""
+def place(config: pytest.Config, sweeps: bool = True) -> Place:
+    """That of the run, made when it is asked for first. A process that forks workers asks before.
+
+    A run that goes on from an earlier one, whose cases its report names, sweeps nothing.
+    """
     if RUN not in config.stash:
-        config.stash[RUN] = Place(tested.subject(config).path)
+        config.stash[RUN] = Place(tested.subject(config).path, sweeps)
     return config.stash[RUN]

@@ -100,7 +100,7 @@ class Loop:
             self._ended_for_memory = losses.killed_for_memory()
             limit = max(LEAST_LIMIT, LIMIT_FACTOR * tested.time_limit(config))
             jobs = min(self._jobs, len(todo))
-            failures.place(config)  # of all workers
+            failures.place(config, sweeps=not kept)  # of all workers
 
             def take(number: int, answer: dict[str, Any] | Lost) -> None:
                 self._take(number, self._record(config, items[number].stash[CASE], answer))

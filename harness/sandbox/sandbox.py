@@ -132,6 +132,7 @@ class Sandbox:
         self._log = LogFile(self.log_path)
         self._runs_before = 0  # sessions that write to a log that was forgotten
         self.loader_path = loader_path
+        self.platforms = 0  # of all mock ICDs that were made here
         self.env: dict[str, str] = {}
         self.runs: list[Run] = []  # sessions started here, newest last (harness.probe.session.Session)
 
@@ -205,6 +206,7 @@ class Sandbox:
             own |= per_platform[index] if index < len(per_platform) else {}
             configuration += lines("icd", "platform", own, f"platform.{index}.")
         configuration += [f"fault = {fault}" for fault in check_faults("icd", faults)]
+        self.platforms += platforms
         self._copy_configured(_mock("icd", variant), path, name, configuration)
         return MockIcd(name, path)
 

@@ -89,7 +89,7 @@ class VulkanSandbox(Sandbox):
         """
         path = (folder or self.manifests) / name
         if isinstance(content, MockDriver):
-            content = manifest_of(content.path, content.api_version, **fields)
+            content = manifest_of(content.path, **({"api_version": content.api_version} | fields))
         if isinstance(content, Mapping):
             content = json.dumps(content, indent=4)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -125,9 +125,9 @@ class VulkanSandbox(Sandbox):
         return variables | self.env
 
 
-def manifest_of(library: object, api_version: str = "1.1.0", **fields: Any) -> dict[str, Any]:
+def manifest_of(library: object, **fields: Any) -> dict[str, Any]:
     """The content of a manifest; `fields` as in VulkanSandbox.manifest, `file_format_version` among them."""
-    icd = {"library_path": str(library), "api_version": api_version} | fields
+    icd = {"library_path": str(library), "api_version": "1.1.0"} | fields
     version = icd.pop("file_format_version", "1.0.0")
     content = {"file_format_version": version, "ICD": {k: v for k, v in icd.items() if v is not None}}
     return {key: value for key, value in content.items() if value is not None}

@@ -13,6 +13,7 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.errors import ClharnessError, HarnessError, UsageError
+from harness.run import torture
 from harness.run.cases import CASE
 from harness.selftest.matrix import Matrix
 from harness.selftest.mutants import Mutant
@@ -79,6 +80,14 @@ def seeded_loader() -> Path:
     return path
 
 
+def seeded_vulkan_loader() -> Path:
+    """The same for Vulkan drivers."""
+    path = build().with_vulkan().seeded_loader
+    if path is None or not path.exists():
+        raise UsageError(f"the build in {build().folder} has no Vulkan loader with seeded faults; see seeded_loader")
+    return path
+
+
 def run_matrix(
     suites: Path,
     folder: Path,
@@ -108,7 +117,7 @@ def run_matrix(
     ]
     arguments += ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
     arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *(subject or [f"--loader={seeded_loader()}"])]
-    arguments += [*keyword, str(folder)]
+    arguments += [torture.TOO, *keyword, str(folder)]
     if not whole_lint:
         arguments.append("--clharness-part")
     output = io.StringIO()

@@ -128,7 +128,7 @@ extern enum seeded_fault clharness_seeded_fault;
 """
 
 
-def chooser(faults: Mapping[str, Mutant]) -> str:
+def chooser(faults: Mapping[str, Mutant], own_header: str = "loader.h") -> str:
     """The C file that reads CLHARNESS_FAULT before anything else of the library runs."""
     names = "".join(f'    "{name}",\n' for name in faults)
     at_load = "".join(
@@ -136,7 +136,7 @@ def chooser(faults: Mapping[str, Mutant]) -> str:
     )
     return f"""/* Generated from the lists of mutants. Do not edit. */
 #include "{HEADER}"
-#include "loader.h"
+#include "{own_header}"
 
 enum seeded_fault clharness_seeded_fault;
 
@@ -165,7 +165,13 @@ __attribute__((constructor)) static void run_at_load(void)
 """
 
 
-def write(out: Path, sources: Sequence[Path], files: Sequence[Path], api: Mapping[str, Any] | None = None) -> None:
+def write(
+    out: Path,
+    sources: Sequence[Path],
+    files: Sequence[Path],
+    api: Mapping[str, Any] | None = None,
+    own_header: str = "loader.h",
+) -> None:
     """Writes the seeded copy of each source, the header and the chooser; with an API model also the families."""
     faults = dict(load_all(files).by_name)
     list_path = files[0] if len(files) == 1 else FOLDER
@@ -180,7 +186,7 @@ def write(out: Path, sources: Sequence[Path], files: Sequence[Path], api: Mappin
         copy = seeded(source.name, source.read_text(), own, list_path)
         (out / source.name).write_text(f'#include "{HEADER}"\n#line 1 "{source}"\n{copy}')
     (out / HEADER).write_text(header(faults))
-    (out / "seeded_faults.c").write_text(chooser(faults))
+    (out / "seeded_faults.c").write_text(chooser(faults, own_header))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -189,10 +195,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--out", type=Path, required=True, help="folder for the copies")
     parser.add_argument("--faults", type=Path, nargs="+", default=lists(), help="the lists of faults")
     parser.add_argument("--api", type=Path, help="api.json of harness.api.generate, for the faults of each function")
+    parser.add_argument("--header", default="loader.h", help="the header of the loader")
     options = parser.parse_args(arguments)
     api = json.loads(options.api.read_text()) if options.api else None
     try:
-        write(options.out, [source.absolute() for source in options.sources], options.faults, api)
+        write(options.out, [source.absolute() for source in options.sources], options.faults, api, options.header)
     except ClharnessError as error:
         print(f"clharness: {error}", file=sys.stderr)
         return int(error.exit_code)

@@ -95,7 +95,13 @@ class VulkanLoader(Subject):
             prefix, probe = self._elevated(sandbox)
         if sandbox.binds:
             require_private_mounts()
-            prefix = bubblewrap(dict(sandbox.binds), [sandbox.root, self.path.parent, build().probe.parent]) + prefix
+            prefix = (
+                bubblewrap(
+                    dict(sandbox.binds),
+                    [sandbox.root, self.path.parent, build().probe.parent, build().at_secure.parent],
+                )
+                + prefix
+            )
         flags = ["--late"] * late
         session = self._session(
             VulkanSession, sandbox, variables, probe=probe, prefix=prefix, flags=flags, time_limit=time_limit

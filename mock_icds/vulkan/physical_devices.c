@@ -21,11 +21,12 @@ static struct object *device_of(struct object *instance, int index)
     return device ? device : object_make(KIND_physical_device, instance, index, FAULT_physical_device_without_magic);
 }
 
-/* What `device_count_grows` adds, once for each time that the number is asked. */
-static uint32_t counted_devices(void)
+/* The devices there are now: with `device_count_grows`, one more each time that their number is asked. */
+static uint32_t devices_now(bool is_asked)
 {
     static int asked;
-    int count = device_count() + (fails(FAULT_device_count_grows) ? asked++ : 0);
+    asked += is_asked && fails(FAULT_device_count_grows);
+    int count = device_count() + (asked > 0 ? asked - 1 : 0);
     return (uint32_t)(count < MAX_DEVICES ? count : MAX_DEVICES);
 }
 
@@ -41,7 +42,7 @@ static uint64_t enumerate_devices(const uint64_t *a)
     if (fails(failing)) {
         return failure(failing);
     }
-    uint32_t all = devices && !fails(FAULT_device_count_grows) ? (uint32_t)device_count() : counted_devices();
+    uint32_t all = devices_now(!devices);
     if (!devices) {
         *count = all;
         return VK_SUCCESS;

@@ -33,6 +33,7 @@ class Function:
     """One function: what it is called with first, and where it comes from."""
 
     name: str
+    same_as: str  # the name of the function that it is another name of, else its own
     level: Level
     handle: str  # the type of its first parameter, where that is dispatchable
     result: str  # its kind, or "void"

@@ -183,7 +183,9 @@ class Registry:
         described = []
         for name in names:
             node = nodes[aliases.get(name, name)]
-            described.append({"name": name, **origins[name], **self._signature(node)})
+            described.append(
+                {"name": name, "same_as": aliases.get(name, name), **origins[name], **self._signature(node)}
+            )
         return described
 
     def _signature(self, node: ET.Element) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from typing import Any
 
 from harness import __version__
 from harness.errors import UsageError
+from harness.escaping import printable
 from harness.report.causes import actual, by_reason, causes, sentence_of, verdicts_of
 from harness.report.compare import KINDS, MEANING, Comparison, groups
 from harness.report.ending import Ending
 from harness.report.layout import section_title
 from harness.report.page.data import STATUS_WORDS, page_data
-from harness.report.terminal import printable
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.escaping import printable
 from harness.report.ending import Ending
 from harness.report.records import VERDICTS, CaseResult, SubjectRecord
-from harness.report.terminal import printable
 from harness.requirements.catalogue import catalogue, grey_area_of, index
 from harness.requirements.sources import links_of
 

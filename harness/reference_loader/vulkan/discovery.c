@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds manifests: variables that name them, else folders in the documented order, and filters by name. */
+#define _GNU_SOURCE
+#include "vulkan_loader.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct search {
+    void (*use)(const char *path, void *context);
+    void *context;
+};
+
+/* --- filters --- */
+
+/* Whether a name fits a glob: a whole name, a beginning, an end or a part, in letters of any case. */
+static bool fits_glob(const char *name, const char *glob, size_t length)
+{
+    bool open_start = length > 0 && glob[0] == '*';
+    bool open_end = length > 1 && glob[length - 1] == '*';
+    char part[NAME_MAX + 1];
+    size_t kept = length - open_start - open_end;
+    snprintf(part, sizeof part, "%.*s", (int)kept, glob + open_start);
+    size_t size = strlen(name);
+    if (open_start && open_end) {
+        return strcasestr(name, part) != NULL;
+    }
+    if (open_start) {
+        return size >= kept && strcasecmp(name + size - kept, part) == 0;
+    }
+    return open_end ? strncasecmp(name, part, kept) == 0 : strcasecmp(name, part) == 0;
+}
+
+static bool fits_list(const char *name, const char *list)
+{
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        if (length > 0 && fits_glob(name, list, length)) {
+            return true;
+        }
+        list += length + (list[length] == ',');
+    }
+    return false;
+}
+
+/* What is selected is used, also where it is disabled. */
+static bool is_wanted(const char *name)
+{
+    const char *select = getenv("VK_LOADER_DRIVERS_SELECT");
+    const char *disable = getenv("VK_LOADER_DRIVERS_DISABLE");
+    if (select && *select) {
+        return fits_list(name, select);
+    }
+    return !disable || !fits_list(name, disable);
+}
+
+/* --- files and folders --- */
+
+static void use_file(const struct search *search, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (is_wanted(slash ? slash + 1 : path)) {
+        search->use(path, search->context);
+    }
+}
+
+static bool is_manifest(const char *name)
+{
+    size_t length = strlen(name);
+    return length > strlen(".json") && strcmp(name + length - strlen(".json"), ".json") == 0;
+}
+
+/* Uses the manifests of a folder; false where it is none. */
+static bool use_folder(const struct search *search, const char *path)
+{
+    DIR *folder = opendir(path);
+    if (!folder) {
+        return false;
+    }
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        char file[PATH_MAX];
+        if (is_manifest(entry->d_name) &&
+            (size_t)snprintf(file, sizeof file, "%s/%s", path, entry->d_name) < sizeof file) {
+            use_file(search, file);
+        }
+    }
+    closedir(folder);
+    return true;
+}
+
+/* Uses each element of a list of paths; with a suffix, each is a folder that is looked for below. */
+static void use_list(const struct search *search, const char *list, const char *suffix)
+{
+    while (list && *list) {
+        size_t length = strcspn(list, ":");
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%.*s%s", (int)length, list, suffix);
+        if (length > 0 && !use_folder(search, path) && !*suffix) {
+            use_file(search, path);
+        }
+        list += length + (list[length] == ':');
+    }
+}
+
+/* A variable's value that is not empty, in processes without elevated privileges. */
+static const char *variable(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static void use_home(const struct search *search, const char *name, const char *below_home)
+{
+    char path[PATH_MAX] = "";
+    if (variable(name)) {
+        snprintf(path, sizeof path, "%s", variable(name));
+    } else if (variable("HOME")) {
+        snprintf(path, sizeof path, "%s%s", variable("HOME"), below_home);
+    }
+    use_list(search, path, "/vulkan/icd.d");
+}
+
+static void use_folders(const struct search *search, const char *name, const char *otherwise)
+{
+    use_list(search, variable(name) ? variable(name) : otherwise, "/vulkan/icd.d");
+}
+
+void discovery_manifests(void (*use)(const char *path, void *context), void *context)
+{
+    const struct search search = {use, context};
+    const char *only = variable("VK_DRIVER_FILES");
+    only = only ? only : variable("VK_ICD_FILENAMES");
+    if (only) {
+        use_list(&search, only, "");
+        return;
+    }
+    use_list(&search, variable("VK_ADD_DRIVER_FILES"), "");
+    use_home(&search, "XDG_CONFIG_HOME", "/.config");
+    use_folders(&search, "XDG_CONFIG_DIRS", "/etc/xdg");
+    use_list(&search, "/etc", "/vulkan/icd.d");
+    use_home(&search, "XDG_DATA_HOME", "/.local/share");
+    use_folders(&search, "XDG_DATA_DIRS", "/usr/local/share:/usr/share");
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions by name: those of the registry, and unknown ones, for which generic trampolines stand by. */
+#include "vulkan_loader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char unknown_names[MAX_UNKNOWN][MAX_NAME];
+static int unknown_count;
+
+/* --- unknown functions --- */
+
+/* The place of an unknown function, a new one where it is asked for the first time; -1 where there is no room. */
+static int slot_of(const char *name)
+{
+    for (int i = 0; i < unknown_count; i++) {
+        if (strcmp(unknown_names[i], name) == 0) {
+            return i;
+        }
+    }
+    if (unknown_count == MAX_UNKNOWN || strlen(name) >= MAX_NAME) {
+        return -1;
+    }
+    snprintf(unknown_names[unknown_count], MAX_NAME, "%s", name);
+    return unknown_count++;
+}
+
+const char *lookup_unknown_name(int slot)
+{
+    return unknown_names[slot];
+}
+
+typedef uint64_t generic(const void *object, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e);
+
+/* Hands on as many arguments as registers hold. */
+static uint64_t call_physical_device(int slot, const struct physical_device *device, const uint64_t *a)
+{
+    generic *target = (generic *)device->driver->unknown[slot];
+    return target(device->handle, a[0], a[1], a[2], a[3], a[4]);
+}
+
+static uint64_t call_device(int slot, const void *object, const uint64_t *a)
+{
+    struct device *device = device_of(object);
+    PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)device->driver->functions[VULKAN_vkGetDeviceProcAddr];
+    if (!device->unknown[slot]) {
+        device->unknown[slot] = (function)get(device->handle, unknown_names[slot]);
+    }
+    return ((generic *)device->unknown[slot])(object, a[0], a[1], a[2], a[3], a[4]);
+}
+
+#define GENERIC(slot)                                                                                             \
+    static uint64_t physical_device_##slot(const void *object, uint64_t a, uint64_t b, uint64_t c, uint64_t d,    \
+                                           uint64_t e)                                                            \
+    {                                                                                                             \
+        const uint64_t arguments[] = {a, b, c, d, e};                                                             \
+        return call_physical_device(slot, object, arguments);                                                     \
+    }                                                                                                             \
+    static uint64_t device_##slot(const void *object, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e) \
+    {                                                                                                             \
+        const uint64_t arguments[] = {a, b, c, d, e};                                                             \
+        return call_device(slot, object, arguments);                                                              \
+    }
+#define EACH_SLOT(X)                                                                                                \
+    X(0)                                                                                                            \
+    X(1)                                                                                                            \
+    X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) \
+        X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+EACH_SLOT(GENERIC)
+
+#define PHYSICAL_DEVICE_ROW(slot) physical_device_##slot,
+#define DEVICE_ROW(slot) device_##slot,
+static generic *const for_physical_devices[MAX_UNKNOWN] = {EACH_SLOT(PHYSICAL_DEVICE_ROW)};
+static generic *const for_devices[MAX_UNKNOWN] = {EACH_SLOT(DEVICE_ROW)};
+
+/* Asks all drivers for a function of physical devices. */
+static function find_for_physical_devices(struct instance *instance, const char *name)
+{
+    bool found = false;
+    int slot = -1;
+    for (size_t i = 0; i < instance->driver_count; i++) {
+        struct driver *driver = &instance->drivers[i];
+        function own = driver->get_physical ? (function)driver->get_physical(driver->instance, name) : NULL;
+        slot = own && slot < 0 ? slot_of(name) : slot;
+        if (own && slot >= 0) {
+            driver->unknown[slot] = own;
+            found = true;
+        }
+    }
+    return found ? (function)for_physical_devices[slot] : NULL;
+}
+
+/* What a driver finds and is no function of physical devices takes a device. */
+static function find_for_devices(struct instance *instance, const char *name)
+{
+    for (size_t i = 0; i < instance->driver_count; i++) {
+        struct driver *driver = &instance->drivers[i];
+        int slot = driver->get(driver->instance, name) ? slot_of(name) : -1;
+        if (slot >= 0) {
+            return (function)for_devices[slot];
+        }
+    }
+    return NULL;
+}
+
+/* --- functions of the registry --- */
+
+static bool some_driver_has(const struct instance *instance, int which)
+{
+    for (size_t i = 0; i < instance->driver_count; i++) {
+        if (instance->drivers[i].functions[which]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static function find_known(const struct instance *instance, int which)
+{
+    function own = surfaces_creator(which);
+    own = own ? own : trampolines[which];
+    bool is_query = vulkan_function_info[which].level == VULKAN_physical_device;
+    bool is_emulated = strstr(vulkan_function_info[which].name, "Properties2") != NULL ||
+                       strstr(vulkan_function_info[which].name, "Features2") != NULL;
+    return is_query && !is_emulated && !some_driver_has(instance, which) ? NULL : own;
+}
+
+function lookup_instance(struct instance *instance, const char *name)
+{
+    int known = vulkan_function_by_name(name);
+    if (known == VULKAN_vkGetInstanceProcAddr) {
+        return trampolines[known];
+    }
+    if (!instance) {
+        return known >= 0 && vulkan_function_info[known].level == VULKAN_global ? trampolines[known] : NULL;
+    }
+    if (known >= 0) {
+        return find_known(instance, known);
+    }
+    function found = find_for_physical_devices(instance, name);
+    return found ? found : find_for_devices(instance, name);
+}
+
+/* Whether the loader has to see the calls of a function of devices: those that make or end objects, or take surfaces.
+ */
+static bool is_own(int which)
+{
+    switch (which) {
+    case VULKAN_vkGetDeviceProcAddr:
+    case VULKAN_vkDestroyDevice:
+    case VULKAN_vkGetDeviceQueue:
+    case VULKAN_vkGetDeviceQueue2:
+    case VULKAN_vkAllocateCommandBuffers:
+    case VULKAN_vkCreateSwapchainKHR:
+    case VULKAN_vkGetDeviceGroupSurfacePresentModesKHR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+function lookup_device(struct device *device, const char *name)
+{
+    int known = vulkan_function_by_name(name);
+    PFN_vkGetDeviceProcAddr get = (PFN_vkGetDeviceProcAddr)device->driver->functions[VULKAN_vkGetDeviceProcAddr];
+    if (known >= 0 && vulkan_function_info[known].level != VULKAN_device) {
+        return NULL;
+    }
+    if (known == VULKAN_vkGetDeviceProcAddr) {
+        return trampolines[known];
+    }
+    function own = (function)get(device->handle, name);
+    return own && known >= 0 && is_own(known) ? trampolines[known] : own;
+}
+
+function loader_vkGetInstanceProcAddr(struct instance *instance, const char *name);
+function loader_vkGetInstanceProcAddr(struct instance *instance, const char *name)
+{
+    return lookup_instance(instance, name);
+}
+
+function loader_vkGetDeviceProcAddr(VkDevice device, const char *name);
+function loader_vkGetDeviceProcAddr(VkDevice device, const char *name)
+{
+    return lookup_device(device_of(device), name);
+}

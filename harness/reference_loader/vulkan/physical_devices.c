@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Physical devices and groups of all drivers, each device as an object of the loader's; queries that are emulated. */
+#include "vulkan_loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL(device, name) ((PFN_##name)(device)->driver->functions[VULKAN_##name])
+
+struct physical_device *physical_devices_wrap(struct instance *instance, struct driver *driver, VkPhysicalDevice handle)
+{
+    for (size_t i = 0; i < instance->device_count; i++) {
+        if (instance->devices[i]->driver == driver && instance->devices[i]->handle == handle) {
+            return instance->devices[i];
+        }
+    }
+    struct physical_device **more = realloc(instance->devices, (instance->device_count + 1) * sizeof(*more));
+    struct physical_device *device = calloc(1, sizeof *device);
+    if (more) {
+        instance->devices = more;
+    }
+    if (!more || !device) {
+        free(device);
+        return NULL;
+    }
+    *device = (struct physical_device){instance, driver, handle};
+    instance->devices[instance->device_count++] = device;
+    return device;
+}
+
+void physical_devices_forget(struct instance *instance)
+{
+    for (size_t i = 0; i < instance->device_count; i++) {
+        free(instance->devices[i]);
+    }
+    free(instance->devices);
+}
+
+/* --- enumeration --- */
+
+/* The devices of one driver, for the caller to free; their number, 0 where it cannot list them. */
+static uint32_t list_devices(const struct driver *driver, VkPhysicalDevice **devices)
+{
+    uint32_t count = 0;
+    PFN_vkEnumeratePhysicalDevices ask =
+        (PFN_vkEnumeratePhysicalDevices)driver->functions[VULKAN_vkEnumeratePhysicalDevices];
+    *devices = NULL;
+    if (ask(driver->instance, &count, NULL) != VK_SUCCESS || count == 0) {
+        return 0;
+    }
+    *devices = calloc(count, sizeof(**devices));
+    return *devices && ask(driver->instance, &count, *devices) >= VK_SUCCESS ? count : 0;
+}
+
+VkResult loader_vkEnumeratePhysicalDevices(struct instance *instance, uint32_t *count, struct physical_device **to);
+VkResult loader_vkEnumeratePhysicalDevices(struct instance *instance, uint32_t *count, struct physical_device **to)
+{
+    uint32_t all = 0;
+    uint32_t room = to ? *count : 0;
+    for (size_t i = 0; i < instance->driver_count; i++) {
+        VkPhysicalDevice *devices;
+        uint32_t number = list_devices(&instance->drivers[i], &devices);
+        for (uint32_t j = 0; j < number; j++, all++) {
+            if (all < room) {
+                to[all] = physical_devices_wrap(instance, &instance->drivers[i], devices[j]);
+            }
+        }
+        free(devices);
+    }
+    *count = to && room < all ? room : all;
+    return to && room < all ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+/* --- groups --- */
+
+/* The groups of one driver, for the caller to free; where it knows no groups, each device is one. */
+static uint32_t list_groups(const struct driver *driver, VkPhysicalDeviceGroupProperties **groups)
+{
+    uint32_t count = 0;
+    PFN_vkEnumeratePhysicalDeviceGroups ask =
+        (PFN_vkEnumeratePhysicalDeviceGroups)driver->functions[VULKAN_vkEnumeratePhysicalDeviceGroups];
+    *groups = NULL;
+    if (ask) {
+        if (ask(driver->instance, &count, NULL) != VK_SUCCESS || count == 0) {
+            return 0;
+        }
+        *groups = calloc(count, sizeof **groups);
+        for (uint32_t i = 0; *groups && i < count; i++) {
+            (*groups)[i].sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GROUP_PROPERTIES;
+        }
+        return *groups && ask(driver->instance, &count, *groups) >= VK_SUCCESS ? count : 0;
+    }
+    VkPhysicalDevice *devices;
+    count = list_devices(driver, &devices);
+    *groups = calloc(count + 1, sizeof **groups);
+    for (uint32_t i = 0; *groups && i < count; i++) {
+        (*groups)[i].physicalDeviceCount = 1;
+        (*groups)[i].physicalDevices[0] = devices[i];
+    }
+    free(devices);
+    return *groups ? count : 0;
+}
+
+/* A group as the application sees it. */
+static void fill_group(struct instance *instance, struct driver *driver, VkPhysicalDeviceGroupProperties *to,
+                       const VkPhysicalDeviceGroupProperties *group)
+{
+    to->physicalDeviceCount = group->physicalDeviceCount;
+    to->subsetAllocation = group->subsetAllocation;
+    for (uint32_t i = 0; i < group->physicalDeviceCount && i < VK_MAX_DEVICE_GROUP_SIZE; i++) {
+        to->physicalDevices[i] = (VkPhysicalDevice)physical_devices_wrap(instance, driver, group->physicalDevices[i]);
+    }
+}
+
+VkResult loader_vkEnumeratePhysicalDeviceGroups(struct instance *instance, uint32_t *count,
+                                                VkPhysicalDeviceGroupProperties *to);
+VkResult loader_vkEnumeratePhysicalDeviceGroups(struct instance *instance, uint32_t *count,
+                                                VkPhysicalDeviceGroupProperties *to)
+{
+    uint32_t all = 0;
+    uint32_t room = to ? *count : 0;
+    for (size_t i = 0; i < instance->driver_count; i++) {
+        VkPhysicalDeviceGroupProperties *groups;
+        uint32_t number = list_groups(&instance->drivers[i], &groups);
+        for (uint32_t j = 0; j < number; j++, all++) {
+            if (all < room) {
+                fill_group(instance, &instance->drivers[i], &to[all], &groups[j]);
+            }
+        }
+        free(groups);
+    }
+    *count = to && room < all ? room : all;
+    return to && room < all ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+/* --- what the loader answers itself --- */
+
+VkResult loader_vkEnumerateDeviceExtensionProperties(struct physical_device *device, const char *layer, uint32_t *count,
+                                                     VkExtensionProperties *to);
+VkResult loader_vkEnumerateDeviceExtensionProperties(struct physical_device *device, const char *layer, uint32_t *count,
+                                                     VkExtensionProperties *to)
+{
+    if (layer) {
+        return VK_ERROR_LAYER_NOT_PRESENT;
+    }
+    return CALL(device, vkEnumerateDeviceExtensionProperties)(device->handle, NULL, count, to);
+}
+
+VkResult loader_vkEnumerateDeviceLayerProperties(struct physical_device *device, uint32_t *count,
+                                                 VkLayerProperties *to);
+VkResult loader_vkEnumerateDeviceLayerProperties(struct physical_device *device, uint32_t *count, VkLayerProperties *to)
+{
+    (void)device;
+    (void)to;
+    *count = 0;
+    return VK_SUCCESS;
+}
+
+/* --- VK_KHR_get_physical_device_properties2 for drivers that lack it --- */
+
+void loader_vkGetPhysicalDeviceProperties2(struct physical_device *device, VkPhysicalDeviceProperties2 *to);
+void loader_vkGetPhysicalDeviceProperties2(struct physical_device *device, VkPhysicalDeviceProperties2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceProperties2)) {
+        CALL(device, vkGetPhysicalDeviceProperties2)(device->handle, to);
+    } else {
+        CALL(device, vkGetPhysicalDeviceProperties)(device->handle, &to->properties);
+    }
+}
+
+void loader_vkGetPhysicalDeviceFeatures2(struct physical_device *device, VkPhysicalDeviceFeatures2 *to);
+void loader_vkGetPhysicalDeviceFeatures2(struct physical_device *device, VkPhysicalDeviceFeatures2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceFeatures2)) {
+        CALL(device, vkGetPhysicalDeviceFeatures2)(device->handle, to);
+    } else {
+        CALL(device, vkGetPhysicalDeviceFeatures)(device->handle, &to->features);
+    }
+}
+
+void loader_vkGetPhysicalDeviceMemoryProperties2(struct physical_device *device, VkPhysicalDeviceMemoryProperties2 *to);
+void loader_vkGetPhysicalDeviceMemoryProperties2(struct physical_device *device, VkPhysicalDeviceMemoryProperties2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceMemoryProperties2)) {
+        CALL(device, vkGetPhysicalDeviceMemoryProperties2)(device->handle, to);
+    } else {
+        CALL(device, vkGetPhysicalDeviceMemoryProperties)(device->handle, &to->memoryProperties);
+    }
+}
+
+void loader_vkGetPhysicalDeviceQueueFamilyProperties2(struct physical_device *device, uint32_t *count,
+                                                      VkQueueFamilyProperties2 *to);
+void loader_vkGetPhysicalDeviceQueueFamilyProperties2(struct physical_device *device, uint32_t *count,
+                                                      VkQueueFamilyProperties2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceQueueFamilyProperties2)) {
+        CALL(device, vkGetPhysicalDeviceQueueFamilyProperties2)(device->handle, count, to);
+        return;
+    }
+    VkQueueFamilyProperties *families = to ? calloc(*count + 1, sizeof *families) : NULL;
+    CALL(device, vkGetPhysicalDeviceQueueFamilyProperties)(device->handle, count, families);
+    for (uint32_t i = 0; families && i < *count; i++) {
+        to[i].queueFamilyProperties = families[i];
+    }
+    free(families);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interface between Vulkan loaders and drivers as a small loader, without layers.
+ *
+ *   discovery.c         finds manifests, by variables and in folders
+ *   json.c manifest.c   read one
+ *   drivers.c           loads a driver's library and negotiates
+ *   instances.c         the functions before there is an instance, and instances of all drivers as one
+ *   physical_devices.c  devices and groups of all drivers
+ *   devices.c           devices and the objects that are made of them
+ *   surfaces.c          surfaces for drivers that do not make them
+ *   lookup.c            functions by name, also unknown ones
+ *
+ * What only hands a call on is generated (generate.py).
+ */
+#ifndef CLHARNESS_VULKAN_LOADER_H
+#define CLHARNESS_VULKAN_LOADER_H
+
+#include "clharness_vulkan_functions.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <vulkan/vulkan_core.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum { INTERFACE_VERSION = 7, MAX_DRIVERS = 64, MAX_UNKNOWN = 32, MAX_NAME = 256 };
+
+typedef void (*function)(void);
+
+/* --- manifests --- */
+
+struct manifest {
+    char library[4096]; /* a path that dlopen takes */
+    uint32_t api_version;
+    bool is_portability_driver;
+};
+
+/* Calls `use` for the path of each manifest, in order. */
+void discovery_manifests(void (*use)(const char *path, void *context), void *context);
+/* Reads a manifest; false where it names no driver for this process. */
+bool manifest_read(const char *path, struct manifest *manifest);
+
+/* What a JSON text says: called for each string, and for true and false, with the keys that lead there, "/ICD/x". */
+typedef void json_sink(const char *path, const char *text, bool is_string, void *context);
+/* False where the text is not JSON, or nested too deeply. */
+bool json_read(const char *text, json_sink *sink, void *context);
+
+/* --- drivers --- */
+
+struct driver {
+    void *library; /* NULL for one that the application brought */
+    uint32_t interface;
+    bool is_of_1_0;
+    bool is_portability_driver;
+    PFN_vkGetInstanceProcAddr get;
+    PFN_vkGetInstanceProcAddr get_physical; /* NULL for none */
+    PFN_vkCreateInstance create_instance;
+    PFN_vkEnumerateInstanceExtensionProperties enumerate_extensions;
+
+    /* Of an instance. */
+    VkInstance instance;
+    function functions[VULKAN_FUNCTION_COUNT];
+    function unknown[MAX_UNKNOWN];
+};
+
+/* Loads the drivers of all manifests; gives their number. */
+size_t drivers_load(struct driver *drivers, size_t room);
+/* Takes a driver that the application brought, by its vk_icdGetInstanceProcAddr. */
+bool drivers_take(struct driver *driver, PFN_vkGetInstanceProcAddr get);
+void drivers_unload(struct driver *driver);
+/* The driver's extensions of instances, in memory for the caller to free; their number, 0 where they cannot be had. */
+size_t drivers_extensions(const struct driver *driver, VkExtensionProperties **extensions);
+/* Whether the list has an extension. */
+bool drivers_has_extension(const VkExtensionProperties *list, size_t count, const char *name);
+/* Looks up the functions of the driver's instance; false where one is missing that every driver has. */
+bool drivers_find_functions(struct driver *driver);
+
+/* --- objects --- */
+
+struct physical_device {
+    struct instance *instance;
+    struct driver *driver;
+    VkPhysicalDevice handle; /* the driver's */
+};
+
+struct instance {
+    struct driver drivers[MAX_DRIVERS];
+    size_t driver_count;
+    struct physical_device **devices; /* all that were ever listed */
+    size_t device_count;
+};
+
+/* What the first word of a device, a queue and a command buffer points to. */
+struct device {
+    struct driver *driver;
+    VkDevice handle;
+    function functions[VULKAN_FUNCTION_COUNT];
+    function unknown[MAX_UNKNOWN];
+};
+
+/* The loader's object for a driver's physical device. */
+struct physical_device *physical_devices_wrap(struct instance *instance, struct driver *driver,
+                                              VkPhysicalDevice handle);
+void physical_devices_forget(struct instance *instance);
+
+/* The device of an object whose first word is the loader's. */
+static inline struct device *device_of(const void *object)
+{
+    return *(struct device *const *)object;
+}
+
+/* --- surfaces --- */
+
+/* What a driver is to be given in the place of an application's surface. */
+VkSurfaceKHR surfaces_for(const struct driver *driver, VkSurfaceKHR surface);
+/* The function that makes surfaces for a platform, by `enum vulkan_function`; NULL for others. */
+function surfaces_creator(int which);
+
+/* --- functions by name --- */
+
+/* The loader's own function, by `enum vulkan_function`; NULL where it has none (generated). */
+extern const function trampolines[VULKAN_FUNCTION_COUNT];
+/* The same function under the name that the newest version has for it (generated). */
+extern const int trampolines_same[VULKAN_FUNCTION_COUNT];
+/* The n-th unknown function's name. */
+const char *lookup_unknown_name(int slot);
+function lookup_instance(struct instance *instance, const char *name);
+function lookup_device(struct device *device, const char *name);
+
+#endif

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drivers that the application brings itself: VK_LUNARG_direct_driver_loading (VK-OBJ)."""
+
+import pytest
+
+from harness.check import Buffer, MockDriver, VulkanLoader, VulkanSandbox, VulkanSession, requirement
+
+EXTENSION = "VK_LUNARG_direct_driver_loading"
+LIST_TYPE, INFO_TYPE = 1000459001, 1000459000
+MODES = {"exclusive": 0, "inclusive": 1}
+
+
+def driver_list(vk: VulkanSession, mode: str, *drivers: MockDriver) -> Buffer:
+    """A VkDirectDriverLoadingListLUNARG: its registry entry is younger than some headers."""
+    words: list[object] = []
+    for driver in drivers:
+        words += [INFO_TYPE, 0, 0, vk.library_symbol(driver.path, "vk_icdGetInstanceProcAddr")]
+    infos = vk.words(words)
+    return vk.words([LIST_TYPE, 0, MODES[mode] | len(drivers) << 32, infos])
+
+
+@requirement("VK-OBJ-019")
+@pytest.mark.parametrize("mode", MODES)
+def test_driver_of_the_application_is_used(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, mode: str) -> None:
+    """Beside the machine's drivers and after their devices, or in their place."""
+    vulkan_loader.require(EXTENSION)
+    sandbox.driver("installed")
+    own = sandbox.library("own", interface=7, interface_by_query=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        names = vk.device_names(extensions=[EXTENSION], chain=driver_list(vk, mode, own))
+    assert list(names) == (["own.0"] if mode == "exclusive" else ["installed.0", "own.0"])
+
+
+@requirement("VK-OBJ-019")
+def test_list_of_drivers_needs_its_extension(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Without the extension the list is not looked at."""
+    vulkan_loader.require(EXTENSION)
+    sandbox.driver("installed")
+    own = sandbox.library("own", interface=7, interface_by_query=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers(chain=driver_list(vk, "inclusive", own)) == {"installed"}
+        assert vk.drivers(extensions=[EXTENSION], chain=driver_list(vk, "inclusive", own)) == {"installed", "own"}
+
+
+@requirement("VK-OBJ-019")
+def test_several_drivers_of_the_application_are_used(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Each of them, also where the variables name none."""
+    vulkan_loader.require(EXTENSION)
+    own = [sandbox.library(name, interface=7, interface_by_query=True) for name in ("one", "two")]
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers(extensions=[EXTENSION], chain=driver_list(vk, "exclusive", *own)) == {"one", "two"}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every function of Vulkan lands in the driver that owns the object, arguments bit for bit (VK-EP)."""
+
+import pytest
+
+from harness.check import (
+    Value,
+    VulkanCalls,
+    VulkanLoader,
+    VulkanSandbox,
+    VulkanSession,
+    requirement,
+    version_text,
+    vulkan,
+    vulkan_extensions_of,
+    vulkan_functions_by_origin,
+    vulkan_names_of,
+    vulkan_physical_device_functions,
+)
+
+HEADLESS = "VK_EXT_headless_surface"
+ANCHORS = ("vkGetPhysicalDeviceQueueFamilyProperties", "vkGetPhysicalDeviceFormatProperties")
+OF_DEVICES = vulkan_functions_by_origin()
+
+
+def two_drivers(sandbox: VulkanSandbox, *answers: str) -> None:
+    """Drivers that have every extension and every function; they take any arguments in these functions."""
+    for name in ("a", "b"):
+        sandbox.driver(
+            name,
+            api_version="1.9.0",
+            extensions=" ".join(vulkan_extensions_of("instance")),
+            device_extensions=" ".join(vulkan_extensions_of("device")),
+            functions={"answers": answers},
+        )
+
+
+def start_instance(vk: VulkanSession) -> tuple[Value, Value | None]:
+    """An instance with all extensions that the loader has, and a surface where that can be had."""
+    own = vulkan().functions.values()
+    known = {f.extension for f in own if f.extends == "instance"}
+    listed = [name for name in vk.extension_names() if name in known]
+    instance = vk.instance(version_text(vk.instance_version()), extensions=listed)
+    surface = None
+    if HEADLESS in listed:
+        info, to = vk.structure("VkHeadlessSurfaceCreateInfoEXT"), vk.buffer(8)
+        assert vk.call_found(instance, "vkCreateHeadlessSurfaceEXT", instance, info, None, to) == 0
+        surface = to.handle()
+    return instance, surface
+
+
+def own_handles(sandbox: VulkanSandbox, function: str) -> list[tuple[str, int]]:
+    """The driver and the handle that each call of a function reached, in order."""
+    return [(event.who, event.arguments[0]) for event in sandbox.log.calls(function) if event.who != "application"]
+
+
+@requirement("VK-EP-007")
+@pytest.mark.parametrize("name", vulkan_physical_device_functions())
+def test_function_of_physical_devices_reaches_their_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
+) -> None:
+    """On devices of two drivers: the driver's own handle, all other arguments as they were, and its answer."""
+    two_drivers(sandbox, *vulkan_names_of(name))
+    anchor = next(other for other in ANCHORS if other != name)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, surface = start_instance(vk)
+        devices = vk.physical_devices(instance)
+        for device in devices:
+            vk.call(anchor, device, *([vk.buffer(4, 0), None] if anchor == ANCHORS[0] else [1, vk.buffer(64)]))
+        owners = own_handles(sandbox, anchor)
+        assert sorted(who for who, _ in owners) == ["a", "b"]
+        address = vk.proc(instance, name)
+        if not address:
+            vulkan_loader.require(vulkan().functions[name].extension or name)
+        calls = VulkanCalls(surface)
+        for device, (owner, handle) in zip(devices, owners, strict=True):
+            calls.make(vk, vulkan().functions[name], address, device, owner, handle)
+            if vk.symbol(name):
+                calls.make(vk, vulkan().functions[name], f"@{name}", device, owner, handle)
+        if not calls.made:
+            vulkan_loader.require(HEADLESS)
+    assert calls.problems(sandbox.log) == []
+
+
+@requirement("VK-EP-008")
+@pytest.mark.parametrize("origin", OF_DEVICES)
+def test_function_of_devices_reaches_their_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, origin: str
+) -> None:
+    """On objects of two drivers, by each way of finding it: the object as it is, all arguments, and the answer."""
+    functions = OF_DEVICES[origin]
+    # A function can need two extensions: those with surfaces need that of swapchains.
+    enabled = ["VK_KHR_swapchain"] + [origin] * (functions[0].extends == "device" and origin != "VK_KHR_swapchain")
+    two_drivers(sandbox, *(name for function in functions for name in vulkan_names_of(function.name)))
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, surface = start_instance(vk)
+        calls = VulkanCalls(surface)
+        for physical_device in vk.physical_devices(instance):
+            owner = vk.device_name(physical_device).partition(".")[0]
+            device = vk.device(physical_device, extensions=enabled)
+            objects = {"VkDevice": device}
+            objects |= {"VkQueue": vk.queue(device), "VkCommandBuffer": vk.command_buffers(device)[0]}
+            for function in functions:
+                handle = objects[function.handle]
+                for way in (vk.device_proc(device, function.name), vk.proc(instance, function.name)):
+                    if way:
+                        calls.make(vk, function, way, handle, owner, int(handle))
+                if vk.symbol(function.name):
+                    calls.make(vk, function, f"@{function.name}", handle, owner, int(handle))
+        if not calls.made:
+            vulkan_loader.require(origin)
+    assert calls.problems(sandbox.log) == []

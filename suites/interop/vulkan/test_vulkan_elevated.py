@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Vulkan loader leaves alone in processes with elevated privileges (VK-DSC)."""
+
+import pytest
+
+from harness.check import VulkanLoader, VulkanSandbox, requirement
+
+
+def install_on_the_machine(sandbox: VulkanSandbox) -> None:
+    """A driver in /usr/share, where every process finds it."""
+    folder = sandbox.root / "machine/vulkan/icd.d"
+    folder.mkdir(parents=True)
+    sandbox.manifest("system.json", sandbox.library("system"), folder)
+    sandbox.binds["/usr/share"] = sandbox.root / "machine"
+
+
+@requirement("VK-DSC-026")
+@pytest.mark.parametrize("variable", ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"])
+def test_elevated_process_does_not_load_what_variables_name(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str
+) -> None:
+    """The variables name a driver to ordinary processes only; the machine's own drivers are there for all."""
+    vulkan_loader.require(variable)
+    install_on_the_machine(sandbox)
+    sandbox.env[variable] = str(sandbox.manifest("named.json", sandbox.library("named")))
+    sandbox.env["XDG_DATA_DIRS"] = "/usr/share"
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert "named" in vk.drivers()
+    sandbox.forget_log()
+    with vulkan_loader.start(sandbox, search=True, elevated=True) as vk:
+        assert vk.secure
+        assert vk.drivers() == {"system"}
+    assert not sandbox.log.of("named")
+
+
+@requirement("VK-DSC-005")
+@pytest.mark.parametrize(
+    ("variable", "folder"),
+    [("XDG_CONFIG_HOME", ""), ("XDG_DATA_HOME", ""), ("HOME", "/.config"), ("HOME", "/.local/share")],
+)
+def test_elevated_process_does_not_search_folders_of_the_user(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, folder: str
+) -> None:
+    """A user's own folders are searched by ordinary processes only."""
+    install_on_the_machine(sandbox)
+    sandbox.manifest("user.json", sandbox.library("user"), sandbox.search_folder(f"place{folder}"))
+    sandbox.env[variable] = str(sandbox.root / "place")
+    sandbox.env["XDG_DATA_DIRS"] = "/usr/share"
+    unset = ("XDG_CONFIG_HOME", "XDG_DATA_HOME") if variable == "HOME" else ()
+
+    with vulkan_loader.start(sandbox, search=True, unset=unset) as vk:
+        assert vk.drivers() == {"user", "system"}
+    sandbox.forget_log()
+    with vulkan_loader.start(sandbox, search=True, elevated=True, unset=unset) as vk:
+        assert vk.secure
+        assert vk.drivers() == {"system"}
+    assert not sandbox.log.of("user")
+
+
+@requirement("VK-DSC-026")
+def test_set_uid_program_does_not_load_what_variables_name(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A real set-uid program where the machine allows one: the driver that a variable names is not even loaded."""
+    sandbox.driver("named")
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"named"}
+    sandbox.forget_log()
+
+    with vulkan_loader.start(sandbox, elevated=True) as vk:
+        assert vk.secure
+        vk.CreateInstance()
+    assert not sandbox.log.of("named")

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Physical devices and their groups, of several drivers (VK-OBJ)."""
+
+import pytest
+
+from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement, vulkan
+
+GROUP = "VkPhysicalDeviceGroupProperties"
+DEVICES = {"a": 1, "b": 3, "c": 0, "d": 2}
+NAMES = {f"{name}.{index}" for name, count in DEVICES.items() for index in range(count)}
+
+
+def add_drivers(sandbox: VulkanSandbox) -> None:
+    for name, count in DEVICES.items():
+        sandbox.driver(name, devices=count)
+
+
+def groups(vk: VulkanSession, instance: Value) -> list[list[str]]:
+    """The names of the devices in each group."""
+    count = vk.buffer(4, 0)
+    assert vk.vkEnumeratePhysicalDeviceGroups(instance, count, None) == 0
+    number = count.u32()
+    listed = vk.structures(GROUP, [{}] * number)
+    assert vk.vkEnumeratePhysicalDeviceGroups(instance, count, listed) == 0
+    assert count.u32() == number
+    layout = vulkan().structures[GROUP]
+    first = layout.members["physicalDevices"].offset // 8
+    return [
+        [
+            vk.device_name(listed.handle(index * layout.size // 8 + first + place))
+            for place in range(vk.member(listed, GROUP, "physicalDeviceCount", index))
+        ]
+        for index in range(number)
+    ]
+
+
+@requirement("VK-OBJ-010")
+def test_devices_of_all_drivers_are_listed(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Drivers with one, three, no and two devices: each device is there once."""
+    add_drivers(sandbox)
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.device_names() == NAMES
+
+
+@requirement("VK-OBJ-010")
+@pytest.mark.parametrize("count", [1, 2, 8, 16])
+def test_driver_may_have_any_number_of_devices(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, count: int) -> None:
+    """All devices of a driver are listed, also beside a driver with one."""
+    sandbox.driver("a", devices=count)
+    sandbox.driver("b")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.device_names() == {"b.0", *(f"a.{index}" for index in range(count))}
+
+
+@requirement("VK-OBJ-010")
+@pytest.mark.parametrize("count", [1, 2, 16, 40])
+def test_there_may_be_any_number_of_drivers(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, count: int) -> None:
+    """Each of many drivers is asked and its device listed."""
+    for index in range(count):
+        sandbox.driver(f"d{index}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {f"d{index}" for index in range(count)}
+
+
+@requirement("VK-OBJ-010")
+@pytest.mark.parametrize("room", range(7))
+def test_list_of_devices_takes_memory_of_any_size(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, room: int
+) -> None:
+    """As many devices as there is room for are written, and nothing else; less than all is VK_INCOMPLETE."""
+    add_drivers(sandbox)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        count = vk.data(room.to_bytes(4, "little"))
+        devices = vk.buffer(8 * room) if room else vk.buffer(8)
+        rc = vk.vkEnumeratePhysicalDevices(instance, count, devices)
+        assert str(rc) == ("VK_SUCCESS" if room >= len(NAMES) else "VK_INCOMPLETE")
+        written = min(room, len(NAMES))
+        assert count.u32() == written
+        assert len({vk.device_name(device) for device in devices.handles()[:written]} & NAMES) == written
+
+
+@requirement("VK-OBJ-022")
+def test_devices_have_the_same_handles_each_time(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Listed again, the devices of an instance are the same, in the same order."""
+    add_drivers(sandbox)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        first = vk.physical_devices(instance)
+        assert len(set(first)) == len(NAMES)
+        assert vk.physical_devices(instance) == first == vk.physical_devices(instance)
+
+
+@requirement("VK-OBJ-022")
+def test_devices_that_appear_later_are_listed(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Where a driver has more devices than before, those that were there keep their handles."""
+    sandbox.driver("a")
+    sandbox.driver("grows", faults=["device_count_grows"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        sizes, known = [], set[int]()
+        for _ in range(3):
+            count, devices = vk.data((32).to_bytes(4, "little")), vk.buffer(8 * 32)
+            assert vk.vkEnumeratePhysicalDevices(instance, count, devices) == 0
+            handles = devices.handles()[: count.u32()]
+            assert known <= set(handles)
+            known = set(handles)
+            sizes.append(len(handles))
+            assert {"a.0", "grows.0"} <= {vk.device_name(device) for device in handles}
+    assert sizes == sorted(sizes) and sizes[-1] > sizes[0]
+
+
+@requirement("VK-OBJ-020")
+@pytest.mark.parametrize("chosen", ["a", "b", "c"])
+def test_user_puts_a_device_first(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, chosen: str) -> None:
+    """VK_LOADER_DEVICE_SELECT names vendor and device; that one comes first, and all others are still there."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    vendors = {"a": 0x1111, "b": 0x2222, "c": 0x3333}
+    for name, vendor in vendors.items():
+        sandbox.driver(name, vendor=vendor)
+    sandbox.env["VK_LOADER_DEVICE_SELECT"] = f"0x{vendors[chosen]:x}:0x1"
+
+    with vulkan_loader.start(sandbox) as vk:
+        names = vk.device_names()
+    assert names == {"a.0", "b.0", "c.0"} and names[0] == f"{chosen}.0"
+
+
+@requirement("VK-OBJ-011")
+def test_groups_of_all_drivers_are_listed(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Groups of two and one, of three, and of single devices: each group is there, with its own devices."""
+    sandbox.driver("a", devices=3, groups="2 1")
+    sandbox.driver("b", devices=3, groups="3")
+    sandbox.driver("c", devices=2)
+    expected = [["a.0", "a.1"], ["a.2"], ["b.0", "b.1", "b.2"], ["c.0"], ["c.1"]]
+
+    with vulkan_loader.start(sandbox) as vk:
+        found = groups(vk, vk.instance("1.1.0"))
+    assert sorted(sorted(group) for group in found) == expected
+
+
+@requirement("VK-OBJ-011")
+def test_devices_in_groups_have_the_handles_that_they_are_listed_with(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A device in a group is the loader's one, and not the driver's."""
+    sandbox.driver("a", devices=2, groups="2")
+    sandbox.driver("b")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.1.0")
+        devices = set(vk.physical_devices(instance))
+        count = vk.data((8).to_bytes(4, "little"))
+        listed = vk.structures(GROUP, [{}] * 8)
+        assert vk.vkEnumeratePhysicalDeviceGroups(instance, count, listed) == 0
+        layout = vulkan().structures[GROUP]
+        first = layout.members["physicalDevices"].offset // 8
+        found = set()
+        for index in range(count.u32()):
+            for place in range(vk.member(listed, GROUP, "physicalDeviceCount", index)):
+                found.add(int(listed.handle(index * layout.size // 8 + first + place)))
+    assert found == {int(device) for device in devices}
+
+
+@requirement("VK-OBJ-011")
+def test_devices_of_a_driver_without_groups_are_groups_of_one(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A driver of Vulkan 1.0 that has no such function is listed beside one that has it."""
+    lacking = ["vkEnumeratePhysicalDeviceGroups", "vkEnumeratePhysicalDeviceGroupsKHR"]
+    sandbox.driver("new", devices=2, groups="2")
+    sandbox.driver("old", devices=2, functions={"lacks": lacking}, api_version="1.0.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        found = groups(vk, vk.instance("1.1.0"))
+    assert sorted(sorted(group) for group in found) == [["new.0", "new.1"], ["old.0"], ["old.1"]]
+
+
+@requirement("VK-OBJ-011")
+def test_device_of_a_group_is_made_of_the_drivers_handles(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """VkDeviceGroupDeviceCreateInfo reaches the driver with its own handles in the place of the loader's."""
+    sandbox.driver("a", devices=2, groups="2")
+    sandbox.driver("b")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.1.0")
+        devices = {vk.device_name(device): device for device in vk.physical_devices(instance)}
+        chosen = [devices["a.0"], devices["a.1"]]
+        chain = vk.structure(
+            "VkDeviceGroupDeviceCreateInfo", physicalDeviceCount=2, pPhysicalDevices=vk.words(list(chosen))
+        )
+        assert vk.CreateDevice(chosen[0], chain=chain)[0] == 0
+    own = {e.data["detail"]: e.data["handle"] for e in sandbox.log.happened("object", by="a")}
+    (made,) = sandbox.log.calls("vkCreateDevice", by="a")
+    assert made.data["in"]["physicalDevices"] == [own["physical device 0"], own["physical device 1"]]

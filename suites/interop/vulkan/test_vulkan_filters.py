@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables that select and disable drivers by the names of their manifests, and devices by their numbers (VK-DSC)."""
+
+import pytest
+
+from harness.check import VulkanLoader, VulkanSandbox, requirement
+
+SELECT, DISABLE = "VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE"
+# Globs, and which of alpha.json, beta.json and alphabet.json each of them fits.
+GLOBS = {
+    "alpha.json": {"alpha"},
+    "alpha*": {"alpha", "alphabet"},
+    "*bet.json": {"alphabet"},
+    "*bet*": {"beta", "alphabet"},
+    "ALPHA.JSON": {"alpha"},
+    "*BeT*": {"beta", "alphabet"},
+    "alpha": set(),
+    "lpha*": set(),
+    "nothing": set(),
+    "alpha.json,beta.json": {"alpha", "beta"},
+    "nothing,*bet.json": {"alphabet"},
+    "*": {"alpha", "beta", "alphabet"},
+}
+ALL = {"alpha", "beta", "alphabet"}
+
+
+def add_drivers(sandbox: VulkanSandbox) -> None:
+    for name in sorted(ALL):
+        sandbox.driver(name)
+
+
+@requirement("VK-DSC-018", "VK-DSC-020")
+@pytest.mark.parametrize("glob", GLOBS)
+def test_selected_drivers_are_the_only_ones(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, glob: str) -> None:
+    """Drivers whose manifest's name fits no glob of the list are not loaded."""
+    vulkan_loader.require("driver filters")
+    add_drivers(sandbox)
+    sandbox.env[SELECT] = glob
+
+    with vulkan_loader.start(sandbox) as vk:
+        if GLOBS[glob]:
+            assert vk.drivers() == GLOBS[glob]
+        else:
+            assert str(vk.CreateInstance()[0]) == "VK_ERROR_INCOMPATIBLE_DRIVER"
+    assert {who for who in sandbox.log.components() if who in ALL} == GLOBS[glob]
+
+
+@requirement("VK-DSC-019", "VK-DSC-020")
+@pytest.mark.parametrize("glob", GLOBS)
+def test_disabled_drivers_are_not_loaded(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, glob: str) -> None:
+    """Drivers whose manifest's name fits a glob of the list are not loaded; where none fits, all are."""
+    vulkan_loader.require("driver filters")
+    add_drivers(sandbox)
+    sandbox.env[DISABLE] = glob
+    expected = ALL - GLOBS[glob]
+
+    with vulkan_loader.start(sandbox) as vk:
+        if expected:
+            assert vk.drivers() == expected
+        else:
+            assert str(vk.CreateInstance()[0]) == "VK_ERROR_INCOMPATIBLE_DRIVER"
+    assert {who for who in sandbox.log.components() if who in ALL} == expected
+
+
+@requirement("VK-DSC-021")
+def test_selected_driver_is_loaded_although_it_is_disabled(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """What is disabled is looked at first: a driver that is selected, too, is there again."""
+    vulkan_loader.require("driver filters")
+    add_drivers(sandbox)
+    sandbox.env[DISABLE] = "*"
+    sandbox.env[SELECT] = "beta.json"
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"beta"}
+
+
+@requirement("VK-DSC-018")
+@pytest.mark.parametrize("variable", ["VK_ADD_DRIVER_FILES", "XDG_DATA_HOME"])
+def test_filter_takes_drivers_of_every_way(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str) -> None:
+    """Filters hold for drivers that are added or found, too."""
+    vulkan_loader.require("driver filters")
+    vulkan_loader.require("VK_ADD_DRIVER_FILES")
+    folder = sandbox.search_folder("data")
+    paths = [sandbox.manifest(f"{name}.json", sandbox.library(name), folder) for name in ("one", "two")]
+    sandbox.env[variable] = str(sandbox.root / "data") if variable.startswith("XDG") else ":".join(map(str, paths))
+    sandbox.env[SELECT] = "two.json"
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"two"}
+
+
+@requirement("VK-DSC-032")
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("VK_LOADER_VENDOR_ID_FILTER", "0x2222", {"b.0", "b.1"}),
+        ("VK_LOADER_VENDOR_ID_FILTER", "0x1111-0x2222", {"a.0", "b.0", "b.1"}),
+        ("VK_LOADER_VENDOR_ID_FILTER", "0x1111,0x3333", {"a.0", "c.0"}),
+        ("VK_LOADER_DEVICE_ID_FILTER", "2", {"b.1"}),
+        ("VK_LOADER_DEVICE_ID_FILTER", "1", {"a.0", "b.0", "c.0"}),
+    ],
+)
+def test_devices_are_filtered_by_their_numbers(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, value: str, expected: set[str]
+) -> None:
+    """Only devices whose number is in the list are presented."""
+    vulkan_loader.require("device filters")
+    for name, vendor, devices in (("a", 0x1111, 1), ("b", 0x2222, 2), ("c", 0x3333, 1)):
+        sandbox.driver(name, vendor=vendor, devices=devices)
+    sandbox.env[variable] = value
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.device_names() == expected
+
+
+@requirement("VK-DSC-032")
+def test_filters_of_devices_hold_together(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A device must fit all filters that are set."""
+    vulkan_loader.require("device filters")
+    sandbox.driver("a", vendor=0x1111, devices=2)
+    sandbox.driver("b", vendor=0x2222, devices=2)
+    sandbox.env |= {"VK_LOADER_VENDOR_ID_FILTER": "0x2222", "VK_LOADER_DEVICE_ID_FILTER": "2"}
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.device_names() == {"b.1"}

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Extensions of instances: which ones a Vulkan loader lists, and which ones each driver sees (VK-EXT)."""
+
+import pytest
+
+from harness.check import VulkanLoader, VulkanSandbox, requirement
+
+PROPERTIES2, GROUPS = "VK_KHR_get_physical_device_properties2", "VK_KHR_device_group_creation"
+MEMORY = "VK_KHR_external_memory_capabilities"
+
+
+def enabled(sandbox: VulkanSandbox, name: str) -> list[set[str]]:
+    """The extensions of each vkCreateInstance that a driver saw."""
+    return [set(event.data["in"]["extensions"].split()) for event in sandbox.log.calls("vkCreateInstance", by=name)]
+
+
+@requirement("VK-EXT-005")
+def test_extensions_of_all_drivers_are_listed_once(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """The list is the union of what the drivers have, each name once."""
+    sandbox.driver("a", extensions=f"{PROPERTIES2}:2 {GROUPS}")
+    sandbox.driver("b", extensions=f"{PROPERTIES2}:2 {MEMORY}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        names = vk.extension_names()
+    assert {PROPERTIES2, GROUPS, MEMORY} <= set(names)
+    assert len(names) == len(set(names))
+
+
+@requirement("VK-EXT-005")
+@pytest.mark.parametrize("name", [PROPERTIES2, GROUPS, MEMORY])
+def test_extension_of_no_driver_is_not_listed(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str) -> None:
+    """What a driver has is listed while that driver is there, and not otherwise."""
+    sandbox.driver("without")
+    with vulkan_loader.start(sandbox) as vk:
+        assert name not in vk.extension_names()
+    sandbox.driver("with", extensions=name)
+    with vulkan_loader.start(sandbox) as vk:
+        assert name in vk.extension_names()
+
+
+@requirement("VK-EXT-005")
+def test_list_of_extensions_takes_any_size_of_memory(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """With less room than there are extensions, the list is cut and the answer is VK_INCOMPLETE."""
+    sandbox.driver("a", extensions=f"{PROPERTIES2} {GROUPS} {MEMORY}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        count = vk.buffer(4)
+        assert vk.vkEnumerateInstanceExtensionProperties(None, count, None) == 0
+        number = count.u32()
+        assert number >= 3
+        for room in (1, number - 1):
+            count = vk.data(room.to_bytes(4, "little"))
+            listed = vk.buffer(260 * room)
+            assert str(vk.vkEnumerateInstanceExtensionProperties(None, count, listed)) == "VK_INCOMPLETE"
+            assert count.u32() == room
+
+
+@requirement("VK-EXT-001")
+@pytest.mark.parametrize("wanted", [[PROPERTIES2], [GROUPS], [PROPERTIES2, GROUPS], []], ids=len)
+def test_driver_sees_only_extensions_that_it_has(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, wanted: list[str]
+) -> None:
+    """Each driver gets those of the enabled extensions that it has itself, and no instance is lost for it."""
+    own = {"both": {PROPERTIES2, GROUPS}, "one": {PROPERTIES2}, "other": {GROUPS}, "none": set[str]()}
+    for name, extensions in own.items():
+        settings = {"extensions": " ".join(sorted(extensions)), "api_version": "1.0.0"}
+        sandbox.driver(name, faults=["create_instance_refuses_extensions"], **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers(extensions=wanted) == set(own)
+    for name, extensions in own.items():
+        (seen,) = enabled(sandbox, name)
+        assert extensions & set(wanted) <= seen <= extensions  # a loader may enable more of them for its own use
+
+
+@requirement("VK-EXT-006")
+def test_extension_that_nobody_has_is_refused(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """VK_ERROR_EXTENSION_NOT_PRESENT, and no driver is called; with an extension that is there it succeeds."""
+    sandbox.driver("a", extensions=PROPERTIES2)
+
+    with vulkan_loader.start(sandbox) as vk:
+        rc, _ = vk.CreateInstance(extensions=["VK_CLH_nobody_has_this"])
+        assert str(rc) == "VK_ERROR_EXTENSION_NOT_PRESENT"
+        assert not sandbox.log.calls("vkCreateInstance", by="a")
+        assert vk.drivers(extensions=[PROPERTIES2]) == {"a"}
+
+
+@requirement("VK-EXT-002")
+def test_function_of_an_extension_works_on_drivers_that_lack_it(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """vkGetPhysicalDeviceProperties2KHR answers for devices of a driver with the extension and of one without."""
+    lacking = ["vkGetPhysicalDeviceProperties2KHR", "vkGetPhysicalDeviceProperties2"]
+    sandbox.driver("has", extensions=PROPERTIES2, api_version="1.0.0")
+    sandbox.driver("lacks", functions={"lacks": lacking}, api_version="1.0.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[PROPERTIES2])
+        names = []
+        for device in vk.physical_devices(instance):
+            properties = vk.structure("VkPhysicalDeviceProperties2")
+            vk.call_found(instance, "vkGetPhysicalDeviceProperties2KHR", device, properties)
+            start = 16 + 20  # sType, pNext; five numbers
+            names.append(properties[start : start + 256].split(b"\0")[0].decode())
+    assert sorted(names) == ["has.0", "lacks.0"]
+    assert any(sandbox.log.calls(name, by="has") for name in lacking)  # by which of its names is open
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("what", ["Features", "MemoryProperties", "QueueFamilyProperties"])
+def test_other_queries_are_emulated(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str) -> None:
+    """The queries of the extension reach a driver without it as the queries of Vulkan 1.0."""
+    new, old = f"vkGetPhysicalDevice{what}2KHR", f"vkGetPhysicalDevice{what}"
+    sandbox.driver("has", extensions=PROPERTIES2, api_version="1.0.0")
+    sandbox.driver("lacks", functions={"lacks": [new, new.removesuffix("KHR")]}, api_version="1.0.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[PROPERTIES2])
+        for device in vk.physical_devices(instance):
+            if what == "QueueFamilyProperties":
+                count = vk.buffer(4, 0)
+                vk.call_found(instance, new, device, count, None)
+                assert count.u32() == 1
+            else:
+                name = "VkPhysicalDeviceFeatures2" if what == "Features" else "VkPhysicalDeviceMemoryProperties2"
+                answer = vk.structure(name)
+                vk.call_found(instance, new, device, answer)
+                assert any(answer[16:])
+    assert sandbox.log.calls(new, by="has") or sandbox.log.calls(new.removesuffix("KHR"), by="has")
+    assert not sandbox.log.calls(old, by="has")
+    assert sandbox.log.calls(old, by="lacks")
+
+
+@requirement("VK-EXT-004")
+def test_drivers_are_not_asked_for_layers(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Neither lists of layers nor extensions of a named layer are a driver's: only its own extensions are."""
+    sandbox.driver("a", extensions=PROPERTIES2, device_extensions="VK_KHR_swapchain")
+
+    with vulkan_loader.start(sandbox) as vk:
+        count = vk.buffer(4, 0)
+        assert vk.vkEnumerateInstanceLayerProperties(count, None) == 0
+        vk.vkEnumerateInstanceExtensionProperties("VK_LAYER_CLH_none", count, None)
+        instance = vk.instance()
+        (device,) = vk.physical_devices(instance)
+        vk.vkEnumerateDeviceLayerProperties(device, count, None)
+        vk.vkEnumerateDeviceExtensionProperties(device, "VK_LAYER_CLH_none", count, None)
+        assert vk.vkEnumerateDeviceExtensionProperties(device, None, count, None) == 0
+        assert count.u32() == 1
+    log = sandbox.log.of("a")
+    assert not log.calls("vkEnumerateInstanceLayerProperties") and not log.calls("vkEnumerateDeviceLayerProperties")
+    asked = [*log.calls("vkEnumerateInstanceExtensionProperties"), *log.calls("vkEnumerateDeviceExtensionProperties")]
+    assert asked and not any("pLayerName" in event.data["in"] for event in asked)
+
+
+@requirement("VK-EXT-007")
+@pytest.mark.parametrize(
+    "fault", ["extension_count_fails=-1", "extension_list_fails=-3", "extension_count_is_higher=2"]
+)
+def test_driver_that_cannot_list_its_extensions_costs_only_itself(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, fault: str
+) -> None:
+    """Extensions of the other drivers are listed, and instances are made on them, as ever."""
+    sandbox.driver("bad", faults=[fault], extensions=GROUPS)
+    sandbox.driver("good", extensions=PROPERTIES2)
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert PROPERTIES2 in vk.extension_names()
+        assert "good" in vk.drivers(extensions=[PROPERTIES2])
+
+
+@requirement("VK-EXT-008")
+def test_extension_that_the_loader_does_not_know_is_not_listed(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A driver's extension of instances that the loader cannot support is left out, unless the user wants it."""
+    unknown = "VK_CLH_unheard_of"
+    sandbox.driver("a", extensions=f"{PROPERTIES2} {unknown}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert PROPERTIES2 in vk.extension_names()
+        assert unknown not in vk.extension_names()
+    sandbox.env["VK_LOADER_DISABLE_INST_EXT_FILTER"] = "1"
+    with vulkan_loader.start(sandbox) as vk:
+        assert unknown in vk.extension_names()

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drivers of each version of the interface: their symbols, and how the loader finds their functions (VK-VER)."""
+
+import pytest
+
+from harness.check import NEGOTIATE, VulkanLoader, VulkanSandbox, requirement
+
+
+@requirement("VK-VER-005")
+@pytest.mark.parametrize("variant", ["driver_official", "driver_only_get", "driver"])
+def test_exports_say_the_version_of_a_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variant: str) -> None:
+    """Official names only are version 0, vk_icdGetInstanceProcAddr alone is version 1; both are used."""
+    sandbox.driver("new")
+    sandbox.driver("a", variant=variant, api_version="1.0.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"new", "a"}
+    query = "vkGetInstanceProcAddr" if variant == "driver_official" else "vk_icdGetInstanceProcAddr"
+    assert sandbox.log.calls(query, by="a")
+    assert bool(sandbox.log.calls(NEGOTIATE, by="a")) == (variant == "driver")
+
+
+@requirement("VK-VER-015")
+@pytest.mark.parametrize("lacks", ["get", "create", "extensions"])
+def test_driver_of_version_0_that_lacks_an_export_is_left_out(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, lacks: str
+) -> None:
+    """All three official names are needed; a driver with two of them is no driver, beside one with all."""
+    sandbox.driver("whole", variant="driver_official", api_version="1.0.0")
+    sandbox.driver("part", variant=f"driver_official_without_{lacks}", api_version="1.0.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"whole"}
+
+
+@requirement("VK-VER-015")
+def test_driver_with_negotiation_and_nothing_else_is_left_out(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A driver that negotiates but has no way to find its functions is not used, beside one that has."""
+    sandbox.driver("good")
+    sandbox.driver("bad", variant="driver_only_negotiate")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"good"}
+
+
+@requirement("VK-VER-016")
+def test_interface_version_7_is_found_by_query(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A driver that exports vk_icdGetInstanceProcAddr only is asked by it for the negotiation, with a NULL instance."""
+    vulkan_loader.require_interface(7)
+    sandbox.driver("a", variant="driver_only_get", interface=7, interface_by_query=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"a"}
+    calls = sandbox.log.of("a").calls()
+    assert calls[0].data["in"]["pName"] == NEGOTIATE and calls[0].arguments[0] == 0
+    assert calls[1].name == NEGOTIATE
+
+
+@requirement("VK-VER-016")
+@pytest.mark.parametrize("variant", ["driver_only_get", "driver_without_physical_device_query"])
+def test_query_for_physical_device_functions_is_found_by_query(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variant: str
+) -> None:
+    """With version 7, vk_icdGetPhysicalDeviceProcAddr need not be exported: it is asked for, and used."""
+    vulkan_loader.require_interface(7)
+    own = "vkGetPhysicalDeviceOwnThingCLH"
+    settings = {"interface": 7, "interface_by_query": True, "physical_device_functions": own}
+    sandbox.driver("a", variant=variant, **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        (device,) = vk.physical_devices(instance)
+        address = vk.proc(instance, own)
+        assert address
+        vk.call_at(address, "vkReleaseDisplayEXT", device, 7)
+    assert sandbox.log.calls("vk_icdGetPhysicalDeviceProcAddr", by="a")
+    assert sandbox.log.calls(own, by="a")[0].arguments[1] == 7
+
+
+@requirement("VK-VER-016")
+def test_exported_negotiation_is_called_without_a_query(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Where the negotiation is exported it is the first call, also to a driver of version 7."""
+    sandbox.driver("a", interface=7, interface_by_query=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        vk.instance()
+    assert sandbox.log.of("a").calls()[0].name == NEGOTIATE
+
+
+@requirement("VK-VER-005")
+@pytest.mark.parametrize("version", range(8))
+def test_drivers_of_every_version_beside_each_other(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: int
+) -> None:
+    """A driver of each version, and one of this version last: all are used."""
+    variants = {0: "driver_official", 1: "driver_only_get"}
+    for other in (*range(8), version):
+        name = f"v{other}" if f"v{other}" not in {path.stem for path in sandbox.shown} else "last"
+        sandbox.driver(name, variant=variants.get(other, "driver"), interface=max(other, 2), api_version="1.0.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {*(f"v{other}" for other in range(8)), "last"}

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What vkGetInstanceProcAddr and vkGetDeviceProcAddr find, and functions that a loader does not know (VK-EP)."""
+
+import pytest
+
+from harness.check import Names, Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement, vulkan
+
+OWN_OF_PHYSICAL_DEVICES, OWN_OF_DEVICES = "vkGetPhysicalDeviceThingCLH", "vkDoThingCLH"
+# Functions that every driver has to have: it is of no use without one of them.
+MANDATORY = [
+    "vkDestroyInstance", "vkEnumeratePhysicalDevices", "vkGetPhysicalDeviceFeatures",
+    "vkGetPhysicalDeviceFormatProperties", "vkGetPhysicalDeviceImageFormatProperties", "vkGetPhysicalDeviceProperties",
+    "vkGetPhysicalDeviceQueueFamilyProperties", "vkGetPhysicalDeviceMemoryProperties", "vkGetDeviceProcAddr",
+    "vkCreateDevice", "vkEnumerateDeviceExtensionProperties", "vkGetPhysicalDeviceSparseImageFormatProperties",
+]  # fmt: skip
+GLOBAL = ["vkEnumerateInstanceVersion", "vkEnumerateInstanceExtensionProperties", "vkEnumerateInstanceLayerProperties"]
+
+
+def devices_by_driver(vk: VulkanSession, instance: Value) -> dict[str, Value]:
+    """The first physical device of each driver."""
+    return {vk.device_name(device).partition(".")[0]: device for device in vk.physical_devices(instance)}
+
+
+@requirement("VK-EP-012")
+def test_functions_without_an_instance_are_found_with_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """With NULL, vkGetInstanceProcAddr finds functions that need no instance, and none of the others."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox) as vk:
+        wanted = [*GLOBAL, "vkCreateInstance"]
+        assert [name for name in wanted if not vk.proc(None, name)] == []
+        others = [f.name for f in vulkan().functions.values() if f.level != "global"]
+        found = [name for name in others if name != "vkGetInstanceProcAddr" and vk.proc(None, name)]
+    assert found == []
+
+
+@requirement("VK-EP-012")
+def test_unknown_name_is_not_found(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A name that neither loader nor driver know is NULL in every way, beside one that is known."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        device = vk.device(vk.physical_devices(instance)[0])
+        for name in ("vkNobodyHasThisCLH", "clFinish", "", "vk"):
+            assert not vk.proc(None, name) and not vk.proc(instance, name) and not vk.device_proc(device, name)
+        assert vk.proc(instance, "vkDestroyDevice") and vk.device_proc(device, "vkDestroyDevice")
+
+
+@requirement("VK-EP-013")
+def test_functions_of_devices_are_found_with_a_device(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """vkGetDeviceProcAddr finds all functions of Vulkan 1.0 that take a device, and none that take another object."""
+    sandbox.driver("a")
+    core = [f for f in vulkan().functions.values() if f.version == "1.0"]
+
+    with vulkan_loader.start(sandbox) as vk:
+        device = vk.device(vk.physical_devices(vk.instance())[0])
+        found = {f.name for f in core if vk.device_proc(device, f.name)}
+    assert found == {f.name for f in core if f.level == "device"}
+
+
+@requirement("VK-EP-013")
+@pytest.mark.parametrize("name", ["vkCmdDraw", "vkQueueSubmit", "vkMapMemory"])
+def test_function_that_the_driver_lacks_is_not_found(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
+) -> None:
+    """What one driver lacks is NULL for its devices, and found for those of the other."""
+    sandbox.driver("has")
+    sandbox.driver("lacks", functions={"lacks": [name]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        devices = devices_by_driver(vk, vk.instance())
+        found = {who: bool(vk.device_proc(vk.device(device), name)) for who, device in devices.items()}
+    assert found == {"has": True, "lacks": False}
+
+
+@requirement("VK-EP-005", "VK-EP-009")
+def test_unknown_function_of_physical_devices_reaches_their_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """Each driver that has it gets its own handle, all other bits, and its answer comes back."""
+    for name in ("a", "b"):
+        sandbox.driver(name, physical_device_functions=OWN_OF_PHYSICAL_DEVICES)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        address = vk.proc(instance, OWN_OF_PHYSICAL_DEVICES)
+        assert address
+        for device in devices_by_driver(vk, instance).values():
+            vk.vkGetPhysicalDeviceMemoryProperties(device, vk.buffer(1024))
+            rc = vk.call_at(address, "vkReleaseDisplayEXT", device, 0x1122334455667788)
+            assert rc == 2000
+    log = sandbox.log
+    calls = log.calls(OWN_OF_PHYSICAL_DEVICES)
+    anchors = [event for event in log.calls("vkGetPhysicalDeviceMemoryProperties") if event.who != "application"]
+    assert [(event.who, event.arguments[0]) for event in calls] == [(e.who, e.arguments[0]) for e in anchors]
+    assert [event.arguments[1] for event in calls] == [0x1122334455667788] * 2
+
+
+@requirement("VK-EP-005", "VK-EP-009")
+def test_unknown_function_of_one_driver_is_found_beside_others(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """Drivers without the query or without the function do not hide that of the driver that has it."""
+    sandbox.driver("without", variant="driver_without_physical_device_query")
+    sandbox.driver("has", physical_device_functions=OWN_OF_PHYSICAL_DEVICES)
+    sandbox.driver("lacks")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        device = devices_by_driver(vk, instance)["has"]
+        vk.call_at(vk.proc(instance, OWN_OF_PHYSICAL_DEVICES), "vkReleaseDisplayEXT", device, 5)
+    assert [(event.who, event.arguments[1]) for event in sandbox.log.calls(OWN_OF_PHYSICAL_DEVICES)] == [("has", 5)]
+
+
+@requirement("VK-EP-009")
+def test_several_unknown_functions_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Each has a trampoline of its own, whatever the order of look-ups in the drivers."""
+    names = [f"vkGetPhysicalDeviceThing{number}CLH" for number in range(4)]
+    sandbox.driver("a", physical_device_functions=" ".join(names))
+    sandbox.driver("b", physical_device_functions=" ".join(reversed(names)))
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        addresses = [vk.proc(instance, name) for name in names]
+        devices = devices_by_driver(vk, instance)
+        for number, address in enumerate(addresses):
+            for device in (devices["a"], devices["b"]):
+                vk.call_at(address, "vkReleaseDisplayEXT", device, number)
+    made = [(event.who, event.name, event.arguments[1]) for event in sandbox.log if event.name in names
+            and event.kind == "call"]  # fmt: skip
+    assert made == [(who, name, number) for number, name in enumerate(names) for who in ("a", "b")]
+
+
+@requirement("VK-EP-005", "VK-EP-010")
+def test_unknown_function_of_devices_reaches_their_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """By vkGetInstanceProcAddr's trampoline and by vkGetDeviceProcAddr: the device, all bits, and the answer."""
+    for name in ("a", "b"):
+        sandbox.driver(name, device_functions=OWN_OF_DEVICES)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        trampoline = vk.proc(instance, OWN_OF_DEVICES)
+        assert trampoline
+        expected = []
+        for who, physical_device in devices_by_driver(vk, instance).items():
+            device = vk.device(physical_device)
+            for address in (trampoline, vk.device_proc(device, OWN_OF_DEVICES)):
+                assert vk.call_at(address, "vkGetEventStatus", device, 0x8877665544332211) == 2000
+                expected.append((who, int(device), 0x8877665544332211))
+    assert [(e.who, *e.arguments) for e in sandbox.log.calls(OWN_OF_DEVICES)] == expected
+
+
+@requirement("VK-EP-005")
+def test_order_of_look_ups(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """An unknown name is asked as a function of physical devices first, and of devices after that."""
+    sandbox.driver("a", device_functions=OWN_OF_DEVICES)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        assert vk.proc(instance, OWN_OF_DEVICES)
+    asked = [e.name for e in sandbox.log.of("a").calls() if e.data.get("in", {}).get("pName") == OWN_OF_DEVICES]
+    assert asked[0] == "vk_icdGetPhysicalDeviceProcAddr"
+    assert "vk_icdGetInstanceProcAddr" in asked
+
+
+@requirement("VK-EP-011")
+@pytest.mark.parametrize("name", MANDATORY)
+def test_driver_without_a_mandatory_function_costs_only_itself(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
+) -> None:
+    """A driver that lacks what every driver must have is not used; the one beside it is."""
+    sandbox.driver("good")
+    sandbox.driver("lacks", functions={"lacks": [name]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        names: Names = vk.drivers()
+    assert names == {"good"}
+
+
+@requirement("VK-EP-011")
+@pytest.mark.parametrize("name", ["vkCreateInstance", "vkEnumerateInstanceExtensionProperties"])
+def test_driver_without_a_global_function_costs_only_itself(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
+) -> None:
+    """A driver that does not find what is needed before there is an instance is not used; the one beside it is."""
+    sandbox.driver("lacks", functions={"lacks": [name]})
+    sandbox.driver("good")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"good"}
+
+
+@requirement("VK-EP-011")
+@pytest.mark.parametrize("fault", ["finds_nothing", "finds_nothing_without_instance", "finds_nothing_with_instance"])
+def test_driver_that_finds_nothing_costs_only_itself(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, fault: str
+) -> None:
+    """A driver whose look-ups answer NULL is not used; the one beside it is."""
+    sandbox.driver("good")
+    sandbox.driver("finds", faults=[fault])
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"good"}
+
+
+@requirement("VK-EP-011")
+def test_functions_that_appear_late_are_found(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Functions of instances are looked up once there is an instance, and not only before that."""
+    sandbox.driver("early")
+    sandbox.driver("late", functions={"late": MANDATORY})
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"early", "late"}

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instances, devices, queues and command buffers: their first word, whose they are, how long they live (VK-OBJ)."""
+
+import pytest
+
+from harness.check import VulkanLoader, VulkanSandbox, requirement
+
+MAGIC = 0x01CDC0DE
+
+
+def calls_of_drivers(sandbox: VulkanSandbox, function: str) -> list[str]:
+    return [event.who for event in sandbox.log.calls(function) if event.who != "application"]
+
+
+@requirement("VK-OBJ-014")
+def test_first_word_of_objects_is_the_loaders(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A driver's magic number is replaced, by one table for all objects of a device."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox) as vk:
+        device = vk.device(vk.physical_devices(vk.instance())[0])
+        objects = [device, vk.queue(device, 0), vk.queue(device, 1), *vk.command_buffers(device, 3)]
+        words = [int(vk.peek(thing, 0)) for thing in objects]
+    assert MAGIC not in words and 0 not in words
+    assert len(set(words)) == 1
+
+
+@requirement("VK-OBJ-014")
+def test_objects_of_two_devices_have_tables_of_their_own(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Devices of two drivers do not share a table."""
+    sandbox.driver("a")
+    sandbox.driver("b")
+
+    with vulkan_loader.start(sandbox) as vk:
+        devices = [vk.device(physical_device) for physical_device in vk.physical_devices(vk.instance())]
+        words = [int(vk.peek(device, 0)) for device in devices]
+    assert len(set(words)) == 2 and MAGIC not in words
+
+
+@requirement("VK-OBJ-003")
+@pytest.mark.parametrize("kind", ["instance", "physical_device", "device", "queue", "command_buffer"])
+def test_object_without_the_magic_number_harms_no_other_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str
+) -> None:
+    """What a loader does about such a driver is open; objects of the driver beside it work as ever."""
+    sandbox.driver("good")
+    sandbox.driver("bare", faults=[f"{kind}_without_magic"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        names = {vk.device_name(device): device for device in vk.physical_devices(instance)}
+        assert "good.0" in names
+        device = vk.device(names["good.0"])
+        assert int(vk.peek(vk.queue(device), 0)) == int(vk.peek(device, 0))
+    assert calls_of_drivers(sandbox, "vkCreateDevice") == ["good"]
+
+
+@requirement("VK-OBJ-017")
+def test_destroying_an_instance_reaches_each_driver_once(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Each driver that made an instance gets it back, once; one that could not make one is not called."""
+    for name in ("a", "b"):
+        sandbox.driver(name)
+    sandbox.driver("fails", faults=["create_instance_fails=-3"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        vk.physical_devices(instance)
+        vk.vkDestroyInstance(instance, None)
+    assert sorted(calls_of_drivers(sandbox, "vkDestroyInstance")) == ["a", "b"]
+    for name in ("a", "b"):
+        handle = sandbox.log.happened("object", by=name)[0].data["handle"]
+        assert sandbox.log.calls("vkDestroyInstance", by=name)[0].arguments[0] == int(handle, 16)
+    assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("VK-OBJ-021")
+def test_two_instances_are_two_instances_of_each_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Each has handles of its own, and the second one works when the first one is gone."""
+    sandbox.driver("a")
+    sandbox.driver("b")
+
+    with vulkan_loader.start(sandbox) as vk:
+        first, second = vk.instance(), vk.instance()
+        assert first != second
+        assert not set(vk.physical_devices(first)) & set(vk.physical_devices(second))
+        vk.vkDestroyInstance(first, None)
+        assert vk.device_names(second) == {"a.0", "b.0"}
+        vk.vkDestroyInstance(second, None)
+    assert sorted(calls_of_drivers(sandbox, "vkCreateInstance")) == ["a", "a", "b", "b"]
+    assert sorted(calls_of_drivers(sandbox, "vkDestroyInstance")) == ["a", "a", "b", "b"]
+    assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("VK-OBJ-021")
+def test_instances_can_be_made_again_and_again(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Thirty instances, one after the other: each lists the devices, and each is destroyed in the driver."""
+    sandbox.driver("a")
+    sandbox.driver("b", devices=2)
+
+    with vulkan_loader.start(sandbox) as vk:
+        for _ in range(30):
+            assert vk.device_names() == {"a.0", "b.0", "b.1"}
+    assert len(sandbox.log.calls("vkDestroyInstance", by="a")) == 30
+
+
+@requirement("VK-OBJ-021")
+def test_instances_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """The heap does not grow from the tenth instance to the twentieth."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox, counted_heap=True) as vk:
+        sizes = []
+        for _ in range(2):
+            for _ in range(10):
+                vk.device_names()
+            sizes.append(vk.heap())
+    assert sizes[1] <= sizes[0]
+
+
+@requirement("VK-OBJ-018")
+def test_device_is_made_used_and_destroyed_in_its_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Of two drivers with two devices each, only the one whose device it is sees it, with its own handle."""
+    sandbox.driver("a", devices=2)
+    sandbox.driver("b", devices=2)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        chosen = next(device for device in vk.physical_devices(instance) if vk.device_name(device) == "b.1")
+        device = vk.device(chosen)
+        vk.vkDeviceWaitIdle(device)
+        vk.vkDestroyDevice(device, None)
+    for function in ("vkCreateDevice", "vkDeviceWaitIdle", "vkDestroyDevice"):
+        assert calls_of_drivers(sandbox, function) == ["b"]
+    handles = {e.data["detail"]: int(e.data["handle"], 16) for e in sandbox.log.happened("object", by="b")}
+    assert sandbox.log.calls("vkCreateDevice", by="b")[0].arguments[0] == handles["physical device 1"]
+    assert sandbox.log.calls("vkDestroyDevice", by="b")[0].arguments[0] == handles["device 1"]
+
+
+@requirement("VK-OBJ-018")
+@pytest.mark.parametrize("code", [-1, -3, -4, -7, -8])
+def test_failure_of_a_device_comes_back(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, code: int) -> None:
+    """What the driver answers to vkCreateDevice is what the application gets; another driver's device is made."""
+    sandbox.driver("good")
+    sandbox.driver("fails", faults=[f"create_device_fails={code}"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        answers = {}
+        for device in vk.physical_devices(vk.instance()):
+            answers[vk.device_name(device)] = int(vk.CreateDevice(device)[0])
+    assert answers == {"good.0": 0, "fails.0": code}
+
+
+@requirement("VK-OBJ-018")
+def test_extensions_of_devices_reach_the_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Extensions that the driver has are enabled there; one that it lacks is refused."""
+    sandbox.driver("a", device_extensions="VK_KHR_swapchain VK_CLH_own_thing")
+
+    with vulkan_loader.start(sandbox) as vk:
+        (physical_device,) = vk.physical_devices(vk.instance())
+        vk.device(physical_device, extensions=["VK_CLH_own_thing", "VK_KHR_swapchain"])
+        rc, _ = vk.CreateDevice(physical_device, extensions=["VK_CLH_nobody_has_this"])
+        assert str(rc) == "VK_ERROR_EXTENSION_NOT_PRESENT"
+    (made,) = sandbox.log.calls("vkCreateDevice", by="a")
+    assert made.data["in"]["extensions"].split() == ["VK_CLH_own_thing", "VK_KHR_swapchain"]
+
+
+@requirement("VK-OBJ-018")
+def test_extensions_of_devices_are_listed_as_the_driver_has_them(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """vkEnumerateDeviceExtensionProperties answers for each device what its driver says."""
+    own = {"a": {"VK_KHR_swapchain"}, "b": {"VK_CLH_one", "VK_CLH_two"}, "c": set[str]()}
+    for name, extensions in own.items():
+        sandbox.driver(name, device_extensions=" ".join(sorted(extensions)))
+
+    with vulkan_loader.start(sandbox) as vk:
+        listed = {}
+        for device in vk.physical_devices(vk.instance()):
+            listed[vk.device_name(device).partition(".")[0]] = {e.name for e in vk.device_extensions(device)}
+    assert listed == own

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Surfaces that the loader makes for drivers, and those that drivers make themselves (VK-OBJ)."""
+
+from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement
+
+SURFACE, HEADLESS = "VK_KHR_surface", "VK_EXT_headless_surface"
+VK_ICD_WSI_PLATFORM_HEADLESS = 9
+
+
+def require_surfaces(loader: VulkanLoader, sandbox: VulkanSandbox) -> VulkanSandbox:
+    """Makes the case unsupported where the loader knows no surfaces without a window system."""
+    probe = VulkanSandbox(loader.path)
+    try:
+        probe.driver("a", extensions=f"{SURFACE} {HEADLESS}")
+        with loader.start(probe) as vk:
+            if HEADLESS not in vk.extension_names():
+                loader.require(HEADLESS)
+    finally:
+        probe.close()
+    return sandbox
+
+
+def make_surface(vk: VulkanSession, instance: Value) -> Value:
+    to = vk.buffer(8, 0)
+    info = vk.structure("VkHeadlessSurfaceCreateInfoEXT")
+    assert vk.call_found(instance, "vkCreateHeadlessSurfaceEXT", instance, info, None, to) == 0
+    return to.handle()
+
+
+def support(vk: VulkanSession, device: Value, surface: Value) -> int:
+    supported = vk.buffer(4, 0)
+    assert vk.vkGetPhysicalDeviceSurfaceSupportKHR(device, 0, surface, supported) == 0
+    return supported.u32()
+
+
+@requirement("VK-OBJ-015", "VK-OBJ-005")
+def test_surface_of_the_loader_reaches_every_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Drivers that leave surfaces to the loader all get one and the same, whose first field names the platform."""
+    require_surfaces(vulkan_loader, sandbox)
+    for name in ("a", "b"):
+        sandbox.driver(name, extensions=f"{SURFACE} {HEADLESS}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        surface = make_surface(vk, instance)
+        for device in vk.physical_devices(instance):
+            assert support(vk, device, surface) == 1
+        vk.vkDestroySurfaceKHR(instance, surface, None)
+    seen = {event.who: event.data for event in sandbox.log.happened("surface of the loader")}
+    assert set(seen) == {"a", "b"}
+    assert seen["a"]["handle"] == seen["b"]["handle"]
+    assert {int(data["platform"], 16) for data in seen.values()} == {VK_ICD_WSI_PLATFORM_HEADLESS}
+
+
+@requirement("VK-OBJ-016", "VK-OBJ-005")
+def test_driver_that_makes_surfaces_gets_its_own(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Beside a driver that leaves surfaces to the loader, two that make them: each gets its own one, and ends it."""
+    require_surfaces(vulkan_loader, sandbox)
+    sandbox.driver("plain", extensions=f"{SURFACE} {HEADLESS}")
+    for name in ("own1", "own2"):
+        sandbox.driver(name, extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        surface = make_surface(vk, instance)
+        for device in vk.physical_devices(instance):
+            assert support(vk, device, surface) == 1
+        vk.vkDestroySurfaceKHR(instance, surface, None)
+    for name in ("own1", "own2"):
+        (made,) = (e for e in sandbox.log.happened("object", by=name) if e.data["detail"].startswith("surface"))
+        (used,) = sandbox.log.happened("own surface", by=name)
+        assert used.data["handle"] == made.data["handle"]
+        (ended,) = sandbox.log.calls("vkDestroySurfaceKHR", by=name)
+        assert ended.arguments[1] == int(made.data["handle"], 16)
+    assert len(sandbox.log.happened("surface of the loader", by="plain")) == 1
+    assert not sandbox.log.calls("vkDestroySurfaceKHR", by="plain")
+
+
+@requirement("VK-OBJ-016")
+def test_swapchain_is_made_for_the_surface_of_the_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """vkCreateSwapchainKHR hands a driver that makes surfaces its own one, by each way of finding it."""
+    require_surfaces(vulkan_loader, sandbox)
+    settings = {"extensions": f"{SURFACE} {HEADLESS}", "device_extensions": "VK_KHR_swapchain"}
+    sandbox.driver("own", surfaces=True, **settings)
+    sandbox.driver("plain", **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        surface = make_surface(vk, instance)
+        for physical_device in vk.physical_devices(instance):
+            device = vk.device(physical_device, extensions=["VK_KHR_swapchain"])
+            name = "vkCreateSwapchainKHR"
+            for way in (f"@{name}", vk.device_proc(device, name), vk.proc(instance, name)):
+                info = vk.structure("VkSwapchainCreateInfoKHR", surface=surface)
+                assert vk.call_at(way, name, device, info, None, vk.buffer(8)) == 0
+    assert len(sandbox.log.happened("own surface", by="own")) == 3
+    assert len(sandbox.log.happened("surface of the loader", by="plain")) == 3
+
+
+@requirement("VK-OBJ-005")
+def test_driver_that_cannot_make_a_surface_leaves_no_other_behind(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """Where one driver fails, the surfaces that other drivers made are destroyed there, once each, or stay usable."""
+    require_surfaces(vulkan_loader, sandbox)
+    sandbox.driver("good", extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
+    sandbox.driver("fails", extensions=f"{SURFACE} {HEADLESS}", surfaces=True, faults=["create_surface_fails=-1"])
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        to = vk.buffer(8, 0)
+        info = vk.structure("VkHeadlessSurfaceCreateInfoEXT")
+        rc = vk.call_found(instance, "vkCreateHeadlessSurfaceEXT", instance, info, None, to)
+        if rc == 0:
+            vk.vkDestroySurfaceKHR(instance, to.handle(), None)
+        vk.vkDestroyInstance(instance, None)
+    made = [e for e in sandbox.log.happened("object", by="good") if e.data["detail"].startswith("surface")]
+    assert len(sandbox.log.calls("vkDestroySurfaceKHR", by="good")) == len(made)
+    assert not sandbox.log.happened("foreign handle", by="good")
