@@ -71,7 +71,7 @@ def screen(ending: Ending, style: Style, width: int, table_width: int | None, ve
     verdict = style(one_line(ending.sentence()), "good" if ending.good else "bad")
     lines = ["", verdict]
     if ending.results:
-        lines += ["", *layout.summary_table(ending.results, style, table_width, by_group=not verbose)]
+        lines += [*layout.summary_table(ending.results, style, table_width, by_group=not verbose)]
     if ending.unseen:
         lines += ["", ending.unseen]
     lines += _unexpected(ending, style, width, verbose)
