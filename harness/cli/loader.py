@@ -50,6 +50,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
+    parser.add_argument("--sarif", metavar="FILE", help="write the red cases there, as SARIF 2.1.0")
     parser.add_argument(
         "--html", metavar="DIR", help="write a page with every case into a folder, to open in a browser"
     )
@@ -106,7 +107,11 @@ def run_options(args: argparse.Namespace) -> list[str]:
     arguments = [f"--color={_PYTEST_COLOR[args.color]}"]
     if args.k is not None:
         arguments += ["-k", args.k]
-    for option, file in (("--clharness-json", args.json), ("--clharness-junit", args.junit)):
+    for option, file in (
+        ("--clharness-json", args.json),
+        ("--clharness-junit", args.junit),
+        ("--clharness-sarif", args.sarif),
+    ):
         if file is not None:
             arguments.append(f"{option}={output_path(option.replace('clharness-', ''), file)}")
     if args.html is not None:
