@@ -38,8 +38,8 @@ def test_driver_with_negotiation_and_nothing_else_is_left_out(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:
     """A driver that negotiates but has no way to find its functions is not used, beside one that has."""
-    sandbox.driver("good")
     sandbox.driver("bad", variant="driver_only_negotiate")
+    sandbox.driver("good")
 
     with vulkan_loader.start(sandbox) as vk:
         assert vk.drivers() == {"good"}
