@@ -13,12 +13,14 @@ from harness.errors import HarnessError, UsageError
 from harness.run import command
 from harness.subject.identify import VULKAN_LOADER, identify, refusal
 from harness.subject.library import file_format
-from harness.subject.search import SONAME, system_loader
+from harness.subject.loader import Loader
+from harness.subject.search import SONAME, VULKAN_SONAME, system_loader
 from harness.subject.vulkan_loader import VulkanLoader
 
 EXAMPLE = """\
   clharness loader                                     the system's loader, else the reference loader
   clharness loader build/libOpenCL.so.1 -k fifo        one that was just built, the checks named fifo
+  clharness loader --vulkan                            the system's Vulkan loader
   clharness loader --json build/run.jsonl --junit build/run.xml --strict
 """
 
@@ -32,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="library to test; default: the system's loader, or where there is none the reference loader",
     )
+    parser.add_argument("--vulkan", action="store_true", help="without PATH: this machine's Vulkan loader")
     parser.add_argument("--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop")
     add_run_arguments(parser)
 
@@ -61,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     suites = _ROOT / "suites"
     if not any(suites.glob("*/test_*.py")):
         raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
-    return run_suites(loader_option(args.path), args, _suite_folder(suites, args.suite))
+    return run_suites(loader_option(args.path, args.vulkan), args, _suite_folder(suites, args.suite))
 
 
 def run_suites(subject: Sequence[str], args: argparse.Namespace, *folders: Path) -> int:
@@ -119,15 +122,35 @@ _FLAGS = {
 _PYTEST_COLOR = {"auto": "auto", "always": "yes", "never": "no"}
 
 
-def loader_option(path: str | None) -> list[str]:
+def loader_option(path: str | None, vulkan: bool = False) -> list[str]:
     """The loader that pytest is to test: none for the system's, which it finds itself."""
+    if vulkan and path is None:
+        return [_vulkan_option()]
     if path is not None:
         library = library_path(path)
-        return [f"{VulkanLoader.option if identify(library) == VULKAN_LOADER else '--loader'}={library}"]
+        return [f"{VulkanLoader.option if _is_vulkan_loader(library) else Loader.option}={library}"]
     if system_loader() is not None:
         return []
     print(f"clharness: there is no {SONAME} on this machine: this run tests clharness's own reference loader")
     return [f"--loader={build().reference_loader}"]
+
+
+def _is_vulkan_loader(library: Path) -> bool:
+    try:
+        return identify(library) == VULKAN_LOADER
+    except UsageError:  # a damaged library, which is said when it is opened
+        return False
+
+
+def _vulkan_option() -> str:
+    """The system's Vulkan loader, else the reference loader for Vulkan drivers."""
+    library = system_loader(VULKAN_SONAME)
+    if library is None:
+        print(
+            f"clharness: there is no {VULKAN_SONAME} on this machine: this run tests clharness's own reference loader"
+        )
+        library = build().with_vulkan().reference_loader
+    return f"{VulkanLoader.option}={library}"
 
 
 def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so.1") -> Path:
