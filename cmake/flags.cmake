@@ -4,11 +4,21 @@ set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
 
-# clharness_flags: how all our C is compiled.
+# clharness_flags: how all our C is compiled. Warnings about it are not for those who include it.
 add_library(clharness_flags INTERFACE)
-target_compile_options(clharness_flags INTERFACE -Wall -Wextra -Wpedantic -Wno-deprecated-declarations -fno-omit-frame-pointer)
+if(CLHARNESS_TOP_LEVEL OR CLHARNESS_WERROR)
+  target_compile_options(clharness_flags INTERFACE -Wall -Wextra -Wpedantic -Wno-deprecated-declarations)
+else()
+  target_compile_options(clharness_flags INTERFACE -w)
+endif()
+target_compile_options(clharness_flags INTERFACE -fno-omit-frame-pointer)
 if(CLHARNESS_WERROR)
   target_compile_options(clharness_flags INTERFACE -Werror)
+endif()
+if(SKBUILD)
+  # A wheel is the same wherever it is built.
+  target_compile_options(clharness_flags INTERFACE
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=build)
 endif()
 if(CLHARNESS_SANITIZE)
   # What the undefined-behaviour sanitizer reports ends the process, too: else it is a line that nobody reads.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# clharness_generate(OUTPUT FILE... MODULE NAME ARGUMENTS ... [DEPENDS ...] [WORKING_DIRECTORY ...] [COMMENT ...])
+# clharness_generate(OUTPUT FILE... MODULE NAME ARGUMENTS ... [DEPENDS ...] [WORKING_DIRECTORY ...] [COMMENT ...]
+#   [ENVIRONMENT NAME=VALUE...])
 #
 # Has files written by a Python module of this repository. Which modules and tables it reads is found out by running it
 # (harness/setup/generator.py); DEPENDS names what is made by the build or lies outside the repository.
@@ -9,7 +10,7 @@ endif()
 set(CLHARNESS_GENERATOR ${PROJECT_SOURCE_DIR}/harness/setup/generator.py)
 
 function(clharness_generate)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "MODULE;WORKING_DIRECTORY;COMMENT" "OUTPUT;ARGUMENTS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "MODULE;WORKING_DIRECTORY;COMMENT" "OUTPUT;ARGUMENTS;DEPENDS;ENVIRONMENT")
   list(GET arg_OUTPUT 0 first)
   set(options "")
   if(CMAKE_VERSION VERSION_LESS 3.20)
@@ -26,9 +27,13 @@ function(clharness_generate)
   if(arg_COMMENT)
     list(APPEND options COMMENT ${arg_COMMENT})
   endif()
+  set(program ${CLHARNESS_PYTHON})
+  if(arg_ENVIRONMENT)
+    set(program ${CMAKE_COMMAND} -E env ${arg_ENVIRONMENT} ${program})
+  endif()
   add_custom_command(
     OUTPUT ${arg_OUTPUT}
-    COMMAND ${CLHARNESS_PYTHON} -P ${CLHARNESS_GENERATOR} ${first}.d ${first} ${arg_MODULE} ${arg_ARGUMENTS}
+    COMMAND ${program} -P ${CLHARNESS_GENERATOR} ${first}.d ${first} ${arg_MODULE} ${arg_ARGUMENTS}
     DEPENDS ${CLHARNESS_GENERATOR} ${arg_DEPENDS}
     ${options}
     VERBATIM)

@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-# ctest entries: one for each suite (label: its name), and the project's own C unit tests (label: unit).
+# ctest entries of this project itself: one for each suite (label: its name), the seeds of the fuzz targets, and the
+# project's own C unit tests (label: unit). As part of another project: see cmake/guest_tests.cmake.
+if(NOT CLHARNESS_TOP_LEVEL)
+  include(cmake/guest_tests.cmake)
+endif()
 if(NOT BUILD_TESTING)
   return()
 endif()
-
-set(loader "${CLHARNESS_LOADER}")
-if(NOT loader AND TARGET OpenCL::OpenCL)
-  set(loader $<TARGET_FILE:OpenCL::OpenCL>)
+if(CLHARNESS_BUILD_TESTS)
+  add_subdirectory(tests/unit)
 endif()
-foreach(suite discovery dispatch layers interop)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/suites/${suite})
-    add_test(NAME clharness.${suite}
-      COMMAND ${CLHARNESS_PYTHON} -m harness.cli loader ${loader} --suite ${suite} --junit ${PROJECT_BINARY_DIR}/${suite}.xml
-      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(clharness.${suite} PROPERTIES LABELS ${suite} SKIP_RETURN_CODE 77 PROCESSORS 2
-      ENVIRONMENT "CLHARNESS_BUILD=${PROJECT_BINARY_DIR}")
-  endif()
+if(NOT CLHARNESS_TOP_LEVEL)
+  return()
+endif()
+
+get_property(launcher GLOBAL PROPERTY CLHARNESS_COMMAND)
+get_property(output GLOBAL PROPERTY CLHARNESS_OUTPUT)
+set(loader "${CLHARNESS_LOADER}")
+clharness_processes(processes)
+foreach(suite IN LISTS CLHARNESS_SUITES)
+  add_test(NAME clharness.${suite}
+    COMMAND ${launcher} loader ${loader} --suite ${suite} -j ${processes} --junit ${output}/${suite}.xml)
+  set_tests_properties(clharness.${suite} PROPERTIES LABELS ${suite} SKIP_RETURN_CODE 77 PROCESSORS ${processes}
+    TIMEOUT 1800)
 endforeach()
 
 # Seeds and reproducers of the fuzz targets, on the loader under test and on the reference loader.
@@ -26,10 +33,5 @@ if(TARGET clharness_fuzz_engine)
   endif()
   add_test(NAME clharness.fuzz-replay COMMAND ${CLHARNESS_PYTHON} -m harness.fuzz.replay ${fuzz_loader}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(clharness.fuzz-replay PROPERTIES LABELS fuzz-replay
-    ENVIRONMENT "CLHARNESS_BUILD=${PROJECT_BINARY_DIR}")
-endif()
-
-if(CLHARNESS_BUILD_TESTS)
-  add_subdirectory(tests/unit)
+  set_tests_properties(clharness.fuzz-replay PROPERTIES LABELS fuzz-replay ENVIRONMENT "CLHARNESS_BUILD=${output}")
 endif()

@@ -21,7 +21,7 @@ add_library(clharness_reference_loader SHARED ${CLHARNESS_LOADER_SOURCES}
   ${folder}/clharness_functions.c ${folder}/clharness_dispatch.c ${folder}/OpenCL.def)
 target_include_directories(clharness_reference_loader PRIVATE . ${folder} ${PROJECT_SOURCE_DIR}/harness/api/include)
 target_compile_definitions(clharness_reference_loader PRIVATE
-  CLHARNESS_VERSION="${PROJECT_VERSION}" WIN32_LEAN_AND_MEAN _WIN32_WINNT=0x0601)
+  CLHARNESS_VERSION="${CLHARNESS_VERSION}" WIN32_LEAN_AND_MEAN _WIN32_WINNT=0x0601)
 target_link_libraries(clharness_reference_loader PRIVATE clharness_headers clharness_flags cfgmgr32)
 # OpenCL.dll, that needs nothing but the system.
 target_link_options(clharness_reference_loader PRIVATE -static-libgcc)

@@ -31,14 +31,16 @@ class VulkanBuild:
 class Build:
     """Paths of the built programs and libraries; the mocks by variant name."""
 
-    folder: Path
+    folder: Path  # where runs leave what they keep
     api: Path
     probe: Path
     linked_probe: Path
     reference_loader: Path
     seeded_loader: Path | None  # the same with faults to choose, where the build has it
     at_secure: Path
+    guard: Path
     guarded_heap: Path
+    torture: Path  # the same, and calls for resources can be made to fail
     exit_watch: Path
     calllog_bench: Path
     gl_objects: Path  # a library that makes OpenGL objects, for ICDs that share them
@@ -73,11 +75,13 @@ def _keep_as_it_is(folder: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_SH)
 
 
-@cache
-def build() -> Build:
-    """The build in $CLHARNESS_BUILD, else in `build` below the project's root; nothing is built there from then on."""
-    folder = Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
-    _keep_as_it_is(folder)
+def command() -> str:
+    """What a user types to run the command line that runs now."""
+    return os.environ.get("CLHARNESS_COMMAND") or "./clharness"
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    """The content of a folder's clharness.json; paths in it are absolute, or relative to it."""
     try:
         content = json.loads((folder / "clharness.json").read_text())
     except FileNotFoundError:
@@ -86,36 +90,80 @@ def build() -> Build:
         ) from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{folder / 'clharness.json'} cannot be read ({error}): build again") from None
-    parts = (content["probe"], content["api"], *content["mock_icds"].values(), *content["mock_layers"].values())
-    missing = [p for p in parts if not Path(p).exists()]
-    if missing:
-        raise UsageError(f"the build in {folder} is not complete ({missing[0]} is missing): cmake --build {folder}")
-    return Build(
-        folder=folder,
-        api=Path(content["api"]),
-        probe=Path(content["probe"]),
-        linked_probe=Path(content["linked_probe"]),
-        reference_loader=Path(content["reference_loader"]),
-        seeded_loader=Path(content["seeded_loader"]) if content.get("seeded_loader") else None,
-        at_secure=Path(content["at_secure"]),
-        guarded_heap=Path(content["guarded_heap"]),
-        exit_watch=Path(content.get("exit_watch", "")),
-        gl_objects=Path(content.get("gl_objects", "")),
-        calllog_bench=Path(content["calllog_bench"]),
-        compiler=content["compiler"],
-        sanitize=content["sanitize"],
-        mock_icds={k: Path(v) for k, v in content["mock_icds"].items()},
-        mock_layers={k: Path(v) for k, v in content["mock_layers"].items()},
-        vulkan=_vulkan(content.get("vulkan")),
-    )
+    return dict(content)
 
 
-def _vulkan(content: dict[str, Any] | None) -> VulkanBuild | None:
+def _vulkan(folder: Path, content: dict[str, Any] | None) -> VulkanBuild | None:
     if not content:
         return None
+    seeded = content["seeded_loader"]
     return VulkanBuild(
-        api=Path(content["api"]),
-        reference_loader=Path(content["reference_loader"]),
-        seeded_loader=Path(content["seeded_loader"]) if content["seeded_loader"] else None,
-        drivers={k: Path(v) for k, v in content["drivers"].items()},
+        api=folder / content["api"],
+        reference_loader=folder / content["reference_loader"],
+        seeded_loader=folder / seeded if seeded else None,
+        drivers={name: folder / path for name, path in content["drivers"].items()},
     )
+
+
+def _output_folder(where: Path, installed: bool) -> Path:
+    """The folder for what runs leave behind: $CLHARNESS_OUTPUT, else the build, else the user's cache."""
+    if chosen := os.environ.get("CLHARNESS_OUTPUT"):
+        folder = Path(chosen).absolute()
+    elif not installed:
+        return where
+    else:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clharness"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HarnessError(
+            f"cannot write to {folder} ({(error.strerror or str(error)).lower()}): "
+            "set CLHARNESS_OUTPUT to a folder that can be written to"
+        ) from None
+    return folder
+
+
+@cache
+def build() -> Build:
+    """The build in $CLHARNESS_BUILD, else what was installed with this package, else `build` below the project's root.
+
+    Nothing is built there from then on.
+    """
+    installed = not os.environ.get("CLHARNESS_BUILD") and (ROOT / "clharness.json").exists()
+    folder = ROOT if installed else Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
+    if not installed:
+        _keep_as_it_is(folder)
+    content = _read(folder)
+
+    def part(name: str) -> Path:
+        return folder / str(content[name])
+
+    def mocks(kind: str) -> dict[str, Path]:
+        return {name: folder / str(path) for name, path in content[kind].items()}
+
+    found = Build(
+        folder=_output_folder(folder, installed),
+        api=part("api"),
+        probe=part("probe"),
+        linked_probe=part("linked_probe"),
+        reference_loader=part("reference_loader"),
+        seeded_loader=part("seeded_loader") if content.get("seeded_loader") else None,
+        at_secure=part("at_secure"),
+        guard=part("guard"),
+        guarded_heap=part("guarded_heap"),
+        torture=part("torture"),
+        exit_watch=part("exit_watch"),
+        gl_objects=part("gl_objects"),
+        calllog_bench=part("calllog_bench"),
+        compiler=content["compiler"],
+        sanitize=content["sanitize"],
+        mock_icds=mocks("mock_icds"),
+        mock_layers=mocks("mock_layers"),
+        vulkan=_vulkan(folder, content.get("vulkan")),
+    )
+    needed = [found.probe, found.linked_probe, found.api, found.reference_loader, found.at_secure, found.guard]
+    needed += [*found.mock_icds.values(), *found.mock_layers.values()]
+    if missing := [path for path in needed if not path.exists()]:
+        how = content.get("build_with") or f"cmake --build {folder}"
+        raise UsageError(f"the build in {folder} is not complete ({missing[0]} is missing): {how}")
+    return found

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two ways in which clharness ends without a verdict, each with its exit code.
+"""The ways in which clharness ends without a verdict, each with its exit code.
 
-Both carry a text for the user: what is wrong, where, and what to do. Whoever is outermost (the command, or
+All carry a text for the user: what is wrong, where, and what to do. Whoever is outermost (the command, or
 the pytest plugin) prints that text and nothing else; a traceback is for defects of the harness only.
 """
 
@@ -36,6 +36,12 @@ class UsageError(ClharnessError):
 
 class NotBuilt(UsageError):
     """What the command needs has not been built yet."""
+
+
+class NothingToRun(ClharnessError):
+    """What the user asked for is nothing."""
+
+    exit_code = Exit.NOTHING_RAN
 
 
 class HarnessError(ClharnessError):

@@ -10,14 +10,27 @@ from typing import Any, NoReturn
 
 from harness.errors import UsageError
 
+MAX_SIZE = 4 << 20  # bytes
+MAX_DOTS = 400  # in a line
+
 
 def read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: not valid TOML: {error}; correct that line") from error
+        with path.open("rb") as file:
+            content = file.read(MAX_SIZE + 1)
+        if len(content) > MAX_SIZE:
+            raise UsageError(f"{path}: is larger than {MAX_SIZE >> 20} MiB, which no such file needs")
+        lines = content.decode()
+        for number, line in enumerate(lines.split("\n"), 1):
+            if line.count(".") > MAX_DOTS:  # the parser takes the square of their number
+                raise UsageError(f"{path}: line {number} has more than {MAX_DOTS} dots, which no such file needs")
+        return tomllib.loads(lines.replace("\r\n", "\n"))
+    except RecursionError:
+        raise UsageError(f"{path}: is nested deeper than any such file needs; correct its brackets") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not valid UTF-8 at byte {error.start}; save the file as UTF-8") from error
+    except ValueError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}; correct that line") from error
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}; name a readable file") from error
 

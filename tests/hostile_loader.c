@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #include <CL/cl.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,6 +64,31 @@ static void do_one(const char *name, const char *value)
     } else if (strcmp(name, "shell") == 0) {
         if (system(value) < 0) {
             _exit(91);
+        }
+    } else if (strcmp(name, "kills") == 0) { /* a number, "parent", or "all" where that cannot harm the machine */
+        pid_t whom = strcmp(value, "parent") == 0 ? getppid() : (pid_t)strtol(value, NULL, 10);
+        if (strcmp(value, "all") == 0) {
+            whom = getppid() == 0 ? -1 : getpid();
+        }
+        if (kill(whom, SIGKILL) != 0) {
+            _exit(93);
+        }
+    } else if (strcmp(name, "traces") == 0) {
+        if (ptrace(PTRACE_SEIZE, (pid_t)strtol(value, NULL, 10), NULL, PTRACE_O_EXITKILL) != 0) {
+            _exit(94);
+        }
+    } else if (strcmp(name, "forks") == 0) {
+        for (long i = strtol(value, NULL, 10); i > 0; i--) {
+            if (fork() == 0) {
+                pause();
+            }
+        }
+    } else if (strcmp(name, "allocates") == 0) { /* MiB, each of them used */
+        for (long i = strtol(value, NULL, 10); i > 0; i--) {
+            char *memory = malloc(1 << 20);
+            if (memory) {
+                memset(memory, (int)i, 1 << 20);
+            }
         }
     } else if (strcmp(name, "aborts") == 0) {
         abort();

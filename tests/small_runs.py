@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,12 @@ class SmallRun:
 
     def run(self, *options: str) -> Outcome:
         return self.end(self.start(*options))
+
+
+def kept_folder(small: SmallRun, case: str) -> Path:
+    """Where the newest run kept a case: the highest number."""
+    (subject,) = (build().folder / "failures").glob(f"{small.library.name}-{zlib.crc32(bytes(small.library)):08x}")
+    return max(subject.glob(f"*/{case}"), key=lambda path: int(path.parent.name))
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -51,9 +51,9 @@ def test_correct_icd_is_green(sandbox: Sandbox, tmp_path: Path, icd2: bool) -> N
     assert "ICD mine 7.25" in first and str(mock.path) in first
     assert re.match(r"ICD mine 7\.25: as expected, \d{2,} cases", last)
     head = json.loads(records.read_text().splitlines()[0])
-    assert head["icd"]["functions"] == list(subject.FUNCTIONS)
-    assert head["layer"] is None
-    assert head["loader"]["path"] == str(build().reference_loader)
+    assert head["subject"]["facts"]["functions"] == list(subject.FUNCTIONS)
+    assert [each["kind"] for each in head["used_with"]] == ["loader"]
+    assert head["used_with"][0]["facts"]["path"] == str(build().reference_loader)
     loader_managed = {case["verdict"] for case in cases(records) if "test_icd_loader_managed" in case["case"]}
     assert loader_managed == ({"pass", "unsupported"} if icd2 else {"unsupported"})
     properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}

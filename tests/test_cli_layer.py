@@ -47,9 +47,9 @@ def test_print_example_is_green(tmp_path: Path) -> None:
     assert "layer print example" in first and str(example("print")) in first
     assert re.match(r"layer print example: as expected, \d{3} cases", last)
     head = json.loads(records.read_text().splitlines()[0])
-    assert head["layer"]["name"] == "print example"
-    assert head["layer"]["functions"] == ["clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties"]
-    assert head["loader"]["path"] == str(build().reference_loader)
+    assert head["subject"]["facts"]["name"] == "print example"
+    assert head["subject"]["facts"]["functions"] == ["clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties"]
+    assert head["used_with"][0]["facts"]["path"] == str(build().reference_loader)
     properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
     assert properties["layer.name"] == "print example"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.build import ROOT, build
 from harness.deviation import Deviation
 from harness.expectations import load
-from harness.report import CaseResult, Header, Reporter, judge
+from harness.report import CaseResult, Header, Reporter, SubjectRecord, judge
 
 ENTRY = '[[deviation]]\nrequirement = "{}"\ncase = "{}"\nverdict = "fail"\nreason = "{}"\n'
 SELECTED = "test_library_path_without_final_newline"
@@ -30,7 +30,7 @@ def report(
     path.write_text(f'loader = "x"\n{text}')
     expectations = load(path)
     reporter = Reporter(stream, expectations=expectations, environ={})
-    reporter.start(Header(loader={"name": "x"}, planned=len(results)))
+    reporter.start(Header(SubjectRecord(facts={"name": "x"}), planned=len(results)))
     for result in results:
         reporter.case(judge(result, expectations, False))
     return reporter.finish(collected=collected), stream.getvalue()
@@ -41,10 +41,10 @@ def test_what_is_not_listed_is_named_alone(tmp_path: Path) -> None:
     known, new = Deviation("size=0", "CL_SUCCESS instead of CL_INVALID_VALUE"), Deviation("ptr=NULL", "SIGSEGV")
     code, text = report(tmp_path, listed, case("test_a", "API-ARG-001", known, new))
     assert code == 1
-    assert "  happened     fail (not listed: ptr=NULL: SIGSEGV)\n" in text
+    assert "  actual       ptr=NULL: SIGSEGV (not listed in the expectation file)\n" in text
     code, text = report(tmp_path, listed, case("test_a", "API-ARG-001", known))
     assert code == 0
-    assert "  fail  API-ARG-001  test_a: known\n" in text
+    assert "     1 fail  API-ARG-001: known\n" in text
 
 
 def test_an_entry_that_no_collected_case_has_is_stale_whatever_is_selected(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def test_reference_loader_is_the_default(
     assert REFERENCE in second and str(build().reference_loader) in second
     assert said.splitlines()[-1].startswith(REFERENCE)
     header = json.loads(records.read_text().splitlines()[0])
-    assert header["loader"]["name"] == REFERENCE
-    assert header["loader"]["path"] == str(build().reference_loader)
+    assert header["subject"]["facts"]["name"] == REFERENCE
+    assert header["subject"]["facts"]["path"] == str(build().reference_loader)
     properties = {p.get("name"): p.get("value") for p in ElementTree.parse(junit).iter("property")}
     assert properties["loader.name"] == REFERENCE
     assert properties["loader.path"] == str(build().reference_loader)

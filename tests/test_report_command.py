@@ -12,9 +12,11 @@ from typing import IO
 import pytest
 
 import harness.cli
+from harness.build import build
 from harness.cli import loader as loader_command
 from harness.cli.main import main
 from harness.run import command
+from harness.run.plan import Plan
 from tests.small_runs import QUIET, SmallRun, read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,7 +47,7 @@ def test_a_run_reports_and_gives_the_exit_code(small: SmallRun, jobs: str) -> No
     done = small.run("-j", jobs)
     assert done.code == 1, done.said
     assert done.said.splitlines()[-1] == f"{small.library}: not as expected, 1 of 7 cases unexpected."
-    assert done.records[0]["loader"]["path"] == str(small.library)
+    assert done.records[0]["subject"]["facts"]["path"] == str(small.library)
     assert done.records[0]["arguments"][:2] == ["clharness", "loader"]
     assert [r["record"] for r in done.records] == ["header", *["case"] * 7, "footer"]
     assert sorted(case["number"] for case in done.cases.values()) == list(range(7))
@@ -100,13 +102,12 @@ def test_settings_of_other_runs_of_pytest_are_of_no_effect(small: SmallRun, name
     assert small.run("-k", "quiet and 3").code == 0
 
 
-def test_the_options_reach_the_plugin(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_options_reach_the_plugin(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.toml").write_text("")
-    library = tmp_path / "libOpenCL.so.1"
-    library.write_bytes(b"\x7fELF" + bytes(60))
+    library = build().reference_loader
     seen: list[tuple[list[str], int]] = []
 
-    def run(_root: Path, arguments: list[str], jobs: int, _resumed: Path | None) -> int:
+    def run(_root: Path, arguments: list[str], jobs: int, _plan: Plan) -> int:
         seen.append((arguments, jobs))
         return 0
 

@@ -19,10 +19,10 @@ from harness.errors import UsageError
 from harness.report import records
 from harness.report.jsonl import JsonLines
 from harness.report.junit import write_junit
-from harness.report.records import CaseResult, Footer, Header, case_name, counts_of, to_line
+from harness.report.records import CaseResult, Footer, Header, SubjectRecord, case_name, counts_of, to_line
 
 SCHEMA = json.loads((Path(records.__file__).parent / "schema.json").read_text())
-HEADER = Header(loader={"path": "/lib/libOpenCL.so.1", "name": "Some", "version": "2.3"}, expectations=None)
+HEADER = Header(SubjectRecord(facts={"path": "/lib/libOpenCL.so.1", "name": "Some", "version": "2.3"}))
 CASE = CaseResult(
     case="suites/discovery/test_x.py::TestY::test_z[a::b]",
     requirements=("DISC-LNX-011", "DISC-LNX-012"),
@@ -68,8 +68,8 @@ def test_counts_have_zeros() -> None:
 
 
 def test_subject_names_the_loader_or_its_path() -> None:
-    assert HEADER.subject == "Some 2.3"
-    assert Header(loader={"path": "/x.so", "name": "unknown"}).subject == "/x.so"
+    assert HEADER.subject.title == "Some 2.3"
+    assert SubjectRecord(facts={"path": "/x.so", "name": "unknown"}).title == "/x.so"
 
 
 def test_the_machine_is_described_without_its_name() -> None:
@@ -88,6 +88,7 @@ def validate(record: Any) -> None:
     [
         ("header", HEADER.to_json()),
         ("case", CASE.to_json()),
+        ("run", CASE.run_to_json(1)),
         ("footer", Footer(counts_of([CASE]), 1, complete=True).to_json()),
     ],
 )
@@ -211,6 +212,6 @@ def test_junit_names_cases_and_requirements_and_stays_valid(tmp_path: Path) -> N
     assert failure.get("message") == "unexpected crash: expected a"
     text = failure.text or ""
     assert text.startswith("DISC-LNX-011: Special files (FIFO, socket, device)")
-    assert "happened \\x1b[31m\\xdc80\napp clFlush(0x0)" in text
+    assert "happened \\x1b[31m\\x80\napp clFlush(0x0)" in text
     assert text.endswith("reproduce: clharness replay x")
     assert [p.name for p in tmp_path.iterdir()] == ["run.xml"]

@@ -10,13 +10,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.build import build
-from tests.small_runs import HOSTILE, QUIET, Outcome, SmallRun, read
+from harness.sandbox import guard
+from tests.small_runs import HOSTILE, QUIET, Outcome, SmallRun, kept_folder, read
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("isolation", ["plain", guard.isolation()])
 @pytest.mark.parametrize("what", ["kill", "terminate", "trace"])
-def test_worker_that_the_subject_ends_is_a_crash_of_its_case(small: SmallRun, what: str, jobs: str) -> None:
+def test_worker_that_the_subject_wants_to_end_costs_one_case(
+    small: SmallRun, what: str, isolation: str, jobs: str
+) -> None:
+    """Whether it reaches that process (as it can where nothing but a guard stands between) or not."""
+    small.environment[guard.VARIABLE] = isolation
     small.suite(HOSTILE.replace("{what}", what), QUIET)
     done = small.run("-j", jobs)
     assert done.code == 1, done.said
@@ -31,7 +36,9 @@ def test_worker_that_the_subject_ends_is_a_crash_of_its_case(small: SmallRun, wh
     assert not list(small.scratch.iterdir()), "the sandbox of the lost case is removed"
 
 
-def test_worker_that_the_subject_stops_goes_on(small: SmallRun) -> None:
+@pytest.mark.parametrize("isolation", ["plain", guard.isolation()])
+def test_worker_that_the_subject_stops_goes_on(small: SmallRun, isolation: str) -> None:
+    small.environment[guard.VARIABLE] = isolation
     small.suite(HOSTILE.replace("{what}", "stop"), QUIET)
     done = small.run("-j", "1", "--time-limit", "30")
     assert done.code == 0, done.said
@@ -44,7 +51,7 @@ def test_report_that_cannot_be_made_costs_no_verdict(small: SmallRun) -> None:
     try:
         done = small.run("-j", "2")
     finally:  # nothing of Python's own removes such a folder
-        kept = build().folder / "failures" / "discovery_test_small.py_test_hostile"
+        kept = kept_folder(small, "discovery_test_small.py_test_hostile")
         subprocess.run(["rm", "-rf", small.scratch, kept], check=True)
     assert done.code == 1, done.said
     assert Counter(case["verdict"] for case in done.cases.values()) == {"crash": 1, "pass": 6}
@@ -111,4 +118,23 @@ def test_trouble_in_the_clean_up_is_no_second_record(small: SmallRun, way: str) 
         ("test_clean_up", "error"),
         ("test_red_and_clean_up", "fail"),
     ]
-    shutil.rmtree(build().folder / "failures" / "discovery_test_small.py_test_red_and_clean_up", ignore_errors=True)
+    shutil.rmtree(kept_folder(small, "discovery_test_small.py_test_red_and_clean_up"), ignore_errors=True)
+
+
+STAYS = '''
+@requirement("DISC-LNX-014")
+@pytest.mark.parametrize("answer", [0, -1001])
+def test_stays(loader, sandbox, answer):
+    """It answers."""
+    sandbox.close = lambda: sandbox.problems.append("the sandbox could not be removed: it is in use")
+    with loader.start(sandbox) as cl:
+        assert cl.clGetPlatformIDs(0, None, None) == answer
+'''
+
+
+def test_sandbox_that_could_not_be_removed_is_part_of_the_record(small: SmallRun) -> None:
+    small.suite(STAYS)
+    done = small.run("-j", "1")
+    assert [case["verdict"] for case in done.cases.values()] == ["fail", "pass"]
+    for case in done.cases.values():
+        assert case["message"].splitlines()[-1] == "the sandbox could not be removed: it is in use"

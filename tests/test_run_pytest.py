@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import build
-from tests.small_runs import QUIET, SmallRun, read
+from tests.small_runs import QUIET, SmallRun, kept_folder, read
 
 RED = '''
 @requirement("DISC-LNX-014")
@@ -53,7 +53,7 @@ def test_red_check_shows_what_the_command_shows(small: SmallRun, workers: str) -
     assert done.returncode == 1, done.stdout + done.stderr
     failures = done.stdout.partition("= FAILURES =")[2].partition("short test summary")[0]
     assert "== 0" in failures.partition("AssertionError")[0]
-    kept = build().folder / "failures" / "discovery_test_small.py_test_bad_answer"
+    kept = kept_folder(small, "discovery_test_small.py_test_bad_answer")
     for line in (
         "requirement  DISC-LNX-014 (must): ",
         "source       ",
@@ -104,7 +104,7 @@ def test_reference_loader_is_tested_on_a_machine_without_a_loader(small: SmallRu
     assert (
         "loader: there is no libOpenCL.so.1 on this machine: the suites test clharness's own reference loader" in head
     )
-    assert read(small.records)[0]["loader"]["path"] == str(build().reference_loader)
+    assert read(small.records)[0]["subject"]["facts"]["path"] == str(build().reference_loader)
 
 
 def test_loader_that_is_named_is_tested_on_a_machine_without_a_loader(small: SmallRun) -> None:
@@ -112,4 +112,4 @@ def test_loader_that_is_named_is_tested_on_a_machine_without_a_loader(small: Sma
     done = run(small, f"--loader={small.library}", machine="without")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "there is no" not in done.stdout
-    assert Path(read(small.records)[0]["loader"]["path"]) == small.library
+    assert Path(read(small.records)[0]["subject"]["facts"]["path"]) == small.library

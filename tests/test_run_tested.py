@@ -84,7 +84,7 @@ def test_loader_is_asked_once() -> None:
     assert tested.subject(run) is tested.loader_of(run) is tested.asked_loader(run)
     assert tested.loader_of(run).has("OPENCL_LAYERS")
     assert tested.expectations(run).path == FOLDER / "reference.toml"
-    assert tested.header(run, ["command"]).loader["capabilities"] == sorted(tested.loader_of(run).capabilities)
+    assert tested.header(run, ["command"]).subject.facts["capabilities"] == sorted(tested.loader_of(run).capabilities)
 
 
 def test_expectations_of_an_icd_need_no_loader() -> None:
@@ -96,7 +96,8 @@ def test_expectations_of_an_icd_need_no_loader() -> None:
         icd = tested.subject(run)
         assert isinstance(icd, Icd) and icd.variables == {"A": "b=c"} and icd.facts.version == "7.25"
         header = tested.header(run, [])
-        assert header.icd is not None and header.layer is None and header.loader["path"] == reference()
+        assert (header.subject.kind, header.subject.word) == ("icd", "ICD")
+        assert [(each.kind, each.path) for each in header.used_with] == [("loader", reference())]
     finally:
         sandbox.close()
 

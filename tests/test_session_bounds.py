@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.probe import Crashed, SubjectFailure
+from harness.probe import Crashed, SubjectFailure, limits
 from harness.probe.connection import Connection
 from harness.probe.output import MAX_SHOWN
 from harness.sandbox import Sandbox
@@ -84,3 +84,68 @@ def test_sessions_of_one_sandbox_have_each_their_own_part(hostile: Loader, sandb
             cl.platform_count()
             assert cl.stderr == text
         assert cl.stderr == text
+
+
+def test_processes_without_end_are_a_crash_of_its_own(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MAX_TASKS", 50)
+    tell(forks="40")
+    with hostile.start(sandbox, time_limit=30) as cl:
+        assert cl.platform_count() == 1, "the control"
+    tell(forks="60", hangs="")
+    with pytest.raises(SubjectFailure, match="more than 50 processes") as caught, hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert caught.value.verdict == "crash"
+
+
+def test_memory_without_end_is_a_crash_of_its_own(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_machine", lambda: (200 << 20, 100 << 20))
+    tell(allocates="50", sleeps="300")
+    with hostile.start(sandbox, time_limit=30) as cl:
+        assert cl.platform_count() == 1, "the control"
+    tell(allocates="150", hangs="")
+    with pytest.raises(SubjectFailure, match="more than 100 MiB of memory"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+def test_memory_that_children_share_counts_once(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_machine", lambda: (200 << 20, 100 << 20))
+    tell(allocates="50", forks="5", sleeps="300")
+    with hostile.start(sandbox, time_limit=30) as cl:
+        assert cl.platform_count() == 1
+
+
+def test_memory_is_scarcer_where_the_machine_has_little_left(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_machine", lambda: (320 << 20, 10 << 20))
+    tell(allocates="50", hangs="")
+    with pytest.raises(SubjectFailure, match="more than 20 MiB of memory"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+@pytest.mark.parametrize(
+    ("commands", "limit"),
+    [
+        ("for n in 1 2 3 4 5; do head -c 4M /dev/zero > many-$n; done", "more than 16 MiB in its sandbox"),
+        ("mkdir f; cd f; seq 300 | xargs touch", "more than 200 files in its sandbox"),
+    ],
+    ids=["bytes", "files"],
+)
+def test_files_without_end_are_a_crash_of_its_own(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch, commands: str, limit: str
+) -> None:
+    monkeypatch.setattr(Connection, "file_limit", 4 << 20)
+    monkeypatch.setattr(limits, "MAX_ENTRIES", 200)
+    monkeypatch.setattr(limits, "SUSPICIOUS_ENTRIES", 100)
+    tell(shell="head -c 1M /dev/zero > one", sleeps="300")
+    with hostile.start(sandbox, time_limit=30) as cl:
+        assert cl.platform_count() == 1, "the control"
+    tell(shell=commands, hangs="")
+    with pytest.raises(SubjectFailure, match=limit), hostile.start(sandbox) as cl:
+        cl.platform_count()

@@ -444,3 +444,15 @@ def test_arguments_choose_among_the_python_tests(checkout_with_tests: Path) -> N
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout.splitlines()[-1].startswith("1 passed, 1 deselected")
     assert "program" not in run.stdout
+
+
+def test_part_of_another_project_is_left_as_it_is(checkout: Path) -> None:
+    """A folder that the build of an including project made: to configure there would replace what it is."""
+    folder = checkout / "build"
+    folder.mkdir()
+    (folder / "clharness.json").write_text("{}")
+
+    done = launch(checkout, "loader")
+
+    assert done.returncode == 0 and "ran ['loader']" in done.stdout, done.stderr
+    assert not (folder / "CMakeCache.txt").exists()

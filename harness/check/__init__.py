@@ -20,13 +20,16 @@ from typing import TYPE_CHECKING, Any
 # fmt: off
 if TYPE_CHECKING:
     # --- marks: which requirement a check proves, what an ICD must have for it ---
-    from harness.check.marks import extension, requirement
+    from harness.check.marks import extension, requirement, scenario
 
     # --- the subject under test, as fixtures bring it, and the machine around it ---
     from harness.build import build
     from harness.sandbox import MockIcd, MockLayer, Sandbox, Unsupported
-    from harness.subject.capabilities import LOADER_INFO
+    from harness.subject.capabilities import (
+        CAPABILITIES, outcomes as capability_outcomes, signs as capability_signs,
+    )
     from harness.subject.icd import Icd
+    from harness.subject.questions import LOADER_INFO
     from harness.subject.layer import DEINIT, INFO as LAYER_INFO, INIT, INIT_WITH_PROPERTIES, Layer
     from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
 
@@ -63,7 +66,11 @@ if TYPE_CHECKING:
         FUNCTIONS as EXTENSION_FUNCTIONS, MEMORY_HANDLE_TYPES, SEMAPHORE_HANDLE_TYPES, function_of,
     )
 
+    # --- calls of the loader for resources that fail ---
+    from harness.probe.torture import Failure, Torture, answered_in_order
+
     # --- layers in front of a loader; what a call costs ---
+    from harness.check.through_layers import also_through_layers
     from harness.check.layer_schemes import LEGACY, SCHEMES, use_layers, use_scheme
     from harness.probe.counting import counted
 

@@ -23,3 +23,8 @@ def requirement(*identifiers: str) -> Callable[[Check], Check]:
 def extension(name: str) -> pytest.MarkDecorator:
     """Names an extension without which a case, or each case of a file (`pytestmark`), is unsupported by an ICD."""
     return pytest.mark.extension(name)
+
+
+def scenario(function: Callable[..., Any]) -> pytest.MarkDecorator:
+    """Names what a check of torture does: it runs once when cases are collected, to see which calls can fail."""
+    return pytest.mark.scenario.with_args(function)

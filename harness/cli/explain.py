@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import re
 import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from harness.build import ROOT
 from harness.errors import Exit, UsageError
 from harness.requirements.catalogue import Requirement, catalogue, grey_area_of, index
 from harness.requirements.marks import Check, find_checks
+from harness.requirements.sources import links_of, tags_of
 from harness.requirements.state import checks_by_requirement, state_of
 
 EXAMPLE = """\
@@ -84,8 +84,8 @@ def _requirement(requirement: Requirement, places: list[str]) -> list[str]:
 
 def _documents(source: str) -> list[str]:
     """What the tags in a source stand for."""
-    tags = [tag for tag in index().documents if re.search(rf"\b{tag}\b", source)]
-    return [line for tag in tags for line in _field("", f"{tag} = {index().documents[tag]}")]
+    lines = [line for tag in tags_of(source) for line in _field("", f"{tag} = {index().documents[tag]}")]
+    return lines + _list("read", list(dict.fromkeys(link.url for link in links_of(source))))
 
 
 def _known(identifier: str) -> list[str]:

@@ -16,12 +16,13 @@ from types import FrameType
 from harness.build import build
 from harness.cli.loader import library_path, output_path, positive
 from harness.errors import Exit, UsageError
+from harness.escaping import printable
 from harness.fuzz import builds, coverage, reproducers, summary
 from harness.fuzz.blocks import blocks_file
 from harness.fuzz.campaign import Campaign, Target, default_folder
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting
-from harness.report.terminal import Terminal, printable
+from harness.report.terminal import Terminal
 from harness.subject.icd import find_library
 
 EXAMPLE = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.build import build
 from harness.errors import HarnessError, UsageError
-from harness.run import command
+from harness.run import command, plan, torture
 from harness.subject.identify import VULKAN_LOADER, identify, refusal
 from harness.subject.library import file_format
 from harness.subject.loader import Loader
@@ -21,6 +21,7 @@ EXAMPLE = """\
   clharness loader                                     the system's loader, else the reference loader
   clharness loader build/libOpenCL.so.1 -k fifo        one that was just built, the checks named fifo
   clharness loader --vulkan                            the system's Vulkan loader
+  clharness loader build/libOpenCL.so.1 --torture      each call for memory, a file, a library fails once
   clharness loader --json build/run.jsonl --junit build/run.xml --strict
 """
 
@@ -35,7 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="library to test; default: the system's loader, or where there is none the reference loader",
     )
     parser.add_argument("--vulkan", action="store_true", help="without PATH: this machine's Vulkan loader")
-    parser.add_argument("--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop")
+    parser.add_argument(
+        "--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop, torture"
+    )
+    parser.add_argument(
+        "--torture",
+        action="store_true",
+        help="run the checks in which each call of the loader for memory, files, libraries and threads fails once",
+    )
     add_run_arguments(parser)
 
 
@@ -44,10 +52,10 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
-    parser.add_argument(
-        "--resume", metavar="FILE", help="go on from the records of a run that was cut short (its --json FILE)"
-    )
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
+    parser.add_argument(
+        "--html", metavar="DIR", help="write a page with every case into a folder, to open in a browser"
+    )
     parser.add_argument("--expect", metavar="FILE", help="expectation file; default: found by the subject's name")
     parser.add_argument(
         "--update-expectations",
@@ -57,21 +65,27 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="count deviations of should and de-facto, too")
     parser.add_argument("--time-limit", metavar="S", type=_seconds, help="seconds until a call counts as hung")
     parser.add_argument("--keep", action="store_true", help="keep the sandbox of every case")
+    parser.add_argument("--verbose", action="store_true", help="report all cases, reasons and outcomes, by section")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    plan.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     suites = _ROOT / "suites"
     if not any(suites.glob("*/test_*.py")):
         raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
-    return run_suites(loader_option(args.path, args.vulkan), args, _suite_folder(suites, args.suite))
+    if args.torture and args.suite not in (None, torture.FOLDER):
+        raise UsageError(f"--torture --suite {args.suite}: torture is a suite of its own; leave --suite out")
+    wanted = args.torture or args.suite == torture.FOLDER
+    subject = loader_option(args.path, args.vulkan) + [torture.ONLY] * wanted
+    return run_suites(subject, args, _suite_folder(suites, torture.FOLDER if wanted else args.suite))
 
 
 def run_suites(subject: Sequence[str], args: argparse.Namespace, *folders: Path) -> int:
     """Runs the suites in `folders` with the options that name the subject; gives the exit code of the run."""
     jobs = args.j or len(os.sched_getaffinity(0))
-    resumed = Path(args.resume).absolute() if args.resume else None
-    return command.run(_ROOT, [*subject, *run_options(args), *map(str, folders)], jobs, resumed)
+    options = [*subject, *run_options(args), *map(str, folders)]
+    return command.run(_ROOT, options, jobs, plan.from_arguments(args))
 
 
 def positive(text: str) -> int:
@@ -98,6 +112,8 @@ def run_options(args: argparse.Namespace) -> list[str]:
     for option, file in (("--clharness-json", args.json), ("--clharness-junit", args.junit)):
         if file is not None:
             arguments.append(f"{option}={output_path(option.replace('clharness-', ''), file)}")
+    if args.html is not None:
+        arguments.append(f"--clharness-html={output_folder('--html', args.html)}")
     if args.expect is not None:
         arguments.append(f"--expect={_expectation_path(args.expect, args.update_expectations)}")
     if args.time_limit is not None:
@@ -118,6 +134,7 @@ _FLAGS = {
     "update_expectations": "--update-expectations",
     "strict": "--clharness-strict",  # --strict is pytest's own
     "keep": "--keep",
+    "verbose": "--clharness-verbose",  # --verbose is pytest's own
 }
 _PYTEST_COLOR = {"auto": "auto", "always": "yes", "never": "no"}
 
@@ -178,6 +195,18 @@ def output_path(option: str, text: str) -> Path:
         raise UsageError(f"{option} {text}: there is no folder {path.parent}; make it first")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise UsageError(f"{option} {text}: cannot be written; name another file")
+    return path.absolute()
+
+
+def output_folder(option: str, text: str) -> Path:
+    """The absolute path of a folder that can be written to, or made. Raises UsageError."""
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{option} {text}: is not a folder; name a new one")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{option} {text}: there is no folder {path.parent}; make it first")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise UsageError(f"{option} {text}: cannot be written; name another folder")
     return path.absolute()
 
 

@@ -14,6 +14,7 @@ from types import ModuleType
 import harness.cli
 from harness import __version__
 from harness.errors import ClharnessError, Exit
+from harness.escaping import printable
 
 _EPILOG = """\
 exit codes: 0 as expected, 1 unexpected results, 2 wrong usage, 3 the harness itself failed,
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except ClharnessError as error:
-        print(f"clharness: {error}", file=sys.stderr)
+        print(f"clharness: {printable(str(error))}", file=sys.stderr)
         return int(error.exit_code)
     except KeyboardInterrupt:
         print("clharness: interrupted", file=sys.stderr)
@@ -40,9 +41,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read the output has seen enough. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.AS_EXPECTED)
+    except ModuleNotFoundError as error:
+        if (error.name or "harness").partition(".")[0] == "harness":
+            raise
+        print(
+            f"clharness: {sys.executable} has no module {error.name}: install it, or set CLHARNESS_PYTHON",
+            file=sys.stderr,
+        )
+        return int(Exit.HARNESS)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"clharness: {where}{error.strerror or error}", file=sys.stderr)
+        print(f"clharness: {printable(f'{where}{error.strerror or error}')}", file=sys.stderr)
         _drop_output()
         return int(Exit.HARNESS)
 
@@ -65,6 +74,20 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"clharness {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_commands(commands, arguments)
+    return parser
+
+
+def command_parser() -> dict[str, tuple[argparse.ArgumentParser, str]]:
+    """The parser of each subcommand, with its one line of help."""
+    parser = argparse.ArgumentParser(prog="clharness")
+    commands = parser.add_subparsers(metavar="COMMAND")
+    _add_commands(commands, ())
+    summaries = {action.dest: action.help or "" for action in commands._choices_actions}
+    return {name: (command, summaries[name]) for name, command in commands.choices.items()}
+
+
+def _add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], arguments: Sequence[str]) -> None:
     for name, module in _commands(arguments):
         summary = (module.__doc__ or "").strip().partition("\n")[0]
         command = commands.add_parser(
@@ -77,7 +100,6 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         )
         module.add_arguments(command)
         command.set_defaults(run=module.run)
-    return parser
 
 
 def _commands(arguments: Sequence[str]) -> list[tuple[str, ModuleType]]:
@@ -88,4 +110,4 @@ def _commands(arguments: Sequence[str]) -> list[tuple[str, ModuleType]]:
     return [(name.replace("_", "-"), module) for name, module in modules if hasattr(module, "run")]
 
 
-_OWN = ("__main__", "main")
+_OWN = ("__main__", "main", "pages")

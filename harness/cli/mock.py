@@ -6,8 +6,6 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -18,10 +16,11 @@ from harness.build import build
 from harness.calllog.reader import CallLog
 from harness.cli.loader import output_path
 from harness.errors import Exit, UsageError
-from harness.report.terminal import printable
+from harness.escaping import printable
 from harness.sandbox import Sandbox
 from harness.sandbox.faults import NAMES, faults
 from harness.sandbox.mock_config import MockConfig, read
+from harness.sandbox.program import run_program
 from harness.sandbox.settings import Scope, settings
 from harness.subject.search import SONAME
 
@@ -108,33 +107,7 @@ def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> i
     """Runs the command with the user's environment and the mocks'; gives its exit code as a shell would."""
     sandbox.forget_log(_LOG_SIZE)
     environment = os.environ | config.fill(sandbox)
-    sys.stdout.flush()
-    process: subprocess.Popen[bytes] | None = None
-    early: list[int] = []  # signals that came before there was a process to hand them to
-
-    def pass_on(number: int, _frame: object) -> None:
-        if number == signal.SIGINT:  # which a terminal sends to both of us
-            return
-        if process is None:
-            early.append(number)
-        else:
-            process.send_signal(number)
-
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
-        process = subprocess.Popen(command, env=environment)
-        for number in early:
-            process.send_signal(number)
-        status = process.wait()
-    except OSError as error:
-        raise UsageError(f"{command[0]}: cannot be run: {error.strerror}") from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if status < 0:
-        _say(f"{command[0]} was ended by {signal.Signals(-status).name}")
-        return 128 - status
-    return status
+    return run_program(command, environment)
 
 
 def _tell(sandbox: Sandbox, args: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from harness.errors import HarnessError, UsageError
 from harness.probe import stacks
 
 EXAMPLE = """\
-  clharness replay build/failures/discovery_test_linux_file.py_test_x
+  clharness replay build/failures/libOpenCL.so.1-5c0d1b2e/1/discovery_test_linux_file.py_test_x
   clharness replay --gdb DIR                  under gdb, at the probe's start
   clharness replay --valgrind DIR
 """

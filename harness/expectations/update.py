@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.build import command as own_command
 from harness.errors import UsageError
 from harness.expectations import TO_BE_EXPLAINED, Entry, Expectations, load, section_key
 from harness.expectations.document import Document
@@ -84,7 +85,7 @@ def refuse_unasked(expectations: Expectations, subject: Mapping[str, Any], path:
     name, version = str(subject.get("name") or "unknown"), str(subject.get("version") or "")
     kind = {"layers": "layer", "icds": "icd"}.get(expectations.folder.name, "loader")
     file = (re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or kind) + ".toml"
-    command = ["./clharness", kind, str(subject.get("path") or "PATH"), "--update-expectations", "--expect", file]
+    command = [own_command(), kind, str(subject.get("path") or "PATH"), "--update-expectations", "--expect", file]
     raise UsageError(
         f"--update-expectations: no file of this project is about {f'{name} {version}'.strip()}; "
         f"name the file to write with --expect: {shlex.join(command)}"
@@ -259,7 +260,7 @@ class _Update:
 
 def _is_evidence(result: CaseResult) -> bool:
     """Whether a result says something about the subject, and not about the harness or this machine."""
-    return result.verdict != "error" and result.unsupported != "machine"
+    return result.verdict != "error" and result.unsupported != "machine" and result.status != "flaky"
 
 
 def _is_pattern(entry: Entry) -> bool:

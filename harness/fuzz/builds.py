@@ -99,10 +99,12 @@ def make(kind: Kind, names: Sequence[str], seeded: bool = False) -> FuzzBuild:
 
 
 def ordinary(names: Sequence[str]) -> FuzzBuild:
-    """The ordinary build, in which the targets are without a fuzzer."""
-    folder = build().folder
-    run_build(["cmake", "--build", str(folder), "--target", *(f"clharness_replay_{n}" for n in names)], folder)
-    return FuzzBuild(folder)
+    """The ordinary build, in which the targets are without a fuzzer. Nothing is built there: runs may be using it."""
+    ordinary_build = FuzzBuild(build().folder)
+    if missing := [name for name in names if not ordinary_build.replay(name).exists()]:
+        folder = ordinary_build.folder
+        raise HarnessError(f"{ordinary_build.replay(missing[0])} is missing: build again, with cmake --build {folder}")
+    return ordinary_build
 
 
 def compile_folder(folder: Path, options: Sequence[str], wanted: Sequence[str]) -> None:

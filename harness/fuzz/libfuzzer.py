@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import time
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def run(job: Job, processes: Processes) -> JobResult:
         result.error = stop_message(output.decode(errors="replace"))
     elif status is None and not processes.stop.is_set():
         result.error = f"the process went on {job.seconds:.0f} s and a minute, and was killed (its output: {log})"
-    elif status not in (_FINISHED, _INTERRUPTED, None):
+    elif status not in (_FINISHED, _INTERRUPTED, -signal.SIGINT, None):
         end = _process_end(job, artifacts, output.decode(errors="replace"), status)
         if end.data is not None or not processes.stop.is_set():  # it can be interrupted before it is ready for that
             result.ends.append(end)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from harness.escaping import printable
 from harness.fuzz.campaign import Campaign, State
 from harness.fuzz.findings import Finding
 from harness.fuzz.subject import FuzzSubject
-from harness.report.terminal import printable
 
 _MOST_WORDS = 6  # lines of a description that the summary shows
 

@@ -15,11 +15,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from harness.probe import stacks
+from harness.probe.limits import Limits
 from harness.probe.output import Output
 from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, wall_limit
 from harness.probe.process import Process
 from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
-from harness.probe.verdicts import AbnormalExit, Crashed, Hung, ProtocolViolation
+from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
 
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
@@ -31,6 +32,7 @@ class Connection:
     """
 
     file_limit = 256 << 20  # bytes of a file that the process may write
+    disk_factor = 4  # how many times that all files in the sandbox may have
 
     def __init__(
         self, command: list[str], environment: dict[str, str], folder: Path, time_limit: float, **popen: Any
@@ -44,6 +46,7 @@ class Connection:
         self.signal: int | None = None
         self.calls_made = 0  # calls that came back, each of which is in the call log
         self.pid = 0  # of the probe, which is not always the process that was started; see `found_pid`
+        self._own_number = 0  # what the probe's process calls itself, in a namespace of its own
         self._last = ""
         self._slow = 0.0  # seconds that answers took that took long
         self._meter: Meter | None = None  # of an answer that takes long
@@ -62,13 +65,14 @@ class Connection:
             self._stderr, self._stdout = Output(self._folder / "stderr"), Output(self._folder / "stdout")
             self._process = Process(
                 command,
+                self.environment,
                 self.file_limit,
-                env=self.environment,
                 stdout=self._stdout.descriptor,
                 stderr=self._stderr.descriptor,
                 pass_fds=[theirs.fileno()],
                 **self._arguments,
             )
+        self._limits = Limits(self._process, self._folder, self.disk_factor * self.file_limit)
         ours.setblocking(False)
         self._socket = ours
         self._poll = select.poll()
@@ -100,10 +104,11 @@ class Connection:
             os.close(folder)
 
     def found_pid(self, pid: int) -> None:
-        """Takes over the number of the probe's process, which is the one that was started or comes from it."""
-        if not self._process.owns(pid):
+        """Takes over what the process of the probe, which is one of this case, calls itself."""
+        found = self._process.pid_of(pid)
+        if not found:
             raise ProtocolViolation(f"{self._last!r} was answered with process {pid}, which is not one of this case")
-        self.pid = pid
+        self.pid, self._own_number = found, pid
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -133,6 +138,8 @@ class Connection:
         """Waits for the end of the process within the time limit."""
         self._ready(0)
         status = self._process.status()
+        if status is None:
+            raise Crashed(f"the process that guards the subject was ended in: {self._last}", self._shown())
         handed_on = status - 128 in _SIGNALS and self.pid != self._process.pid  # as bubblewrap and the tracer do
         self.signal = -status if status < 0 else status - 128 if handed_on else None
         self.exit_code = status if self.signal is None else None
@@ -140,6 +147,7 @@ class Connection:
     def _kill(self) -> None:
         """Leaves nothing running, whatever state the process is in."""
         self._process.end()
+        self._limits.close()
         self._socket.close()
         self._stderr.close()
         self._stdout.close()
@@ -169,11 +177,15 @@ class Connection:
         raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
 
     def _died(self) -> None:
-        raw = self._stderr.text()
-        shown = "\n".join(part for part in (stacks.readable(raw), stacks.without_stacks(raw)[-2000:]) if part)
+        shown = self._shown()
         if self.signal:
             raise Crashed(f"{_SIGNALS.get(self.signal, f'signal {self.signal}')} in: {self._last}", shown)
         raise AbnormalExit(f"the process ended with exit code {self.exit_code} in: {self._last}", shown)
+
+    def _shown(self) -> str:
+        """Stacks, and the end of what the subject wrote to standard error."""
+        raw = self._stderr.text()
+        return "\n".join(part for part in (stacks.readable(raw), stacks.without_stacks(raw)[-2000:]) if part)
 
     # --- conversation ---
 
@@ -199,6 +211,9 @@ class Connection:
         if self._meter is None:
             self._meter = Meter(self._process.pid, self._asked)
         self._slow += self._meter.look()
+        if excess := self._limits.exceeded():
+            self._kill()
+            raise Excessive(f"the subject took {excess} in: {self._last}")
         remaining = min(self.time_limit - self._meter.used, SESSION_FACTOR * self.time_limit - self._slow)
         if remaining <= 0:
             self._hung()
@@ -282,6 +297,6 @@ class Connection:
         self._send(["hello"], recorded=False)
         greeting = content("hello", self._receive())
         self._require_silence()
-        if self.pid and not greeting.startswith(f"pid={self.pid} "):
+        if self.pid and not greeting.startswith(f"pid={self._own_number} "):
             raise ProtocolViolation(f"{last[:200]!r} is followed by a greeting of another process: {greeting}")
         self._last = last

@@ -17,7 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "torture.h"
 
 enum { FILL = 0xA5, ALIGNMENT = 16 };
 
@@ -57,6 +60,13 @@ static size_t rounded(size_t size, size_t to)
     return (size + to - 1) / to * to;
 }
 
+/* By the system call itself: the function of the C library may be one that counts (torture_system.c). */
+static void *map(void *at, size_t length, int protection, int flags)
+{
+    return (void *)syscall(SYS_mmap, at, length, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1,
+                           0);
+}
+
 static void *allocate(size_t size, size_t alignment)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -68,8 +78,7 @@ static void *allocate(size_t size, size_t alignment)
         return NULL;
     }
     size_t readable = rounded(rounded(size, alignment) + alignment + sizeof(struct block), page);
-    char *mapping =
-        mmap(NULL, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *mapping = map(NULL, readable + page, PROT_READ | PROT_WRITE, 0);
     if (mapping == MAP_FAILED) {
         errno = ENOMEM;
         return NULL;
@@ -112,31 +121,49 @@ static bool fails(const void *caller)
     return __atomic_sub_fetch(&failing, 1, __ATOMIC_RELAXED) == 0;
 }
 
-static bool refused(const void *caller)
+/* Where torture.c is not in this library, nobody counts. */
+#pragma weak torture_call
+#pragma weak torture_takes
+#pragma weak torture_gives_back
+
+/* Whether a call of `function` from the code at `caller` is to fail; `place` is for `taken`. */
+static bool refused(const char *function, const void *caller, int *place)
 {
-    if (!fails(caller)) {
+    bool counted_fails = false;
+    *place = torture_call ? torture_call(function, caller, &counted_fails) : TORTURE_NOBODY;
+    if (!counted_fails && !fails(caller)) {
         return false;
     }
     errno = ENOMEM;
     return true;
 }
 
+static void *taken(void *memory, int place)
+{
+    if (torture_takes) {
+        torture_takes(TORTURE_BLOCK, memory, place);
+    }
+    return memory;
+}
+
 void *malloc(size_t size)
 {
-    return refused(__builtin_return_address(0)) ? NULL : allocate(size, ALIGNMENT);
+    int place;
+    return refused("malloc", __builtin_return_address(0), &place) ? NULL : taken(allocate(size, ALIGNMENT), place);
 }
 
 void *calloc(size_t count, size_t size)
 {
     size_t all;
-    if (refused(__builtin_return_address(0)) || __builtin_mul_overflow(count, size, &all)) {
+    int place;
+    if (refused("calloc", __builtin_return_address(0), &place) || __builtin_mul_overflow(count, size, &all)) {
         return NULL;
     }
     void *memory = allocate(all, ALIGNMENT);
     if (memory) {
         memset(memory, 0, all);
     }
-    return memory;
+    return taken(memory, place);
 }
 
 void free(void *memory)
@@ -146,10 +173,12 @@ void free(void *memory)
     }
     int error = errno;
     struct block *block = block_of(memory);
+    if (torture_gives_back) {
+        torture_gives_back(memory);
+    }
     __atomic_fetch_sub(&bytes_in_use, block->size, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&blocks_in_use, 1, __ATOMIC_RELAXED);
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-    if (mmap(block->mapping, block->mapped, PROT_NONE, flags, -1, 0) == MAP_FAILED) {
+    if (map(block->mapping, block->mapped, PROT_NONE, MAP_FIXED) == MAP_FAILED) {
         stop("a freed block cannot be made unreadable");
     }
     errno = error;
@@ -157,7 +186,8 @@ void free(void *memory)
 
 void *realloc(void *memory, size_t size)
 {
-    if (refused(__builtin_return_address(0))) {
+    int place;
+    if (refused("realloc", __builtin_return_address(0), &place)) {
         return NULL;
     }
     if (memory && size == 0) {
@@ -170,22 +200,29 @@ void *realloc(void *memory, size_t size)
         memcpy(bigger, memory, before < size ? before : size);
         free(memory);
     }
-    return bigger;
+    return taken(bigger, place);
+}
+
+static void *aligned(const char *function, size_t alignment, size_t size, const void *caller)
+{
+    bool counted_fails = false;
+    int place = torture_call ? torture_call(function, caller, &counted_fails) : TORTURE_NOBODY;
+    return counted_fails ? NULL : taken(allocate(size, alignment), place);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-    return allocate(size, alignment);
+    return aligned("memalign", alignment, size, __builtin_return_address(0));
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return allocate(size, alignment);
+    return aligned("aligned_alloc", alignment, size, __builtin_return_address(0));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-    *memory = allocate(size, alignment);
+    *memory = aligned("posix_memalign", alignment, size, __builtin_return_address(0));
     return *memory ? 0 : ENOMEM;
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process of one session, and the end of all that it started.
+"""The process of one session, the guard in front of it, and the end of all that it started.
 
 No number that a subject says decides who gets a signal. Signals go, by descriptor, to children of this process; what
 loses its parent below them becomes such a child, because this process takes in orphans (PR_SET_CHILD_SUBREAPER).
@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import os
-import resource
 import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from harness.errors import HarnessError
+from harness.sandbox import guard
 
 _PR_SET_CHILD_SUBREAPER = 36
 _END_LIMIT = 10.0  # seconds for processes to end that were killed: one that waits for a device may never end
 _AT_ONCE = 200  # processes to end: each takes a descriptor
-_MAX_DEPTH = 64  # of a family of processes
+MAX_FAMILY = 10_000  # processes of a session that are looked at
 
 
 class _Family:
@@ -82,6 +85,15 @@ def parent_of(pid: int) -> int:
         return 0
 
 
+def _own_number(pid: int) -> int:
+    """The number that a process itself knows, in its namespace; 0 where it is gone."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            return int(file.read().partition(b"\nNSpid:")[2].partition(b"\n")[0].split()[-1])
+    except (OSError, IndexError):
+        return 0
+
+
 def _has_ended(descriptor: int, seconds: float) -> bool:
     """Whether a process ends within this time."""
     poll = select.poll()
@@ -90,67 +102,114 @@ def _has_ended(descriptor: int, seconds: float) -> bool:
 
 
 def _end_children(pids: Iterable[int], until: float) -> bool:
-    """Kills children and waits for them; gives whether any of them could be."""
-    ended = False
-    opened = {pid: os.pidfd_open(pid) for pid in pids}
-    for descriptor in opened.values():
+    """Kills children and waits for them; gives whether any of them could be.
+
+    They are waited for as they end: the first process of a namespace ends after all others were waited for.
+    """
+    poll = select.poll()
+    opened = {os.pidfd_open(pid): pid for pid in pids}
+    left = set(opened)
+    for descriptor in opened:
+        poll.register(descriptor, select.POLLIN)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-    for pid, descriptor in opened.items():
-        if _has_ended(descriptor, until - time.monotonic()):
-            os.waitpid(pid, 0)
-            ended = True
+    while left and (ready := poll.poll(1000 * max(until - time.monotonic(), 0))):
+        for descriptor, _ in ready:
+            os.waitpid(opened[descriptor], 0)
+            poll.unregister(descriptor)
+            left.remove(descriptor)
+    for descriptor in opened:
         os.close(descriptor)
-    return ended
-
-
-def _limit(pid: int, file_size: int) -> None:
-    """Bounds what a process and its descendants can do to the machine; a driver may need any amount of the rest."""
-    with contextlib.suppress(OSError):  # it has ended, or is another user's
-        # Nothing, and nothing for a program that collects them. The hard limit stays: a sanitizer's runtime that reads
-        # both limits and writes them back at this very moment would fail.
-        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
-        resource.prlimit(pid, resource.RLIMIT_CORE, (min(1, hard) if hard != resource.RLIM_INFINITY else 1, hard))
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (file_size, file_size))
-        with open(f"/proc/{pid}/oom_score_adj", "wb", buffering=0) as file:
-            file.write(b"1000")  # the first to go where memory ends: before the harness
+    return len(left) < len(opened)
 
 
 class Process:
-    """A running child of this process, and a descriptor that becomes readable when it ends."""
+    """A program that is not trusted, under a guard (harness/sandbox/guard.c), which is a child of this process.
 
-    def __init__(self, command: list[str], file_limit: int, **popen: Any) -> None:
-        """`file_limit` is in bytes; the other arguments are those of Popen."""
+    `pid` is the program's; `descriptor` becomes readable when it ends.
+    """
+
+    def __init__(self, command: list[str], environment: Mapping[str, str], file_limit: int, **popen: Any) -> None:
+        """`file_limit` is in bytes; the other arguments are those of Popen. Raises OSError."""
         _family.prepare()
-        self._popen = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **popen)
-        self.pid = self._popen.pid
-        _family.sessions.add(self.pid)
-        self.descriptor = os.pidfd_open(self.pid)
-        _limit(self.pid, file_limit)
+        self._over = False
+        user = popen.pop("user", -1)
+        self.descriptor, theirs = os.pipe2(os.O_CLOEXEC)
+        try:
+            line = guard.command(theirs, command, environment, file_limit, user)
+            popen["pass_fds"] = [*popen.get("pass_fds", ()), theirs]
+            self._popen = subprocess.Popen(line, stdin=subprocess.DEVNULL, start_new_session=True, env={}, **popen)
+        except BaseException:
+            os.close(self.descriptor)
+            raise
+        finally:
+            os.close(theirs)
+        _family.sessions.add(self._popen.pid)
+        self.pid = self._start(command[0])
 
-    def status(self) -> int:
-        """How the process ended, which it has: its exit code, or the number of a signal below 0."""
-        return self._popen.wait()
+    def _start(self, program: str) -> int:
+        """Waits until the program runs; gives its number."""
+        line = self._line()
+        if line[:1] == ["pid"]:
+            return int(line[1])
+        error = int(line[1]) if line[:1] == ["error"] else 0
+        self.end()
+        if error:
+            raise OSError(error, os.strerror(error), program)
+        raise HarnessError(f"the guard of {program} was ended before it could start it")
+
+    def _line(self) -> list[str]:
+        """The words of the next line of the guard; none where it ended without one."""
+        line = b""
+        while not line.endswith(b"\n") and (byte := os.read(self.descriptor, 1)):
+            line += byte
+        return line.decode().split()
+
+    def status(self) -> int | None:
+        """How the program ended, which it has: its exit code, or the number of a signal below 0.
+
+        None where nobody knows, because the guard itself was ended.
+        """
+        self._over = True
+        match self._line():
+            case ["exit", code]:
+                return int(code)
+            case ["signal", number]:
+                return -int(number)
+        return None
+
+    def pids(self) -> Iterator[int]:
+        """The guard, the program, and what they started and is still below them."""
+        family = [self._popen.pid]
+        for pid in family:
+            yield pid
+            family += children_of(pid)
+
+    def pid_of(self, number: int) -> int:
+        """The number that the process has here which calls itself `number`; 0 where none of this family does.
+
+        The first process of a namespace is the guard's own.
+        """
+        for pid in itertools.islice(self.pids(), MAX_FAMILY) if number > 1 else ():
+            if pid != self._popen.pid and _own_number(pid) == number:
+                return pid
+        return 0
 
     def owns(self, pid: int) -> bool:
-        """Whether this is the process or one of its descendants."""
-        for _ in range(_MAX_DEPTH):
-            if pid == self.pid:
-                return self._popen.returncode is None
-            if pid <= 1:
-                return False
-            pid = parent_of(pid)
-        return False
+        """Whether this is the program or one of its descendants."""
+        return pid in itertools.islice(self.pids(), 1, MAX_FAMILY)
 
     def end(self) -> None:
         """Ends the process, and what it started as far as that is not part of another session that goes on."""
         if self.descriptor < 0:
             return
-        if self._popen.poll() is None:
-            signal.pidfd_send_signal(self.descriptor, signal.SIGKILL)
-            if _has_ended(self.descriptor, _END_LIMIT):
-                self._popen.wait()
+        pidfd = os.pidfd_open(self._popen.pid)
+        if not _has_ended(pidfd, _END_LIMIT if self._over else 0):  # the guard ends what the program left behind
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        if _has_ended(pidfd, _END_LIMIT):
+            self._popen.wait()
+        os.close(pidfd)
         os.close(self.descriptor)
         self.descriptor = -1
-        _family.sessions.discard(self.pid)
+        _family.sessions.discard(self._popen.pid)
         _family.end_orphans()

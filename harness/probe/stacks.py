@@ -80,6 +80,15 @@ def _symbols(file: BinaryIO) -> tuple[list[int], list[tuple[int, str]]]:
     return addresses, [symbols[a] for a in addresses]
 
 
+def function_at(library: str, address: int) -> str:
+    """The place of an address of a library, counted from its base: function+offset where it has names."""
+    addresses, names = _symbols_of(library)
+    at = bisect.bisect_right(addresses, address) - 1
+    if at >= 0 and address <= names[at][0]:
+        return f"{names[at][1]}+{address - addresses[at]:#x}"
+    return f"{address:#x}"
+
+
 def _name(address: int, maps: list[tuple[int, int, int, str]]) -> str:
     for start, end, offset, path in maps:
         if start <= address < end:

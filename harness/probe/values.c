@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +17,19 @@ static struct buffer {
     bool is_protected;
 } buffers[MAX_VALUES];
 static uint64_t results[MAX_VALUES];
-static uint64_t used; /* no index from here on */
+static atomic_uint_fast64_t used; /* no index from here on; threads make values at once */
 static token_finder *finders[UCHAR_MAX + 1];
 
 _Thread_local struct callback_arguments callback_arguments;
 
 /* --- buffers and results --- */
+
+static void note_used(uint64_t index)
+{
+    uint_fast64_t before = atomic_load(&used);
+    while (index >= before && !atomic_compare_exchange_weak(&used, &before, index + 1)) {
+    }
+}
 
 bool buffer_make(uint64_t index, size_t size, int fill)
 {
@@ -29,7 +37,7 @@ bool buffer_make(uint64_t index, size_t size, int fill)
         return false;
     }
     buffer_free(index);
-    used = index < used ? used : index + 1;
+    note_used(index);
     struct buffer *buffer = &buffers[index];
     if (!guarded_make(&buffer->memory, size)) {
         return false;
@@ -80,7 +88,7 @@ unsigned char *buffer_for_writing(uint64_t index, size_t offset, size_t length)
 void result_set(uint64_t index, uint64_t value)
 {
     if (index < MAX_VALUES) {
-        used = index < used ? used : index + 1;
+        note_used(index);
         results[index] = value;
     }
 }

@@ -26,6 +26,10 @@ class ProtocolViolation(SubjectFailure):
     """What came from the probe is not what the probe says: the subject wrote in its place, or into its memory."""
 
 
+class Excessive(SubjectFailure):
+    """The subject took more of the machine than a case may."""
+
+
 class Hung(SubjectFailure):
     """Silence beyond the time limit."""
 

@@ -7,16 +7,13 @@ Accepted deviations and unsupported cases are skipped, with the reason; trouble 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from harness.escaping import xml
 from harness.report.records import CaseResult, Header
 from harness.requirements.catalogue import catalogue
-
-# What XML 1.0 cannot hold, in whatever form.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(path: Path, header: Header, results: Sequence[CaseResult], interrupted: bool = False) -> None:
@@ -27,10 +24,9 @@ def write_junit(path: Path, header: Header, results: Sequence[CaseResult], inter
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name="clharness", timestamp=header.started[:19])
     properties = ElementTree.SubElement(suite, "properties")
-    for key in ("path", "name", "version", "build_id"):
-        _property(properties, f"loader.{key}", str(header.loader.get(key) or ""))
-        if header.kind != "loader":
-            _property(properties, f"{header.kind.lower()}.{key}", str(header.tested.get(key) or ""))
+    for subject in (header.subject, *header.used_with):
+        for key in ("path", "name", "version", "build_id"):
+            _property(properties, f"{subject.kind}.{key}", str(subject.facts.get(key) or ""))
     tags = {"failure": 0, "error": 0, "skipped": 0}
     for result in results:
         tag = _case(suite, result)
@@ -68,8 +64,8 @@ def _case(suite: ElementTree.Element, result: CaseResult) -> str | None:
     case = ElementTree.SubElement(
         suite,
         "testcase",
-        classname=_clean(file.removesuffix(".py").replace("/", ".")),
-        name=_clean(rest or file),
+        classname=xml(file.removesuffix(".py").replace("/", ".")),
+        name=xml(rest or file),
         time=f"{result.duration:.3f}",
     )
     properties = ElementTree.SubElement(case, "properties")
@@ -92,14 +88,16 @@ def _case(suite: ElementTree.Element, result: CaseResult) -> str | None:
         tag, message = "skipped", f"{result.verdict} of a requirement of strength {result.strength}"
     else:
         return None
-    element = ElementTree.SubElement(case, tag, message=_clean(message))
+    element = ElementTree.SubElement(case, tag, message=xml(message))
     if tag != "skipped":
         element.set("type", result.verdict)
-    element.text = _clean(_details(result))
+    element.text = xml(_details(result))
     return tag
 
 
 def _headline(result: CaseResult) -> str:
+    if result.status == "flaky":
+        return f"flaky: {result.runs_in_words}"
     first = result.message.strip().partition("\n")[0]
     return f"{result.status} {result.verdict}: {first}" if first else f"{result.status} {result.verdict}"
 
@@ -114,8 +112,4 @@ def _details(result: CaseResult) -> str:
 
 
 def _property(parent: ElementTree.Element, name: str, value: str) -> None:
-    ElementTree.SubElement(parent, "property", name=name, value=_clean(value))
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub(lambda match: f"\\x{ord(match.group()):02x}", text)
+    ElementTree.SubElement(parent, "property", name=name, value=xml(value))

@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says, as lines of text: the table by section, each deviation, the grey areas, the verdict.
+"""Parts of reports: the table by section, grey areas, what is unsupported.
 
 Pure functions from records to lines; colours come in through `style`, which `Terminal.style` provides.
 """
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from harness.errors import Exit
+from harness.escaping import one_line
 from harness.expectations import Expectations, section_key
-from harness.report.records import CaseResult, Header
+from harness.report.records import CaseResult, SubjectRecord
 from harness.report.table import table
-from harness.report.terminal import printable
-from harness.requirements.catalogue import Requirement, catalogue, index
+from harness.requirements.catalogue import catalogue, index
 
 Style = Callable[[str, str], str]
 
-COLUMNS = ("cases", "ok", "expected", "unexpected", "should", "de-facto", "undefined", "unsupported")
-_LOG_LINES = 40  # of one case on the terminal; the JSON has them all
-_LABEL = 13
+COLUMNS = ("cases", "ok", "expected", "unexpected", "flaky", "should", "de-facto", "undefined", "unsupported")
+# What a narrow terminal leaves out first; the verdict and the lists below the table say it, too.
+_DISPENSABLE = ("unsupported", "undefined", "de-facto", "should", "ok", "expected")
 
 
 def column(result: CaseResult) -> str:
     """The column of the table in which a case counts, besides "cases"."""
     if result.counts:
-        return "unexpected"
+        return "flaky" if result.status == "flaky" else "unexpected"
     if result.status == "expected":
         return "expected"
     if result.status == "deviation":
@@ -49,23 +48,49 @@ def section_counts(results: Iterable[CaseResult]) -> dict[str, Counter[str]]:
     return {key: counts[key] for key in sorted(counts, key=order.index)}
 
 
+def columns(counts: Mapping[str, Counter[str]]) -> list[str]:
+    """The columns of a table; that for flaky cases only where there are any."""
+    return [name for name in COLUMNS if name != "flaky" or any(count[name] for count in counts.values())]
+
+
 def section_title(key: str) -> str:
     return f"{key} {index().titles[key]}" if key in index().titles else "without a requirement"
 
 
-def summary_table(results: Sequence[CaseResult], style: Style, width: int | None = None) -> list[str]:
-    """One row for each section, then the totals; zeros are left out so that what matters stands out.
+def summary_table(
+    results: Sequence[CaseResult], style: Style, width: int | None = None, by_group: bool = False
+) -> list[str]:
+    """One row for each section, or group of sections, then the totals; zeros, and columns of zeros, are left out.
 
-    To fit into `width`, columns without a number are left out as well, and long titles are folded.
+    To fit into `width`, long titles are folded, and columns that matter less are left out.
     """
     counts = section_counts(results)
     total: Counter[str] = sum(counts.values(), Counter())
-    names = [name for name in COLUMNS if width is None or total[name]]
-    rows = [[style(name, "bold") for name in ("section", *(f"{name:>5}" for name in names))]]
-    for title, count in [*((section_title(key), count) for key, count in counts.items()), ("total", total)]:
+    titled = _by_group(counts) if by_group else {section_title(key): count for key, count in counts.items()}
+    names = _that_fit([name for name in COLUMNS if total[name]], titled, width)
+    rows = [[style(name, "bold") for name in ("group" if by_group else "section", *(f"{name:>5}" for name in names))]]
+    for title, count in [*titled.items(), *([("total", total)] if len(titled) > 1 else [])]:
         cells = [title, *(str(count[name] or "") for name in names)]
-        rows.append([style(cell, "bad") for cell in cells] if count["unexpected"] else cells)
+        rows.append([style(cell, "bad") for cell in cells] if count["unexpected"] or count["flaky"] else cells)
     return table(rows, width=width)
+
+
+def _that_fit(names: list[str], titles: Iterable[str], width: int | None) -> list[str]:
+    """The columns without those that a narrow terminal has no room for, even with folded titles."""
+    word = max((len(word) for title in titles for word in title.split()), default=0)
+    for dispensable in _DISPENSABLE:
+        if width is None or word + sum(max(len(name), 5) + 2 for name in names) <= width:
+            break
+        names = [name for name in names if name != dispensable]
+    return names
+
+
+def _by_group(counts: dict[str, Counter[str]]) -> dict[str, Counter[str]]:
+    groups: dict[str, Counter[str]] = defaultdict(Counter)
+    for key, count in counts.items():
+        group = index().groups.get(key.partition("-")[0])
+        groups[group.title if group else "without a requirement"].update(count)
+    return groups
 
 
 def unseen_sections(results: Iterable[CaseResult], expectations: Expectations) -> str | None:
@@ -82,81 +107,30 @@ def unseen_sections(results: Iterable[CaseResult], expectations: Expectations) -
     return f"{number} of sections that this expectation file has not seen{since}: {sections}"
 
 
-def deviation_block(result: CaseResult, width: int, style: Style) -> list[str]:
-    """A case that counts, with all that is known about it."""
-    title = f"{result.status.upper()} {result.verdict}"
-    lines = [f"{style(title, 'bad')}  {printable(result.case)}"]
-    for identifier in result.requirements:
-        requirement = catalogue().get(identifier)
-        said = requirement_sentence(requirement) if requirement else f"{identifier}: not in the catalogue"
-        lines += _field("requirement", said, width)
-        if requirement:
-            lines += _field("source", requirement.source, width)
-    lines += _field("expected", _expectation(result), width)
-    lines += _field("happened", _happening(result), width)
-    lines += _block("message", printable(result.message).strip().splitlines())
-    log = [printable(line) for line in result.log]
-    if len(log) > _LOG_LINES:
-        log = [*log[:_LOG_LINES], f"... {len(log) - _LOG_LINES} more lines in the JSON records"]
-    lines += _block("call log", log)
-    lines += _block("files", [printable(line) for line in result.files])
-    lines += _block("environment", [printable(f"{k}={v}") for k, v in result.environment.items()])
-    if result.sandbox:
-        lines += _field("sandbox", result.sandbox, 10_000)
-    if result.reproduce:
-        lines += _field("reproduce", result.reproduce, 10_000)
-    return lines
-
-
-def requirement_sentence(requirement: Requirement) -> str:
-    return f"{requirement.id} ({requirement.strength}): {requirement.text}"
-
-
-def _expectation(result: CaseResult) -> str:
-    expected = " or ".join(result.expected)
-    if result.expected_outcome is not None:
-        expected += f", outcome {result.expected_outcome!r}"
-    return expected
-
-
-def _happening(result: CaseResult) -> str:
-    happened: str = result.verdict
-    if result.outcome is not None:
-        happened += f", outcome {result.outcome!r}"
-    if result.reason and (result.verdict == "unsupported" or (result.counts and result.deviations)):
-        happened += f" ({result.reason})"
-    if result.status == "improved":
-        happened += ": the listed deviation is gone; --update-expectations takes it off the list"
-    elif result.status == "changed":
-        happened += ": not the outcome on record; --update-expectations records the new one"
-    return happened
-
-
-def _field(label: str, text: str, width: int) -> list[str]:
-    """`label  text`, wrapped under itself."""
-    wrapped = textwrap.wrap(printable(text), max(width - _LABEL - 2, 30), break_long_words=False) or [""]
-    return [f"  {label:{_LABEL}}{wrapped[0]}", *(f"  {'':{_LABEL}}{line}" for line in wrapped[1:])]
-
-
-def _block(label: str, lines: Sequence[str]) -> list[str]:
-    return [f"  {label}", *(f"    {line}".rstrip() for line in lines)] if lines else []
-
-
-def one_liner(result: CaseResult) -> str:
-    """A case in one line, with its reason where there is one."""
-    requirement = " ".join(result.requirements)
-    line = f"{result.verdict:5} {requirement}  {result.name}"
-    return printable(f"{line}: {result.reason}" if result.reason else line).replace("\n", " ")
-
-
-def unsupported_lines(results: Iterable[CaseResult]) -> list[str]:
-    """The unsupported cases by their reason."""
+def unsupported_lines(results: Iterable[CaseResult], word: str) -> list[str]:
+    """The unsupported cases by their reason; `word` is what the subject is called."""
     reasons = Counter(
-        (r.unsupported or "machine", r.reason or "no reason given")
+        (word if r.unsupported == "loader" else "machine", r.reason or "no reason given")
         for r in results
         if r.verdict == "unsupported" and not r.counts
     )
-    return [f"{number:4} {printable(reason)} ({who})" for (who, reason), number in reasons.most_common()]
+    return [f"{number:4} {one_line(reason)} ({who})" for (who, reason), number in reasons.most_common()]
+
+
+_FAILED_CALL = re.compile(r"\[\d+-(\w+)-([^\]]+)\]$")
+
+
+def torture_lines(results: Iterable[CaseResult]) -> list[str]:
+    """The calls for resources that were made to fail, by function and place in the loader, with their verdicts."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for result in results:
+        call = _FAILED_CALL.search(result.case)
+        if call and section_of(result).startswith("TORT-"):
+            counts[call[1], call[2]][result.verdict] += 1
+    return [
+        one_line(f"{function:12} {place:32} {', '.join(f'{n} {verdict}' for verdict, n in sorted(verdicts.items()))}")
+        for (function, place), verdicts in sorted(counts.items())
+    ]
 
 
 def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:
@@ -177,32 +151,14 @@ def grey_rows(results: Iterable[CaseResult]) -> list[tuple[str, str, str]]:
     return rows
 
 
-def grey_table(results: Iterable[CaseResult], width: int) -> list[str]:
-    rows = [[printable(cell).replace("\n", " ") for cell in row] for row in grey_rows(results)]
-    widths = [min(max((len(row[n]) for row in rows), default=0), 60) for n in (0, 1)]
-    lines = [f"{who:{widths[0]}}  {outcome:{widths[1]}}  {topic}".rstrip() for who, outcome, topic in rows]
+def grey_table(rows: Iterable[tuple[str, str, str]], width: int) -> list[str]:
+    """The rows as lines of at most `width` characters."""
+    clean = [[one_line(cell) for cell in row] for row in rows]
+    widths = [min(max((len(row[n]) for row in clean), default=0), 60) for n in (0, 1)]
+    lines = [f"{who:{widths[0]}}  {outcome:{widths[1]}}  {topic}".rstrip() for who, outcome, topic in clean]
     return [line if len(line) <= width else line[: width - 3] + "..." for line in lines]
 
 
-def verdict_sentence(header: Header, results: Sequence[CaseResult], code: int) -> str:
-    """The last line: what the run means."""
-    who = printable(header.subject)
-    unexpected = sum(r.counts for r in results)
-    cases = f"{len(results)} case{'' if len(results) == 1 else 's'}"
-    if code == Exit.INTERRUPTED:
-        of = f" of {header.planned}" if header.planned is not None else ""
-        return f"{who}: interrupted after {cases}{of}, {unexpected} unexpected so far; what ran is kept."
-    if code == Exit.NOTHING_RAN:
-        return f"{who}: nothing ran. Does the selection match any check?"
-    if code == Exit.NOT_APPLICABLE:
-        return f"{who}: not applicable here, all of {cases} unsupported."
-    errors = sum(r.verdict == "error" for r in results)
-    if code == Exit.HARNESS:
-        trouble = f"{errors} could not be judged" if errors else "the results are incomplete"
-        return f"{who}: the harness failed, {trouble} ({cases})."
-    if code == Exit.UNEXPECTED:
-        return f"{who}: not as expected, {unexpected} of {cases} unexpected."
-    tail = f", {n} unsupported" if (n := sum(r.verdict == "unsupported" for r in results)) else ""
-    known = f", {n} known deviations" if (n := sum(r.status == "expected" for r in results)) else ""
-    weak = f", {n} that do not count" if (n := sum(r.status == "deviation" for r in results)) else ""
-    return f"{who}: as expected, {cases}{known}{weak}{tail}."
+def file_name(subject: SubjectRecord) -> str:
+    """What an expectation file about a subject would be called."""
+    return (re.sub(r"[^a-z0-9.]+", "-", subject.name.lower()).strip("-") or subject.kind) + ".toml"

@@ -3,39 +3,39 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from harness.report.layout import COLUMNS, grey_rows, section_counts, section_title, verdict_sentence
-from harness.report.records import CaseResult, Header
-from harness.report.terminal import printable
+from harness.escaping import markdown
+from harness.report.causes import by_reason, causes, verdicts_of
+from harness.report.ending import Ending
+from harness.report.layout import columns, grey_rows, section_counts, section_title
 from harness.requirements.catalogue import catalogue
+from harness.requirements.sources import url_of
 
 _LIMIT = 200  # rows of one table: GitHub cuts off a summary beyond 1 MiB
 
 
-def write_step_summary(
-    environ: Mapping[str, str], header: Header, results: Sequence[CaseResult], code: int
-) -> str | None:
+def write_step_summary(environ: Mapping[str, str], ending: Ending) -> str | None:
     """Appends the summary to the file that GitHub names; a sentence says why if that fails."""
     path = environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return None
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(summary(header, results, code))
+            file.write(summary(ending))
     except OSError as error:
         return f"{path}: the step summary could not be written: {error.strerror}"
     return None
 
 
-def summary(header: Header, results: Sequence[CaseResult], code: int) -> str:
-    parts = [f"### clharness: {_cell(verdict_sentence(header, results, code))}", ""]
-    rows = [
-        [section_title(key), *(str(count[name] or "") for name in COLUMNS)]
-        for key, count in section_counts(results).items()
-    ]
-    parts += _table(["section", *COLUMNS], rows)
+def summary(ending: Ending) -> str:
+    """The run as Markdown."""
+    results = ending.results
+    parts = [f"### clharness: {markdown(ending.sentence())}", ""]
+    counts = section_counts(results)
+    names = columns(counts)
+    rows = [[section_title(key), *(str(count[name] or "") for name in names)] for key, count in counts.items()]
+    parts += table(["section", *names], rows)
     known = catalogue()
     unexpected = [
         [
@@ -44,36 +44,38 @@ def summary(header: Header, results: Sequence[CaseResult], code: int) -> str:
             r.case,
             next((known[i].text for i in r.requirements if i in known), ""),
         ]
-        for r in results
-        if r.counts
+        for cause in causes(ending.unexpected)
+        for r in cause.cases
     ]
     if unexpected:
         parts += ["#### Unexpected", ""]
-        parts += _table(["requirement", "result", "case", "statement"], unexpected)
+        parts += table(["requirement", "result", "case", "statement"], unexpected, linked)
     accepted = [
-        [" ".join(r.requirements), r.verdict, r.name, r.reason or ""] for r in results if r.status == "expected"
+        [str(len(cases)), verdicts_of(cases), " ".join(dict.fromkeys(i for r in cases for i in r.requirements)), reason]
+        for reason, cases in by_reason([r for r in results if r.status == "expected"])
     ]
     if accepted:
-        parts += ["<details><summary>Expected deviations</summary>", ""]
-        parts += [*_table(["requirement", "verdict", "case", "reason"], accepted), "</details>", ""]
+        parts += ["<details><summary>Known deviations</summary>", ""]
+        parts += [*table(["cases", "verdict", "requirement", "reason"], accepted), "</details>", ""]
     grey = [list(row) for row in grey_rows(results)]
     if grey:
         parts += ["<details><summary>Grey areas</summary>", ""]
-        parts += [*_table(["requirement", "outcome", "statement"], grey), "</details>", ""]
+        parts += [*table(["requirement", "outcome", "statement"], grey), "</details>", ""]
     return "\n".join(parts) + "\n"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], first: Callable[[str], str] | None = None) -> list[str]:
+    """A table; `first` makes the cells of the first column."""
     lines = ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head)]]
-    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows[:_LIMIT]]
+    for row in rows[:_LIMIT]:
+        cells = [(first or markdown)(row[0]), *map(markdown, row[1:])]
+        lines.append("| " + " | ".join(cells) + " |")
     if len(rows) > _LIMIT:
         lines += ["", f"... and {len(rows) - _LIMIT} more."]
     return [*lines, ""]
 
 
-def _cell(text: str) -> str:
-    """Text that Markdown and HTML leave as it is."""
-    clean = html.escape(printable(text), quote=False).replace("\n", " ")
-    for special in "\\|*_`[]":
-        clean = clean.replace(special, "\\" + special)
-    return clean
+def linked(identifiers: str) -> str:
+    """Requirements that lead to where they are written."""
+    url = url_of(identifiers.split())
+    return f"[{markdown(identifiers)}]({url})" if url else markdown(identifiers)

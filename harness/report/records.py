@@ -8,27 +8,30 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import hashlib
 import json
+import math
 import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from harness import __version__
 from harness.deviation import Deviation
 
-FORMAT = 2
+FORMAT = 3
 
 Verdict = Literal["pass", "fail", "crash", "hang", "leak", "unsupported", "error"]
-Status = Literal["ok", "expected", "unexpected", "improved", "changed", "deviation"]
+Status = Literal["ok", "expected", "unexpected", "improved", "changed", "flaky", "deviation"]
 UnsupportedKind = Literal["loader", "machine"]
 
 VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "crash", "hang", "leak", "unsupported", "error")
-STATUSES: tuple[Status, ...] = ("ok", "expected", "unexpected", "improved", "changed", "deviation")
+STATUSES: tuple[Status, ...] = ("ok", "expected", "unexpected", "improved", "changed", "flaky", "deviation")
 # The statuses that make a run end with exit code 1.
-COUNTING: frozenset[Status] = frozenset({"unexpected", "improved", "changed"})
+COUNTING: frozenset[Status] = frozenset({"unexpected", "improved", "changed", "flaky"})
 
 
 def now() -> str:
@@ -66,7 +69,8 @@ class CaseResult:
     environment: Mapping[str, str] = field(default_factory=dict)  # what the case set
     reproduce: str | None = None  # command
     duration: float = 0.0  # seconds
-    number: int | None = None  # its place in the plan, from 0: lines come in the order in which cases end
+    number: int | None = None  # its place in the selection, from 0: lines come in the order in which cases end
+    runs: tuple[str, ...] = ()  # what each run of a case that ran several times did: its verdict and outcome
 
     # Judgement.
     strength: str = "must"
@@ -83,28 +87,104 @@ class CaseResult:
         """Whether this case makes the run fail."""
         return self.status in COUNTING
 
+    @property
+    def runs_in_words(self) -> str:
+        """What several runs did: "pass 3 times, fail 1 time"."""
+        return ", ".join(f"{run} {n} {'time' if n == 1 else 'times'}" for run, n in Counter(self.runs).most_common())
+
     def to_json(self) -> dict[str, Any]:
         return {"record": "case", **dataclasses.asdict(self)}
 
+    def run_to_json(self, run: int) -> dict[str, Any]:
+        """The record of one of several runs of the case, the `run`-th."""
+        keys = ("case", "verdict", "outcome", "status", "duration")
+        return {"record": "run", "run": run, **{key: getattr(self, key) for key in keys}}
+
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> CaseResult:
-        """The inverse of `to_json`; keys that this version does not know are dropped."""
+        """The inverse of `to_json`; keys that this version does not know are dropped.
+
+        Raises ValueError where the record, which may come from anybody, is not what `to_json` could have given.
+        """
         known = {f.name for f in dataclasses.fields(cls)}
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items() if k in known}
-        values["deviations"] = tuple(Deviation(d["what"], d["how"]) for d in record.get("deviations", ()))
-        return cls(**values)
+        try:
+            values["deviations"] = tuple(Deviation(d["what"], d["how"]) for d in record.get("deviations", ()))
+            result = cls(**values)
+        except (TypeError, KeyError) as error:
+            raise ValueError("the record of a case is not complete") from error
+        result._check()
+        return result
+
+    def _check(self) -> None:
+        texts = (self.case, self.verdict, self.status, self.strength, self.message)
+        optional = (self.outcome, self.unsupported, self.capability, self.reason, self.sandbox, self.reproduce)
+        lists = (self.requirements, self.log, self.files, self.expected, self.runs)
+        right = (
+            all(isinstance(text, str) for text in texts)
+            and all(text is None or isinstance(text, str) for text in (*optional, self.expected_outcome))
+            and all(isinstance(a_list, tuple) and all(isinstance(text, str) for text in a_list) for a_list in lists)
+            and all(isinstance(text, str) for deviation in self.deviations for text in (deviation.what, deviation.how))
+            and isinstance(self.environment, Mapping)
+            and all(isinstance(text, str) for pair in self.environment.items() for text in pair)
+            and isinstance(self.duration, (int, float))
+            and math.isfinite(self.duration)
+            and (self.number is None or isinstance(self.number, int))
+        )
+        if not right or self.verdict not in VERDICTS or self.status not in STATUSES:
+            raise ValueError(f"the record of {self.case!r:.200} is not one of a case")
+
+
+@dataclass(frozen=True)
+class SubjectRecord:
+    """A subject as records have it: one form for every kind, so that a new kind changes no reader."""
+
+    kind: str = "loader"  # a key of harness.subject.KINDS
+    word: str = "loader"  # what reports call that kind
+    facts: Mapping[str, Any] = field(default_factory=dict)  # harness.subject.facts: path, name, version, build_id, ...
+
+    @property
+    def name(self) -> str:
+        """Its own answer; "" where it gives none."""
+        name = str(self.facts.get("name") or "")
+        return "" if name == "unknown" else name
+
+    @property
+    def version(self) -> str:
+        """Its own answer; "" where it gives none."""
+        return str(self.facts.get("version") or "")
+
+    @property
+    def path(self) -> str:
+        """As it was given; "" where nothing was named."""
+        return str(self.facts.get("path") or "")
+
+    @property
+    def title(self) -> str:
+        """The subject in a few words, for headlines: its name and version, else its path."""
+        if not self.name:
+            return self.path or f"unknown {self.word}"
+        return f"{'' if self.kind == 'loader' else f'{self.word} '}{self.name} {self.version}".strip()
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> SubjectRecord:
+        return cls(record["kind"], record.get("word", record["kind"]), record["facts"])
 
 
 @dataclass(frozen=True)
 class Header:
     """What a run is about; the first line of the records."""
 
-    loader: Mapping[str, Any]  # LoaderFacts: path, real_path, soname, build_id, name, version, ...
+    subject: SubjectRecord = SubjectRecord()
+    used_with: tuple[SubjectRecord, ...] = ()  # what the subject was tested with, such as the loader of a layer
     expectations: str | None = None  # path of the expectation file
     arguments: Sequence[str] = ()
-    layer: Mapping[str, Any] | None = None  # LayerFacts, where a layer is tested; `loader` is what it was tested with
-    icd: Mapping[str, Any] | None = None  # IcdFacts, where a vendor's ICD is tested
-    planned: int | None = None  # how many cases were selected; unknown where that never came to its end
+    planned: int | None = None  # how many cases were to run; unknown where their selection never came to its end
+    selection: Mapping[str, Any] | None = None  # see `selection_of`; of all shards where this run is one
+    catalogue: str | None = None  # fingerprint of the requirements
+    shard: Mapping[str, int] | None = None  # `index` (from 1) and `of`, where only a part of the selection ran
+    repeat: int | None = 1  # how often each case was to run; None: until one is red
+    random_seed: int | None = None  # of the order in which cases ran; None: that of their collection
     machine: Mapping[str, Any] = field(default_factory=lambda: machine_facts())
     started: str = field(default_factory=now)
 
@@ -112,23 +192,33 @@ class Header:
         own = dataclasses.asdict(self)
         return {"record": "header", "format": FORMAT, "clharness": __version__, **own}
 
-    @property
-    def kind(self) -> str:
-        """What is tested: loader, layer or ICD."""
-        return "layer" if self.layer is not None else "ICD" if self.icd is not None else "loader"
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Header:
+        """The inverse of `to_json`, for every format there has been; keys that are not known are dropped."""
+        known = {f.name for f in dataclasses.fields(cls)} - {"subject", "used_with"}
+        values: dict[str, Any] = {k: v for k, v in record.items() if k in known}
+        subject, *others = _subjects(record)
+        return cls(subject, tuple(others), **values)
 
-    @property
-    def tested(self) -> Mapping[str, Any]:
-        """What is known of the subject."""
-        return next(known for known in (self.layer, self.icd, self.loader) if known is not None)
 
-    @property
-    def subject(self) -> str:
-        """The subject in a few words, for headlines: its name and version, else its path."""
-        name, version = self.tested.get("name") or "unknown", self.tested.get("version") or ""
-        if name == "unknown":
-            return str(self.tested.get("path") or f"unknown {self.kind}")
-        return f"{'' if self.kind == 'loader' else f'{self.kind} '}{name} {version}".strip()
+def paired(one: Header, other: Header) -> list[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """The subjects of two runs by their kind: what that is called, and the facts of both, {} where one has none."""
+    before = {subject.kind: subject for subject in (one.subject, *one.used_with)}
+    after = {subject.kind: subject for subject in (other.subject, *other.used_with)}
+    none = SubjectRecord()
+    return [
+        (subject.word, before.get(kind, none).facts, after.get(kind, none).facts)
+        for kind, subject in (before | after).items()
+    ]
+
+
+def _subjects(record: Mapping[str, Any]) -> list[SubjectRecord]:
+    """The subject of a header, then what it was used with."""
+    if "subject" in record:
+        return [SubjectRecord.from_json(each) for each in (record["subject"], *record.get("used_with", ()))]
+    # Until format 2 each kind had a key of its own, and what a layer or an ICD was used with was "loader".
+    words = {"layer": "layer", "icd": "ICD", "loader": "loader"}
+    return [SubjectRecord(kind, word, record[kind]) for kind, word in words.items() if record.get(kind) is not None]
 
 
 @dataclass(frozen=True)
@@ -140,6 +230,7 @@ class Footer:
     complete: bool  # false when the run was interrupted
     planned: int | None = None  # as in the header
     recorded: int = 0  # how many cases have a record; as many as planned where the run is complete
+    stale: Sequence[str] = ()  # entries of the expectation file that no case has
     finished: str = field(default_factory=now)
 
     def to_json(self) -> dict[str, Any]:
@@ -156,6 +247,13 @@ def counts_of(results: Sequence[CaseResult]) -> dict[str, dict[str, int]]:
         counts["verdict"][result.verdict] += 1
         counts["status"][result.status] += 1
     return counts
+
+
+def selection_of(cases: Iterable[str]) -> dict[str, Any]:
+    """What tells one selection of cases, given by their IDs, from another: how many they are, and a digest."""
+    names = sorted(cases)
+    digest = hashlib.sha256("\n".join(names).encode(errors="surrogateescape"))
+    return {"cases": len(names), "digest": digest.hexdigest()[:32]}
 
 
 def machine_facts() -> dict[str, Any]:

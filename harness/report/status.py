@@ -26,7 +26,7 @@ def status(
     With an expectation file every difference from the file counts, whatever the strength: that is how a
     regression is noticed. `vanished` says that the case is unsupported for want of a capability that the file
     says the loader has; what else is unsupported never counts. Without a file, strength decides; a crash or a
-    hang counts whatever the strength.
+    hang counts whatever the strength, and a leak where the texts leave the rest open.
     """
     if verdict == "error":
         return "unexpected"
@@ -41,6 +41,8 @@ def status(
     if verdict in expected.verdicts:
         return "expected"
     if has_expectation_file or strength == "must" or verdict in ("crash", "hang"):
+        return "unexpected"
+    if verdict == "leak" and strength == "undefined":  # whatever the texts leave open, it is nobody's choice
         return "unexpected"
     if strict and strength in ("should", "de-facto"):
         return "unexpected"
@@ -61,6 +63,8 @@ def judge(result: CaseResult, expectations: Expectations, strict: bool) -> CaseR
         result.outcome,
     )
     judged, why = _by_deviations(result, expected, judged)
+    if _differs(result, expected):
+        judged, why = "flaky", result.runs_in_words
     return dataclasses.replace(
         result,
         strength=strength,
@@ -83,6 +87,13 @@ def _by_deviations(result: CaseResult, expected: Expected, judged: Status) -> tu
     if gone and (judged == "expected" or result.verdict == "fail"):
         return "improved", f"no longer: {'; '.join(gone)}"
     return judged, None
+
+
+def _differs(result: CaseResult, expected: Expected) -> bool:
+    """Whether the runs of a case differ. Of an entry with several verdicts, it is chance which one happens."""
+    verdicts = {run.partition(":")[0] for run in result.runs}
+    chance = len(expected.verdicts) > 1 and verdicts <= set(expected.verdicts)
+    return len(set(result.runs)) > 1 and not chance
 
 
 def strength_of(requirements: Iterable[str]) -> str:

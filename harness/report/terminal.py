@@ -8,7 +8,6 @@ plain lines now and then.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -16,18 +15,13 @@ from typing import Literal, TextIO
 
 from rich.cells import cell_len, set_cell_size
 
+from harness.escaping import printable
+
 Color = Literal["auto", "always", "never"]
 
 _CODES = {"bad": "31", "good": "32", "warn": "33", "dim": "2", "bold": "1"}
-# Control characters, and halves of characters that stand for bytes which were no text.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _REDRAW = 0.1  # seconds between two states of the progress line
-_PLAIN = 10.0  # seconds between two plain lines of progress
-
-
-def printable(text: str) -> str:
-    """The text with every control character but newline and tab spelt out: no vendor's string is trusted."""
-    return _UNPRINTABLE.sub(lambda m: f"\\x{ord(m.group()) & 0xFF:02x}", text)
+_PLAIN = 30.0  # seconds between two plain lines of progress
 
 
 def color_option(option: str | None) -> Color:

@@ -8,9 +8,10 @@ may be wrapped in the files at will: it is read as one paragraph.
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.tomlfile import one_of, only_keys, optional_text, read, text, wrong
@@ -67,6 +68,7 @@ class Index:
     later_by_subject: Mapping[str, str]
     documents: Mapping[str, str]  # tag used in `source`: what it stands for
     titles: Mapping[str, str]  # "DISC-LNX": title of the section
+    urls: Mapping[str, str] = field(default_factory=dict)  # tag used in `source`: where it can be read
 
     @property
     def section_order(self) -> list[str]:
@@ -91,6 +93,13 @@ def catalogue() -> dict[str, Requirement]:
 @functools.cache
 def index() -> Index:
     return load_catalogue(FOLDER)[0]
+
+
+@functools.cache
+def fingerprint() -> str:
+    """What tells one state of the catalogue from another: a digest of what it demands, and how strongly."""
+    said = "\n".join(f"{r.id} {r.strength} {r.text}" for r in catalogue().values())
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def suite_of(identifier: str) -> str:
@@ -129,7 +138,7 @@ def load_catalogue(folder: Path) -> tuple[Index, dict[str, Requirement]]:
     for file in sorted(folder.glob("*.toml")):
         if file.name not in listed:
             wrong(file, "its section", f"is in no group of index.toml; add it to `sections` in {path}")
-    return Index(groups, by_subject, data.get("document", {}), titles), requirements
+    return Index(groups, by_subject, data.get("document", {}), titles, data.get("url", {})), requirements
 
 
 def _load_section(

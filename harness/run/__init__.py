@@ -15,9 +15,10 @@
     report    session.py     hands records to harness.report.Reporter, which prints and writes the rest at the end
 
 command.py puts these together for `clharness loader|layer|icd`: it calls pytest, whose loop is replaced by that of
-loop.py. Signals end the run in order at any time (interrupts.py), and `--resume` goes on from the records of a run that
-was cut short (resume.py). Under plain pytest, with pytest-xdist or without, pytest's own loop runs the cases, and
-the same results.py and session.py make and take the records. The self-tests use pool.py with tasks of their own.
+loop.py. Signals end the run in order at any time (interrupts.py), and `--resume` goes on from the records of a run
+that was cut short (resume.py). plan.py says which cases run, in which order and how often. Under plain pytest, with
+pytest-xdist or without, pytest's own loop runs the cases, and the same results.py and session.py make and take the
+records. The self-tests use pool.py with tasks of their own.
 
 tested.py is what all of them ask about the subject.
 """

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import shlex
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.build import build
+from harness.build import command
+from harness.calllog import naming
 from harness.calllog.reader import CallLog
 from harness.deviation import Deviation
 from harness.expectations import Expectations
@@ -78,6 +79,24 @@ def verdict_of(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | 
     return "error", None, None
 
 
+def explained(error: BaseException, sandbox: Sandbox | None) -> BaseException:
+    """The error, or where it comes of platforms that the subject did not list, a failure that says so.
+
+    Checks take what they need from lists and tables of platforms; what is not there is not the harness's own trouble.
+    """
+    if not isinstance(error, (IndexError, KeyError, StopIteration, ValueError, ZeroDivisionError)) or sandbox is None:
+        return error
+    listed = [run.platforms_listed for run in sandbox.runs if isinstance(run, Session)]
+    fewest = min((number for number in listed if number is not None), default=sandbox.platforms)
+    if fewest >= sandbox.platforms:
+        return error
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return AssertionError(
+        f"{fewest} of the {sandbox.platforms} platforms in the sandbox were listed, and the check needs more: "
+        f"{type(error).__name__} ({error}) at {place.line}"
+    ).with_traceback(error.__traceback__)
+
+
 def _traceback(excinfo: pytest.ExceptionInfo[BaseException]) -> str:
     try:
         return str(excinfo.getrepr(style="short"))
@@ -91,15 +110,17 @@ def result_of(
     expected: Expectations,
     strict: bool,
     subject: str,
+    place: Callable[[], Path],
     keep: bool,
     keep_failed: bool = False,
 ) -> CaseResult:
     """The judged record of a case; keeps its sandbox where that helps, or where it was asked for.
 
-    `subject` is pytest's option that names it. Nothing that the subject leaves behind keeps the record away.
+    `subject` is pytest's option that names it; `place` gives the folder where the sandbox is kept. Nothing that the
+    subject leaves behind keeps the record away.
     """
     case.problems = []
-    error = call.excinfo.value if call.excinfo else None
+    error = explained(call.excinfo.value, case.sandbox) if call.excinfo else None
     verdict, who, reason = verdict_of(error)
     message = "" if error is None else f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
     if verdict == "error" and call.excinfo is not None:
@@ -124,19 +145,26 @@ def result_of(
         strict,
     )
     try:
-        result = _with_evidence(case, result, subject, keep, keep_failed)
+        result = _with_evidence(case, result, subject, place, keep, keep_failed)
     except Exception as trouble:  # what a subject leaves in its sandbox must not cost the verdict
         case.problems.append(f"the report of this case is not complete: {type(trouble).__name__}: {trouble}")
-    if not case.problems:
+    return with_problems(result, case.problems)
+
+
+def with_problems(result: CaseResult, problems: Sequence[str]) -> CaseResult:
+    """The result, with what could not be done for it in its message."""
+    if not problems:
         return result
-    return dataclasses.replace(result, message=printable("\n".join([result.message, *case.problems]).strip()))
+    return dataclasses.replace(result, message=printable("\n".join([result.message, *problems]).strip()))
 
 
 def _deviations(error: BaseException) -> tuple[Deviation, ...]:
     return tuple(Deviation(printable(d.what), printable(d.how)) for d in deviations_of(error))
 
 
-def _with_evidence(case: Case, result: CaseResult, subject: str, keep: bool, keep_failed: bool) -> CaseResult:
+def _with_evidence(
+    case: Case, result: CaseResult, subject: str, place: Callable[[], Path], keep: bool, keep_failed: bool
+) -> CaseResult:
     """The result with log, files, environment and reproducer where they help; the sandbox is kept where it counts."""
     sandbox = case.sandbox
     if sandbox is None or not sandbox.root.exists() or (result.verdict == "pass" and not result.counts and not keep):
@@ -149,8 +177,8 @@ def _with_evidence(case: Case, result: CaseResult, subject: str, keep: bool, kee
     }
     failed = result.verdict not in ("pass", "unsupported", "error")
     if result.counts or keep or (keep_failed and failed):
-        kept = _keep(case, sandbox)
-        values |= {"sandbox": str(kept), "reproduce": f"./clharness replay {shlex.quote(str(kept))}"}
+        kept = _keep(case, sandbox, place())
+        values |= {"sandbox": str(kept), "reproduce": f"{command()} replay {shlex.quote(str(kept))}"}
         if program := _program(case, sandbox, kept, result.message):
             target = shlex.quote(str(program.with_suffix("")))
             values["reproduce"] = f"cc -w {shlex.quote(str(program))} -ldl -o {target} && {target}"
@@ -177,7 +205,7 @@ def _program(case: Case, sandbox: Sandbox, kept: Path, message: str) -> Path | N
 
 def slice_of(log: CallLog) -> tuple[str, ...]:
     """The start of the log, where discovery is, and its end, where the case stopped."""
-    lines = [str(event) for event in log]
+    lines = naming.lines(log)
     left_out = len(lines) - LOG_LINES
     if left_out <= 0:
         return tuple(lines)
@@ -185,12 +213,9 @@ def slice_of(log: CallLog) -> tuple[str, ...]:
     return (*lines[:half], f"... {left_out} more events: clharness replay shows them ...", *lines[-half:])
 
 
-def _keep(case: Case, sandbox: Sandbox) -> Path:
-    """Copies the sandbox into the build folder with what a replay needs."""
-    name = re.sub(r"[^\w.,=@+-]+", "_", case.id.removeprefix("suites/"))[:150]
-    folder = build().folder / "failures" / name
+def _keep(case: Case, sandbox: Sandbox, folder: Path) -> Path:
+    """Copies the sandbox with what a replay needs."""
     try:
-        folder.parent.mkdir(exist_ok=True)
         sandbox.keep(folder)
         sessions = [s for s in sandbox.runs if isinstance(s, Session)]
         for number, session in enumerate(sessions):

@@ -14,25 +14,24 @@ import pytest
 
 from harness.build import build
 from harness.errors import Exit, HarnessError, UsageError
-from harness.report.terminal import printable
-from harness.run import resume
+from harness.escaping import printable
 from harness.run.interrupts import Interrupts
 from harness.run.loop import Loop
+from harness.run.plan import Plan
 
 PLUGIN = "harness.run.plugin"  # takes the options
 # A cache would be written into the checkout, which may be read-only or shared; the others cost time in each case.
 WITHOUT = ("cacheprovider", "faulthandler", "logging")
 
 
-def run(root: Path, arguments: Sequence[str], jobs: int, resumed: Path | None = None) -> int:
+def run(root: Path, arguments: Sequence[str], jobs: int, plan: Plan) -> int:
     """Runs the suites in `root` with pytest's `arguments`; gives the exit code of the run.
 
-    `resumed` has the records of an earlier run, which this one adds to. Raises ClharnessError where there is no run.
+    Raises ClharnessError where there is no run.
     """
-    earlier = resume.read(resumed) if resumed else None
     said = io.StringIO()
     with Interrupts() as interrupts:
-        loop = Loop(sys.stdout, ["clharness", *sys.argv[1:]], jobs, interrupts, earlier)
+        loop = Loop(sys.stdout, ["clharness", *sys.argv[1:]], jobs, interrupts, plan)
         with _surroundings(root, said):
             interrupts.raises = True
             try:

@@ -17,6 +17,7 @@ from harness.expectations import Expectations
 from harness.requirements.catalogue import catalogue, suite_of
 from harness.run import assertions
 from harness.run.cases import Case
+from harness.run.torture import FOLDER as TORTURE
 from harness.sandbox.faults import NAMES, fault_lists
 from harness.selftest.mutants import Mutant
 
@@ -26,6 +27,7 @@ GROUPS = {
     "dispatch": ("DISP", "API"),
     "layers": ("LAY",),
     "interop": ("GL", "XM", "PL", "VK"),
+    "torture": ("TORT",),
 }
 
 DOOR = "harness.check"
@@ -169,7 +171,8 @@ def lint_whole(
 ) -> list[str]:
     """What can only be said where the cases of all suites are there. `root` is the project's."""
     collected = {case.suite for case in cases}
-    if any(folder.name not in collected and any(folder.glob("test_*.py")) for folder in (root / "suites").iterdir()):
+    folders = [folder for folder in (root / "suites").iterdir() if folder.name != TORTURE]  # collected where wanted
+    if any(folder.name not in collected and any(folder.glob("test_*.py")) for folder in folders):
         return []
     problems = [*unused_expectations(cases, known), *faults_without_their_cases(cases, faults.values())]
     for header in (path for kind in NAMES for path in fault_lists(kind, root)):

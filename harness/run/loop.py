@@ -14,10 +14,11 @@ import pytest
 
 from harness.errors import ClharnessError
 from harness.report import CaseResult
+from harness.run import failures, resume, tested
 from harness.run import lost as losses
-from harness.run import resume, tested
 from harness.run.cases import CASE, COMMAND, Case
 from harness.run.interrupts import Interrupts
+from harness.run.plan import Plan, Rounds
 from harness.run.pool import Lost, Pool
 from harness.run.session import RunReport
 from harness.run.worker import CaseWorker
@@ -39,13 +40,17 @@ class Loop:
         arguments: Sequence[str],
         jobs: int,
         interrupts: Interrupts,
-        earlier: resume.Earlier | None = None,
+        plan: Plan,
     ) -> None:
         self._terminal = terminal
         self._arguments = arguments
         self._jobs = jobs
         self._interrupts = interrupts
-        self._earlier = earlier
+        self._plan = plan
+        self._rounds = Rounds(plan, ())
+        # What is wrong with the file of an earlier run is said before anything else is done.
+        self._resumed = resume.earlier(plan.resumed) if plan.resumed else None
+        self._rerun = resume.red(plan.rerun) if plan.rerun else None
         self._report: RunReport | None = None
         self._config: pytest.Config | None = None
         self._ended_for_memory = 0
@@ -71,24 +76,46 @@ class Loop:
         return True
 
     def _run(self, config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-        self._report = RunReport(config, self._terminal, self._arguments)
+        self._report = RunReport(config, self._terminal, self._arguments, self._plan)
+        cases = [item.nodeid for item in items]
+        header = tested.header(config, self._arguments)
         kept: list[CaseResult] = []
-        if self._earlier:
-            kept = self._earlier.kept(tested.header(config, self._arguments), {item.nodeid for item in items})
-        self._report.start(len(items), self._earlier.path if self._earlier else None, kept)
+        numbers = self._plan.part(cases)
+        earlier: dict[int, CaseResult] = {}
+        if self._rerun:
+            again = resume.failed(self._rerun)
+            numbers = [number for number in numbers if cases[number] in again]
+            if resume.is_of_same_subject(self._rerun, header):
+                earlier = {number: again[cases[number]] for number in numbers}
+        if self._resumed:
+            header = self._plan.in_header(header)
+            kept = resume.kept(self._resumed, header, {cases[number] for number in numbers})
+        self._report.start(cases, len(numbers), self._plan.resumed, kept)
+        if self._rerun and not earlier:
+            self._report.note(f"{self._rerun.path} is of another build: what its cases did there is not compared")
         done = {result.case for result in kept}
-        todo = [number for number, item in enumerate(items) if item.nodeid not in done]
+        todo = [number for number in numbers if cases[number] not in done]
+        self._rounds = Rounds(self._plan, todo, earlier)
         if todo:
             self._ended_for_memory = losses.killed_for_memory()
             limit = max(LEAST_LIMIT, LIMIT_FACTOR * tested.time_limit(config))
             jobs = min(self._jobs, len(todo))
+            failures.place(config, sweeps=not kept)  # of all workers
 
             def take(number: int, answer: dict[str, Any] | Lost) -> None:
-                assert self._report is not None
-                self._report.case(self._record(config, items[number].stash[CASE], answer))
+                self._take(number, self._record(config, items[number].stash[CASE], answer))
 
             with Pool(CaseWorker(items), jobs, limit, self._interrupts) as pool:
-                pool.run(iter(todo), take)
+                pool.run(self._rounds.tasks(), take)
+
+    def _take(self, number: int, result: CaseResult) -> None:
+        """Hands on what a run of a case came to, and its record where that was the last one."""
+        assert self._report is not None
+        times = self._rounds.take(number, result)
+        if self._plan.several:
+            self._report.run(result, times)
+        if self._rounds.is_over(number):
+            self._report.case(self._rounds.result(number))
 
     def _record(self, config: pytest.Config, case: Case, answer: dict[str, Any] | Lost) -> CaseResult:
         if not isinstance(answer, Lost):
@@ -111,7 +138,9 @@ class Loop:
         if self.error:
             return
         if self._interrupts.happened and self._config and not (self._report and self._report.started):
-            self._report = RunReport(self._config, self._terminal, self._arguments)
+            self._report = RunReport(self._config, self._terminal, self._arguments, self._plan)
             self._report.start(None)
         if self._report and self._report.started:
+            for number in self._rounds.ended():
+                self._report.case(self._rounds.result(number))
             self.code, self.unprinted = self._report.finish(self._interrupts.happened)

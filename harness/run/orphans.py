@@ -13,6 +13,7 @@ from collections.abc import Collection
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_AT_ONCE = 200  # processes to end: each takes a descriptor
 _END_LIMIT = 5.0  # seconds for processes to end that were killed: one that waits for a device may take for ever
 
 
@@ -59,20 +60,24 @@ def end_orphans(known: Collection[int]) -> list[str]:
         first = sorted(orphans.values()) if first is None else first
         if not orphans:
             break
-        for pid in orphans:
-            end(pid, until)
+        end(sorted(orphans)[:_AT_ONCE], until)
     return first or []
 
 
-def end(pid: int, until: float) -> None:
-    """Kills a child and waits for its end until a time of the monotonic clock."""
-    descriptor = os.pidfd_open(pid)
-    try:
+def end(pids: Collection[int], until: float) -> None:
+    """Kills children and waits for their end until a time of the monotonic clock.
+
+    They are waited for as they end: the first process of a namespace ends after all others were waited for.
+    """
+    opened = {os.pidfd_open(pid): pid for pid in pids}
+    left = set(opened)
+    for descriptor in opened:
         with contextlib.suppress(OSError):
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        if select.select([descriptor], [], [], max(until - time.monotonic(), 0))[0]:
-            os.waitpid(pid, 0)
-    except ChildProcessError:
-        pass  # somebody else waited for it
-    finally:
+    while left and (ready := select.select(left, [], [], max(until - time.monotonic(), 0))[0]):
+        left.difference_update(ready)
+        for descriptor in ready:
+            with contextlib.suppress(ChildProcessError):  # somebody else waited for it
+                os.waitpid(opened[descriptor], 0)
+    for descriptor in opened:
         os.close(descriptor)

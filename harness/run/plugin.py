@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ClharnessError
-from harness.run import tested
+from harness.run import tested, torture
 from harness.run.cases import CASE, COMMAND, Case
 from harness.sandbox import Sandbox
 from harness.subject import KINDS, Loader, Subject, search
@@ -29,6 +29,7 @@ EXPECTED_HANG_LIMIT = 0.5
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("clharness")
     tested.add_options(group)
+    torture.add_options(group)
     group.addoption(
         "--expect", metavar="FILE", help="expectation file (default: found by the loader's name and version)"
     )
@@ -39,6 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--clharness-json", type=Path, metavar="FILE", help="write records as JSON Lines")
     group.addoption("--clharness-reproducers", type=Path, metavar="DIR", help="copy programs of failed cases there")
     group.addoption("--clharness-part", action="store_true", help="say nothing of what nothing in the suites uses")
+    group.addoption("--clharness-verbose", action="store_true", help="report all cases, reasons and outcomes")
+    group.addoption("--clharness-html", type=Path, metavar="DIR", help="write a page with every case into a folder")
     group.addoption("--clharness-junit", type=Path, metavar="FILE", help="write JUnit XML with requirements")
 
 
@@ -103,6 +106,8 @@ def through(request: pytest.FixtureRequest) -> Loader:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "through" in metafunc.fixturenames:
         metafunc.parametrize("through", list(tested.through(metafunc.config)), indirect=True)
+    if "failure" in metafunc.fixturenames:
+        torture.parametrize(metafunc)
 
 
 @pytest.fixture
@@ -123,6 +128,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Checks of different kinds of subjects are never in one run."""
     if not collection_path.is_relative_to(config.rootpath / "suites") or not collection_path.name.endswith(".py"):
         return None
+    if not torture.is_wanted(config, collection_path):
+        return True
     return None if tested.has_checks_for(config, collection_path.parent) else True
 
 

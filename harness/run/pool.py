@@ -239,8 +239,11 @@ class Pool(Generic[Task, Answer]):
 
     # --- work ---
 
-    def run(self, tasks: Iterator[Task], done: Callable[[Task, Answer | Lost], None]) -> bool:
-        """Does the tasks and calls `done` for each; gives whether that came to its end, which interrupts prevent."""
+    def run(self, tasks: Iterator[Task | None], done: Callable[[Task, Answer | Lost], None]) -> bool:
+        """Does the tasks and calls `done` for each; gives whether that came to its end, which interrupts prevent.
+
+        Where the next task is None, there is none until one of those at work is done.
+        """
         pending: list[Task] = []
         while not (self._interrupts and self._interrupts.happened):
             for worker in [w for w in self._workers if w.task is None]:

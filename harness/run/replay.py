@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes `replay.sh`: a failed case as a shell script that needs the built probe and no Python.
 
-sh build/failures/CASE/replay.sh                 replays the exchange and prints it
-sh build/failures/CASE/replay.sh gdb --args      the same under a debugger (any command prefix)
+sh build/failures/SUBJECT/RUN/CASE/replay.sh                 replays the exchange and prints it
+sh build/failures/SUBJECT/RUN/CASE/replay.sh gdb --args      the same under a debugger (any command prefix)
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def _special_files(sandbox: Sandbox) -> list[str]:
     for path, state in sorted(sandbox.paths()):
         name = shlex.quote(str(path.relative_to(sandbox.root)))
         if stat.S_ISFIFO(state.st_mode):
-            lines.append(f"mkfifo {name}")
+            lines.append(f"mkfifo -- {name}")
         elif stat.S_ISSOCK(state.st_mode):
             lines.append(f"echo 'replay: the socket' {name} 'is not made again' >&2")
         elif stat.S_ISCHR(state.st_mode) or stat.S_ISBLK(state.st_mode):
             kind = "c" if stat.S_ISCHR(state.st_mode) else "b"
-            lines.append(f"mknod {name} {kind} {os.major(state.st_rdev)} {os.minor(state.st_rdev)}")
+            lines.append(f"mknod -- {name} {kind} {os.major(state.st_rdev)} {os.minor(state.st_rdev)}")
     return lines
 
 
@@ -79,7 +79,7 @@ def _own_copy(copy: str) -> str:
 def _session(session: Session, number: int, root: Path) -> list[str]:
     """Runs one recorded exchange; the prefix stands directly before the probe, inside of any private root."""
     command = [part for part in session.argv if part not in ("--socket", "{socket}")]
-    program = next(i for i, part in enumerate(command) if "probe" in Path(part).name)
+    program = command.index("--loader") - 1  # the probe, behind whatever stands in front of it
     environment = shlex.join(f"{name}={value}" for name, value in session.environment.items())
     user = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups " if session.ordinary_user else ""
     before, after = (
@@ -97,7 +97,7 @@ def _session(session: Session, number: int, root: Path) -> list[str]:
 
 def script(case: str, sandbox: Sandbox, sessions: Sequence[Session]) -> str:
     """The text of replay.sh for a sandbox that is about to be copied."""
-    lines = [HEAD.format(case=case, root=shlex.quote(str(sandbox.root)))]
+    lines = [HEAD.format(case=" ".join(case.split()), root=shlex.quote(str(sandbox.root)))]
     lines += [_order(sandbox, sandbox.vendors)]
     lines += _special_files(sandbox)
     magic = MAGIC.decode().replace("\n", "\\n")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harness.api import wording
 from harness.api.model import Parameter, api
+from harness.escaping import c_comment, c_string, one_line
 
 HEAD = """\
 /* {title}
@@ -72,7 +73,7 @@ static void notify(void)
 
 int main(int count, char **arguments)
 {{
-{variables}    const char *path = count > 1 ? arguments[1] : "{library}";
+{variables}    const char *path = count > 1 ? arguments[1] : {library};
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {{
         puts(dlerror());
@@ -90,9 +91,16 @@ class NotReproducible(Exception):
 
 def source(title: str, message: str, library: Path, variables: Mapping[str, str], exchange: Iterable[str]) -> str:
     """The program. Raises NotReproducible."""
-    comment = "\n".join(f" * {line}".rstrip().replace("*/", "* /") for line in message.splitlines()[:40])
-    settings = "".join(f'    setenv("{name}", "{value}", 1);\n' for name, value in variables.items())
-    text = HEAD.format(title=title, message=comment, name="reproducer.c", variables=settings, library=library)
+    lines = "\n".join(message.split("\n")[:40])
+    comment = "\n".join(f" * {line}".rstrip() for line in c_comment(lines).split("\n"))
+    settings = "".join(f"    setenv({c_string(name)}, {c_string(value)}, 1);\n" for name, value in variables.items())
+    text = HEAD.format(
+        title=c_comment(one_line(title)),
+        message=comment,
+        name="reproducer.c",
+        variables=settings,
+        library=c_string(str(library)),
+    )
     return (
         text + "".join(f"    {line}\n" for command in exchange for line in _statement(command)) + "    return 0;\n}\n"
     )

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.build import build
+from harness.escaping import markdown, markdown_code
 from harness.report import CaseResult
 
 _COUNT = re.compile(r"\d+ of \d+ calls")
@@ -26,7 +28,7 @@ cc -w NAME.c -ldl -o NAME && ./NAME [LIBRARY]
 for file in *.c; do cc -w "$file" -ldl -o "${{file%.c}}" && "./${{file%.c}}"; done
 ```
 
-Without LIBRARY they load `{library}`.
+Without LIBRARY they load {library}.
 
 """
 
@@ -46,9 +48,14 @@ class Reproducers:
         if result.verdict not in FAILED:
             return
         source = Path(result.sandbox) / "reproducer.c" if result.sandbox else None
+        if source and not source.resolve().is_relative_to(
+            build().folder / "failures"
+        ):  # as a stranger's record may say
+            source = None
         about = f"{result.verdict} | {', '.join(result.requirements)} ({result.strength})"
         if source is None or not source.exists():
-            self.without.append(f"* `{result.name}`: {about.replace(' | ', ', ')}; run `{result.reproduce}`")
+            how = markdown_code(result.reproduce or "")
+            self.without.append(f"* {markdown_code(result.name)}: {about.replace(' | ', ', ')}; run {how}")
             return
         name = self._name(result)
         text = source.read_text(encoding="utf-8", errors="replace")
@@ -56,15 +63,16 @@ class Reproducers:
         (self.folder / f"{name}.c").write_text(text.replace(old, new, 1), encoding="utf-8")
         must, *happened = result.message.splitlines() or [""]
         first = next((line for line in happened if line and not _COUNT.fullmatch(line)), "")
-        cells = (f"`{name}.c`", *about.split(" | "), must, first[:160])
-        self.rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+        cells = (f"`{name}.c`", *about.split(" | "), markdown(must), markdown(first[:160]))
+        self.rows.append(f"| {' | '.join(cells)} |")
 
     def finish(self) -> None:
         """Writes the README."""
         name = " ".join(str(self.icd[key]) for key in ("name", "version")).strip()
         build = f", build-id {self.icd['build_id']}" if self.icd["build_id"] else ""
         count = len(self.rows) + len(self.without)
-        text = _README.format(name=name, count=count, library=self.icd["real_path"], build=build)
+        library = markdown_code(str(self.icd["real_path"]))
+        text = _README.format(name=markdown(name), count=count, library=library, build=build)
         if self.rows:
             columns = ("program", "verdict", "requirement", "what must hold", "what happened first")
             head = [f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from harness.report import CaseResult, layout
-from harness.run import tested
-from harness.run.cases import CASE, Case, result_of
+from harness.report import CaseResult
+from harness.report.blocks import block
+from harness.report.causes import Cause
+from harness.run import failures, tested
+from harness.run.cases import CASE, Case, result_of, with_problems
 
 PROPERTY = "clharness"  # of pytest's report that carries the record
 GREEN = ("pass", "unsupported")
@@ -28,6 +30,7 @@ def _result(item: pytest.Item, case: Case, call: pytest.CallInfo[None]) -> CaseR
         tested.expectations(config),
         bool(config.getoption("--clharness-strict")),
         tested.option(config),
+        lambda: failures.place(config).of(case.id),
         bool(config.getoption("--keep")),
         bool(config.getoption("--clharness-reproducers")),
     )
@@ -48,6 +51,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     elif call.when == "teardown" and call.excinfo:  # the case is red for a better reason
         report.outcome, report.longrepr = "passed", None
     if call.when == "teardown" and case.result is not None:
+        case.result = with_problems(case.result, case.sandbox.problems if case.sandbox else ())
         report.user_properties.append((PROPERTY, case.result.to_json()))
 
 
@@ -58,8 +62,8 @@ def _show(report: pytest.TestReport, result: CaseResult) -> None:
         report.outcome = "failed"
         if not report.longrepr or isinstance(report.longrepr, tuple):
             report.longrepr = f"{result.status}: {result.verdict} {result.outcome or ''} {result.message}"
-        block = layout.deviation_block(result, 100, lambda text, _: text)
-        report.sections.append(("clharness", "\n".join(block)))
+        lines = block(Cause((result,)), 100, lambda text, _: text)
+        report.sections.append(("clharness", "\n".join(lines)))
     elif result.verdict == "pass":
         report.outcome, report.longrepr = "passed", None
     elif result.verdict == "unsupported":

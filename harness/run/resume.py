@@ -1,60 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The records of a run that was cut short, for one that goes on from there."""
+"""The records of a run that was cut short, for one that goes on from there; or whose red cases are to run again."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from harness.errors import UsageError
+from harness.errors import NothingToRun, UsageError
 from harness.report import CaseResult, Header
+from harness.report.records import paired
+from harness.report.saved import Saved, read
 
 SAME = ("real_path", "build_id", "name", "version")  # facts of a subject that must not have changed
 
 
-@dataclass(frozen=True)
-class Earlier:
-    """What the file of a run holds."""
-
-    path: Path
-    header: dict[str, Any]
-    results: tuple[CaseResult, ...]
-
-    def kept(self, header: Header, planned: Collection[str]) -> list[CaseResult]:
-        """The results that stand for the run that `header` begins. Raises UsageError where it is another."""
-        for kind in ("loader", "layer", "icd"):
-            before, now = self.header.get(kind) or {}, getattr(header, kind) or {}
-            for fact in SAME:
-                if before.get(fact) != now.get(fact):
-                    raise UsageError(
-                        f"--resume {self.path}: is of another {kind}: its {fact} was {before.get(fact)}, "
-                        f"and is {now.get(fact)}"
-                    )
-        foreign = next((result.case for result in self.results if result.case not in planned), None)
-        if foreign:
-            raise UsageError(f"--resume {self.path}: has {foreign}, which this run does not: give the same selection")
-        return list({result.case: result for result in self.results}.values())
+def earlier(path: Path) -> Saved:
+    """Raises UsageError where the file holds no run."""
+    return read(path, "--resume")
 
 
-def read(path: Path) -> Earlier:
-    """Reads the file, whose last line may be cut off. Raises UsageError where it holds no run."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise UsageError(f"--resume {path}: {(error.strerror or str(error)).lower()}") from error
-    records: list[dict[str, Any]] = []
-    for number, line in enumerate(lines[:-1], 1):  # what has no end of line is not whole
-        try:
-            records.append(dict(json.loads(line)))
-        except (ValueError, TypeError, RecursionError):
-            raise UsageError(f"--resume {path}: line {number} is not a record") from None
-    if not records or records[0].get("record") != "header":
-        raise UsageError(f"--resume {path}: does not begin with the header of a run")
-    try:
-        cases = tuple(CaseResult.from_json(record) for record in records if record.get("record") == "case")
-    except TypeError:
-        raise UsageError(f"--resume {path}: holds a case whose record is not complete") from None
-    return Earlier(path, records[0], cases)
+def red(path: Path) -> Saved:
+    """Raises UsageError where the file holds no run, NothingToRun where that had no red case."""
+    saved = read(path, "--rerun-failed")
+    if not failed(saved):
+        raise NothingToRun(f"--rerun-failed {path}: all its cases were as expected; there is nothing to run again")
+    return saved
+
+
+def kept(saved: Saved, header: Header, planned: Collection[str]) -> list[CaseResult]:
+    """The results that stand for the run that `header` begins. Raises UsageError where it is another."""
+    option = f"--resume {saved.path}"
+    if difference := _difference(saved.header, header):
+        kind, fact, before, now = difference
+        raise UsageError(f"{option}: is of another {kind}: its {fact} was {before}, and is {now}")
+    foreign = next((result.case for result in saved.results if result.case not in planned), None)
+    if foreign:
+        raise UsageError(f"{option}: has {foreign}, which this run does not: give the same selection")
+    whole = [r for r in saved.results if header.repeat is not None and max(1, len(r.runs)) >= header.repeat]
+    return list({result.case: result for result in whole}.values())
+
+
+def failed(saved: Saved) -> dict[str, CaseResult]:
+    """The cases that made that run fail."""
+    return {result.case: result for result in saved.results if result.counts}
+
+
+def is_of_same_subject(saved: Saved, header: Header) -> bool:
+    return _difference(saved.header, header) is None
+
+
+def _difference(before: Header, now: Header) -> tuple[str, str, object, object] | None:
+    """What kind of subject differs, in which fact, and both of that."""
+    for word, old, new in paired(before, now):
+        for fact in SAME:
+            if old.get(fact) != new.get(fact):
+                return word, fact, old.get(fact), new.get(fact)
+    return None

@@ -12,10 +12,12 @@ from typing import Any, TextIO
 import pytest
 
 from harness.report import CaseResult, Header, Reporter, judge
+from harness.report.records import selection_of
 from harness.report.terminal import color_option
 from harness.run import tested
 from harness.run.cases import CASE
 from harness.run.collection import COLLECTED, is_whole, is_worker, under_command
+from harness.run.plan import ONCE, Plan
 from harness.run.reproducers import Reproducers
 from harness.run.results import PROPERTY
 
@@ -23,20 +25,30 @@ from harness.run.results import PROPERTY
 class RunReport:
     """Takes the records of a run as they come; for a session of pytest and for the command alike."""
 
-    def __init__(self, config: pytest.Config, terminal: TextIO | None, arguments: Sequence[str]) -> None:
+    def __init__(
+        self, config: pytest.Config, terminal: TextIO | None, arguments: Sequence[str], plan: Plan = ONCE
+    ) -> None:
         self._config = config
+        self._plan = plan
         self._terminal = terminal
         self._arguments = arguments
         self._reporter: Reporter | None = None
         self._reproducers: Reproducers | None = None
 
-    def start(self, planned: int | None, json: Path | None = None, kept: Sequence[CaseResult] = ()) -> None:
-        """`json` is where records go, unless an option names another file; `kept` are those of an earlier run.
+    def start(
+        self,
+        selected: Sequence[str] | None,
+        planned: int | None = None,
+        json: Path | None = None,
+        kept: Sequence[CaseResult] = (),
+    ) -> None:
+        """`selected` are the IDs of cases, and so many of them are `planned`: else all.
 
-        Where nothing was planned, because that was interrupted, the subject is not asked what it is.
+        `json` is where records go, unless an option names another file; `kept` are those of an earlier run. Where
+        nothing was selected, because that was interrupted, the subject is not asked what it is.
         """
         config = self._config
-        known = planned is not None or tested.is_known(config)
+        known = selected is not None or tested.is_known(config)
         asked = config.getoption("--expect")
         self._reporter = Reporter(
             self._terminal,
@@ -46,12 +58,17 @@ class RunReport:
             strict=bool(config.getoption("--clharness-strict")),
             update=bool(config.getoption("--update-expectations")),
             update_path=Path(asked) if asked else None,
+            html=config.getoption("--clharness-html"),
+            verbose=bool(config.getoption("--clharness-verbose")),
             color=color_option(config.option.color),
         )
-        header = tested.header(config, self._arguments) if known else Header({}, arguments=self._arguments)
-        header = dataclasses.replace(header, planned=planned)
-        if header.icd and (folder := config.getoption("--clharness-reproducers")):
-            self._reproducers = Reproducers(folder, header.icd)
+        header = tested.header(config, self._arguments) if known else Header(arguments=self._arguments)
+        if selected is not None:
+            planned = len(selected) if planned is None else planned
+            header = dataclasses.replace(header, planned=planned, selection=selection_of(selected))
+        header = self._plan.in_header(header)
+        if known and (folder := config.getoption("--clharness-reproducers")):
+            self._reproducers = Reproducers(folder, header.subject.facts)
         self._reporter.start(header, kept)
         for result in kept:
             self._collect(result)
@@ -60,8 +77,21 @@ class RunReport:
     def started(self) -> bool:
         return self._reporter is not None
 
+    def note(self, text: str) -> None:
+        """A sentence for who reads the terminal."""
+        assert self._reporter is not None
+        self._reporter.note(text)
+
+    def run(self, result: CaseResult, times: int) -> None:
+        """One of several runs of a case."""
+        assert self._reporter is not None
+        self._reporter.run(result, times)
+
     def case(self, result: CaseResult) -> None:
         assert self._reporter is not None
+        if result.runs:
+            strict = bool(self._config.getoption("--clharness-strict"))
+            result = judge(result, tested.expectations(self._config), strict)
         self._reporter.case(result)
         self._collect(result)
 
@@ -75,7 +105,7 @@ class RunReport:
         if self._reproducers:
             self._reproducers.finish()
         option = self._config.option
-        narrowed = bool(option.keyword or option.markexpr or getattr(option, "lf", False))
+        narrowed = bool(option.keyword or option.markexpr or getattr(option, "lf", False) or self._plan.is_part)
         whole = is_whole(self._config)  # another project's few checks leave most entries unused
         collected = self._config.stash.get(COLLECTED, None) if whole else None
         code = self._reporter.finish(interrupted, whole and not narrowed, collected)
@@ -107,7 +137,7 @@ class Session:
 
     def _case(self, result: CaseResult) -> None:
         if not self._report.started:
-            self._report.start(len(self._planned))
+            self._report.start(self._planned)
         self._report.case(result)
 
     def _lost(self, report: Any) -> CaseResult:

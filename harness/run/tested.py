@@ -11,14 +11,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 
 from harness.build import build
 from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.update import refuse_unasked
-from harness.report import Header
+from harness.report import Header, SubjectRecord
+from harness.requirements.catalogue import fingerprint
 from harness.sandbox import Sandbox
 from harness.selftest.seeded import SEEDED
 from harness.subject import KINDS, Loader, Subject, capabilities
@@ -162,17 +163,20 @@ def option(config: pytest.Config) -> str:
 
 
 def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
-    """The header of the run's records: the facts of the loader and, where another subject is tested, of that one.
+    """The header of the run's records: the subject, and the loader where that is another one.
 
     `arguments` are the command line.
     """
-    if kind_of(config).stands_alone:
-        facts: dict[str, Any] = {Loader.identity.kind: subject(config).facts.as_dict()}
-    else:
-        both = (asked_loader(config), subject(config))
-        facts = {each.identity.kind: each.facts.as_dict() for each in both}
+    tested = subject(config)
+    alone = kind_of(config).stands_alone or tested is asked_loader(config)
+    used_with = () if alone else (_record(asked_loader(config)),)
     path = expectations(config).path
-    return Header(expectations=str(path) if path else None, arguments=arguments, **facts)
+    expected = str(path) if path else None
+    return Header(_record(tested), used_with, expected, arguments, catalogue=fingerprint())
+
+
+def _record(subject: Subject) -> SubjectRecord:
+    return SubjectRecord(subject.identity.kind, subject.word, subject.facts.as_dict())
 
 
 def through(config: pytest.Config) -> dict[str, Loader]:

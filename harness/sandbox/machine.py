@@ -123,6 +123,13 @@ def set_uid_copy(program: Path, folder: Path) -> Path | None:
     return copy
 
 
+def closed_to_others(file: Path) -> Path | None:
+    """The folder or file that keeps NOBODY from reading a file, such as root's own home; None where nothing does."""
+    real = file.resolve()
+    closed = [folder for folder in real.parents if not folder.stat().st_mode & 0o001]
+    return next(iter(closed), None if real.stat().st_mode & 0o004 else real)
+
+
 @cache
 def at_secure_by_tracer() -> bool:
     """Whether a tracer may set AT_SECURE in a program's auxiliary vector."""

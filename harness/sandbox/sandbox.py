@@ -88,6 +88,11 @@ def _mock(kind: Kind, variant: str) -> Path:
     return built[variant]
 
 
+def _bytes(content: str | bytes) -> bytes:
+    """What a file is to hold; paths in it may have any bytes."""
+    return os.fsencode(content) if isinstance(content, str) else content
+
+
 class LogNotWhole(AssertionError):
     """The call log does not hold all that happened: what it lacks shows nothing."""
 
@@ -127,6 +132,7 @@ class Sandbox:
         self._log = LogFile(self.log_path)
         self._runs_before = 0  # sessions that write to a log that was forgotten
         self.loader_path = loader_path
+        self.platforms = 0  # of all mock ICDs that were made here
         self.env: dict[str, str] = {}
         self.runs: list[Run] = []  # sessions started here, newest last (harness.probe.session.Session)
 
@@ -150,7 +156,7 @@ class Sandbox:
     def file(self, name: str, content: str | bytes = b"", mode: int = 0o644) -> Path:
         """A file in the sandbox (`name` may contain folders that exist)."""
         path = self._place() / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.write_bytes(_bytes(content))
         path.chmod(mode)
         return path
 
@@ -158,7 +164,7 @@ class Sandbox:
         """A configuration file in the vendor directory, with exactly these bytes."""
         self._place()
         path = (folder or self.vendors) / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.write_bytes(_bytes(content))
         return path
 
     # --- mocks ---
@@ -200,6 +206,7 @@ class Sandbox:
             own |= per_platform[index] if index < len(per_platform) else {}
             configuration += lines("icd", "platform", own, f"platform.{index}.")
         configuration += [f"fault = {fault}" for fault in check_faults("icd", faults)]
+        self.platforms += platforms
         self._copy_configured(_mock("icd", variant), path, name, configuration)
         return MockIcd(name, path)
 
@@ -228,25 +235,28 @@ class Sandbox:
         file: str | None = None,
         folder: Path | None = None,
         functions: Mapping[str, Iterable[str]] | None = None,
+        logs: bool = True,
     ) -> MockLayer:
         """A copy of the mock layer; `faults` are entries of mock_layers/faults.h.
 
         `variant` is a build of the mock: "layer" exports all four functions, the others say what they lack.
         `functions` has settings of single functions (mock_layers/settings.h), each with the functions that it is for:
-        {"only": ["clFinish"]}.
+        {"only": ["clFinish"]}. Without `logs` it keeps out of the call log.
         """
         path = (folder or self.libraries) / (file or f"lib{name}.so")
         configuration = [*function_lines("layer", functions or {})]
         configuration += [f"fault = {fault}" for fault in check_faults("layer", faults)]
-        self._copy_configured(_mock("layer", variant), path, name, configuration)
+        self._copy_configured(_mock("layer", variant), path, name, configuration, logs=logs)
         return MockLayer(name, path)
 
-    def _copy_configured(self, built: Path, path: Path, name: str, configuration: Iterable[str]) -> None:
+    def _copy_configured(
+        self, built: Path, path: Path, name: str, configuration: Iterable[str], *, logs: bool = True
+    ) -> None:
         """A copy of a mock with its configuration beside it, which begins with what every mock needs."""
         self.copy_mock(built, path)
-        common = [f"name = {name}", f"log = {self.log_path}"]
+        common = [f"name = {name}", *[f"log = {self.log_path}"] * logs]
         common += [f"loader = {self.loader_path}"] if self.loader_path else []
-        Path(f"{path}.conf").write_text("\n".join([*common, *configuration]) + "\n")
+        Path(f"{path}.conf").write_bytes(_bytes("\n".join([*common, *configuration]) + "\n"))
 
     def copy_mock(self, built: Path, to: Path) -> None:
         """Copies a library: a copy is a file of its own, so that `dlopen` gives it a handle of its own."""
@@ -273,7 +283,7 @@ class Sandbox:
                 break
         paths = [self.vendors / name for name in listed]
         for path, content in zip(paths, contents, strict=True):
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            path.write_bytes(_bytes(content))
         if [entry.name for entry in os.scandir(self.vendors)] != listed:
             raise Unsupported("machine", "the order of directory entries cannot be controlled on this file system")
         return paths

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TypeGuard
 
 import harness.probe
-from harness.probe import checks
+from harness.probe import checks, torture
 
 _PROBE = Path(harness.probe.__file__).parent
-_CHECKS = Path(checks.__file__)  # assertions that suites share
+_CHECKS = (Path(checks.__file__), Path(torture.__file__))  # assertions that suites share
 _ASSERTING = ("check_", "expect_")  # how the names of methods that assert begin
 
 
@@ -38,7 +38,7 @@ def place_of(error: BaseException | None, root: Path) -> Place | None:
     if not frames:
         return None
     last = Path(frames[-1].filename)
-    if last.is_relative_to(_PROBE) and last != _CHECKS:
+    if last.is_relative_to(_PROBE) and last not in _CHECKS:
         return None
     suites = root / "suites"
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(suites)]

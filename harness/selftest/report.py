@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from harness.escaping import printable
 from harness.report.records import case_name
 from harness.report.table import table
-from harness.report.terminal import printable
 from harness.selftest.matrix import Caught, Check, Matrix
 from harness.selftest.place import assertions
 

@@ -13,6 +13,7 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.errors import ClharnessError, HarnessError, UsageError
+from harness.run import torture
 from harness.run.cases import CASE
 from harness.selftest.matrix import Matrix
 from harness.selftest.mutants import Mutant
@@ -116,7 +117,7 @@ def run_matrix(
     ]
     arguments += ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
     arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *(subject or [f"--loader={seeded_loader()}"])]
-    arguments += [*keyword, str(folder)]
+    arguments += [torture.TOO, *keyword, str(folder)]
     if not whole_lint:
         arguments.append("--clharness-part")
     output = io.StringIO()

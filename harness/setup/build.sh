@@ -79,6 +79,9 @@ wait_for() {
 # that holds it finds the build as that one left it.
 use_build() {
     [[ ${CLHARNESS_BUILD_IN_USE-} != "$build" ]] || return 0
+    if [[ -e $build/clharness.json && ! -e $build/CMakeCache.txt ]]; then
+        return # part of another project, which builds it: to configure here would destroy that
+    fi
     if [[ ! -w $build ]] && build_is_current; then
         return # nobody can build in it
     fi

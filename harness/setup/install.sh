@@ -18,6 +18,7 @@ packages_of() {
     make) echo ninja-build ;;
     headers) echo opencl-c-headers ;;
     loader) echo ocl-icd-libopencl1 ;;
+    browser) echo chromium chromium-driver ;;
     python-modules)
         if debian_python_is_too_old; then
             echo python3.11 python3.11-venv # its modules then come from pip
@@ -41,6 +42,7 @@ words_of() {
     python-modules) echo "Python 3.11 or newer with $(python_modules "$needs")" ;;
     bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;
     gdb) echo "gdb (shows where a hung program stands)" ;;
+    browser) echo "Chromium with its driver, chromedriver (which opens the HTML page in tests)" ;;
     esac
 }
 

@@ -1,224 +1,134 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a loader can do beyond the specification's core: found out by asking it, never by its name.
 
-A capability that is missing makes checks of it `unsupported`; where the loader's expectation file is known, a
-capability that vanished is a deviation.
+A capability that is missing makes checks of it `unsupported`. So that a broken one does not look like a missing one,
+each is asked for in several ways, of which one must hold; and a loader that shows a sign of it, a text that stands in
+its file, but for which none holds is a loader that does not do what it says (suites/discovery/test_general_signs.py).
+Where the loader's expectation file is known, a capability that vanished is a deviation.
 """
 
 from __future__ import annotations
 
-import contextlib
+import difflib
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from harness.api.model import api
-from harness.probe import Session, SubjectFailure
-from harness.probe.session import CommandError
-from harness.sandbox import Sandbox, Unsupported
-from harness.subject.facts import Facts
-from harness.subject.places import ANDROID_VENDORS, SYSTEM_VENDORS
+from harness.build import build
+from harness.probe import SubjectFailure
+from harness.sandbox import Sandbox
+from harness.subject import questions
+from harness.subject.base import NO_ANSWER
+from harness.subject.places import ANDROID_VENDORS
+from harness.subject.questions import LOADER_INFO, Loader
 
-LOADER_INFO = "clGetICDLoaderInfoOCLICD"
+Question = Callable[[Loader, Sandbox], bool]
 
-
-class Loader(Protocol):
-    """What is asked (harness.subject.loader.Loader)."""
-
-    path: Path
-    facts: Facts
-    capabilities: set[str]
-    by_variable: bool
-    system_vendors: str
-
-    def start(
-        self, sandbox: Sandbox, *, system_binds: dict[str, Path] | None = None, unset: tuple[str, ...] = ()
-    ) -> Session:
-        """A session of the loader in the sandbox, not started yet."""
-        ...
+_VARIABLE = re.compile(rb"(?<![A-Za-z0-9_])((?:OCL_ICD|OPENCL)_[A-Z][A-Z_]+)\0")
+# How alike two names of variables are (difflib's ratio), where one must be a slip in the other.
+_ALIKE = 0.9
 
 
-def _lists(session: Session, *names: str) -> bool:
-    with session as cl:
-        return bool(cl.platform_names() == set(names))
+@dataclass(frozen=True)
+class Capability:
+    """`ways`: questions, one of which must hold; `signs`: texts of which a loader that has it contains one."""
+
+    ways: tuple[Question, ...]
+    signs: tuple[str, ...] = ()
 
 
-def _directory_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.vendor("a")
-    return _lists(loader.start(sandbox), "a")
-
-
-def _android_directory(loader: Loader, sandbox: Sandbox) -> bool:
-    """Whether the compiled-in directory is Android's; a loader that does not even contain its name is not asked."""
-    if ANDROID_VENDORS.encode() not in loader.path.read_bytes():
-        return False
-    sandbox.vendor("android")
-    system = sandbox.folder("system")
-    sandbox.vendor_file("linux.icd", f"{sandbox.icd('linux')}\n", system)
-    binds = {ANDROID_VENDORS: sandbox.vendors, SYSTEM_VENDORS: system}
-    if not _lists(loader.start(sandbox, system_binds=binds), "android"):
-        return False
-    loader.system_vendors = ANDROID_VENDORS
-    return True
-
-
-def _libraries_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.env["OCL_ICD_FILENAMES"] = str(sandbox.icd("a"))
-    return _lists(loader.start(sandbox), "a")
-
-
-def _vendor_path_alias(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.vendor("a")
-    sandbox.env["OPENCL_VENDOR_PATH"] = str(sandbox.vendors)
-    return _lists(loader.start(sandbox, unset=("OCL_ICD_VENDORS",)), "a")
-
-
-def _library_as_vendors(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.env["OCL_ICD_VENDORS"] = str(sandbox.icd("a"))
-    return _lists(loader.start(sandbox), "a")
-
-
-def _deduplicates(loader: Loader, sandbox: Sandbox) -> bool:
-    mock = sandbox.vendor("a")
-    sandbox.vendor_file("again.icd", f"{mock}\n")
-    return _lists(loader.start(sandbox), "a")
-
-
-def _layers(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.vendor("a")
-    sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
-    return _lists(loader.start(sandbox), "a") and bool(sandbox.log.calls("clGetPlatformIDs", by="layer"))
-
-
-def _layer_directory(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.vendor("a")
-    folder = sandbox.folder("layers")
-    sandbox.vendor_file("layer.lay", f"{sandbox.layer('layer')}\n", folder)
-    sandbox.env["OPENCL_LAYER_PATH"] = str(folder)
-    return _lists(loader.start(sandbox), "a") and bool(sandbox.log.calls("clGetPlatformIDs", by="layer"))
-
-
-def _trace(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.vendor("a")
-    sandbox.env["OCL_ICD_ENABLE_TRACE"] = "True"
-    session = loader.start(sandbox)
-    return _lists(session, "a") and bool(session.stderr)
-
-
-def _unloads(loader: Loader, sandbox: Sandbox) -> bool:
-    mock = sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)
-    with loader.start(sandbox) as cl:
-        cl.GetPlatformIDs()
-        cl.close()
-        return not cl.maps(mock)
-
-
-def _layers_with_properties(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.vendor("a")
-    sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
-    with loader.start(sandbox) as cl:
-        cl.GetPlatformIDs()
-    return bool(sandbox.log.calls("clInitLayerWithProperties", by="layer"))
-
-
-def _default_platform(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.vendor("a", platforms=2)
-    answers = []
-    for number in ("0", "1"):
-        sandbox.env["OCL_ICD_DEFAULT_PLATFORM"] = number
-        with loader.start(sandbox) as cl:
-            names = cl.platform_names()
-            text = cl.buffer(64, 0)
-            result = cl.clGetPlatformInfo(None, api().constant("CL_PLATFORM_NAME"), 64, text, None)
-            answers.append(text.text() if result == 0 else "")
-    return answers == names
-
-
-def _sorts_by_devices(loader: Loader, sandbox: Sandbox) -> bool:
-    mocks = [sandbox.icd("one", gpus=1), sandbox.icd("three", gpus=3), sandbox.icd("two", gpus=2)]
-    sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
-    with loader.start(sandbox) as cl:
-        return bool(cl.platform_names() == ["three", "two", "one"])
-
-
-def _assumes_icd_extension(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.vendor("a", extensions="cl_khr_other")
-    plain = loader.start(sandbox)
-    if _lists(plain, "a"):
-        return False
-    sandbox.env["OCL_ICD_ASSUME_ICD_EXTENSION"] = "1"
-    return _lists(loader.start(sandbox), "a")
-
-
-def _icd2(loader: Loader, sandbox: Sandbox) -> bool:
-    sandbox.vendor("a", icd2=True)
-    return _lists(loader.start(sandbox), "a") and bool(sandbox.log.calls("clIcdSetPlatformDispatchDataKHR", by="a"))
-
-
-def _loader_info(loader: Loader, sandbox: Sandbox) -> bool:
-    """Fills in the loader's name and versions where it reports them."""
-    sandbox.vendor("a")
-    with loader.start(sandbox) as cl:
-        address = cl.GetExtensionFunctionAddress(LOADER_INFO)
-        if not address:
-            return False
-        answers = []
-        for query in (1, 2, 3):
-            text = cl.buffer(256, 0)
-            if cl.call_at(address, LOADER_INFO, query, 256, text, None):
-                return False
-            answers.append(text.text())
-    facts = loader.facts
-    facts.opencl_version, facts.version, facts.name = answers
-    return True
-
-
-CAPABILITIES: dict[str, Callable[[Loader, Sandbox], bool]] = {
-    "OCL_ICD_VENDORS": _directory_by_variable,
-    LOADER_INFO: _loader_info,
-    "Android vendor directory": _android_directory,
-    "OCL_ICD_VENDORS as a library": _library_as_vendors,
-    "OCL_ICD_FILENAMES": _libraries_by_variable,
-    "OPENCL_VENDOR_PATH": _vendor_path_alias,
-    "OCL_ICD_ENABLE_TRACE": _trace,
-    "OCL_ICD_ASSUME_ICD_EXTENSION": _assumes_icd_extension,
-    "OPENCL_LAYERS": _layers,
-    "OPENCL_LAYER_PATH": _layer_directory,
-    "OCL_ICD_DEFAULT_PLATFORM": _default_platform,
-    "initialises layers with properties": _layers_with_properties,
-    "deduplicates libraries": _deduplicates,
-    "sorts platforms by devices": _sorts_by_devices,
-    "unloads vendors": _unloads,
-    "ICD 2": _icd2,
+CAPABILITIES: dict[str, Capability] = {
+    "OCL_ICD_VENDORS": Capability(
+        (questions.directory_by_variable, questions.directory_by_variable_with_slash), ("OCL_ICD_VENDORS",)
+    ),
+    LOADER_INFO: Capability((questions.loader_info,), (LOADER_INFO,)),
+    "Android vendor directory": Capability((questions.android_directory,), (ANDROID_VENDORS,)),
+    "OCL_ICD_VENDORS as a library": Capability((questions.library_as_vendors,)),
+    "OCL_ICD_FILENAMES": Capability(
+        (
+            questions.libraries_by_variable,
+            questions.two_libraries_by_variable,
+            questions.library_beside_directory,
+        ),
+        ("OCL_ICD_FILENAMES",),
+    ),
+    "OPENCL_VENDOR_PATH": Capability(
+        (questions.vendor_path_alias, questions.vendor_path_alias_with_slash), ("OPENCL_VENDOR_PATH",)
+    ),
+    "OCL_ICD_ENABLE_TRACE": Capability((questions.trace, questions.trace_beside_no_vendor), ("OCL_ICD_ENABLE_TRACE",)),
+    "OCL_ICD_ASSUME_ICD_EXTENSION": Capability((questions.assumes_icd_extension,), ("OCL_ICD_ASSUME_ICD_EXTENSION",)),
+    "OPENCL_LAYERS": Capability(
+        (questions.one_layer, questions.first_of_two_layers, questions.second_of_two_layers),
+        ("OPENCL_LAYERS", "clInitLayer", "clInitLayerWithProperties"),
+    ),
+    "OPENCL_LAYER_PATH": Capability(
+        (questions.layer_directory, questions.layer_directory_with_slash), ("OPENCL_LAYER_PATH",)
+    ),
+    "OCL_ICD_DEFAULT_PLATFORM": Capability((questions.default_platform,), ("OCL_ICD_DEFAULT_PLATFORM",)),
+    "initialises layers with properties": Capability(
+        (questions.layers_with_properties,), ("clInitLayerWithProperties",)
+    ),
+    "deduplicates libraries": Capability((questions.deduplicates,)),
+    "sorts platforms by devices": Capability((questions.sorts_by_devices,), ("OCL_ICD_PLATFORM_SORT",)),
+    "unloads vendors": Capability((questions.unloads,)),
+    "ICD 2": Capability((questions.icd2, questions.icd2_beside_icd1), ("clIcdSetPlatformDispatchDataKHR",)),
 }
 
 
-def detect(loader: Loader) -> None:
-    """Fills in `loader.capabilities`, `loader.by_variable` and the name and version that it answers.
+def detect(loader: Loader) -> set[str]:
+    """The capabilities of a loader; fills in `loader.by_variable` and the name and version that it answers.
 
-    Starts some twenty processes, each in a sandbox of its own that is removed; raises nothing: what the loader does
+    Starts some thirty processes, each in a sandbox of its own that is removed; raises nothing: what the loader does
     wrong there, its checks report.
     """
-    for name, ask in CAPABILITIES.items():
-        sandbox = Sandbox(loader.path)
-        try:
-            if ask(loader, sandbox):
-                loader.capabilities.add(name)
-        except SubjectFailure:
-            if name == "OCL_ICD_VENDORS":
-                break  # it cannot even list one vendor: the checks will say so
-        except (CommandError, AssertionError, Unsupported):
-            pass
-        finally:
-            sandbox.close()
+    shown: set[str] = set()
+    for name, capability in CAPABILITIES.items():
+        answers = [_ask(loader, way) for way in capability.ways[:1]]
+        if name == "OCL_ICD_VENDORS" and answers == [None]:
+            break  # it cannot even list one vendor: the checks will say so
+        if any(answers) or any(_ask(loader, way) for way in capability.ways[1:]):
+            shown.add(name)
         if name == "OCL_ICD_VENDORS":
-            loader.by_variable = name in loader.capabilities
-    loader.facts.capabilities = sorted(loader.capabilities)
+            loader.by_variable = name in shown
+    return shown
+
+
+def _ask(loader: Loader, question: Question) -> bool | None:
+    """What the loader answers in a sandbox of its own; None where it did not survive the question."""
+    sandbox = Sandbox(loader.path)
+    try:
+        return question(loader, sandbox)
+    except SubjectFailure:
+        return None
+    except NO_ANSWER:
+        return False
+    finally:
+        sandbox.close()
+
+
+def outcomes(loader: Loader, name: str) -> dict[str, str]:
+    """What each way of asking for a capability gives now, by the question's name: "yes", "no" or "crash or hang"."""
+    words = {True: "yes", False: "no", None: "crash or hang"}
+    return {way.__name__.strip("_"): words[_ask(loader, way)] for way in CAPABILITIES[name].ways}
+
+
+def signs(loader: Loader, name: str) -> list[str]:
+    """The signs of a capability in the loader's file, and names of variables that only a slip tells from one."""
+    content = _file_with_signs(loader).read_bytes()
+    wanted = CAPABILITIES[name].signs
+    seen = [sign for sign in wanted if re.search(rb"(?<![A-Za-z0-9_])" + re.escape(sign.encode()) + rb"\0", content)]
+    known = {sign for capability in CAPABILITIES.values() for sign in capability.signs}
+    others = sorted({match.decode() for match in _VARIABLE.findall(content)} - known)
+    slips = [other for sign in wanted for other in difflib.get_close_matches(sign, others, cutoff=_ALIKE)]
+    return seen or slips
+
+
+def _file_with_signs(loader: Loader) -> Path:
+    """The loader itself; for the seeded copy of the reference loader, which holds its mutants' texts, the original."""
+    return build().reference_loader if loader.path == build().seeded_loader else loader.path
 
 
 def tell_name(loader: Loader) -> None:
     """Fills in the name and the version that it answers, and nothing else: one process. Raises nothing."""
-    sandbox = Sandbox(loader.path)
-    with contextlib.suppress(SubjectFailure, CommandError, AssertionError, Unsupported):
-        _loader_info(loader, sandbox)
-    sandbox.close()
+    _ask(loader, questions.loader_info)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from harness.build import build
+from harness.probe.torture import Torture
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.sandbox import LOADER_VARIABLES, PASSED_ON
 
@@ -26,13 +27,15 @@ def environment(
     counted_heap: bool = False,
     guarded_heap: bool = False,
     failing_allocation: int = 0,
+    torture: Torture | None = None,
 ) -> dict[str, str]:
     """An allow-list, the vendor directory where one is shown, what the case set itself, and libraries to preload.
 
     `sanitizer` is the runtime that the `library` under test needs, "" for none. `unset` are names to leave out, also
     that of the vendor directory. counted_heap: what is allocated and freed can be counted; guarded_heap: misuse of the
-    heap is a crash; failing_allocation: the n-th allocation of the library fails, from 1. A sanitizer brings a heap of
-    its own, which guards as well: raises Unsupported where it would have to be counted or to fail.
+    heap is a crash; failing_allocation: the n-th allocation of the library fails, from 1; torture: its calls for any
+    resource are counted, and one may fail. A sanitizer brings a heap of its own, which guards as well: raises
+    Unsupported where it would have to be counted or to fail.
     """
     variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     variables |= {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
@@ -45,13 +48,16 @@ def environment(
         variables.pop(name, None)
     libraries = [sanitizer if not build().sanitize else "", *map(str, preload)]
     if sanitizer or build().sanitize:
-        if counted_heap or failing_allocation:
+        if counted_heap or failing_allocation or torture:
             raise Unsupported("machine", "a sanitizer's heap can neither be counted nor be made to fail")
     else:
         libraries += [str(build().guarded_heap)] * (guarded_heap or failing_allocation > 0)
         variables |= {"GLIBC_TUNABLES": _COUNTED_HEAP} if counted_heap else {}
         if failing_allocation:
             variables |= {"CLHARNESS_FAIL_ALLOCATION": str(failing_allocation), "CLHARNESS_FAIL_IN": str(library)}
+        if torture:
+            libraries.append(str(build().torture))
+            variables |= torture.environment()
     own = [_preloadable(sandbox, name) for name in libraries if name]
     if preloaded := [name for name in dict.fromkeys([*own, variables.get("LD_PRELOAD", "")]) if name]:
         variables["LD_PRELOAD"] = ":".join(preloaded)

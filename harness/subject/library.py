@@ -33,6 +33,8 @@ def read_library(path: Path, what: str, example: str) -> SharedLibrary:
     if not real.is_file():
         problem = "is not a file" if real.exists() else "does not exist"
         raise UsageError(f"{path} {problem}: give the path of {what}, for example {example}")
+    if "\n" in str(real):
+        raise UsageError(f"{str(real)!r} has a line break in its path, which no vendor file can hold: move it")
     library = SharedLibrary(real)
     try:
         if file_format(real) == "PE":

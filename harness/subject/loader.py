@@ -9,11 +9,13 @@ from typing import Any, ClassVar, Self
 
 from harness.build import build
 from harness.probe.session import Session
+from harness.probe.torture import Torture
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.machine import (
     NOBODY,
     at_secure_by_tracer,
     bubblewrap,
+    closed_to_others,
     is_root,
     require_private_mounts,
     set_uid_copy,
@@ -63,7 +65,8 @@ class Loader(Subject):
         return capability in self.capabilities
 
     def _ask(self) -> None:
-        capabilities.detect(self)
+        self.capabilities = capabilities.detect(self)
+        self.facts.capabilities = sorted(self.capabilities)
 
     def open(self, sandbox: Sandbox) -> Session:
         """The plain form of `start`."""
@@ -84,6 +87,7 @@ class Loader(Subject):
         counted_heap: bool = False,
         guarded_heap: bool = False,
         failing_allocation: int = 0,
+        torture: Torture | None = None,
         unset: tuple[str, ...] = (),
         time_limit: float | None = None,
         wrapper: tuple[str, ...] = (),
@@ -94,7 +98,8 @@ class Loader(Subject):
         RTLD_NOW; late: only at `cl.open()`). system: the vendor directory stands at the compiled-in path, in a private
         root, and no variable names it; system_binds: more such places. ordinary_user: not root. elevated: AT_SECURE.
         counted_heap: `cl.heap()` counts exactly. guarded_heap: the same, and misuse of the heap is a crash;
-        failing_allocation: the n-th allocation of the loader fails, from 1.
+        failing_allocation: the n-th allocation of the loader fails, from 1. torture: its calls for resources are
+        counted, and one of them may fail (harness.probe.torture).
         unset: variables to leave out, also OCL_ICD_VENDORS.
         wrapper: a command in front of the probe (valgrind, strace, …).
         """
@@ -108,11 +113,15 @@ class Loader(Subject):
             counted_heap=counted_heap,
             guarded_heap=guarded_heap,
             failing_allocation=failing_allocation,
+            torture=torture,
         )
         probe = build().linked_probe if linked else build().probe
         popen: dict[str, Any] = {}
         if ordinary_user and is_root():
-            popen |= {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            for file in (probe, self.path):
+                if closed := closed_to_others(file):
+                    raise Unsupported("machine", f"an ordinary user cannot reach {file}: {closed} is closed to others")
+            popen |= {"user": NOBODY}
         if linked:
             variables["LD_LIBRARY_PATH"] = str(self._library_folder(sandbox))
         prefix = list(wrapper)
@@ -142,7 +151,8 @@ class Loader(Subject):
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
         if system:
             raise Unsupported("machine", "a private root forbids elevated privileges (no_new_privs)")
-        if is_root() and (copy := set_uid_copy(probe, sandbox.new_place("elevated"))):
+        reachable = not closed_to_others(self.path)
+        if is_root() and reachable and (copy := set_uid_copy(probe, sandbox.new_place("elevated"))):
             return [], copy
         if at_secure_by_tracer():
             return [str(build().at_secure)], probe

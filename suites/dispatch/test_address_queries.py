@@ -15,6 +15,7 @@ from harness.check import (
     Sandbox,
     Session,
     Value,
+    also_through_layers,
     answer_pattern,
     api,
     requirement,
@@ -195,3 +196,6 @@ def test_address_query_as_first_call_finds_all_vendors(loader: Loader, sandbox: 
             address(cl, None, "clFooCCC" if way == "no-platform" else "clGetGLContextInfoKHR")
     first = sandbox.log.during(PLATFORM_QUERY if way in ("no-platform", "known-name") else QUERY)[0]
     assert sorted(event.who for event in first.happened("loaded")) == ["a", "b", "c"]
+
+
+also_through_layers(globals())

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness.check import LOADER_INFO, CallLog, Loader, Sandbox, Session, Value, api, requirement, slots
+from harness.check import (
+    LOADER_INFO,
+    CallLog,
+    Loader,
+    Sandbox,
+    Session,
+    Value,
+    also_through_layers,
+    api,
+    requirement,
+    slots,
+)
 
 QUERY = "clGetExtensionFunctionAddress"
 LONGEST_LOGGED = 100  # a longer name may be cut in the log
@@ -148,7 +159,7 @@ def test_suffixes_that_end_each_other_ask_one_vendor(
 
 
 @requirement("DISP-EXT-005")
-@pytest.mark.parametrize("order", itertools.permutations("abc"), ids="".join)
+@pytest.mark.parametrize("order", list(itertools.permutations("abc")), ids="".join)
 def test_equal_suffixes_ask_the_first_platform(loader: Loader, sandbox: Sandbox, order: tuple[str, ...]) -> None:
     """The first of several platforms with a suffix is asked, and no other one, even if it answers NULL."""
     mocks = {"a": sandbox.icd("a", suffix="ARM", functions={"lacks": ["clSVMAllocARM"]})}
@@ -164,7 +175,7 @@ def test_equal_suffixes_ask_the_first_platform(loader: Loader, sandbox: Sandbox,
 
 
 @requirement("DISP-EXT-006")
-@pytest.mark.parametrize("order", itertools.permutations("abc"), ids="".join)
+@pytest.mark.parametrize("order", list(itertools.permutations("abc")), ids="".join)
 def test_platform_with_an_empty_suffix_is_asked_for_no_name(
     loader: Loader, sandbox: Sandbox, order: tuple[str, ...]
 ) -> None:
@@ -251,3 +262,6 @@ def test_name_near_a_known_one_is_unknown(loader: Loader, sandbox: Sandbox) -> N
     assert control.address
     assert [asked.name for asked in others if not asked.by()] == []
     assert len(others) > 300
+
+
+also_through_layers(globals())

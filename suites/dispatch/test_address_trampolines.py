@@ -18,6 +18,7 @@ from harness.check import (
     Session,
     Unsupported,
     Value,
+    also_through_layers,
     api,
     requirement,
     slots,
@@ -161,3 +162,6 @@ def error_of(call: PatternedCall) -> int:
             assert call.result == 0
             return sent.buffer.code()
     return call.result
+
+
+also_through_layers(globals(), counts=[3])

@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 
-from harness.check import CallLog, Function, Loader, Objects, PatternedCall, Sandbox, address_of, api, slots, variants
+from harness.check import (
+    CallLog,
+    Function,
+    Loader,
+    Objects,
+    PatternedCall,
+    Sandbox,
+    address_of,
+    also_through_layers,
+    api,
+    slots,
+    variants,
+)
 
 CLASSES = {
     "platform": "DISP-ARG-001",
@@ -131,3 +143,8 @@ def test_first_of_a_list_decides(loader: Loader, sandbox: Sandbox, name: str, le
             assert [e.who for e in log.calls(name) if e.who != "application"] == [turned[0].owner]
             arrived = next(iter(log.calls(name, by=turned[0].owner))).data["in"]
             assert [int(word, 16) for word in next(iter(arrived.values()))[:length]] == elements
+
+
+also_through_layers(
+    globals(), counts=[3], leaving_out=["test_call_reaches_its_owner", "test_nothing_is_written_by_the_loader"]
+)

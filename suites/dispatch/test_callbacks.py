@@ -15,6 +15,7 @@ from harness.check import (
     Sandbox,
     Session,
     Unsupported,
+    also_through_layers,
     api,
     requirement,
 )
@@ -126,3 +127,6 @@ def test_many_calls_from_a_callback_come_back(loader: Loader, sandbox: Sandbox, 
     assert log.calls("clCreateBuffer", by=b.owner)
     assert log.calls("clCreateUserEvent", by=a.owner)
     assert log.calls(last, by=(a if last == "clFlush" else b).owner)
+
+
+also_through_layers(globals())

@@ -18,6 +18,7 @@ from harness.check import (
     Sandbox,
     Sent,
     Session,
+    also_through_layers,
     api,
     pack,
     requirement,
@@ -287,3 +288,6 @@ def test_platform_of_another_vendor_than_the_devices_calls_one_of_the_two(
             found.add({own.owner: "devices", other: "platform"}.get(who, who))
     assert len(found) == 1
     record(found.pop())
+
+
+also_through_layers(globals())

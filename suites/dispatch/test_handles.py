@@ -18,6 +18,7 @@ from harness.check import (
     Sandbox,
     Session,
     Value,
+    also_through_layers,
     api,
     reached,
     requirement,
@@ -208,3 +209,6 @@ def test_handles_in_callbacks_can_be_used(loader: Loader, sandbox: Sandbox, icd2
             (inside,) = log.during(function.name)
             assert USED[CALLBACKS[function.name][1]] in inside.of("m").functions(), function
         assert not mistakes(log)
+
+
+also_through_layers(globals())

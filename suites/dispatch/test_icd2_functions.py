@@ -12,6 +12,7 @@ from harness.check import (
     Loader,
     Objects,
     Sandbox,
+    also_through_layers,
     api,
     call_all,
     lacking_calls,
@@ -144,3 +145,6 @@ def test_every_function_is_asked_for_by_its_name(loader: Loader, sandbox: Sandbo
             assert len(names) == len(set(names))
             assert known - set(names) == set()
             assert set(names) - set(slots()) == set()
+
+
+also_through_layers(globals())

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import CL, Loader, Sandbox, Session, Value, requirement
+from harness.check import CL, Loader, Sandbox, Session, Value, also_through_layers, requirement
 
 FUNCTION = "clGetICDLoaderInfoOCLICD"
 OPENCL_VERSION, VERSION, NAME, VENDOR = QUERIES = (1, 2, 3, 4)
@@ -137,3 +137,6 @@ def test_loader_info_is_the_same_without_vendors(loader: Loader, sandbox: Sandbo
     with loader.start(sandbox) as cl:
         assert cl.platform_names() == {"a"}
         assert [answer(cl, address_of(loader, cl), query) for query in QUERIES] == alone
+
+
+also_through_layers(globals())

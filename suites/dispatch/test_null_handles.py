@@ -23,6 +23,7 @@ from harness.check import (
     Unsupported,
     Value,
     address_of,
+    also_through_layers,
     api,
     pack,
     requirement,
@@ -258,3 +259,6 @@ def test_null_in_other_places_arrives_at_the_vendor(loader: Loader, sandbox: San
         for call, during in zip(made, log.during(name)[-len(made) :], strict=True):
             assert not call.routing_problems(during)
             assert not arrival_problems(call, during)
+
+
+also_through_layers(globals(), counts=[3])

@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 
-from harness.check import CL, Buffer, CallLog, Loader, Objects, Sandbox, Session, Value, api, requirement
+from harness.check import (
+    CL,
+    Buffer,
+    CallLog,
+    Loader,
+    Objects,
+    Sandbox,
+    Session,
+    Value,
+    also_through_layers,
+    api,
+    requirement,
+)
 
 CANARY = -0x5A5A5A5B  # 0xA5A5A5A5 as cl_int
 MOST = 0xFFFFFFFF
@@ -186,3 +198,6 @@ def test_list_without_a_platform_for_a_type_is_refused_or_the_first_platforms(
         assert asked_for_info in ([""], [first])
         assert (info == CL.INVALID_PLATFORM) == (asked_for_info == [""])
     record("the first platform's" if any(got) else "refused")
+
+
+also_through_layers(globals())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.check import CL, Loader, Sandbox, Session, api, requirement
+from harness.check import CL, Loader, Sandbox, Session, also_through_layers, api, requirement
 
 DEVICES = [(0, 1), (3, 0), (0, 0), (1, 2), (2, 0)]  # GPUs and CPUs, so that order by devices is another one
 
@@ -121,3 +121,6 @@ def test_context_that_needs_no_platform_is_the_first_platforms(
     assert [error for error, _ in contexts] == [0, 0]
     assert made == [first.split(".")[0]] * 2
     record("the first platform's")
+
+
+also_through_layers(globals())

@@ -15,6 +15,7 @@ from harness.check import (
     Objects,
     Sandbox,
     Value,
+    also_through_layers,
     api,
     call_all,
     lacking_calls,
@@ -152,3 +153,6 @@ def test_empty_core_entry_harms_no_other_vendor(
         (call,) = call_all(sandbox, cl, [(found["a"], wanted)])
         record(f"answers {int(call.result)}")
     assert sandbox.log.calls(by="b").functions().count(function) == 1
+
+
+also_through_layers(globals())

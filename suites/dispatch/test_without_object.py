@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import CL, Loader, Objects, Sandbox, requirement
+from harness.check import CL, Loader, Objects, Sandbox, also_through_layers, requirement
 
 ORDERS = ["ab", "ba"]
 
@@ -99,3 +99,6 @@ def test_functions_for_the_loader_are_not_exported(loader: Loader, sandbox: Sand
             assert not int(cl.command(f"symbol {name}"), 16), f"the loader exports {name}"
     assert "clGetPlatformIDs" in exports
     assert not [name for name in exports if name.startswith("clIcd")]
+
+
+also_through_layers(globals(), leaving_out=["test_unload_compiler_passes_every_layer"])

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+# For projects that test their loader, layer or ICD with ctest. Each TARGET is a shared library of the project, or an
+# imported one that has a file.
+#
+#   clharness_add_suites(TARGET <target> [SUITES <suite>...] <options>)
+#     one entry for each suite (all by default), clharness.<suite>.<target>, with the suite's name as a label
+#   clharness_add_layer_test(TARGET <target> [LOADERS <target or path>...] [CHANGES <function>...] <options>)
+#     clharness.layer.<target>, label layer: by itself, behind the reference loader, and behind each of LOADERS
+#   clharness_add_icd_test(TARGET <target> [LOADERS <target or path>...] [ENVIRONMENT <NAME=VALUE>...] <options>)
+#     clharness.icd.<target>, label icd: by itself, behind the reference loader, and behind each of LOADERS
+#
+# options:
+#   EXPECTATIONS <file>   what the subject is known to do differently; default: found by its name
+#   STRICT                deviations of should and de-facto count, too
+#   LABELS <label>...     more labels for ctest
+#   ARGS <argument>...    further arguments of the command (clharness loader --help); `-j N` is also the entry's PROCESSORS
+#
+# Testing has to be enabled before (enable_testing() or include(CTest)); with BUILD_TESTING off nothing is registered.
+# Each entry writes JUnit XML into <current binary folder>/clharness-results.
+set(CLHARNESS_SUITES discovery dispatch layers interop)
+set_property(GLOBAL PROPERTY CLHARNESS_SUITES ${CLHARNESS_SUITES})
+
+function(clharness_add_suites)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "STRICT" "TARGET;EXPECTATIONS" "SUITES;LABELS;ARGS")
+  clharness_check_arguments(clharness_add_suites)
+  get_property(known GLOBAL PROPERTY CLHARNESS_SUITES)
+  if(NOT arg_SUITES)
+    set(arg_SUITES ${known})
+  endif()
+  list(REMOVE_DUPLICATES arg_SUITES)
+  foreach(suite IN LISTS arg_SUITES)
+    if(NOT suite IN_LIST known)
+      string(REPLACE ";" ", " known "${known}")
+      message(FATAL_ERROR "clharness_add_suites: there is no suite '${suite}'; the suites are ${known}")
+    endif()
+    clharness_register(${suite} ${arg_TARGET} loader $<TARGET_FILE:${arg_TARGET}> --suite ${suite})
+  endforeach()
+endfunction()
+
+function(clharness_add_layer_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "STRICT" "TARGET;EXPECTATIONS" "LOADERS;CHANGES;LABELS;ARGS")
+  clharness_check_arguments(clharness_add_layer_test)
+  clharness_loader_arguments(clharness_add_layer_test command)
+  foreach(function IN LISTS arg_CHANGES)
+    list(APPEND command --changes ${function})
+  endforeach()
+  clharness_register(layer ${arg_TARGET} layer $<TARGET_FILE:${arg_TARGET}> ${command})
+endfunction()
+
+function(clharness_add_icd_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "STRICT" "TARGET;EXPECTATIONS" "LOADERS;ENVIRONMENT;LABELS;ARGS")
+  clharness_check_arguments(clharness_add_icd_test)
+  clharness_loader_arguments(clharness_add_icd_test command)
+  foreach(variable IN LISTS arg_ENVIRONMENT)
+    list(APPEND command --env ${variable})
+  endforeach()
+  clharness_register(icd ${arg_TARGET} icd $<TARGET_FILE:${arg_TARGET}> ${command})
+endfunction()
+
+# What follows are parts of the functions above: they read the caller's arg_… variables.
+
+# Ends the configuration where something is missing, unknown or no library that can be tested.
+function(clharness_check_arguments caller)
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${caller}: unknown argument '${arg_UNPARSED_ARGUMENTS}'")
+  elseif(arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "${caller}: ${arg_KEYWORDS_MISSING_VALUES} needs a value")
+  elseif(NOT arg_TARGET)
+    message(FATAL_ERROR "${caller}: TARGET is missing")
+  endif()
+  clharness_check_library(${caller} ${arg_TARGET})
+  if(arg_EXPECTATIONS)
+    get_filename_component(file "${arg_EXPECTATIONS}" ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "${caller}: EXPECTATIONS: there is no file ${file}")
+    endif()
+  endif()
+  if(NOT CMAKE_TESTING_ENABLED AND (NOT DEFINED BUILD_TESTING OR BUILD_TESTING))
+    message(FATAL_ERROR "${caller}: testing is not enabled here, so nothing would be tested. "
+      "Call enable_testing() or include(CTest) before, in the top-level CMakeLists.txt; or set BUILD_TESTING to OFF.")
+  endif()
+endfunction()
+
+function(clharness_check_library caller target)
+  if(NOT TARGET ${target})
+    message(FATAL_ERROR "${caller}: there is no target '${target}' here. "
+      "Call ${caller} after the add_library() or find_package() that makes it.")
+  endif()
+  get_target_property(type ${target} TYPE)
+  if(NOT type MATCHES "^(SHARED|MODULE|UNKNOWN)_LIBRARY$")
+    string(TOLOWER "${type}" type)
+    string(REPLACE "_" " " type "${type}")
+    message(FATAL_ERROR "${caller}: '${target}' is a target of type '${type}'; only a shared library or a module can be loaded")
+  endif()
+  get_target_property(imported ${target} IMPORTED)
+  if(imported)
+    clharness_imported_file(${target} file)
+    if(NOT file)
+      message(FATAL_ERROR "${caller}: the imported target '${target}' has no file (IMPORTED_LOCATION)")
+    elseif(NOT file MATCHES "\\$<" AND file MATCHES "\\.a$")
+      message(FATAL_ERROR "${caller}: the file of '${target}' is a static library, ${file}; it cannot be loaded")
+    elseif(NOT file MATCHES "\\$<" AND NOT EXISTS "${file}")
+      message(STATUS "${caller}: the file of '${target}' is not there yet: ${file}")
+    endif()
+  endif()
+endfunction()
+
+# The file of an imported target, of any of its configurations; empty where it has none.
+function(clharness_imported_file target result)
+  get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
+  if(NOT configurations)
+    set(configurations "")
+  endif()
+  set(${result} "" PARENT_SCOPE)
+  foreach(configuration "" ${configurations} ${CMAKE_BUILD_TYPE} ${CMAKE_CONFIGURATION_TYPES})
+    string(TOUPPER "${configuration}" suffix)
+    if(suffix)
+      set(suffix _${suffix})
+    endif()
+    get_target_property(file ${target} IMPORTED_LOCATION${suffix})
+    if(file)
+      set(${result} "${file}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+# --loader for each of LOADERS, which are targets or paths.
+function(clharness_loader_arguments caller result)
+  set(command "")
+  foreach(loader IN LISTS arg_LOADERS)
+    if(TARGET ${loader})
+      clharness_check_library(${caller} ${loader})
+      list(APPEND command --loader $<TARGET_FILE:${loader}>)
+    elseif(EXISTS ${loader} AND NOT IS_DIRECTORY ${loader})
+      get_filename_component(path ${loader} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
+      list(APPEND command --loader ${path})
+    else()
+      message(FATAL_ERROR "${caller}: LOADERS: '${loader}' is neither a target nor a file")
+    endif()
+  endforeach()
+  set(${result} "${command}" PARENT_SCOPE)
+endfunction()
+
+# How many processes an entry has: what ARGS say, else as many as there are processors, up to four.
+function(clharness_processes result)
+  cmake_host_system_information(RESULT count QUERY NUMBER_OF_LOGICAL_CORES)
+  if(count GREATER 4)
+    set(count 4)
+  endif()
+  string(REPLACE ";" " " line " ${arg_ARGS}")
+  if(line MATCHES " -j *([0-9]+)")
+    set(count ${CMAKE_MATCH_1})
+  endif()
+  set(${result} ${count} PARENT_SCOPE)
+endfunction()
+
+# clharness_register(LABEL SUBJECT COMMAND ARGUMENT...): one entry of ctest.
+function(clharness_register label subject)
+  set_property(GLOBAL PROPERTY CLHARNESS_REGISTERED ON)
+  if(NOT TARGET clharness_registered) # for generator expressions, which cannot ask for properties
+    add_library(clharness_registered INTERFACE IMPORTED GLOBAL)
+  endif()
+  if(DEFINED BUILD_TESTING AND NOT BUILD_TESTING)
+    return()
+  endif()
+  get_property(launcher GLOBAL PROPERTY CLHARNESS_COMMAND)
+  get_property(output GLOBAL PROPERTY CLHARNESS_OUTPUT)
+  clharness_processes(processes)
+  set(name clharness.${label}.${subject})
+
+  string(REPLACE "::" "-" file "${name}")
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/clharness-results)
+  get_property(several GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(several)
+    foreach(configuration IN LISTS CMAKE_CONFIGURATION_TYPES)
+      file(MAKE_DIRECTORY ${folder}/${configuration})
+    endforeach()
+    string(APPEND folder /$<CONFIG>)
+  else()
+    file(MAKE_DIRECTORY ${folder})
+  endif()
+
+  set(options --color never -j ${processes} --junit ${folder}/${file}.xml)
+  if(arg_EXPECTATIONS)
+    get_filename_component(expectations "${arg_EXPECTATIONS}" ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
+    list(APPEND options --expect ${expectations})
+  endif()
+  if(arg_STRICT)
+    list(APPEND options --strict)
+  endif()
+  add_test(NAME ${name}
+    COMMAND ${CMAKE_COMMAND} -E env CLHARNESS_OUTPUT=${output} ${launcher} ${ARGN} ${options} ${arg_ARGS})
+  # The limit is for a loader that hangs in most cases; without it that of the including project would hold.
+  set_tests_properties(${name} PROPERTIES LABELS "${label};clharness;${arg_LABELS}" SKIP_RETURN_CODE 77
+    PROCESSORS ${processes} TIMEOUT 1800)
+endfunction()

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a subject may take of the machine, besides what the kernel limits for each process (harness/sandbox/guard.c).
+
+Looked at while an answer takes long, for what takes much of a machine takes time. Virtual memory is not limited:
+sanitizers and drivers reserve any amount of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from pathlib import Path
+
+from harness.probe.process import MAX_FAMILY, Process
+
+MAX_TASKS = 2000  # processes and threads
+MAX_ENTRIES = 100_000  # files and folders in the sandbox
+SUSPICIOUS = 128 << 20  # bytes that left a file system before anybody asks who has them
+SUSPICIOUS_ENTRIES = 10_000
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def _machine() -> tuple[int, int]:
+    """Bytes of memory that the machine has, and that are available."""
+    values = {}
+    with open("/proc/meminfo") as file:
+        for line in itertools.islice(file, 5):
+            name, value, *_ = line.split()
+            values[name] = int(value) << 10
+    return values["MemTotal:"], values.get("MemAvailable:", values["MemTotal:"])
+
+
+def _resident(pid: int) -> int:
+    """Bytes of a process that are in memory and in no file."""
+    with open(f"/proc/{pid}/statm") as file:
+        _, resident, shared, *_ = map(int, file.read().split())
+    return _PAGE * (resident - shared)
+
+
+def _proportional(pid: int) -> int:
+    """The same, where pages that processes share count for each of them in part only."""
+    with open(f"/proc/{pid}/smaps_rollup") as file:
+        values = {name: int(value) << 10 for name, value, *_ in map(str.split, itertools.islice(file, 1, None))}
+    return values.get("Pss_Anon:", values["Pss:"])
+
+
+class Limits:
+    """The limits of one session; `folder` is its sandbox, in which it may have `disk` bytes where there is room."""
+
+    def __init__(self, process: Process, folder: Path, disk: int) -> None:
+        self._process = process
+        self._folder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        state = os.fstatvfs(self._folder)
+        self._free, self._free_entries = state.f_bfree * state.f_frsize, state.f_ffree
+        self._disk = min(disk, self._free // 2)
+
+    def close(self) -> None:
+        if self._folder >= 0:
+            os.close(self._folder)
+            self._folder = -1
+
+    def exceeded(self) -> str:
+        """Which limit the subject went past, in words; "" for none."""
+        return self._processes() or self._files()
+
+    def _processes(self) -> str:
+        pids = list(itertools.islice(self._process.pids(), 1, MAX_FAMILY))
+        tasks = resident = 0
+        for pid in pids:
+            with contextlib.suppress(OSError, ValueError):  # it is gone
+                tasks += len(os.listdir(f"/proc/{pid}/task"))
+                resident += _resident(pid)
+        if tasks > MAX_TASKS:
+            return f"more than {MAX_TASKS} processes and threads"
+        total, available = _machine()
+        most = total // 2 if available > total // 16 else total // 16
+        if resident <= most:
+            return ""
+        resident = 0
+        for pid in pids:
+            with contextlib.suppress(OSError, ValueError):
+                resident += _proportional(pid)
+        return f"more than {most >> 20} MiB of memory" if resident > most else ""
+
+    def _files(self) -> str:
+        state = os.fstatvfs(self._folder)
+        taken = self._free - state.f_bfree * state.f_frsize
+        if taken < min(SUSPICIOUS, self._disk) and self._free_entries - state.f_ffree < SUSPICIOUS_ENTRIES:
+            return ""
+        entries = size = 0
+        for _, folders, files, at in os.fwalk(".", dir_fd=self._folder):
+            entries += len(folders) + len(files)
+            for name in files:
+                with contextlib.suppress(OSError):
+                    size += 512 * os.stat(name, dir_fd=at, follow_symlinks=False).st_blocks
+            if entries > MAX_ENTRIES:
+                return f"more than {MAX_ENTRIES} files in its sandbox"
+            if size > self._disk:
+                return f"more than {self._disk >> 20} MiB in its sandbox"
+        return ""

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One cause as a block of at most fifteen lines: requirement, expected, actual, calls, cases, one command.
+
+Pure functions from records to lines; colours come in through `style`, which `Terminal.style` provides.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+
+from harness.escaping import one_line, printable
+from harness.report.causes import Cause, actual, sentence_of
+from harness.report.records import CaseResult
+from harness.requirements.catalogue import catalogue
+from harness.requirements.sources import url_of
+
+Style = Callable[[str, str], str]
+
+MOST_LINES = 15  # of a block
+_LABEL = 13
+_CALLS = 4  # lines of the call log around a deviation
+
+
+def block(cause: Cause, width: int, style: Style) -> list[str]:
+    """The block of a cause, as its first case shows it."""
+    first = cause.first
+    title = f"{first.status.upper()} {first.verdict}"
+    count = f", {len(cause.cases)} cases" if len(cause.cases) > 1 else ""
+    lines = [f"{style(title, 'bad')}{count}  {style(one_line(short_id(first)), 'bold')}"]
+    lines += _requirement(first, width)
+    if sentence := sentence_of(first):
+        lines += field("expected", sentence, width, 2)
+    elif first.status == "unexpected":
+        lines += field("expected", " or ".join(first.expected), width, 1)
+    lines += field("actual", actual(first), width, 2)
+    lines += _calls(first, width)
+    if len(cause.cases) > 1:
+        lines += field("also", _others(cause), width, 2)
+    if first.reproduce:
+        lines.append(f"  {'reproduce':{_LABEL}}{one_line(first.reproduce)}")
+    return lines
+
+
+def short_id(result: CaseResult) -> str:
+    """The ID of a case without the folder that all have."""
+    return result.case.removeprefix("suites/")
+
+
+def field(label: str, text: str, width: int, most: int = 100) -> list[str]:
+    """`label  text`, wrapped under itself, in `most` lines at most; what is left out shows as "…"."""
+    room = max(width - _LABEL - 2, 30)
+    wrapped = textwrap.wrap(printable(text), room) or [""]
+    if len(wrapped) > most:
+        wrapped = [*wrapped[: most - 1], wrapped[most - 1][: room - 2].rstrip() + " …"]
+    return [f"  {label if n == 0 else '':{_LABEL}}{line}" for n, line in enumerate(wrapped)]
+
+
+def _requirement(result: CaseResult, width: int) -> list[str]:
+    known = [catalogue()[identifier] for identifier in result.requirements if identifier in catalogue()]
+    if not known:
+        return field("requirement", " ".join(result.requirements) or "none", width, 1)
+    also = f" (also {', '.join(r.id for r in known[1:])})" if len(known) > 1 else ""
+    lines = field("requirement", f"{known[0].id} ({known[0].strength}): {known[0].text}{also}", width, 2)
+    if url := url_of(result.requirements, result.name):
+        lines.append(f"  {'read':{_LABEL}}{url}")
+    return lines
+
+
+def _others(cause: Cause) -> str:
+    """The other cases: their parameters where they are of the same test, else their names."""
+    test = cause.first.name.partition("[")[0]
+    names = [
+        case.name.removeprefix(test) if case.name.partition("[")[0] == test else case.name for case in cause.cases[1:]
+    ]
+    return " ".join(names)
+
+
+def _calls(result: CaseResult, width: int) -> list[str]:
+    if result.status in ("improved", "changed"):
+        return []
+    return [
+        f"  {'calls' if n == 0 else '':{_LABEL}}{cut(line, max(width - _LABEL - 2, 30))}"
+        for n, line in enumerate(around(result))
+    ]
+
+
+def around(result: CaseResult, most: int = _CALLS) -> list[str]:
+    """The lines of the call log around the deviation: those that end with the last call that it names."""
+    log = [one_line(line).strip() for line in result.log]
+    names = re.findall(r"\bcl[A-Z]\w+", " ".join([*map(str, result.deviations), result.message]))
+    own = re.findall(r"\[(cl[A-Z]\w+)", result.name)
+    wanted = {*names, *own}
+    places = [n for n, line in enumerate(log) if any(f"| {name}" in line for name in wanted)]
+    end = (places[-1] if places and result.verdict == "fail" else len(log) - 1) + 1
+    return log[max(end - most, 0) : end]
+
+
+def cut(text: str, width: int) -> str:
+    """The text in one line of at most `width` characters."""
+    flat = text.replace("\n", " ")
+    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+
+
+def cause_line(cause: Cause, width: int) -> str:
+    """A cause in one line."""
+    first = cause.first
+    count = f"{len(cause.cases):4} " if len(cause.cases) > 1 else "     "
+    return cut(f"{count}{first.verdict:5} {one_line(short_id(first))}: {one_line(actual(first))}", width)
+
+
+def lines_of(groups: Sequence[Cause], width: int, style: Style, budget: int) -> tuple[list[str], list[str]]:
+    """Blocks while they fit into a budget of lines, then what is left in one line each."""
+    blocks: list[str] = []
+    for number, cause in enumerate(groups):
+        own = ["", *block(cause, width, style)]
+        if number and len(blocks) + len(own) > budget:
+            return blocks, [cause_line(rest, width - 2) for rest in groups[number:]]
+        blocks += own
+    return blocks, []

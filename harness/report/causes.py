@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases that are red for one cause, put together: what fails twenty times for one reason is told once."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.report.records import VERDICTS, CaseResult
+from harness.requirements.catalogue import STRENGTHS, catalogue
+
+_VARYING = re.compile(r"\bcl[A-Z]\w+|\b0x[0-9a-f]+\b|\b\d+\b|'[^']*'")
+_COUNT = re.compile(r"\d+ of \d+ calls")
+# How urgent a verdict is, most urgent first: what the harness could not judge, then what ends a process.
+_URGENCY = ("error", "crash", "hang", "leak", "fail", "unsupported", "pass")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Cases with the same requirements that deviate in the same way, in the order of the plan."""
+
+    cases: tuple[CaseResult, ...]
+
+    @property
+    def first(self) -> CaseResult:
+        return self.cases[0]
+
+
+def causes(results: Iterable[CaseResult]) -> list[Cause]:
+    """The cases by cause, most urgent first: by verdict, then strength, then the order of the catalogue."""
+    groups: dict[Hashable, list[CaseResult]] = defaultdict(list)
+    for result in results:
+        groups[_key(result)].append(result)
+    return sorted((Cause(tuple(group)) for group in groups.values()), key=_urgency)
+
+
+def _key(result: CaseResult) -> Hashable:
+    common = (result.status, result.verdict, result.requirements)
+    if result.status == "improved" or result.verdict == "unsupported":
+        return *common, result.reason
+    if result.status == "changed":
+        return *common, result.outcome
+    return *common, frozenset(_steady(how) for how in _hows(result))
+
+
+def _hows(result: CaseResult) -> list[str]:
+    return [deviation.how for deviation in result.deviations] or actual_lines(result)[:1]
+
+
+def _steady(text: str) -> str:
+    """The text without what differs between two functions or two runs."""
+    return _VARYING.sub("*", text)
+
+
+def _urgency(cause: Cause) -> tuple[int, int, int]:
+    first = cause.first
+    order = list(catalogue())
+    place = order.index(first.requirements[0]) if first.requirements and first.requirements[0] in order else len(order)
+    return _URGENCY.index(first.verdict), STRENGTHS.index(first.strength), place
+
+
+def sentence_of(result: CaseResult) -> str:
+    """What must hold, as the check says it: the first line of the message; "" where there is no message."""
+    return result.message.strip().partition("\n")[0] if result.verdict not in ("pass", "unsupported") else ""
+
+
+def actual_lines(result: CaseResult) -> list[str]:
+    """What happened, line by line, without the sentence of the check and without what pytest explains of it."""
+    lines = result.message.strip().splitlines()[1:] or result.message.strip().splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("+")]
+
+
+def actual(result: CaseResult, most: int = 3) -> str:
+    """What happened, in one line."""
+    if result.status == "improved":
+        return f"{result.verdict}: the known deviation is gone ({result.reason})"
+    if result.status == "flaky":
+        return f"several runs differ: {result.runs_in_words}"
+    if result.status == "changed":
+        return f"{result.outcome!r}; on record is {result.expected_outcome!r}"
+    if result.verdict == "unsupported":
+        return f"unsupported: {result.reason or 'no reason given'}"
+    texts = [str(deviation) for deviation in result.deviations]
+    unlisted = (result.reason or "").partition("not listed: ")[2]
+    if unlisted:
+        texts = [f"{unlisted} (not listed in the expectation file)"]
+    if not texts or result.verdict in ("crash", "hang", "leak", "error"):
+        shown = [line for line in actual_lines(result) if not _COUNT.fullmatch(line)]
+        texts = [*(text for text in texts if not any(line.startswith(text) for line in shown)), *shown]
+    rest = len(texts) - most
+    return "; ".join([*texts[:most], *([f"and {rest} more"] if rest > 0 else [])]) or result.verdict
+
+
+def by_reason(results: Sequence[CaseResult]) -> list[tuple[str, list[CaseResult]]]:
+    """Cases by the reason on record, in the order of the catalogue; those without a reason by their requirement."""
+    groups: dict[str, list[CaseResult]] = defaultdict(list)
+    for result in sorted(results, key=lambda r: _urgency(Cause((r,)))[2]):
+        groups[result.reason or f"no reason given ({' '.join(result.requirements)})"].append(result)
+    return list(groups.items())
+
+
+def verdicts_of(results: Iterable[CaseResult]) -> str:
+    """The verdicts of several cases, such as "crash, fail"."""
+    seen = {result.verdict for result in results}
+    return ", ".join(verdict for verdict in VERDICTS if verdict in seen)

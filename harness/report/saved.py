@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the records of a run that ended, or was cut short, back from their file; nothing in it is trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UsageError
+from harness.report.records import FORMAT, CaseResult, Header
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What the file of a run holds."""
+
+    path: Path
+    header: Header
+    results: tuple[CaseResult, ...]
+    version: str | None = None  # of clharness
+    footer: Mapping[str, Any] | None = None  # None: the run was cut short
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end."""
+        return self.footer is not None and bool(self.footer.get("complete"))
+
+    @property
+    def planned_order(self) -> list[CaseResult]:
+        """The results in the order of the plan, where that is known; of a case with several, the last."""
+        last = {result.case: result for result in self.results}.values()
+        return sorted(last, key=lambda result: -1 if result.number is None else result.number)
+
+    @property
+    def stale(self) -> list[str]:
+        """The entries of the expectation file that no case of this run has."""
+        return [text for text in (self.footer or {}).get("stale") or () if isinstance(text, str)]
+
+
+def read(path: Path, option: str = "") -> Saved:
+    """Reads the file, whose last line may be cut off. Raises UsageError, which names the `option`."""
+    where = f"{option} {path}".strip()
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise UsageError(f"{where}: {(error.strerror or str(error)).lower()}") from error
+    records: list[dict[str, Any]] = []
+    for number, line in enumerate(lines[:-1], 1):  # what has no end of line is not whole
+        try:
+            records.append(dict(json.loads(line)))
+        except (ValueError, TypeError, RecursionError):
+            raise UsageError(f"{where}: line {number} is not a record") from None
+    written = records[0].get("format", 0) if records else 0
+    if not isinstance(written, int) or written > FORMAT:
+        raise UsageError(f"{where}: has format {written}, and this clharness reads formats up to {FORMAT}")
+    if not records or not _is_header(records[0]):
+        raise UsageError(f"{where}: does not begin with the header of a run")
+    cases = [record for record in records if record.get("record") == "case"]
+    try:
+        results = tuple(map(CaseResult.from_json, cases))
+    except ValueError:
+        raise UsageError(f"{where}: holds a case whose record is not complete") from None
+    footer = next((record for record in records if record.get("record") == "footer"), None)
+    version = records[0].get("clharness")
+    return Saved(path, Header.from_json(records[0]), results, version if isinstance(version, str) else None, footer)
+
+
+def _is_header(record: Mapping[str, Any]) -> bool:
+    parts = (record.get("shard") or {"index": 1, "of": 1}, record.get("selection") or {"cases": 0, "digest": ""})
+    return (
+        record.get("record") == "header"
+        and _has_subject(record)
+        and all(isinstance(part, dict) for part in (*parts, record.get("machine", {})))
+        and all(isinstance(parts[0].get(key), int) for key in ("index", "of"))
+        and isinstance(record.get("planned"), int | None)
+        and isinstance(record.get("expectations"), str | None)
+        and isinstance(record.get("started", ""), str)
+        and _is_list_of_texts(record.get("arguments", []))
+    )
+
+
+def _has_subject(record: Mapping[str, Any]) -> bool:
+    if record.get("format", 0) < 3:
+        facts = (record.get("loader"), record.get("layer") or {}, record.get("icd") or {})
+        return all(isinstance(each, dict) for each in facts)
+    others = record.get("used_with", [])
+    return isinstance(others, list) and all(
+        isinstance(each, dict)
+        and isinstance(each.get("kind"), str)
+        and isinstance(each.get("word", ""), str)
+        and isinstance(each.get("facts"), dict)
+        for each in (record.get("subject"), *others)
+    )
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

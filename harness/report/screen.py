@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a run as lines of text: the verdict, what is unexpected, then counts, what to do, and the verdict.
+
+What needs nothing from the reader takes one line; `verbose` shows all of it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness import __version__
+from harness.errors import Exit
+from harness.escaping import one_line, printable
+from harness.report import layout
+from harness.report.blocks import Style, cut, field, lines_of
+from harness.report.causes import by_reason, causes, verdicts_of
+from harness.report.ending import Ending
+from harness.report.records import CaseResult, Header
+
+# How many lines each part may have, so that a bad subject does not bury the reader; --verbose has no limits.
+_BLOCKS = 100
+_MORE_CAUSES = 25
+_REASONS = 36
+_WEAK = 8
+_UNLIMITED = 1_000_000
+
+
+def head(header: Header, width: int) -> list[str]:
+    """What is tested, before the first case runs."""
+    subject = header.subject
+    lines = [f"clharness {__version__} tests {one_line(subject.title)}"]
+    build = f" (build {subject.facts['build_id']})" if subject.facts.get("build_id") else ""
+    lines += field(subject.word, subject.path + build, width)
+    for other in header.used_with:
+        lines += field("used with", f"{other.title}, {other.path}" if other.name else other.path, width)
+    lines += field("expectations", _near(header.expectations) if header.expectations else "none", width)
+    if header.shard:
+        lines += field("shard", f"{header.shard['index']} of {header.shard['of']}", width)
+    if header.random_seed is not None:
+        lines += field("order", f"--random-order {header.random_seed}", width)
+    return lines
+
+
+def _near(path: str) -> str:
+    """The path as seen from the current folder, where that is shorter."""
+    try:
+        relative = os.path.relpath(path)
+    except (OSError, ValueError):
+        return path
+    return relative if len(relative) < len(path) and not relative.startswith("../..") else path
+
+
+def screen(ending: Ending, style: Style, width: int, table_width: int | None, verbose: bool = False) -> list[str]:
+    """The whole report."""
+    verdict = style(one_line(ending.sentence()), "good" if ending.good else "bad")
+    lines = ["", verdict]
+    if ending.results:
+        lines += ["", *layout.summary_table(ending.results, style, table_width, by_group=not verbose)]
+    if ending.unseen:
+        lines += ["", ending.unseen]
+    lines += _unexpected(ending, style, width, verbose)
+    lines += _weak(ending.results, width, verbose)
+    lines += _known(ending, width, verbose)
+    lines += _one_line_each(ending, width, verbose)
+    lines += _part("Calls for resources that failed, by place", layout.torture_lines(ending.results))
+    subject = ending.header.expectations or "the expectation file"
+    stale = [f"{one_line(entry)}: no case has it; --update-expectations removes it" for entry in ending.stale]
+    lines += _part(f"Stale entries in {subject}", stale)
+    lines += _part("Expectations updated", ending.changes)
+    lines += _part(f"To be explained in {subject}: give each entry a reason", ending.unexplained)
+    for trouble in ending.troubles:
+        lines += ["", style(f"clharness: {printable(trouble)}", "bad")]
+    lines += next_steps(ending)
+    return [*lines, "", verdict]
+
+
+def _part(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", f"{title}:", *(f"  {line}" for line in lines)] if lines else []
+
+
+def _unexpected(ending: Ending, style: Style, width: int, verbose: bool) -> list[str]:
+    groups = causes(ending.unexpected)
+    lines, rest = lines_of(groups, width, style, _UNLIMITED if verbose else _BLOCKS)
+    if len(rest) > _MORE_CAUSES:
+        left = len(rest) - _MORE_CAUSES
+        rest = [*rest[:_MORE_CAUSES], f"and {left} more causes: --verbose, or --html DIR, shows all"]
+    return lines + _part(f"{len(groups)} causes in all; the others", rest)
+
+
+def _weak(results: Sequence[CaseResult], width: int, verbose: bool) -> list[str]:
+    """Deviations from what is not demanded, by cause."""
+    groups = causes(r for r in results if r.status == "deviation")
+    if not groups:
+        return []
+    number = sum(len(cause.cases) for cause in groups)
+    rows = []
+    for cause in groups[: None if verbose else _WEAK]:
+        first = cause.first
+        line = f"{len(cause.cases):4} {first.verdict:5} {' '.join(first.requirements)}  {one_line(first.name)}"
+        rows.append(cut(line, width - 2))
+    if len(groups) > len(rows):
+        rows.append(f"     and {len(groups) - len(rows)} more causes: --verbose")
+    return _part(f"Deviations that do not count: {number} (--strict counts should and de-facto)", rows)
+
+
+def _known(ending: Ending, width: int, verbose: bool) -> list[str]:
+    """Known deviations by reason."""
+    known = [r for r in ending.results if r.status == "expected" and r.verdict != "unsupported"]
+    reasons = by_reason(known)
+    rows = []
+    for reason, cases in reasons[: None if verbose else _REASONS]:
+        identifiers = list(dict.fromkeys(identifier for case in cases for identifier in case.requirements[:1]))
+        also = f" +{len(identifiers) - 1}" if len(identifiers) > 1 else ""
+        rows.append(
+            cut(f"{len(cases):4} {verdicts_of(cases):5} {identifiers[0]}{also}: {one_line(reason)}", width - 2)
+            if identifiers
+            else cut(f"{len(cases):4} {verdicts_of(cases):5} {one_line(reason)}", width - 2)
+        )
+        if verbose:
+            rows += [f"       {one_line(case.name)}" for case in cases]
+    if len(reasons) > len(reasons[: None if verbose else _REASONS]):
+        rows.append(f"     and {len(reasons) - _REASONS} more reasons: --verbose")
+    return _part(f"Known deviations: {len(known)} cases for {len(reasons)} reasons", rows)
+
+
+def _one_line_each(ending: Ending, width: int, verbose: bool) -> list[str]:
+    """What needs nothing from the reader."""
+    unsupported = [r for r in ending.results if r.verdict == "unsupported" and not r.counts]
+    grey = layout.grey_rows(ending.results)
+    if verbose:
+        word = ending.header.subject.word
+        return [
+            *_part("Unsupported", layout.unsupported_lines(ending.results, word)),
+            *_part(f"Grey areas: the outcome that this {word} shows", layout.grey_table(grey, width - 2)),
+        ]
+    lines = []
+    if unsupported:
+        names = Counter(r.capability or r.reason or "no reason given" for r in unsupported)
+        few = ", ".join(f"{name} ({number})" for name, number in names.most_common(3))
+        lines.append(cut(f"Unsupported: {len(unsupported)} cases (--verbose): {one_line(few)}", width))
+    if grey:
+        requirements = len({row.partition(" ")[0] for row, _, _ in grey})
+        areas = f"{requirements} requirement{'s' if requirements > 1 else ''}"
+        lines.append(cut(f"Grey areas: {areas} that leave a choice (--verbose lists the outcomes)", width))
+    return ["", *lines] if lines else []
+
+
+def next_steps(ending: Ending) -> list[str]:
+    """What to do now: at most three lines."""
+    if ending.code != Exit.UNEXPECTED:
+        return []
+    header, steps = ending.header, []
+    statuses = {r.status for r in ending.unexpected}
+    command = one_line(_command(header))
+    if header.expectations is None:
+        file = layout.file_name(header.subject)
+        steps.append(f"No expectation file is about this {header.subject.word}. To accept what it does:")
+        steps.append(f"  {command} --update-expectations --expect {file}")
+    elif statuses - {"unexpected"} or ending.stale:
+        steps.append(f"Known deviations are gone or changed: {command} --update-expectations")
+    elif statuses:
+        steps.append(f"To accept them, with a reason for each: {command} --update-expectations")
+    first = next((r.requirements[0] for r in ending.unexpected if r.requirements), None)
+    if first:
+        steps.append(f"What is demanded: ./clharness explain {first}. All cases with timelines: --html DIR")
+    return ["", *steps] if steps else []
+
+
+def _command(header: Header) -> str:
+    """The command that ran, without its options."""
+    arguments = list(header.arguments)
+    known = len(arguments) > 1 and Path(arguments[0]).name == "clharness"
+    return shlex.join(["./clharness", arguments[1] if known else header.subject.kind, header.subject.path])

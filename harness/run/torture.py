@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases of torture: for each scenario one in which nothing fails, and one for each call that can be made to fail.
+
+Which calls there are is found out when cases are collected: each scenario runs once then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.probe.torture import Failure, Torture
+from harness.run import tested
+from harness.sandbox import Sandbox
+from harness.subject import Loader
+
+FOLDER = "torture"  # of the suites
+ONLY, TOO = "--torture", "--clharness-torture-too"
+
+Scenario = Callable[[Loader, Sandbox, Torture], Any]
+
+
+def add_options(group: pytest.OptionGroup) -> None:
+    group.addoption(ONLY, action="store_true", help="run the checks in which calls of the loader for resources fail")
+    group.addoption(TOO, action="store_true", help="run these checks besides the others")
+
+
+def is_wanted(config: pytest.Config, path: Path) -> bool:
+    """Whether a file of the suites is one that this run collects."""
+    if config.getoption(TOO):
+        return True
+    return (path.relative_to(config.rootpath).parts[1] == FOLDER) == bool(config.getoption(ONLY))
+
+
+def failures(config: pytest.Config, scenario: Scenario) -> list[Failure]:
+    """All cases of a scenario. One that cannot be brought to its end has one case, which shows why."""
+    loader = tested.asked_loader(config)
+    sandbox = Sandbox(loader.path)
+    try:
+        torture = Torture(sandbox, loader.path)
+        scenario(loader, sandbox, torture)
+        calls = tuple(torture.calls) if torture.ended else ()
+        return [Failure(None, calls, torture.left), *(Failure(call, calls, torture.left) for call in calls)]
+    except Exception:  # whatever it is, the one case meets it again and reports it
+        return [Failure(None)]
+    finally:
+        sandbox.close()
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Gives a check that takes `failure` its cases; its mark `scenario` says of what."""
+    mark = metafunc.definition.get_closest_marker("scenario")
+    assert mark, f"{metafunc.definition.nodeid}: takes `failure` and has no scenario"
+    metafunc.parametrize("failure", failures(metafunc.config, mark.args[0]), ids=str)

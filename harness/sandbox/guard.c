@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stands between the harness and a program that it does not trust: starts it where it cannot reach the harness, watches
+ * it, and says how it ended.
+ *
+ *   guard STATUS WAY USER FILE_SIZE NAME=VALUE… -- PROGRAM [ARGUMENT…]
+ *
+ * STATUS is a descriptor that says "pid NUMBER\n" once the program runs ("error ERRNO\n" where it cannot be), then
+ * "exit CODE\n" or "signal NUMBER\n". It is closed without that where the guard was ended. The program gets the
+ * environment that is listed and no other, signals as a fresh login has them, a session of its own, no core files, no
+ * file larger than FILE_SIZE bytes, and the number USER as user and group unless that is -1. WAY is one of
+ *
+ *   namespaces  the program sees no process but those that come from it, and all of these end with it;
+ *   scope       it sees others, but the kernel refuses its signals to them (Landlock); the guard's parent ends the
+ * rest; plain       the guard is all there is.
+ *
+ * A program that is set-uid runs without a scope, which would take its privileges away. Exit codes: 0, 2 for wrong
+ * usage.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TASKS = 4096 }; /* processes and threads of an ordinary user's program */
+
+/* Of <linux/landlock.h>, whose older versions lack what is needed, and <linux/sched.h>. */
+struct ruleset {
+    uint64_t files;
+    uint64_t net;
+    uint64_t scoped;
+};
+enum { SCOPE_SIGNAL = 2, CREATE_RULESET = 444, RESTRICT_SELF = 446 };
+struct clone_request {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
+};
+
+static int status_fd;
+static long user;
+static char **environment;
+static char **program;
+
+static void write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        if (write(fd, text, strlen(text)) < 0) {
+            /* not allowed here: what depends on it fails by itself */
+        }
+        close(fd);
+    }
+}
+
+/* What was ignored stays ignored after exec; a harness in the background ignores SIGINT, one under nohup SIGHUP. */
+static void reset_signals(void)
+{
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++) {
+        signal(number, SIG_DFL);
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* No core files: the hard limit stays, because a sanitizer's runtime reads both and writes them back. A limit of 1 also
+ * keeps programs away that collect them. */
+static void limit(rlim_t file_size)
+{
+    struct rlimit core = {0};
+    getrlimit(RLIMIT_CORE, &core);
+    core.rlim_cur = core.rlim_max < 1 ? core.rlim_max : 1;
+    setrlimit(RLIMIT_CORE, &core);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){file_size, file_size});
+}
+
+/* Namespaces for what is forked from now on; for an ordinary user in a namespace of users, with the same number. */
+static bool enter_namespaces(void)
+{
+    char map[64];
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    if (uid == 0 && unshare(CLONE_NEWPID | CLONE_NEWNS) == 0) {
+        return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
+    }
+    if (unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS) != 0) {
+        return false;
+    }
+    snprintf(map, sizeof map, "%u %u 1", uid, uid);
+    write_file("/proc/self/uid_map", map);
+    write_file("/proc/self/setgroups", "deny");
+    snprintf(map, sizeof map, "%u %u 1", gid, gid);
+    write_file("/proc/self/gid_map", map);
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){TASKS, TASKS}); /* they are counted for each namespace of users */
+    return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
+}
+
+/* The first process of the namespace: takes in what loses its parent. When it ends, the kernel ends all others. */
+static pid_t start_init(void)
+{
+    pid_t init = fork();
+    if (init == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setsid();
+        signal(SIGCHLD, SIG_IGN);
+        for (int fd = 0; fd < 3; fd++) {
+            close(fd);
+        }
+        syscall(SYS_close_range, 3U, ~0U, 0U);
+        for (;;) {
+            pause();
+        }
+    }
+    return init;
+}
+
+/* A child whose number in the new namespace is one that no other case has at this time, where that can be had: programs
+ * name files by it. */
+static pid_t fork_with_own_number(bool in_namespace)
+{
+    pid_t wanted = getpid();
+    struct clone_request request = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&wanted, .set_tid_size = 1};
+    long child = in_namespace ? syscall(SYS_clone3, &request, sizeof request) : -1;
+    return child >= 0 ? (pid_t)child : fork();
+}
+
+static void restrict_signals(void)
+{
+    struct stat state;
+    struct ruleset rules = {.scoped = SCOPE_SIGNAL};
+    int fd = (int)syscall(CREATE_RULESET, &rules, sizeof rules, 0);
+    if (fd < 0 || (stat(program[0], &state) == 0 && (state.st_mode & S_ISUID))) {
+        return;
+    }
+    if (syscall(RESTRICT_SELF, fd, 0) != 0) {
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        syscall(RESTRICT_SELF, fd, 0);
+    }
+    close(fd);
+}
+
+static _Noreturn void become_program(const char *way, int trouble)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* as far as the program's rights do not change */
+    setsid();
+    write_file("/proc/self/oom_score_adj", "1000"); /* the first to go where memory ends: before the harness */
+    bool ready =
+        strcmp(way, "namespaces") != 0 || mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+    if (user >= 0) {
+        ready = ready && setgroups(0, NULL) == 0;
+        ready = ready && setresgid((gid_t)user, (gid_t)user, (gid_t)user) == 0;
+        ready = ready && setresuid((uid_t)user, (uid_t)user, (uid_t)user) == 0;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    }
+    if (strcmp(way, "scope") == 0) {
+        restrict_signals();
+    }
+    if (ready) {
+        execvpe(program[0], program, environment);
+    }
+    if (write(trouble, &errno, sizeof errno) < 0) {
+        _exit(126);
+    }
+    _exit(127);
+}
+
+static void say(const char *what, int number)
+{
+    char line[32];
+    int length = snprintf(line, sizeof line, "%s %d\n", what, number);
+    if (write(status_fd, line, (size_t)length) < 0) {
+        _exit(0); /* nobody wants to know */
+    }
+}
+
+/* Leaves open what the status needs alone: the program's socket is its own. */
+static void close_others(void)
+{
+    for (int fd = 0; fd < 3; fd++) {
+        close(fd);
+    }
+    dup3(status_fd, 0, O_CLOEXEC);
+    status_fd = 0;
+    syscall(SYS_close_range, 3U, ~0U, 0U);
+}
+
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+static int guard(const char *way)
+{
+    int trouble[2];
+    int error = 0;
+    bool in_namespace = strcmp(way, "namespaces") == 0;
+    if (in_namespace && !enter_namespaces()) {
+        say("error", errno);
+        return 0;
+    }
+    pid_t init = in_namespace ? start_init() : 0;
+    if (init < 0 || pipe2(trouble, O_CLOEXEC) != 0) {
+        say("error", errno);
+        return 0;
+    }
+    pid_t child = fork_with_own_number(in_namespace);
+    if (child == 0) {
+        become_program(way, trouble[1]);
+    }
+    error = child < 0 ? errno : 0;
+    close(trouble[1]);
+    if (error || read(trouble[0], &error, sizeof error) > 0) {
+        say("error", error);
+    } else {
+        say("pid", child);
+        close_others();
+        int status = wait_for(child);
+        say(WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    }
+    if (init) {
+        kill(init, SIGKILL);
+        wait_for(init); /* with it, all that is in the namespace has ended */
+    }
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    int end = 5;
+    while (end < count && strcmp(arguments[end], "--") != 0) {
+        end++;
+    }
+    if (end + 1 >= count) {
+        fprintf(stderr, "usage: guard STATUS WAY USER FILE_SIZE NAME=VALUE... -- PROGRAM [ARGUMENT...]\n");
+        return 2;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    status_fd = (int)strtol(arguments[1], NULL, 10);
+    fcntl(status_fd, F_SETFD, FD_CLOEXEC);
+    user = strtol(arguments[3], NULL, 10);
+    arguments[end] = NULL;
+    environment = arguments + 5;
+    program = arguments + end + 1;
+    reset_signals();
+    limit((rlim_t)strtoull(arguments[4], NULL, 10));
+    _exit(guard(arguments[2]));
+}

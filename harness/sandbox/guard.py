@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process between the harness and a subject (guard.c): how it is called, and what this machine lets it do."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from harness.build import build
+from harness.errors import UsageError
+
+WAYS = ("namespaces", "scope", "plain")  # from the most protection to none but the guard itself
+VARIABLE = "CLHARNESS_ISOLATION"  # names one of them
+
+
+def command(
+    status: int,
+    program: Sequence[str | os.PathLike[str]],
+    environment: Mapping[str, str],
+    file_limit: int,
+    user: int = -1,
+    way: str | None = None,
+) -> list[str | os.PathLike[str]]:
+    """Starts a program under the guard, which writes what happens to the descriptor `status`; see guard.c."""
+    variables = [f"{name}={value}" for name, value in environment.items()]
+    return [build().guard, str(status), way or isolation(), str(user), str(file_limit), *variables, "--", *program]
+
+
+def _works(way: str) -> bool:
+    ours, theirs = os.pipe()
+    try:
+        line = command(theirs, [build().guard], {}, 1 << 20, way=way)
+        subprocess.run(line, pass_fds=[theirs], env={}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(theirs)
+        theirs = -1
+        return os.read(ours, 100).startswith(b"pid ")
+    finally:
+        os.close(ours)
+        if theirs >= 0:
+            os.close(theirs)
+
+
+@cache
+def isolation() -> str:
+    """The best way that this machine allows, or the one that the user asks for. Raises UsageError."""
+    asked = os.environ.get(VARIABLE)
+    if asked and asked not in WAYS:
+        raise UsageError(f"{VARIABLE}={asked}: must be one of {', '.join(WAYS)}")
+    for way in [asked] if asked else WAYS[:2]:
+        if way == "plain" or (way == "namespaces" and _works(way)) or (way == "scope" and _has_scopes()):
+            return way
+    if asked:
+        raise UsageError(f"{VARIABLE}={asked}: this machine does not allow that")
+    return "plain"
+
+
+def _has_scopes() -> bool:
+    """Whether the kernel can keep signals in (Landlock, Linux 6.12 and newer)."""
+    create_ruleset, version_only = 444, 1
+    return int(ctypes.CDLL(None).syscall(create_ruleset, None, 0, version_only)) >= 6

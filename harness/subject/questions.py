@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The questions by which a loader shows a capability; each is put to it in an empty sandbox of its own.
+
+Where a variable is asked about, the loader must also do otherwise without it: nothing is found by accident.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from harness.api.model import api
+from harness.probe import Session
+from harness.sandbox import Sandbox
+from harness.subject.facts import Facts
+from harness.subject.places import ANDROID_VENDORS, SYSTEM_VENDORS
+
+LOADER_INFO = "clGetICDLoaderInfoOCLICD"
+
+
+class Loader(Protocol):
+    """What is asked (harness.subject.loader.Loader)."""
+
+    path: Path
+    facts: Facts
+    by_variable: bool
+    system_vendors: str
+
+    def start(
+        self, sandbox: Sandbox, *, system_binds: dict[str, Path] | None = None, unset: tuple[str, ...] = ()
+    ) -> Session:
+        """A session of the loader in the sandbox, not started yet."""
+        ...
+
+
+def _lists(session: Session, *names: str) -> bool:
+    with session as cl:
+        return bool(cl.platform_names() == set(names))
+
+
+def _lists_because_of(loader: Loader, sandbox: Sandbox, variables: Mapping[str, str], *names: str) -> bool:
+    """Whether the loader lists vendors with these variables, and something else without them."""
+    plain = ("OCL_ICD_VENDORS",) if {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"} & set(variables) else ()
+    if _lists(loader.start(sandbox, unset=plain), *names):
+        return False
+    sandbox.env.update(variables)
+    unset = () if "OCL_ICD_VENDORS" in variables else plain
+    return _lists(loader.start(sandbox, unset=unset), *names)
+
+
+def _by_variable(loader: Loader) -> Loader:
+    """The same loader, whose vendors no private root shows: nothing but a variable can lead it to them."""
+    same = copy.copy(loader)
+    same.by_variable = True
+    return same
+
+
+def directory_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a")
+    return _lists_because_of(_by_variable(loader), sandbox, {"OCL_ICD_VENDORS": str(sandbox.vendors)}, "a")
+
+
+def directory_by_variable_with_slash(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a")
+    return _lists_because_of(_by_variable(loader), sandbox, {"OCL_ICD_VENDORS": f"{sandbox.vendors}/"}, "a")
+
+
+def android_directory(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether the compiled-in directory is Android's; a loader that does not even contain its name is not asked."""
+    if ANDROID_VENDORS.encode() not in loader.path.read_bytes():
+        return False
+    sandbox.vendor("android")
+    system = sandbox.folder("system")
+    sandbox.vendor_file("linux.icd", f"{sandbox.icd('linux')}\n", system)
+    binds = {ANDROID_VENDORS: sandbox.vendors, SYSTEM_VENDORS: system}
+    if not _lists(loader.start(sandbox, system_binds=binds), "android"):
+        return False
+    loader.system_vendors = ANDROID_VENDORS
+    return True
+
+
+def libraries_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
+    return _lists_because_of(loader, sandbox, {"OCL_ICD_FILENAMES": str(sandbox.icd("a"))}, "a")
+
+
+def two_libraries_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
+    both = f"{sandbox.icd('a')}:{sandbox.icd('b')}"
+    return _lists_because_of(loader, sandbox, {"OCL_ICD_FILENAMES": both}, "a", "b")
+
+
+def library_beside_directory(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a")
+    return _lists_because_of(loader, sandbox, {"OCL_ICD_FILENAMES": str(sandbox.icd("b"))}, "a", "b")
+
+
+def vendor_path_alias(loader: Loader, sandbox: Sandbox) -> bool:
+    aliased = sandbox.folder("aliased")
+    sandbox.vendor_file("a.icd", f"{sandbox.icd('a')}\n", aliased)
+    return _lists_because_of(_by_variable(loader), sandbox, {"OPENCL_VENDOR_PATH": str(aliased)}, "a")
+
+
+def vendor_path_alias_with_slash(loader: Loader, sandbox: Sandbox) -> bool:
+    aliased = sandbox.folder("aliased")
+    sandbox.vendor_file("a.icd", f"{sandbox.icd('a')}\n", aliased)
+    return _lists_because_of(_by_variable(loader), sandbox, {"OPENCL_VENDOR_PATH": f"{aliased}/"}, "a")
+
+
+def library_as_vendors(loader: Loader, sandbox: Sandbox) -> bool:
+    return _lists_because_of(_by_variable(loader), sandbox, {"OCL_ICD_VENDORS": str(sandbox.icd("a"))}, "a")
+
+
+def deduplicates(loader: Loader, sandbox: Sandbox) -> bool:
+    mock = sandbox.vendor("a")
+    sandbox.vendor_file("again.icd", f"{mock}\n")
+    return _lists(loader.start(sandbox), "a")
+
+
+def _goes_through(loader: Loader, sandbox: Sandbox, layer: str) -> bool:
+    sandbox.vendor("a")
+    return _lists(loader.start(sandbox), "a") and bool(sandbox.log.calls("clGetPlatformIDs", by=layer))
+
+
+def one_layer(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
+    return _goes_through(loader, sandbox, "layer")
+
+
+def first_of_two_layers(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.env["OPENCL_LAYERS"] = f"{sandbox.layer('first')}:{sandbox.layer('second')}"
+    return _goes_through(loader, sandbox, "first")
+
+
+def second_of_two_layers(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.env["OPENCL_LAYERS"] = f"{sandbox.layer('first')}:{sandbox.layer('second')}"
+    return _goes_through(loader, sandbox, "second")
+
+
+def _layer_folder(sandbox: Sandbox) -> Path:
+    folder = sandbox.folder("layers")
+    sandbox.vendor_file("layer.lay", f"{sandbox.layer('layer')}\n", folder)
+    return folder
+
+
+def layer_directory(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.env["OPENCL_LAYER_PATH"] = str(_layer_folder(sandbox))
+    return _goes_through(loader, sandbox, "layer")
+
+
+def layer_directory_with_slash(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.env["OPENCL_LAYER_PATH"] = f"{_layer_folder(sandbox)}/"
+    return _goes_through(loader, sandbox, "layer")
+
+
+def trace(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a")
+    sandbox.env["OCL_ICD_ENABLE_TRACE"] = "True"
+    session = loader.start(sandbox)
+    return _lists(session, "a") and bool(session.stderr)
+
+
+def trace_beside_no_vendor(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.env["OCL_ICD_ENABLE_TRACE"] = "True"
+    session = loader.start(sandbox)
+    return _lists(session) and bool(session.stderr)
+
+
+def unloads(loader: Loader, sandbox: Sandbox) -> bool:
+    mock = sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+        cl.close()
+        return not cl.maps(mock)
+
+
+def layers_with_properties(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a")
+    sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+    return bool(sandbox.log.calls("clInitLayerWithProperties", by="layer"))
+
+
+def default_platform(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a", platforms=2)
+    answers = []
+    for number in ("0", "1"):
+        sandbox.env["OCL_ICD_DEFAULT_PLATFORM"] = number
+        with loader.start(sandbox) as cl:
+            names = cl.platform_names()
+            text = cl.buffer(64, 0)
+            result = cl.clGetPlatformInfo(None, api().constant("CL_PLATFORM_NAME"), 64, text, None)
+            answers.append(text.text() if result == 0 else "")
+    return answers == names
+
+
+def sorts_by_devices(loader: Loader, sandbox: Sandbox) -> bool:
+    mocks = [sandbox.icd("one", gpus=1), sandbox.icd("three", gpus=3), sandbox.icd("two", gpus=2)]
+    sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
+    with loader.start(sandbox) as cl:
+        return bool(cl.platform_names() == ["three", "two", "one"])
+
+
+def assumes_icd_extension(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a", extensions="cl_khr_other")
+    plain = loader.start(sandbox)
+    if _lists(plain, "a"):
+        return False
+    sandbox.env["OCL_ICD_ASSUME_ICD_EXTENSION"] = "1"
+    return _lists(loader.start(sandbox), "a")
+
+
+def icd2(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a", icd2=True)
+    return _lists(loader.start(sandbox), "a") and bool(sandbox.log.calls("clIcdSetPlatformDispatchDataKHR", by="a"))
+
+
+def icd2_beside_icd1(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a", icd2=True)
+    sandbox.vendor("b")
+    listed = _lists(loader.start(sandbox), "a", "b")
+    return listed and bool(sandbox.log.calls("clIcdSetPlatformDispatchDataKHR", by="a"))
+
+
+def loader_info(loader: Loader, sandbox: Sandbox) -> bool:
+    """Fills in the loader's name and versions where it reports them."""
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        address = cl.GetExtensionFunctionAddress(LOADER_INFO)
+        if not address:
+            return False
+        answers = []
+        for query in (1, 2, 3):
+            text = cl.buffer(256, 0)
+            if cl.call_at(address, LOADER_INFO, query, 256, text, None):
+                return False
+            answers.append(text.text())
+    facts = loader.facts
+    facts.opencl_version, facts.version, facts.name = answers
+    return True

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""clharness in other projects, in the configurations that loaders use: a sound loader is green, a faulty one red."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT
+from tests.consumers import CHECK, CLHARNESS, LOADER, SUITES, Consumer, failed
+
+NAME = "clharness.discovery.OpenCL::OpenCL"
+FETCH = f"""
+include(FetchContent)
+FetchContent_Declare(clharness SOURCE_DIR "{ROOT}")
+FetchContent_MakeAvailable(clharness)
+"""
+# What loaders switch on for their own targets, before any subproject.
+STRICT = """
+add_compile_options(-Wall -Wextra -Werror -Wconversion -Wshadow -Werror=missing-prototypes -pedantic-errors -std=c90)
+add_compile_options($<$<C_COMPILER_ID:GNU>:-fanalyzer> $<$<CONFIG:Debug>:-ftrapv>)
+add_compile_definitions(CL_TARGET_OPENCL_VERSION=120 CL_NO_PROTOTYPES _GNU_SOURCE)
+add_link_options(-Wl,--no-undefined -Wl,-z,now)
+"""
+FOLDERS = """
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY_DEBUG ${CMAKE_BINARY_DIR}/lib/debug)
+set(CMAKE_DEBUG_POSTFIX d)
+"""
+BY_NAME = 'set_target_properties(OpenCL PROPERTIES OUTPUT_NAME myopencl-$<CONFIG> PREFIX "")\n'
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A project's CMakeLists.txt, and how it is configured, built and tested."""
+
+    text: str
+    options: tuple[str, ...] = ()
+    build: tuple[str, ...] = ()
+    generator: str = "Ninja"
+    needs: str = "gcc"
+    languages: str = "C"
+
+    @property
+    def configuration(self) -> tuple[str, ...]:
+        """For ctest."""
+        return ("-C", self.build[1]) if self.build else ()
+
+
+T = "enable_testing()\n"
+CONFIGURATIONS = {
+    "make, Debug, before the loader": Configuration(
+        f"{T}{CLHARNESS}{LOADER}{SUITES}", ("-DCMAKE_BUILD_TYPE=Debug",), generator="Unix Makefiles"
+    ),
+    "Release, after the loader, without extensions": Configuration(
+        f"include(CTest)\n{LOADER}{CLHARNESS}{SUITES}",
+        ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_EXTENSIONS=OFF", "-DCMAKE_C_STANDARD=99"),
+    ),
+    "several configurations": Configuration(
+        f"{T}{CLHARNESS}{LOADER}{SUITES}", generator="Ninja Multi-Config", build=("--config", "Release")
+    ),
+    "fetched": Configuration(f"{T}{FETCH}{LOADER}{SUITES}", ("-DCMAKE_BUILD_TYPE=Debug",)),
+    "warnings are errors": Configuration(
+        f"{T}{STRICT}{LOADER}{CLHARNESS}{SUITES}",
+        ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-Werror -Wcast-qual -std=c89", "-DCMAKE_C_STANDARD=90"),
+    ),
+    "sanitizers": Configuration(
+        f"{T}{CLHARNESS}{LOADER}{SUITES}",
+        (
+            "-DCMAKE_BUILD_TYPE=Debug",
+            "-DCMAKE_C_FLAGS=-fsanitize=address,undefined --coverage",
+            "-DCMAKE_C_COMPILER=gcc",
+        ),
+    ),
+    "clang, folders, names, unity": Configuration(
+        f"{T}{FOLDERS}{CLHARNESS}{LOADER}{BY_NAME}{SUITES}",
+        (
+            *(
+                "-DCMAKE_C_COMPILER=clang",
+                "-DCMAKE_UNITY_BUILD=ON",
+                "-DBUILD_SHARED_LIBS=ON",
+                "-DCMAKE_C_CLANG_TIDY=false",
+            ),
+            *(
+                "-DCMAKE_POSITION_INDEPENDENT_CODE=OFF",
+                "-DCMAKE_C_VISIBILITY_PRESET=hidden",
+                "-DCMAKE_BUILD_TYPE=Debug",
+            ),
+        ),
+        needs="clang",
+    ),
+    "link-time optimisation, in C++": Configuration(
+        f"{T}set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n{CLHARNESS}enable_language(C)\n{LOADER}{SUITES}",
+        ("-DCMAKE_SHARED_LINKER_FLAGS=-Wl,-Bsymbolic-functions", "-DCMAKE_MODULE_LINKER_FLAGS=-Wl,--no-undefined"),
+        needs="g++",
+        languages="CXX",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_faulty_loader_is_red_and_sound_one_green(name: str, tmp_path: Path) -> None:
+    chosen = CONFIGURATIONS[name]
+    for program in (chosen.needs, "make" if "Make" in chosen.generator else "ninja"):
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed")
+    project = Consumer(tmp_path / "con sumer", chosen.text, languages=chosen.languages)
+    project.add_loader()
+    configured = project.configure("-G", chosen.generator, *chosen.options)
+    assert configured.returncode == 0, configured.stdout
+    project.compile(*chosen.build)
+
+    sound = project.ctest(*chosen.configuration, "-V")
+    assert sound.returncode == 0, sound.stdout
+    assert "100% tests passed, 0 tests failed out of 1" in sound.stdout
+    tested = [line for line in sound.stdout.splitlines() if "reference loader 1.2.3, " in line]
+    assert tested and str(tmp_path) in tested[0] and "as expected, 5 cases" in sound.stdout
+    assert project.entries() == [NAME]
+
+    project.make_faulty()
+    project.compile(*chosen.build, "--target", "OpenCL")
+    faulty = project.ctest(*chosen.configuration)
+    assert faulty.returncode == 8, faulty.stdout
+    assert failed(faulty) == [NAME]
+    assert CHECK in faulty.stdout and "DISC-LNX-013" in faulty.stdout

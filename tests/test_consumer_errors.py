@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a project must be told when it includes clharness and nothing, or something else, would be tested."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT, build
+from tests.consumers import CLHARNESS, SUITES, Consumer, run
+
+# A library in the place of a loader: nothing is built here.
+SHARED = "add_library(OpenCL SHARED empty.c)\nadd_library(OpenCL::OpenCL ALIAS OpenCL)\n"
+TESTING = "enable_testing()\n"
+
+
+def consumer(folder: Path, text: str) -> Consumer:
+    project = Consumer(folder, text)
+    (folder / "empty.c").write_text("int nothing;\n")
+    return project
+
+
+def refused(project: Consumer, *options: str) -> str:
+    """What CMake says where it must not configure; lines are joined, as CMake folds them."""
+    done = project.configure(*options)
+    assert done.returncode != 0, done.stdout
+    return " ".join(done.stdout.split())
+
+
+ERRORS = {
+    "no such target": (f"{CLHARNESS}clharness_add_suites(TARGET loader)", "there is no target 'loader' here"),
+    "no target": (f"{CLHARNESS}clharness_add_suites()", "TARGET is missing"),
+    "static": (
+        f"{CLHARNESS}add_library(loader STATIC empty.c)\nclharness_add_suites(TARGET loader)",
+        "'loader' is a target of type 'static library'",
+    ),
+    "program": (
+        f"{CLHARNESS}add_executable(loader empty.c)\nclharness_add_layer_test(TARGET loader)",
+        "clharness_add_layer_test: 'loader' is a target of type 'executable'",
+    ),
+    "interface": (
+        f"{CLHARNESS}add_library(loader INTERFACE)\nclharness_add_icd_test(TARGET loader)",
+        "clharness_add_icd_test: 'loader' is a target of type 'interface library'",
+    ),
+    "imported without a file": (
+        f"{CLHARNESS}add_library(loader SHARED IMPORTED)\nclharness_add_suites(TARGET loader)",
+        "the imported target 'loader' has no file (IMPORTED_LOCATION)",
+    ),
+    "imported archive": (
+        f"{CLHARNESS}add_library(loader UNKNOWN IMPORTED)\n"
+        "set_target_properties(loader PROPERTIES IMPORTED_LOCATION /usr/lib/libOpenCL.a)\n"
+        "clharness_add_suites(TARGET loader)",
+        "is a static library, /usr/lib/libOpenCL.a",
+    ),
+    "unknown suite": (
+        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES discovry)",
+        "there is no suite 'discovry'; the suites are discovery, dispatch, layers, interop",
+    ),
+    "unknown argument": (f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL STRICT ON)", "unknown argument 'ON'"),
+    "value missing": (
+        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS)",
+        "EXPECTATIONS needs a value",
+    ),
+    "no such expectations": (
+        f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL EXPECTATIONS none.toml)",
+        "EXPECTATIONS: there is no file",
+    ),
+    "no such loader": (
+        f"{CLHARNESS}{SHARED}clharness_add_layer_test(TARGET OpenCL LOADERS none)",
+        "LOADERS: 'none' is neither a target nor a file",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_what_cannot_be_tested_does_not_configure(name: str, tmp_path: Path) -> None:
+    text, sentence = ERRORS[name]
+    assert sentence in refused(consumer(tmp_path, TESTING + text + "\n"))
+
+
+def test_testing_that_is_not_enabled_is_an_error_unless_it_is_off(tmp_path: Path) -> None:
+    project = consumer(tmp_path, f"{CLHARNESS}{SHARED}{SUITES}")
+    assert "testing is not enabled here" in refused(project)
+    assert project.configure("-DBUILD_TESTING=OFF").returncode == 0
+    assert project.entries() == []
+
+
+@pytest.mark.parametrize("enabled", ["enable_testing()\n", "include(CTest)\n"])
+def test_each_suite_is_an_entry_however_testing_was_enabled(enabled: str, tmp_path: Path) -> None:
+    project = consumer(tmp_path, f"{enabled}{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL)\n")
+    configured = project.configure()
+    assert configured.returncode == 0, configured.stdout
+    assert project.entries() == [
+        f"clharness.{suite}.OpenCL" for suite in ("discovery", "dispatch", "layers", "interop")
+    ]
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_target_named_as_usual_is_tested_without_a_call(order: str, tmp_path: Path) -> None:
+    parts = (CLHARNESS, SHARED) if order == "before" else (SHARED, CLHARNESS)
+    project = consumer(tmp_path, TESTING + "".join(parts))
+    configured = project.configure()
+    assert configured.returncode == 0, configured.stdout
+    assert "clharness.dispatch.OpenCL::OpenCL" in project.entries() and len(project.entries()) == 4
+
+
+def test_project_that_tests_nothing_does_not_configure(tmp_path: Path) -> None:
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}add_library(my_loader SHARED empty.c)\n")
+    assert "nothing is tested with it: call clharness_add_suites" in refused(project)
+    assert project.configure("-DBUILD_TESTING=OFF").returncode == 0
+
+
+def test_loader_of_a_path_is_tested(tmp_path: Path) -> None:
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}")
+    assert "CLHARNESS_LOADER: there is no file /nowhere/libOpenCL.so" in refused(
+        project, "-DCLHARNESS_LOADER=/nowhere/libOpenCL.so"
+    )
+    assert project.configure(f"-DCLHARNESS_LOADER={build().reference_loader}").returncode == 0
+    assert len(project.entries()) == 4
+    assert str(build().reference_loader) in project.ctest("-N", "-V").stdout
+
+
+# --- Python ---
+
+
+def test_python_that_is_named_must_exist_and_have_the_modules(tmp_path: Path) -> None:
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{SUITES}")
+    assert "CLHARNESS_PYTHON: /nowhere/python3 does not exist" in refused(
+        project, "-DCLHARNESS_PYTHON=/nowhere/python3"
+    )
+    without = tmp_path / "python"
+    without.write_text('#!/bin/sh\necho "rich>=13.3" >&2\nexit 1\n')
+    without.chmod(0o755)
+    assert f"{without} lacks rich>=13.3" in refused(project, f"-DCLHARNESS_PYTHON={without}")
+    assert project.configure(f"-DCLHARNESS_PYTHON={sys.executable}").returncode == 0
+
+
+# --- what is built ---
+
+
+def test_half_built_subproject_advises_a_command_that_works(tmp_path: Path) -> None:
+    excluded = CLHARNESS.replace("clharness)", "clharness EXCLUDE_FROM_ALL)")
+    imported = "add_library(loader SHARED IMPORTED)\nset_target_properties(loader PROPERTIES IMPORTED_LOCATION {})\n"
+    text = f"{TESTING}{excluded}{imported.format(build().reference_loader)}clharness_add_suites(TARGET loader)\n"
+    project = consumer(tmp_path, text)
+    assert project.configure("-G", "Ninja").returncode == 0
+    project.compile()
+
+    red = project.ctest("-R", "discovery")
+    assert red.returncode == 8, red.stdout
+    advice = f"cmake --build {project.build} --target clharness_all"
+    assert advice in red.stdout and "is not complete" in red.stdout
+
+    assert run(*advice.split(), "--", "-n").returncode == 0
+
+
+def test_guest_builds_neither_fuzz_targets_nor_mutants(tmp_path: Path) -> None:
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{SUITES}")
+    assert project.configure("-DCMAKE_EXPORT_COMPILE_COMMANDS=ON").returncode == 0
+    files = [entry["file"] for entry in json.loads((project.build / "compile_commands.json").read_text())]
+    own = len(json.loads((build().folder / "compile_commands.json").read_text())) if has_commands() else 300
+    assert not [file for file in files if "/fuzz/" in file.removeprefix(str(ROOT)) or "/seeded/" in file]
+    assert 50 < len(files) < own / 1.5
+
+
+def has_commands() -> bool:
+    return (build().folder / "compile_commands.json").exists()
+
+
+# --- what the including project keeps ---
+
+
+def test_nothing_of_the_including_project_changes(tmp_path: Path) -> None:
+    look = 'string(REPLACE ";" "\\n" text "{}")\nfile(WRITE ${{CMAKE_BINARY_DIR}}/{} "${{text}}")\n'
+    values = """
+set(state "")
+get_cmake_property(names VARIABLES)
+foreach(name IN LISTS names)
+  if(name MATCHES "^(CMAKE|BUILD)_" AND NOT name MATCHES "^CMAKE_(CURRENT|PARENT|THREAD|HAVE)")
+    string(APPEND state "${name}=${${name}}|")
+  endif()
+endforeach()
+get_directory_property(options COMPILE_OPTIONS)
+get_directory_property(definitions COMPILE_DEFINITIONS)
+get_directory_property(tests TESTS)
+string(APPEND state "${options}|${definitions}|${tests}")
+"""
+    before = values + look.format("${state}", "before.txt") + "get_cmake_property(cached CACHE_VARIABLES)\n"
+    before += look.format("${cached}", "cache-before.txt")
+    after = values + look.format("${state}", "after.txt") + "get_cmake_property(cached CACHE_VARIABLES)\n"
+    after += look.format("${cached}", "cache-after.txt")
+    project = consumer(
+        tmp_path, f"add_compile_options(-Wall)\nadd_definitions(-DX)\n{before}{CLHARNESS}{after}{SHARED}"
+    )
+    configured = project.configure()
+    assert configured.returncode == 0, configured.stdout
+
+    def words(name: str, mark: str) -> set[str]:
+        return set((project.build / name).read_text().split(mark))
+
+    assert words("before.txt", "|") == words("after.txt", "|") and len(words("after.txt", "|")) > 50
+    new = words("cache-after.txt", "\n") - words("cache-before.txt", "\n")
+    # CMake's own modules (Threads) keep their results under these names.
+    strange = {n for n in new if not n.startswith(("CLHARNESS_", "clharness_", "FIND_PACKAGE_MESSAGE", "CMAKE_HAVE_"))}
+    assert "CLHARNESS_PYTHON" in new and strange == set()
+
+
+def test_every_target_has_the_prefix(tmp_path: Path) -> None:
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{SUITES}")
+    assert project.configure("-G", "Unix Makefiles").returncode == 0
+    listed = run("make", "-C", project.build, "help").stdout.splitlines()
+    names = {line.split()[1] for line in listed if line.startswith("... ") and not line.endswith((".o", ".i", ".s"))}
+    assert "clharness_probe" in names
+    cmakes_own = {"all", "clean", "depend", "edit_cache", "rebuild_cache", "test", "OpenCL"}
+    assert {name for name in names if not name.startswith("clharness_")} <= cmakes_own | {"list_install_components"}

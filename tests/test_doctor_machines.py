@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Doctor on machines that were prepared with reasons for which an ICD is skipped, and on healthy ones."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.build import build
+from harness.sandbox import Sandbox
+from harness.sandbox.machine import is_root, require_private_mounts
+from tests.doctor_machine import Machine, system
+from tests.doctor_reasons import MACHINES, STRICTER, Prepare, layer
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    """A healthy one, with the vendor "well"."""
+    require_private_mounts()
+    sandbox = Sandbox(system())
+    sandbox.vendor("well")
+    yield Machine(sandbox)
+    sandbox.close()
+
+
+@contextlib.contextmanager
+def noexec(folder: Path) -> Iterator[None]:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "none", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_reason_is_named_and_nothing_else(machine: Machine, name: str) -> None:
+    """The vendor that works is not accused."""
+    prepare, expected = MACHINES[name]
+    prepare(machine)
+    found = machine.doctor()
+    assert found.findings == expected, found.text
+    assert found.code == (1 if expected else 0)
+    for finding in found.data["findings"]:
+        assert all(finding[part].strip() for part in ("what", "where", "do")), finding
+        assert finding["what"].endswith((".", "!")), finding
+        assert "libwell" not in finding["what"] or name in ("a vendor named twice", "a layer that is a vendor")
+
+
+@pytest.mark.skipif(not is_root(), reason="only root can mount")
+def test_library_on_a_file_system_without_programs_is_named(machine: Machine) -> None:
+    folder = machine.sandbox.folder("noexec")
+    with noexec(folder):
+        machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.icd('sick', folder=folder)}\n")
+        assert machine.doctor().findings == {"mounted-noexec"}
+
+
+@pytest.mark.parametrize("name", STRICTER)
+def test_reason_is_named_for_another_loader(machine: Machine, name: str) -> None:
+    """The reference loader binds all functions at once, and has its own way through the steps."""
+    prepare, expected = STRICTER[name]
+    prepare(machine)
+    machine.loader = build().reference_loader
+    found = machine.doctor()
+    assert found.findings == expected, found.text
+
+
+def test_what_this_loader_accepts_is_a_note(machine: Machine) -> None:
+    """ocl-icd lists a platform with an empty suffix; other loaders do not."""
+    machine.sandbox.vendor("sick", suffix="")
+    found = machine.doctor()
+    assert (found.findings, found.code) == (set(), 0)
+    assert "no-suffix" in found.notes
+
+
+def healthy(machine: Machine) -> None:
+    del machine
+
+
+def two_vendors(machine: Machine) -> None:
+    machine.sandbox.vendor("other", platforms=2, suffix="OTHER")
+
+
+def icd2(machine: Machine) -> None:
+    machine.sandbox.vendor("other", icd2=True, suffix="OTHER")
+
+
+def no_final_newline(machine: Machine) -> None:
+    machine.sandbox.vendor_file("other.icd", str(machine.sandbox.icd("other")))
+
+
+def reference_loader(machine: Machine) -> None:
+    machine.loader = build().reference_loader
+
+
+def proper_layer(machine: Machine) -> None:
+    layer()(machine)
+
+
+def readme(machine: Machine) -> None:
+    machine.sandbox.vendor_file("README", "Files of vendors.\n")
+
+
+@pytest.mark.parametrize(
+    "prepare", [healthy, two_vendors, icd2, no_final_newline, reference_loader, proper_layer, readme]
+)
+def test_healthy_machine_is_not_accused(machine: Machine, prepare: Prepare) -> None:
+    prepare(machine)
+    found = machine.doctor()
+    assert found.data["findings"] == []
+    assert (found.code, found.data["healthy"]) == (0, True)
+    assert all(vendor["listed"] == len(vendor["platforms"]) > 0 for vendor in found.data["vendors"])
+
+
+def test_each_program_has_a_loader_of_its_own(machine: Machine) -> None:
+    """The second one finds a vendor's library in its place."""
+    folder = machine.sandbox.folder("driver")
+    machine.sandbox.icd("own", folder=folder, file="libOpenCL.so.1", platforms=0)
+    source = "int main(void) { return 0; }"
+    programs = [machine.sandbox.libraries / name for name in ("plain", "other")]
+    code = machine.sandbox.file("program.c", source)
+    linked: list[str | Path] = [build().compiler, code, "-Wl,--no-as-needed", system().resolve(), "-o"]
+    subprocess.run([*linked, programs[0]], check=True)
+    subprocess.run([*linked, programs[1], f"-Wl,-rpath,{folder}"], check=True)
+    assert machine.doctor(str(programs[0])).findings == set()
+    found = machine.doctor(*map(str, programs))
+    assert found.findings == {"program-other-loader", "not-a-loader"}
+    assert [Path(program["loader"]).parent == folder for program in found.data["programs"]] == [False, True]

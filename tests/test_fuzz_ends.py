@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the end of a fuzzer's process is understood, and what a campaign leaves alone."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.fuzz import builds, libfuzzer
+
+
+class Ended:
+    """In the place of the processes of a campaign: one that ended with this status."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        self.stop = threading.Event()
+
+    def run(self, command: list[str], variables: dict[str, str], log: Path, seconds: float, work: Path) -> int:
+        log.write_bytes(b"")
+        return self.status
+
+
+def ends_of(status: int, folder: Path) -> list[Any]:
+    setting = SimpleNamespace(blocks=None, subject=None, variables=lambda known: {})
+    job = SimpleNamespace(
+        work=folder, program="fuzz_x", seconds=1.0, setting=setting, dictionary=None, corpus=folder, known=folder
+    )
+    return libfuzzer.run(job, Ended(status)).ends  # type: ignore[arg-type]
+
+
+def test_target_that_an_interrupt_ended_is_no_finding(tmp_path: Path) -> None:
+    """Ctrl-C comes at any moment, also before libFuzzer is ready for it."""
+    assert ends_of(-signal.SIGINT, tmp_path) == []
+    (end,) = ends_of(-signal.SIGSEGV, tmp_path)
+    assert end.defect.kind == "crash", "the control"
+
+
+def test_ordinary_targets_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Runs may be using that build."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("nothing is built in the main folder")
+
+    monkeypatch.setattr(builds, "run_build", refuse)
+    assert builds.ordinary(["icd_file"]).replay("icd_file").exists()
+    monkeypatch.setattr(builds, "build", lambda: SimpleNamespace(folder=tmp_path))
+    with pytest.raises(HarnessError, match="replay_icd_file is missing: build again"):
+        builds.ordinary(["icd_file"])

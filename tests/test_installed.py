@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `cmake --install` brings: it runs from any folder, for any user, and nothing is written into it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.build import build
+from harness.sandbox.machine import NOBODY, is_root
+from tests.consumers import CHECK, LOADER, SUITES, Consumer, done, failed, run
+
+NAME = "clharness.discovery.OpenCL::OpenCL"
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Path]:
+    """A folder that every user can reach, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix="clharness-test-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def installed(place: Path) -> Path:
+    """An installation with DESTDIR, moved to a folder whose name has a blank."""
+    if not (build().folder / "cmake_install.cmake").exists():
+        pytest.skip("this build is part of another one, which has no rules to install")
+    stage = place / "stage"
+    done("cmake", "--install", build().folder, "--prefix", "/opt/somewhere", DESTDIR=str(stage))
+    assert sorted(path.name for path in stage.iterdir()) == ["opt"]
+    moved = place / "moved there"
+    (stage / "opt" / "somewhere").rename(moved)
+    return moved
+
+
+def listing(folder: Path) -> dict[str, int]:
+    return {str(path): path.lstat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def as_ordinary_user(home: Path, *command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command in a home of its own, with an environment of three variables."""
+    if is_root():
+        os.chown(home, NOBODY, NOBODY)
+    user: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if is_root() else {}
+    return subprocess.run(
+        command,
+        cwd=home,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home)} | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **user,
+    )
+
+
+@pytest.fixture
+def home(place: Path) -> Path:
+    return Path(tempfile.mkdtemp(prefix="home", dir=place))
+
+
+def test_command_runs_for_an_ordinary_user_and_writes_nothing_beside_itself(installed: Path, home: Path) -> None:
+    before = listing(installed)
+    loader = next(installed.rglob("libOpenCL.so.1"))
+    command: list[str | Path] = [
+        installed / "bin" / "clharness",
+        "loader",
+        loader,
+        "-k",
+        f"{CHECK} and not ordinary",
+        "--keep",
+    ]
+
+    ran = as_ordinary_user(home, *command, "--json", "records.jsonl")
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "as expected, 5 cases" in ran.stdout
+    assert listing(installed) == before
+    assert {path.name for path in home.iterdir()} == {".cache", "records.jsonl"}
+    kept = sorted((home / ".cache" / "clharness" / "failures").rglob("replay.sh"))
+    assert len(kept) == 5
+
+    replayed = as_ordinary_user(home, installed / "bin" / "clharness", "replay", kept[0].parent)
+    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+
+
+def test_folder_for_what_is_kept_can_be_chosen(installed: Path, home: Path) -> None:
+    command: list[str | Path] = [
+        installed / "bin" / "clharness",
+        "loader",
+        next(installed.rglob("libOpenCL.so.1")),
+        "-k",
+        "fifo",
+    ]
+    ran = as_ordinary_user(home, *command, CLHARNESS_OUTPUT="out")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert {path.name for path in home.iterdir()} == {"out"}
+
+
+def test_home_that_cannot_be_written_to_is_one_sentence(installed: Path, home: Path) -> None:
+    command: list[str | Path] = [
+        installed / "bin" / "clharness",
+        "loader",
+        next(installed.rglob("libOpenCL.so.1")),
+        "-k",
+        "fifo",
+    ]
+    ran = as_ordinary_user(home, *command, HOME="/proc")
+    assert ran.returncode == 3
+    assert ran.stderr.startswith("clharness: cannot write to /proc/.cache/clharness")
+    assert "CLHARNESS_OUTPUT" in ran.stderr and len(ran.stderr.splitlines()) == 1
+
+
+def test_python_that_cannot_run_it_is_named(installed: Path, home: Path) -> None:
+    command = installed / "bin" / "clharness"
+    absent = as_ordinary_user(home, command, "requirements", CLHARNESS_PYTHON="/nowhere/python3")
+    assert (absent.returncode, absent.stderr) == (
+        3,
+        "clharness: CLHARNESS_PYTHON: there is no program /nowhere/python3\n",
+    )
+
+
+# --- find_package ---
+
+
+def test_package_tests_a_loader(installed: Path, tmp_path: Path) -> None:
+    text = f"find_package(clharness 0.1 REQUIRED)\nenable_testing()\n{LOADER}{SUITES}"
+    project = Consumer(tmp_path, text)
+    project.add_loader()
+    configured = project.configure(f"-DCMAKE_PREFIX_PATH={installed}")
+    assert configured.returncode == 0, configured.stdout
+    project.compile()
+    sound = project.ctest("-V")
+    assert sound.returncode == 0 and str(project.build / "libOpenCL.so") in sound.stdout, sound.stdout
+
+    project.make_faulty()
+    project.compile()
+    faulty = project.ctest()
+    assert failed(faulty) == [NAME] and "DISC-LNX-013" in faulty.stdout
+    assert (project.build / "clharness-output" / "failures").is_dir()
+    assert (project.build / "clharness-results" / "clharness.discovery.OpenCL-OpenCL.xml").is_file()
+
+
+def test_package_of_another_release_is_refused(installed: Path, tmp_path: Path) -> None:
+    project = Consumer(tmp_path, "find_package(clharness 99 REQUIRED)\n")
+    assert project.configure(f"-DCMAKE_PREFIX_PATH={installed}").returncode != 0
+
+
+# --- manual page and completions ---
+
+
+def test_manual_page_is_well_formed_and_has_every_command(installed: Path) -> None:
+    page = installed / "share" / "man" / "man1" / "clharness.1"
+    text = page.read_text()
+    for command in ("loader", "layer", "icd", "replay", "fuzz", "selftest"):
+        assert f'.SS "clharness {command}"' in text
+    assert r"\fB\-\-update\-expectations\fR" in text
+    if shutil.which("groff"):
+        shown = run("groff", "-man", "-Tascii", "-ww", "-z", page)
+        assert (shown.returncode, shown.stdout) == (0, "")
+
+
+def completed(installed: Path, *words: str) -> list[str]:
+    """What bash offers for the last of the words."""
+    script = installed / "share" / "bash-completion" / "completions" / "clharness"
+    text = (
+        f'source "{script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _clharness; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    )
+    return done("bash", "-c", text, "bash", *words, cwd=installed).split()
+
+
+def test_bash_completes_commands_options_words_and_files(installed: Path) -> None:
+    assert completed(installed, "clharness", "lo") == ["loader"]
+    assert completed(installed, "clharness", "loader", "--up") == ["--update-expectations"]
+    assert completed(installed, "clharness", "loader", "--color", "al") == ["always"]
+    assert completed(installed, "clharness", "loader", "sha") == ["share"]
+
+
+def test_zsh_and_fish_have_every_option(installed: Path) -> None:
+    zsh = (installed / "share" / "zsh" / "site-functions" / "_clharness").read_text()
+    fish = (installed / "share" / "fish" / "vendor_completions.d" / "clharness.fish").read_text()
+    assert zsh.startswith("#compdef clharness") and "'--time-limit[" in zsh and ":(auto always never)'" in zsh
+    assert "-l time-limit -r" in fish and "-l color -x -a 'auto always never'" in fish
+    for shell, text in (("zsh", zsh), ("fish", fish)):
+        if shutil.which(shell):
+            assert subprocess.run([shell, "-n"], input=text, text=True).returncode == 0

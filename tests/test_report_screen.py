@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report at the end of a run: what it says, in how many lines, at which width."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.build import build
+from harness.deviation import Deviation
+from harness.expectations import FOLDER, Expectations, load
+from harness.report import CaseResult, Header, Reporter, SubjectRecord, judge
+from harness.report.ending import Ending, exit_code, recorded_ending
+from harness.report.progress import Progress, duration
+from harness.report.records import Verdict
+from harness.report.saved import read
+from harness.report.screen import head, screen
+from harness.requirements.catalogue import catalogue
+from tests.small_runs import SmallRun
+from tests.test_report_terminal import BAD, FIFO, HANG, HEADER, case, expectation_file, report
+
+WIDTHS = (60, 80, 120, 200)
+SUITE = """
+@requirement("DISC-LNX-013")
+@pytest.mark.parametrize("platforms", [1, 2])
+def test_platforms_of_a_vendor(loader, sandbox, platforms):
+    \"\"\"Each vendor has one platform.\"\"\"
+    sandbox.vendor("a", platforms=platforms)
+    with loader.start(sandbox) as cl:
+        assert len(cl.platform_names()) == 1
+"""
+
+
+def plain(text: str, _style: str) -> str:
+    return text
+
+
+def lines_at(width: int, results: Iterable[CaseResult], header: Header = HEADER, **more: Any) -> list[str]:
+    """The whole report of results, head included, at some width."""
+    stream = io.StringIO()
+    expectations = more.pop("expectations", Expectations())
+    reporter = Reporter(None, expectations=expectations, environ={})
+    reporter.start(header)
+    for result in results:
+        reporter.case(judge(result, expectations, strict=False))
+    stream.close()
+    return _shown(reporter, header, width, **more)
+
+
+def _shown(reporter: Reporter, header: Header, width: int, verbose: bool = False) -> list[str]:
+    code = exit_code(reporter.results, False, False, False)
+    ending = Ending(header, reporter.results, int(code))
+    return [*head(header, width), *screen(ending, plain, width, width, verbose)]
+
+
+# --- what it says ---
+
+
+def test_head_says_what_is_tested_with_what() -> None:
+    facts = {"path": "/lib/libvendor.so", "name": "vendor", "version": "7.25", "build_id": "abc"}
+    loader = SubjectRecord("loader", "loader", {"path": "/lib/libOpenCL.so.1", "name": "Some", "version": "2"})
+    header = Header(SubjectRecord("icd", "ICD", facts), (loader,), expectations="/x/some.toml")
+    lines = head(header, 100)
+    assert lines[0].endswith(" tests ICD vendor 7.25")
+    assert lines[1:] == [
+        "  ICD          /lib/libvendor.so (build abc)",
+        "  used with    Some 2, /lib/libOpenCL.so.1",
+        "  expectations /x/some.toml",
+    ]
+    assert head(HEADER, 100)[-1] == "  expectations none"
+
+
+def test_unexpected_case_is_a_block_with_all_that_is_needed() -> None:
+    code, text = report(case("test_a"), dataclasses.replace(BAD, message="It answers.\nhappened {}"))
+    assert code == 1
+    block = text[text.index("UNEXPECTED") :].splitlines()
+    url = "https://registry.khronos.org/OpenCL/sdk/3.0/docs/man/html/cl_khr_icd.html"
+    assert block[:8] == [
+        "UNEXPECTED fail  discovery/test_x.py::test_newline[a]",
+        "  requirement  DISC-LNX-013 (must): A file without a trailing newline is accepted.",
+        f"  read         {url}",
+        "  expected     It answers.",
+        "  actual       happened {}",
+        "  calls        app clGetPlatformIDs(0)",
+        "               icd:a clIcdGetPlatformIDsKHR",
+        "  reproduce    clharness replay /tmp/kept",
+    ]
+
+
+def test_verdict_is_first_and_last() -> None:
+    lines = lines_at(100, [BAD, case("test_b")])
+    verdict = "Some 2.3: not as expected, 1 of 2 cases unexpected."
+    assert [n for n, line in enumerate(lines) if line == verdict] == [len(head(HEADER, 100)) + 1, len(lines) - 1]
+
+
+def test_calls_are_those_around_the_deviation() -> None:
+    flushes = (f"app | clFlush({n})" for n in range(20))
+    log = (*flushes, "app | clFinish(x)", "app | clFinish = 0", "app | clA()")
+    red = case("a", "fail", log=log, deviations=(Deviation("", "clFinish answered 0"),))
+    text = "\n".join(lines_at(100, [red]))
+    assert "  calls        app | clFlush(18)\n               app | clFlush(19)\n" in text
+    assert "app | clFinish = 0\n" in text and "clA()" not in text
+
+
+def test_equal_causes_are_one_block_with_a_count() -> None:
+    """Three functions that answer the same wrong thing, and one that crashes."""
+    how = [Deviation("size=0", "CL_SUCCESS instead of CL_INVALID_VALUE")]
+    same = [case(f"test_bad[cl{n}]", "fail", "API-ARG-001", deviations=tuple(how)) for n in "ABC"]
+    crash = case("test_bad[clD]", "crash", "API-ARG-001", deviations=(Deviation("size=0", "SIGSEGV"),))
+    lines = lines_at(100, [*same, crash])
+    titles = [line for line in lines if line.startswith("UNEXPECTED")]
+    assert titles == [
+        "UNEXPECTED crash  discovery/test_x.py::test_bad[clD]",
+        "UNEXPECTED fail, 3 cases  discovery/test_x.py::test_bad[clA]",
+    ]
+    assert "  also         [clB] [clC]" in lines
+
+
+def test_known_deviations_are_one_line_for_each_reason(tmp_path: Path) -> None:
+    expectations = expectation_file(tmp_path, HANG)
+    others = [case(f"test_fifo[{n}]", "hang", "DISC-LNX-011") for n in range(4)]
+    lines = lines_at(100, [FIFO, *others], expectations=expectations)
+    assert "Known deviations: 5 cases for 1 reasons:" in lines
+    assert "     5 hang  DISC-LNX-011: opens it" in lines
+    assert "         test_fifo" in lines_at(100, [FIFO, *others], expectations=expectations, verbose=True)
+
+
+def test_what_needs_nothing_takes_one_line_unless_asked_for() -> None:
+    root = [case(n, "unsupported", unsupported="machine", reason="needs root") for n in "abc"]
+    bom = case("test_bom", "pass", "DISC-LNX-022", outcome="vendor lost")
+    crlf = [case(f"test_crlf[{n}]", "pass", "DISC-LNX-015", outcome=n) for n in "ab"]
+    lines = lines_at(100, [*root, bom, *crlf])
+    assert "Unsupported: 3 cases (--verbose): needs root (3)" in lines
+    assert "Grey areas: 2 requirements that leave a choice (--verbose lists the outcomes)" in lines
+    text = "\n".join(lines_at(100, [*root, bom, *crlf], verbose=True))
+    assert "     3 needs root (machine)\n" in text
+    grey = text[text.index("Grey areas") :].splitlines()[1:4]
+    assert grey[0].split()[:3] == ["DISC-LNX-015", "test_crlf[a]", "a"]
+    assert grey[2].startswith("  DISC-LNX-022               vendor lost  A UTF-8 byte-order mark")
+
+
+@pytest.mark.parametrize(("kind", "word"), [("loader", "loader"), ("icd", "ICD"), ("layer", "layer"), ("x-y", "X Y")])
+def test_words_fit_the_subject(kind: str, word: str) -> None:
+    facts = {"path": "/lib/libmine.so", "name": "mine", "version": "1"}
+    header = Header(SubjectRecord(kind, word, facts), arguments=["clharness", kind, "/lib/libmine.so"])
+    lacks = case("b", "unsupported", unsupported="loader", reason="lacks it")
+    results = [BAD, lacks, case("c", "pass", "DISC-LNX-022", outcome="o")]
+    for verbose in (False, True):
+        lines = lines_at(
+            100, [dataclasses.replace(r, log=(), reproduce=None) for r in results], header, verbose=verbose
+        )
+        report_of_it = "\n".join(line for line in lines if not line.startswith(("  requirement", "Grey", "  DISC")))
+        assert ("loader" in report_of_it) == (kind == "loader")
+        assert f"No expectation file is about this {word}. To accept what it does:" in lines
+        assert f"  ./clharness {kind} /lib/libmine.so --update-expectations --expect mine.toml" in lines
+
+
+# --- how many lines, how wide ---
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Header, CaseResult, CaseResult]:
+    """Header, a green and a red case of a small run that was recorded."""
+    small = SmallRun(tmp_path_factory.mktemp("recorded"), build().reference_loader)
+    small.suite(SUITE)
+    small.run()
+    run = read(small.records)
+    assert recorded_ending(run).code == 1
+    green = next(r for r in run.results if r.verdict == "pass")
+    red = next(r for r in run.results if r.verdict == "fail")
+    assert red.log and red.reproduce
+    return run.header, green, red
+
+
+def copies(result: CaseResult, number: int, but: Iterable[str] = (), **changes: Any) -> list[CaseResult]:
+    """The same for many requirements, all of them demanded."""
+    identifiers = [r.id for r in catalogue().values() if r.strength == "must" and r.id not in set(but)]
+    return [
+        dataclasses.replace(
+            result,
+            case=f"{result.case.partition('[')[0]}_{n}[{n}]",
+            requirements=(identifiers[n * 7 % len(identifiers)],),
+            **changes,
+        )
+        for n in range(number)
+    ]
+
+
+def expected_ones(expectations: Expectations, red: CaseResult) -> list[CaseResult]:
+    """A case for each entry of an expectation file, that deviates as the entry says."""
+    results = []
+    for n, entry in enumerate(e for e in expectations.all_entries if e.kind == "deviation"):
+        verdict: Verdict = entry.verdicts[0]  # type: ignore[assignment]
+        name = (entry.case or f"test_{n}").replace("[[]", "[").replace("*", "x").replace("?", "x")
+        hows = tuple(Deviation("", text) for text in entry.deviates or ())
+        results.append(
+            dataclasses.replace(
+                red,
+                case=f"suites/discovery/test_x.py::{name}",
+                requirements=(entry.requirement,),
+                verdict=verdict,
+                deviations=hows,
+            )
+        )
+    return results
+
+
+Recorded = tuple[Header, CaseResult, CaseResult]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_conforming_loader_takes_25_lines(recorded: Recorded, width: int) -> None:
+    header, green, _ = recorded
+    results = copies(green, 4000) + copies(green, 60, outcome="ignored")
+    results += copies(dataclasses.replace(green, verdict="unsupported"), 200, reason="no layers", capability="layers")
+    lines = lines_at(width, results, dataclasses.replace(header, expectations="/x/reference.toml"))
+    assert lines[-1].endswith("as expected, 4260 cases, 200 unsupported.")
+    assert len(lines) <= 25
+    assert_fits(lines, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_known_loader_as_expected_takes_60_lines(recorded: Recorded, width: int) -> None:
+    header, green, red = recorded
+    expectations = load(FOLDER / "ocl-icd.toml", "2.3.1")
+    deviating = expected_ones(expectations, red)
+    results = [r for r in deviating if judge(r, expectations, False).status == "expected"]
+    greens = copies(green, 4000, but=[entry.requirement for entry in expectations.all_entries])
+    assert len({judge(r, expectations, False).reason for r in results}) > 25
+    lines = lines_at(width, greens + results, header, expectations=expectations)
+    assert "as expected" in lines[-1] and "not as" not in lines[-1]
+    assert len(lines) <= 60
+    assert_fits(lines, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_33_red_cases_take_200_lines(recorded: Recorded, width: int) -> None:
+    header, green, red = recorded
+    lines = lines_at(width, [*copies(green, 1000), *copies(red, 33)], header)
+    assert "unexpected." in lines[-1]
+    assert len(lines) <= 200
+    assert max(map(len, blocks(lines))) <= 15
+    assert_fits(lines, width)
+
+
+def blocks(lines: list[str]) -> list[list[str]]:
+    starts = [n for n, line in enumerate(lines) if line.startswith("UNEXPECTED")]
+    assert starts
+    return [lines[start : lines.index("", start)] for start in starts]
+
+
+def assert_fits(lines: list[str], width: int) -> None:
+    """Only what is to be copied as a whole is longer: commands, URLs, names of cases; and the verdict."""
+    for line in lines[:-1]:
+        whole = re.match(r"(  (read|reproduce) |UNEXPECTED|  \./clharness |.*\./clharness)", line)
+        assert len(line) <= width or whole or line == lines[-1], f"{len(line)} characters: {line}"
+
+
+def test_recorded_run_is_reported_as_it_was(tmp_path: Path) -> None:
+    """The JSON Lines of a run give the report of the run."""
+    records, stream = tmp_path / "run.jsonl", io.StringIO()
+    reporter = Reporter(stream, records, environ={}, live=False)
+    reporter.start(dataclasses.replace(HEADER, planned=2))
+    for number, result in enumerate([BAD, case("test_b")]):
+        reporter.case(judge(dataclasses.replace(result, number=number), Expectations(), strict=False))
+    assert reporter.finish() == 1
+    ending = recorded_ending(read(records))
+    again = [*head(ending.header, 100), *screen(ending, plain, 100, None)]
+    assert "\n".join(again) + "\n" == stream.getvalue()
+
+
+# --- while it runs ---
+
+
+def test_progress_says_how_far_how_long_and_what_is_unexpected() -> None:
+    now = 0.0
+    progress = Progress(200, clock=lambda: now)
+    progress.add(True)
+    assert progress.text("test_a") == "[1 of 200] 1 unexpected  test_a"
+    for _ in range(99):
+        progress.add(False)
+    now = 50.0
+    assert progress.text("test_b") == "[100 of 200] 1 unexpected, 50 s left  test_b"
+    assert Progress(None).text("test_a") == "[0] 0 unexpected  test_a"
+
+
+def test_cases_of_an_earlier_run_say_nothing_of_the_time_left() -> None:
+    now = 0.0
+    progress = Progress(200, kept=100, clock=lambda: now)
+    for _ in range(50):
+        progress.add(False)
+    now = 10.0
+    assert progress.text("t") == "[150 of 200] 0 unexpected, 10 s left  t"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "1 s"), (59, "59 s"), (61, "1 min 1 s"), (7300, "2 h 1 min"), (3599.7, "1 h 0 min")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_many_unexpected_cases_do_not_flood_the_terminal() -> None:
+    _, text = report(*(case(f"test_{n}", "fail", message=f"S.\n{'x' * n}") for n in range(25)))
+    assert text.count("unexpected fail  suites/") == 10
+    assert text.count("more are unexpected: the report at the end has them all\n") == 1

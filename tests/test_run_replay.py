@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The script that replays a kept case: what stands in front of the probe, and names that a subject chose."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.build import build
+from harness.run import replay
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.loader import Loader
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    box = Sandbox(build().reference_loader)
+    box.vendor("a")
+    yield box
+    box.close()
+
+
+def replayed(sandbox: Sandbox, folder: Path, session: object, *prefix: str, case: str = "case") -> str:
+    """What the script of a kept sandbox prints."""
+    kept = sandbox.keep(folder / "kept")
+    (kept / "exchange-0").write_text("\n".join(session.exchange) + "\n")  # type: ignore[attr-defined]
+    (kept / "replay.sh").write_text(replay.script(case, sandbox, [session]))  # type: ignore[list-item]
+    sandbox.close()
+    done = subprocess.run(["sh", str(kept / "replay.sh"), *prefix], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("system", [False, True], ids=["plain", "private root"])
+def test_prefix_stands_directly_before_the_probe(sandbox: Sandbox, tmp_path: Path, system: bool) -> None:
+    try:
+        session = Loader(build().reference_loader).start(sandbox, system=system)
+    except Unsupported as reason:
+        pytest.skip(str(reason))
+    with session as cl:
+        assert cl.platform_names() == ["a"]
+    said = replayed(sandbox, tmp_path, session, "/usr/bin/env", "PREFIX=1", "/bin/sh", "-c", 'echo "[$*]"; "$@"', "-")
+    (line,) = [line for line in said.splitlines() if line.startswith("[")]
+    assert line.startswith(f"[{build().probe} --loader ")
+    assert "call 2 clGetPlatformIDs" in said
+
+
+def test_names_that_a_subject_chose_are_not_run(sandbox: Sandbox, tmp_path: Path) -> None:
+    for name in ("-m777", "a b;touch ran", "$(touch ran)", "'`touch ran`"):
+        os.mkfifo(sandbox.root / name)
+    with Loader(build().reference_loader).start(sandbox) as cl:
+        assert cl.platform_names() == ["a"]
+    said = replayed(sandbox, tmp_path, cl, case="x\ntouch ran\r\n$(touch ran)")
+    assert "call 2 clGetPlatformIDs" in said
+    assert not (tmp_path / "kept" / "ran").exists() and not Path("ran").exists()

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guard between the harness and a subject: what a subject cannot reach, and what its death is taken for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import HarnessError, UsageError
+from harness.probe import AbnormalExit, SubjectFailure
+from harness.sandbox import Sandbox, guard
+from harness.subject.loader import Loader
+from tests.hostile import Tell, hostile, sandbox, tell
+
+__all__ = ["hostile", "sandbox", "tell"]
+
+
+@pytest.fixture(autouse=True)
+def isolation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The guard's way: the one that this machine allows, or the parameter."""
+    way: str = getattr(request, "param", guard.isolation())
+    monkeypatch.setenv(guard.VARIABLE, way)
+    guard.isolation.cache_clear()
+    try:
+        guard.isolation()
+    except UsageError as error:
+        pytest.skip(str(error))
+    yield way
+    guard.isolation.cache_clear()
+
+
+EVERY_WAY = pytest.mark.parametrize("isolation", guard.WAYS, indirect=True)
+OUT_OF_REACH = pytest.mark.parametrize("isolation", guard.WAYS[:2], indirect=True)
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the same user that has nothing to do with any case, as the worker of a case."""
+    process = subprocess.Popen(["sleep", "1000"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+@EVERY_WAY
+def test_a_subject_that_kills_its_parent_is_a_crash(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(kills="parent", hangs="")
+    with pytest.raises(SubjectFailure), hostile.start(sandbox) as cl:
+        cl.platform_count()
+    tell()
+    with hostile.start(sandbox) as cl:
+        assert cl.platform_count() == 1, "the control"
+
+
+@OUT_OF_REACH
+def test_a_process_that_is_not_the_subjects_cannot_be_killed(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
+) -> None:
+    tell(kills=str(bystander.pid))
+    with pytest.raises(AbnormalExit, match="exit code 93"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert bystander.poll() is None
+
+
+@OUT_OF_REACH
+def test_a_process_that_is_not_the_subjects_cannot_be_traced(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
+) -> None:
+    tell(traces=str(bystander.pid))
+    with pytest.raises(AbnormalExit, match="exit code 94"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert "TracerPid:\t0\n" in Path(f"/proc/{bystander.pid}/status").read_text()
+
+
+@pytest.mark.parametrize("isolation", ["namespaces"], indirect=True)
+def test_a_subject_that_kills_all_kills_itself_alone(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
+) -> None:
+    tell(shell="sleep 1000 &", kills="all", exits="7")
+    with pytest.raises(SubjectFailure, match="exit code 7"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+    assert bystander.poll() is None
+
+
+@pytest.mark.parametrize("isolation", ["namespaces"], indirect=True)
+def test_a_subject_sees_no_process_but_its_own(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(shell="ls -d /proc/[0-9]* > seen")
+    with hostile.start(sandbox) as cl:
+        cl.platform_count()
+    seen = (sandbox.root / "seen").read_text().split()
+    assert 3 <= len(seen) <= 5, "the first process, the probe, the shell and its `ls`"
+    assert f"/proc/{os.getpid()}" not in seen
+
+
+@pytest.mark.parametrize("isolation", ["namespaces"], indirect=True)
+def test_processes_in_cases_of_their_own_have_different_numbers(hostile: Loader, sandbox: Sandbox) -> None:
+    """Programs name files by it."""
+    with hostile.start(sandbox) as one, hostile.start(sandbox) as other:
+        assert one.command("hello") != other.command("hello")
+
+
+@EVERY_WAY
+def test_signals_are_as_after_a_login(hostile: Loader, sandbox: Sandbox) -> None:
+    """A harness in the background ignores SIGINT and SIGQUIT, one under nohup SIGHUP: its subjects do not."""
+    numbers = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+    try:
+        with hostile.start(sandbox) as cl:
+            lines = Path(f"/proc/{cl.pid}/status").read_text().splitlines()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    states = dict(line.split(":\t") for line in lines if line.startswith("Sig"))
+    assert int(states["SigIgn"], 16) == int(states["SigBlk"], 16) == 0
+
+
+@EVERY_WAY
+def test_a_program_that_cannot_be_started_is_the_harnesss_own_trouble(hostile: Loader, sandbox: Sandbox) -> None:
+    with pytest.raises(FileNotFoundError, match="nonsense"), hostile.start(sandbox, wrapper=("/nonsense",)):
+        pass
+
+
+def test_a_guard_that_ends_at_once_is_the_harnesss_own_trouble(
+    hostile: Loader, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "command", lambda *_, **__: ["/bin/true"])
+    with pytest.raises(HarnessError, match="guard"), hostile.start(sandbox):
+        pass
+
+
+def test_an_unknown_way_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(guard.VARIABLE, "armour")
+    guard.isolation.cache_clear()
+    with pytest.raises(UsageError, match="CLHARNESS_ISOLATION=armour: must be one of namespaces"):
+        guard.isolation()
