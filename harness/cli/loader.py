@@ -13,12 +13,14 @@ from harness.errors import HarnessError, UsageError
 from harness.run import command, plan, torture
 from harness.subject.identify import VULKAN_LOADER, identify, refusal
 from harness.subject.library import file_format
-from harness.subject.search import SONAME, system_loader
+from harness.subject.loader import Loader
+from harness.subject.search import SONAME, VULKAN_SONAME, system_loader
 from harness.subject.vulkan_loader import VulkanLoader
 
 EXAMPLE = """\
   clharness loader                                     the system's loader, else the reference loader
   clharness loader build/libOpenCL.so.1 -k fifo        one that was just built, the checks named fifo
+  clharness loader --vulkan                            the system's Vulkan loader
   clharness loader build/libOpenCL.so.1 --torture      each call for memory, a file, a library fails once
   clharness loader --json build/run.jsonl --junit build/run.xml --strict
 """
@@ -33,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="library to test; default: the system's loader, or where there is none the reference loader",
     )
+    parser.add_argument("--vulkan", action="store_true", help="without PATH: this machine's Vulkan loader")
     parser.add_argument(
         "--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop, torture"
     )
@@ -75,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     if args.torture and args.suite not in (None, torture.FOLDER):
         raise UsageError(f"--torture --suite {args.suite}: torture is a suite of its own; leave --suite out")
     wanted = args.torture or args.suite == torture.FOLDER
-    subject = loader_option(args.path) + [torture.ONLY] * wanted
+    subject = loader_option(args.path, args.vulkan) + [torture.ONLY] * wanted
     return run_suites(subject, args, _suite_folder(suites, torture.FOLDER if wanted else args.suite))
 
 
@@ -141,15 +144,35 @@ _FLAGS = {
 _PYTEST_COLOR = {"auto": "auto", "always": "yes", "never": "no"}
 
 
-def loader_option(path: str | None) -> list[str]:
+def loader_option(path: str | None, vulkan: bool = False) -> list[str]:
     """The loader that pytest is to test: none for the system's, which it finds itself."""
+    if vulkan and path is None:
+        return [_vulkan_option()]
     if path is not None:
         library = library_path(path)
-        return [f"{VulkanLoader.option if identify(library) == VULKAN_LOADER else '--loader'}={library}"]
+        return [f"{VulkanLoader.option if _is_vulkan_loader(library) else Loader.option}={library}"]
     if system_loader() is not None:
         return []
     print(f"clharness: there is no {SONAME} on this machine: this run tests clharness's own reference loader")
     return [f"--loader={build().reference_loader}"]
+
+
+def _is_vulkan_loader(library: Path) -> bool:
+    try:
+        return identify(library) == VULKAN_LOADER
+    except UsageError:  # a damaged library, which is said when it is opened
+        return False
+
+
+def _vulkan_option() -> str:
+    """The system's Vulkan loader, else the reference loader for Vulkan drivers."""
+    library = system_loader(VULKAN_SONAME)
+    if library is None:
+        print(
+            f"clharness: there is no {VULKAN_SONAME} on this machine: this run tests clharness's own reference loader"
+        )
+        library = build().with_vulkan().reference_loader
+    return f"{VulkanLoader.option}={library}"
 
 
 def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so.1") -> Path:
