@@ -103,7 +103,8 @@ def test_command_waits_for_every_event_of_its_list(icd: Icd, sandbox: Sandbox) -
         memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
         memory.finish()
         assert had > CL.COMPLETE, f"the status is {had} before the second event has ended"
-        assert status(memory, event) == CL.COMPLETE, "the command has not ended when its queue is finished"
+        end = status(memory, event)
+        assert end == CL.COMPLETE, f"the status is {end} when the queue is finished, expected CL_COMPLETE"
 
     with icd.attempts(sandbox, until_hung=True) as attempts:
         for function in COMMANDS:
@@ -232,7 +233,14 @@ def test_callback_of_each_status_is_called_once(icd: Icd, sandbox: Sandbox, earl
         while len(called(sandbox)) < len(states) and time.monotonic() < session.deadline - 1:
             session.command("hello")
         assert session.quit() == 0
-        assert called(sandbox) == [(event, state, 10 + n) for n, state in enumerate(states)]
+        for number, state in enumerate(states):
+            found = [(own, how) for own, how, data in called(sandbox) if data == 10 + number]
+            assert len(found) == 1, f"the callback for {state!r} was called {len(found)} times, expected once"
+            own, how = found[0]
+            assert own == event, f"the callback for {state!r} got another event"
+            assert CL.COMPLETE <= how <= state, (
+                f"the callback for {state!r} got the status {how}"
+            )  # that one, or past it
 
 
 def called(sandbox: Sandbox) -> list[tuple[int, int, int]]:
@@ -253,7 +261,7 @@ def test_times_of_a_command_are_in_order(icd: Icd, sandbox: Sandbox) -> None:
         times = [asked.number("clGetEventProfilingInfo", event, f"CL_PROFILING_COMMAND_{name}") for name in TIMES]
         wrong = [f"{TIMES[i]} after {TIMES[i + 1]}" for i in range(3) if times[i] > times[i + 1]]
         assert not wrong, ", ".join(wrong)
-        assert times[0] > 0, "CL_PROFILING_COMMAND_QUEUED is 0"
+        assert any(times), "all times are 0"
 
     with icd.attempts(sandbox, until_hung=True) as attempts:
         for function in COMMANDS:
