@@ -23,7 +23,7 @@ class Build:
     folder: Path
     api: Path
     probe: Path
-    linked_probe: Path
+    linked_probe: Path  # the following ones, where they have no name, are not there on this system
     reference_loader: Path
     seeded_loader: Path | None  # the same with faults to choose, where the build has it
     at_secure: Path
@@ -35,6 +35,7 @@ class Build:
     sanitize: str
     mock_icds: dict[str, Path]
     mock_layers: dict[str, Path]
+    windows: bool = False  # whether programs and libraries are those of Windows; on Linux, Wine runs them
 
 
 def _keep_as_it_is(folder: Path) -> None:
@@ -73,16 +74,17 @@ def build() -> Build:
         folder=folder,
         api=Path(content["api"]),
         probe=Path(content["probe"]),
-        linked_probe=Path(content["linked_probe"]),
+        linked_probe=Path(content.get("linked_probe", "")),
         reference_loader=Path(content["reference_loader"]),
         seeded_loader=Path(content["seeded_loader"]) if content.get("seeded_loader") else None,
-        at_secure=Path(content["at_secure"]),
-        guarded_heap=Path(content["guarded_heap"]),
+        at_secure=Path(content.get("at_secure", "")),
+        guarded_heap=Path(content.get("guarded_heap", "")),
         exit_watch=Path(content.get("exit_watch", "")),
         gl_objects=Path(content.get("gl_objects", "")),
-        calllog_bench=Path(content["calllog_bench"]),
+        calllog_bench=Path(content.get("calllog_bench", "")),
         compiler=content["compiler"],
         sanitize=content["sanitize"],
         mock_icds={k: Path(v) for k, v in content["mock_icds"].items()},
         mock_layers={k: Path(v) for k, v in content["mock_layers"].items()},
+        windows=content.get("system") == "windows",
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import build
 from harness.errors import HarnessError, UsageError
 from harness.run import command
-from harness.subject.identify import identify, refusal
+from harness.sandbox.wine import runs_under
+from harness.subject.identify import LOADER, identify, refusal
 from harness.subject.library import file_format
 from harness.subject.search import SONAME, system_loader
 
@@ -122,6 +124,8 @@ def loader_option(path: str | None) -> list[str]:
     """The loader that pytest is to test: none for the system's, which it finds itself."""
     if path is not None:
         return [f"--loader={library_path(path)}"]
+    if build().windows:
+        return [f"--loader={build().reference_loader}"]
     if system_loader() is not None:
         return []
     print(f"clharness: there is no {SONAME} on this machine: this run tests clharness's own reference loader")
@@ -136,7 +140,11 @@ def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so
     except OSError as error:
         reason = "is a folder" if path.is_dir() else (error.strerror or str(error)).lower()
         raise UsageError(f"{text}: {reason}; give the path of {example}") from error
-    if form != "ELF":
+    if form == "PE":
+        if (identity := identify(path)) is not LOADER:
+            raise UsageError(refusal(path, identity, LOADER))
+        print(f"clharness: {text} is a library for Windows: its processes run {runs_under()}", file=sys.stderr)
+    elif form != "ELF":
         if (identity := identify(path)).kind:
             raise UsageError(refusal(path, identity))
         raise UsageError(f"{text}: not a shared library; give the path of {example}")

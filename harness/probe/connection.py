@@ -51,24 +51,16 @@ class Connection:
         self._prepared: list[str] = []
         self._arguments = popen
         self.ordinary_user = "user" in popen
+        self.greeted_as = 0  # the number by which the probe knows itself
         self.own_copy = False  # whether the program, the first word of `argv`, is for this session alone
 
     # --- life ---
 
     def __enter__(self) -> Self:
         ours, theirs = socket.socketpair()
-        command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
         with contextlib.closing(theirs), self._program():
             self._stderr, self._stdout = Output(self._folder / "stderr"), Output(self._folder / "stdout")
-            self._process = Process(
-                command,
-                self.file_limit,
-                env=self.environment,
-                stdout=self._stdout.descriptor,
-                stderr=self._stderr.descriptor,
-                pass_fds=[theirs.fileno()],
-                **self._arguments,
-            )
+            self._process = self._start(theirs)
         ours.setblocking(False)
         self._socket = ours
         self._poll = select.poll()
@@ -77,12 +69,26 @@ class Connection:
         self.deadline = self._started + self.time_limit  # for checks that look for what comes without an answer
         try:
             greeting = dict(part.split("=") for part in self.command("hello").split())
-            self.found_pid(int(greeting["pid"]))
+            self.greeted_as = int(greeting["pid"])
+            self.found_pid(self.greeted_as)
             self.secure = greeting["secure"] == "1"
         except BaseException:
             self._kill()
             raise
         return self
+
+    def _start(self, theirs: socket.socket) -> Process:
+        """Starts the probe with its end of the conversation."""
+        command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
+        return Process(
+            command,
+            self.file_limit,
+            env=self.environment,
+            stdout=self._stdout.descriptor,
+            stderr=self._stderr.descriptor,
+            pass_fds=[theirs.fileno()],
+            **self._arguments,
+        )
 
     @contextlib.contextmanager
     def _program(self) -> Iterator[None]:
@@ -103,7 +109,7 @@ class Connection:
         """Takes over the number of the probe's process, which is the one that was started or comes from it."""
         if not self._process.owns(pid):
             raise ProtocolViolation(f"{self._last!r} was answered with process {pid}, which is not one of this case")
-        self.pid = pid
+        self.pid = self.greeted_as = pid
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -157,16 +163,19 @@ class Connection:
         return self._stdout.whole()
 
     def _hung(self) -> None:
-        maps, threads = "", 0
-        if self._process.owns(self.pid):
-            maps = stacks.maps_of(self.pid)
-            threads = stacks.ask(self.pid)
+        maps, threads = self._ask_for_stacks()
         until = time.monotonic() + 0.5
         while len(stacks.LINE.findall(self._stderr.text())) < threads and time.monotonic() < until:
             select.select([], [], [], 0.01)  # the threads are writing
         shown = stacks.readable(self._stderr.text(), maps)
         self._kill()
         raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
+
+    def _ask_for_stacks(self) -> tuple[str, int]:
+        """The memory map of the process, and how many threads are to write their stacks."""
+        if not self._process.owns(self.pid):
+            return "", 0
+        return stacks.maps_of(self.pid), stacks.ask(self.pid)
 
     def _died(self) -> None:
         raw = self._stderr.text()
@@ -282,6 +291,6 @@ class Connection:
         self._send(["hello"], recorded=False)
         greeting = content("hello", self._receive())
         self._require_silence()
-        if self.pid and not greeting.startswith(f"pid={self.pid} "):
+        if self.pid and not greeting.startswith(f"pid={self.greeted_as} "):
             raise ProtocolViolation(f"{last[:200]!r} is followed by a greeting of another process: {greeting}")
         self._last = last

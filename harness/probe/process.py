@@ -122,7 +122,8 @@ class Process:
     def __init__(self, command: list[str], file_limit: int, **popen: Any) -> None:
         """`file_limit` is in bytes; the other arguments are those of Popen."""
         _family.prepare()
-        self._popen = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **popen)
+        popen = {"stdin": subprocess.DEVNULL} | popen
+        self._popen = subprocess.Popen(command, start_new_session=True, **popen)
         self.pid = self._popen.pid
         _family.sessions.add(self.pid)
         self.descriptor = os.pidfd_open(self.pid)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.api.model import api
+from harness.build import build
 from harness.probe import Session, SubjectFailure
 from harness.probe.session import CommandError
 from harness.sandbox import Sandbox, Unsupported
@@ -193,13 +194,30 @@ CAPABILITIES: dict[str, Callable[[Loader, Sandbox], bool]] = {
 }
 
 
+# What Windows has no counterpart of: vendors are in the registry.
+_OF_LINUX = (
+    "OCL_ICD_VENDORS",
+    "Android vendor directory",
+    "OCL_ICD_VENDORS as a library",
+    "OPENCL_VENDOR_PATH",
+    "OPENCL_LAYER_PATH",
+)
+
+
+def _questions() -> dict[str, Callable[[Loader, Sandbox], bool]]:
+    if not build().windows:
+        return CAPABILITIES
+    return {name: ask for name, ask in CAPABILITIES.items() if name not in _OF_LINUX}
+
+
 def detect(loader: Loader) -> None:
     """Fills in `loader.capabilities`, `loader.by_variable` and the name and version that it answers.
 
     Starts some twenty processes, each in a sandbox of its own that is removed; raises nothing: what the loader does
     wrong there, its checks report.
     """
-    for name, ask in CAPABILITIES.items():
+    loader.by_variable = loader.by_variable or build().windows
+    for name, ask in _questions().items():
         sandbox = Sandbox(loader.path)
         try:
             if ask(loader, sandbox):

@@ -45,7 +45,6 @@ OPAQUE = [
     for function in api().dispatched()
     if place_of_list(function) is not None
     and function.name not in OF_CONTEXTS
-    and slots()[function.name].reached != "windows-query"
 ]
 
 
