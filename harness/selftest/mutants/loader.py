@@ -36,6 +36,7 @@ from harness.selftest.mutants.families import families
 from harness.tomlfile import only_keys, read, text, wrong
 
 FOLDER = Path(__file__).with_name("loader")
+WINDOWS = Path(__file__).with_name("windows")
 
 _KEYS = ("name", "requirement", "sentence", "file", "function", "code", "instead", "at_load", "cases")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -56,14 +57,14 @@ class Mutants:
 @functools.cache
 def mutants() -> Mutants:
     """The project's own list, and the mutants that each forwarded function can have."""
-    own = load_all(lists())
+    own = load_all(lists(build().windows))
     api = json.loads(build().api.read_text())
     return Mutants({**own.by_name, **{mutant.name: mutant for mutant in families(api)}}, own.reasons)
 
 
-def lists() -> list[Path]:
-    """The files that hold the mutants of the reference loader, by section."""
-    return sorted(FOLDER.glob("*.toml"))
+def lists(windows: bool = False) -> list[Path]:
+    """The files that hold the mutants of the reference loader, by section; those of Windows' files are further ones."""
+    return sorted(FOLDER.glob("*.toml")) + (sorted(WINDOWS.glob("*.toml")) if windows else [])
 
 
 def load_all(paths: Iterable[Path]) -> Mutants:
