@@ -16,6 +16,8 @@ LEGACY = "OCL_ICD_FORCE_LEGACY_TERMINATION"
 def end(cl: Session, way: str) -> None:
     if way == "close":
         cl.close()
+    else:
+        cl.require_removal_at_exit()
     cl.quit()
 
 

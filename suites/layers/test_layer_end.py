@@ -48,6 +48,8 @@ def chain(sandbox: Sandbox, position: str, faults: Sequence[str], variant: str =
 def end(cl: Session, way: str) -> None:
     if way == "close":
         cl.close()
+    else:
+        cl.require_removal_at_exit()
     assert cl.quit() == 0
 
 
