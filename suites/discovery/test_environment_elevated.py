@@ -117,7 +117,9 @@ def test_trace_with_elevated_privileges_loads_no_library(
 @requirement("DISC-ENV-013")
 def test_all_variables_at_once_load_no_library_with_elevated_privileges(loader: Loader, sandbox: Sandbox) -> None:
     """With elevated privileges, no library is loaded that a variable names, also where several do."""
-    libraries = [sandbox.vendor(name) for name in "abc"]
+    libraries = [sandbox.icd(name) for name in "abc"]
+    for mock in libraries:
+        (sandbox.vendors / f"{mock.name}.icd").write_text(f"{mock}\n")
     layer = sandbox.layer("layer") if build().mock_layers else None
     sandbox.env |= {
         "OCL_ICD_VENDORS": str(sandbox.vendors),

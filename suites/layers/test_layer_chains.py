@@ -81,7 +81,7 @@ def test_target_is_the_completed_table_of_the_layer_before(
             known = SHORT if tables == "short" else len(table)
             intercepted = {n for n in (slots()[function].number for function in functions) if n < known}
             for slot in intercepted:
-                assert library_of(cl, table[slot]) == f"lib{name}.so", f"slot {slot} is not the layer's"
+                assert library_of(cl, table[slot]) == f"lib{name}{sandbox.suffix}", f"slot {slot} is not the layer's"
             changed = {slot for slot in range(len(table)) if table[slot] != behind[slot]}
             assert changed == intercepted if tables != "complete" else changed >= intercepted
 

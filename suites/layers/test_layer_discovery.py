@@ -169,7 +169,7 @@ def vendor_of_its_own(sandbox: Sandbox) -> str:
 
 
 def vendor_in_use(sandbox: Sandbox) -> str:
-    return f"{sandbox.libraries}/liba.so"
+    return f"{sandbox.libraries}/liba{sandbox.suffix}"
 
 
 def loader_itself(sandbox: Sandbox) -> str:
