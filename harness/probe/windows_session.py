@@ -87,7 +87,7 @@ class WindowsSession(Session):
 
     def open_files(self) -> list[str]:
         """The files of the case that the process has open, but for those of the harness; Wine's own are not told."""
-        names = [self._folder / name for name in ("stdout", "stderr", "calllog")]
+        names = [self._folder, *(self._folder / name for name in ("stdout", "stderr", "calllog"))]
         of_case = [path for path in super().open_files() if Path(path).is_relative_to(self._folder)]
         return [path for path in of_case if Path(path) not in names]
 

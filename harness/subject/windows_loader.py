@@ -63,6 +63,7 @@ class WindowsLoader(Loader):
             "RTLD_GLOBAL": bind_global,
             "RTLD_NOW": bind_now,
             "a private root": system_binds is not None,
+            "an exact count of the heap": counted_heap,
             "a heap that fails": failing_allocation > 0,
             "a wrapper": bool(wrapper),
         }

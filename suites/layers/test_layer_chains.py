@@ -17,6 +17,7 @@ from harness.check import (
     Sandbox,
     Session,
     Unsupported,
+    Value,
     api,
     requirement,
     slots,
@@ -45,7 +46,7 @@ def target_of(cl: Session, sandbox: Sandbox, layer: str, init: str) -> tuple[int
 
 
 def library_of(cl: Session, address: int) -> str:
-    return os.path.basename(bytes.fromhex(cl.command(f"module {address}")).decode())
+    return os.path.basename(cl.module(Value(address, hex(address))))
 
 
 @requirement("LAY-CHN-002")
