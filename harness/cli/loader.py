@@ -156,7 +156,7 @@ def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so
         raise UsageError(f"{text}: {reason}; give the path of {example}") from error
     if form == "PE":
         if (identity := identify(path)) is not LOADER:
-            raise UsageError(refusal(path, identity, LOADER))
+            raise UsageError(refusal(path, identity))
         print(f"clharness: {text} is a library for Windows: its processes run {runs_under()}", file=sys.stderr)
     elif form != "ELF":
         if (identity := identify(path)).kind:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from pathlib import Path
 
@@ -11,10 +12,14 @@ from harness.probe.process import Process
 from harness.probe.session import Session
 from harness.sandbox import Unsupported
 from harness.sandbox.guard import isolation
+from harness.sandbox.windows import variable_value
 from harness.sandbox.wine import keep_server, unix_path, windows_path
 
 # What the exit status of Windows is on Linux, of which it keeps one byte, where a crash wrote stacks.
 _CRASHED = (0x03, 0x05, 0x04, 0x1D, 0x94, 0x95, 0x96, 0xFD, 0x74, 0x09)
+
+
+_UNIMPLEMENTED = re.compile(r"^wine: Call from \S+ to unimplemented function (\S+), aborting", re.M)
 
 
 class WindowsSession(Session):
@@ -46,6 +51,12 @@ class WindowsSession(Session):
     def _ask_for_stacks(self) -> tuple[str, int]:
         return "", 0
 
+    def _died(self) -> None:
+        """A function that Wine lacks is not the subject's fault."""
+        if missing := _UNIMPLEMENTED.search(self._stderr.text()):
+            raise Unsupported("machine", f"the loader calls {missing[1]}, which Wine does not have")
+        super()._died()
+
     @property
     def _log_path(self) -> Path:
         return unix_path(self.argv[self.argv.index("--log") + 1])
@@ -59,7 +70,7 @@ class WindowsSession(Session):
     def module(self, address: object) -> str:
         """Path of the library that an address lies in; "" for none."""
         text = super().module(address)  # type: ignore[arg-type]
-        return str(unix_path(text)) if text else ""
+        return _unix(text)
 
     def handles(self) -> int:
         """The number of open handles."""
@@ -69,11 +80,20 @@ class WindowsSession(Session):
         """Changes the registry or the devices while the subject runs: a line of harness/probe/windows/machine.h."""
         self.command(f"machine {line}")
 
+    def require_removal_at_exit(self) -> None:
+        raise Unsupported("machine", "on Windows nothing is removed where a process ends (DISP-DEI-005)")
+
     def fork(self) -> None:
         raise Unsupported("machine", "Windows has no fork")
 
     def open_files(self) -> list[str]:
-        raise Unsupported("machine", "what Wine has open is not what the subject has open")
+        """The files of the case that the process has open, but for those of the harness; Wine's own are not told."""
+        names = [self._folder, *(self._folder / name for name in ("stdout", "stderr", "calllog"))]
+        of_case = [path for path in super().open_files() if Path(path).is_relative_to(self._folder)]
+        return [path for path in of_case if Path(path) not in names]
+
+    def setenv(self, name: str, value: str) -> None:
+        super().setenv(name, variable_value(name, value))
 
     def descriptor(self, what: str) -> object:  # type: ignore[override]
         raise Unsupported("machine", "Windows has no descriptors")

@@ -24,7 +24,7 @@ from harness.sandbox.faults import NAMES, Kind, check_faults, nearest
 from harness.sandbox.folder import OwnFolder, sweep
 from harness.sandbox.machine import Unsupported, scratch_root
 from harness.sandbox.settings import Value, function_lines, lines, settings
-from harness.sandbox.windows import Machine
+from harness.sandbox.windows import Machine, in_place, library_path
 from harness.sandbox.wine import windows_path
 
 PREFIX = "clharness-case-"
@@ -149,6 +149,11 @@ class Sandbox(Machine):
         self.env: dict[str, str] = {}
         self.runs: list[Run] = []  # sessions started here, newest last (harness.probe.session.Session)
 
+    def require_linux(self, what: str) -> None:
+        """Makes the case `unsupported` on another system; `what` it needs, in words."""
+        if build().windows:
+            raise Unsupported("machine", f"{what}: a matter of Linux")
+
     @property
     def suffix(self) -> str:
         """What the names of libraries end in."""
@@ -185,6 +190,8 @@ class Sandbox(Machine):
         """
         self._place()
         if build().windows:
+            if folder or not name.endswith(".icd"):
+                self.require_linux("folders of configuration files")
             self.registry_vendor(_named_library(content))
         path = (folder or self.vendors) / name
         path.write_bytes(_bytes(content))
@@ -313,8 +320,11 @@ class Sandbox(Machine):
         return paths
 
     def _values_in_order(self, contents: Sequence[str | bytes]) -> list[Path]:
-        """The registry has no order of its own; what Wine gives is that of names."""
-        libraries = [_named_library(content) for content in contents]
+        """The registry has no order of its own: what Wine gives is that of names, what Windows gives that of their making.
+
+        Paths are spelt so that both are this one."""
+        named = [library_path(_named_library(content)) for content in contents]
+        libraries = [in_place(number, library) for number, library in enumerate(named)]
         if libraries != sorted(libraries, key=str.lower):
             raise Unsupported("machine", "the registry lists values in no order of ours")
         for library in libraries:

@@ -163,6 +163,21 @@ def library_path(library: Library | str) -> str:
     return windows_path(Path(text)) if text.startswith("/") else text
 
 
+# Variables that list libraries; checks write lists as Linux has them.
+_LISTS = ("OCL_ICD_FILENAMES", "OPENCL_LAYERS")
+
+
+def variable_value(name: str, value: str) -> str:
+    """The value of a variable as Windows has it."""
+    return ";".join(library_path(part) for part in value.split(":")) if name in _LISTS else value
+
+
+def in_place(number: int, path: str) -> str:
+    """Another spelling of an absolute path, which has its place among others where they are sorted."""
+    drive, _, rest = path.partition("\\")
+    return f"{drive}\\{number:03}\\..\\{rest}" if drive.endswith(":") else path
+
+
 def _driver_values(
     vendor: Library | Sequence[Library | str] | str | None, wow: Library | str | None, type: str
 ) -> list[str]:

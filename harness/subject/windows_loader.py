@@ -13,14 +13,11 @@ from harness.probe.torture import Torture
 from harness.probe.windows_session import WindowsSession
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.sandbox import PASSED_ON
-from harness.sandbox.windows import INTEGRITY, library_path
+from harness.sandbox.windows import INTEGRITY, library_path, variable_value
 from harness.sandbox.wine import command, windows_path
 from harness.sandbox.wine import environment as wine_environment
 from harness.subject.library import read_library
 from harness.subject.loader import Loader
-
-# Variables that list libraries; checks write lists as Linux has them.
-LISTS = ("OCL_ICD_FILENAMES", "OPENCL_LAYERS")
 
 
 class WindowsLoader(Loader):
@@ -61,14 +58,14 @@ class WindowsLoader(Loader):
         integrity: str = "",
         wow64: bool = False,
     ) -> Session:
-        """As Loader.start. integrity: of the process, of INTEGRITY (default: medium, or high where it is elevated);
-        wow64: it seems to be a 32-bit process."""
+        """As Loader.start, but that no heap is guarded. integrity: of the process, of INTEGRITY (default: medium, or high
+        where it is elevated); wow64: it seems to be a 32-bit process."""
         linux = {
             "a program that is linked to the loader": linked,
             "RTLD_GLOBAL": bind_global,
             "RTLD_NOW": bind_now,
             "a private root": system_binds is not None,
-            "a guarded heap": guarded_heap,
+            "an exact count of the heap": counted_heap,
             "a heap that fails": failing_allocation > 0,
             "a resource that cannot be had": torture is not None,
             "a wrapper": bool(wrapper),
@@ -102,9 +99,10 @@ def _environment(sandbox: Sandbox, unset: tuple[str, ...]) -> dict[str, str]:
     """An allow-list, what Wine needs, and what the case set."""
     variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     own: dict[str, Any] = {name: value for name, value in sandbox.env.items() if name not in unset}
-    for name in LISTS:
-        if name in own:
-            own[name] = ";".join(library_path(part) for part in own[name].split(":"))
+    for name in own:
+        own[name] = variable_value(name, own[name])
+    if folders := own.pop("LD_LIBRARY_PATH", ""):  # where the dynamic linker looks; Wine puts it in front of PATH
+        own["WINEPATH"] = ";".join(library_path(part) for part in folders.split(":"))
     return variables | own | wine_environment()
 
 

@@ -202,6 +202,21 @@ int madvise(void *memory, size_t size, int advice)
     return 0;
 }
 
+/* Asked of the system: what it reads for us may pass over the protection of pages. */
+static bool is_readable(const char *memory, size_t length)
+{
+    const DWORD unreadable = PAGE_NOACCESS | PAGE_GUARD;
+    const char *end = memory + length;
+    MEMORY_BASIC_INFORMATION about;
+    while (memory < end) {
+        if (!VirtualQuery(memory, &about, sizeof about) || about.State != MEM_COMMIT || about.Protect & unreadable) {
+            return false;
+        }
+        memory = (const char *)about.BaseAddress + about.RegionSize;
+    }
+    return true;
+}
+
 ssize_t process_vm_readv(int pid, const struct iovec *to, unsigned long to_count, const struct iovec *from,
                          unsigned long from_count, unsigned long flags)
 {
@@ -211,7 +226,7 @@ ssize_t process_vm_readv(int pid, const struct iovec *to, unsigned long to_count
     for (unsigned long i = 0; to_count == 1 && i < from_count; i++) {
         SIZE_T got = 0;
         size_t length = from[i].iov_len;
-        if (done + length > to->iov_len || !ReadProcessMemory(GetCurrentProcess(), from[i].iov_base,
+        if (done + length > to->iov_len || !is_readable(from[i].iov_base, length) || !ReadProcessMemory(GetCurrentProcess(), from[i].iov_base,
                                                               (char *)to->iov_base + done, length, &got)) {
             break;
         }

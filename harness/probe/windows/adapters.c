@@ -157,6 +157,13 @@ static LONG WINAPI hook_D3DKMTQueryAdapterInfo(const struct query_adapter *about
     return query->status == STATUS_FAIL ? NOT_FOUND : SUCCESS;
 }
 
+/* Never called: by this function loaders recognise the systems that have all of the others. */
+static LONG WINAPI hook_D3DKMTSubmitPresentBltToHwQueue(const void *arguments)
+{
+    (void)arguments;
+    return INVALID_PARAMETER;
+}
+
 const struct hook adapter_hooks[] = {
     HOOK(D3DKMTEnumAdapters),
     HOOK(D3DKMTEnumAdapters2),
@@ -164,5 +171,6 @@ const struct hook adapter_hooks[] = {
     HOOK(D3DKMTCloseAdapter),
     HOOK(D3DKMTOpenAdapterFromLuid),
     HOOK(D3DKMTQueryAdapterInfo),
+    HOOK(D3DKMTSubmitPresentBltToHwQueue),
     {0},
 };
