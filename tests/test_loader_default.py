@@ -43,9 +43,9 @@ def test_reference_loader_is_the_default(
 
     said = capfd.readouterr().out
     assert code == 0, said
-    first, second = said.splitlines()[:2]
+    first, second, third = said.splitlines()[:3]
     assert first == f"clharness: {NOTE}"
-    assert REFERENCE in second and str(build().reference_loader) in second
+    assert REFERENCE in second and str(build().reference_loader) in third
     assert said.splitlines()[-1].startswith(REFERENCE)
     header = json.loads(records.read_text().splitlines()[0])
     assert header["subject"]["facts"]["name"] == REFERENCE

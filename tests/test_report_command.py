@@ -12,9 +12,11 @@ from typing import IO
 import pytest
 
 import harness.cli
+from harness.build import build
 from harness.cli import loader as loader_command
 from harness.cli.main import main
 from harness.run import command
+from harness.run.plan import Plan
 from tests.small_runs import QUIET, SmallRun, read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,13 +102,12 @@ def test_settings_of_other_runs_of_pytest_are_of_no_effect(small: SmallRun, name
     assert small.run("-k", "quiet and 3").code == 0
 
 
-def test_the_options_reach_the_plugin(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_options_reach_the_plugin(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.toml").write_text("")
-    library = tmp_path / "libOpenCL.so.1"
-    library.write_bytes(b"\x7fELF" + bytes(60))
+    library = build().reference_loader
     seen: list[tuple[list[str], int]] = []
 
-    def run(_root: Path, arguments: list[str], jobs: int, _resumed: Path | None) -> int:
+    def run(_root: Path, arguments: list[str], jobs: int, _plan: Plan) -> int:
         seen.append((arguments, jobs))
         return 0
 

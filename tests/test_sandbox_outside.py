@@ -8,8 +8,10 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -179,3 +181,23 @@ def test_sandboxes_of_killed_runs_are_swept(place: Path) -> None:
     assert (place / "bystander" / "file").exists() and (scratch / "other").exists()
     held.remove()
     assert not held.path.exists()
+
+
+def test_new_folder_that_another_run_sweeps_at_once_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its creation and its lock a folder looks like one that a killed run has left."""
+    create = tempfile.mkdtemp
+    created: list[str] = []
+
+    def create_and_sweep(**options: Any) -> str:
+        created.append(create(**options))
+        if len(created) == 1:
+            os.rmdir(created[0])
+        return created[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", create_and_sweep)
+    folder = OwnFolder(tmp_path, "case-")
+    assert [str(folder.path)] == created[1:]
+    assert folder.is_in_place()
+    assert folder.remove() == ""

@@ -111,6 +111,14 @@ if TYPE_CHECKING:
     )
     from harness.probe.icd_session import ENUMERATE, ICD2_FUNCTIONS, QUERY, TAGGED, IcdSession
 
+    # --- what its memory objects hold, what it says of its objects ---
+    from harness.check.icd.asked import Asked, numeric_version
+    from harness.check.icd.kernels import SOURCES as KERNEL_SOURCES, TYPES as KERNEL_TYPES, Kernels, Range
+    from harness.check.icd.memory import (
+        PLAIN as PLAIN_FORMAT, SHAPES, Format, Images, Layout, Memory, Shared, copied, flags_of, layout_of, numbered,
+        expect_same, with_bytes,
+    )
+
     # --- its property lists ---
     from harness.check.icd.creators import (
         Answer, BUFFER, CONTEXT, CONTEXTS, CREATORS, FROM_TYPE, HIGH, IMAGE, LOW, MED, MEMORY, OLDER, QUEUE,

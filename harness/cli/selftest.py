@@ -18,7 +18,7 @@ from harness.errors import Exit, UsageError
 from harness.report.terminal import Terminal
 from harness.requirements.catalogue import suite_of
 from harness.selftest.mutants import Mutant
-from harness.selftest.mutants.loader import mutants
+from harness.selftest.mutants.loader import mutants, vulkan_mutants
 from harness.selftest.seed import for_windows
 
 SUITES = ("discovery", "dispatch", "layers", "interop")
@@ -31,6 +31,7 @@ EXAMPLE = """\
   clharness selftest --suite discovery             one suite, and the faults of its requirements
   clharness selftest --layer                       the checks of `clharness layer`, against faulty mock layers
   clharness selftest --icd                         the checks of `clharness icd`, against faulty mock ICDs
+  clharness selftest --vulkan                      the checks of Vulkan loaders, against a faulty reference loader
   clharness selftest --windows                     the checks on Windows, against the reference loader's OpenCL.dll
 """
 
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--layer", action="store_true", help="measure the checks of a layer: the faults are those of mock layers"
     )
     parser.add_argument("--icd", action="store_true", help="measure the checks of an ICD: the faults are of mock ICDs")
+    parser.add_argument("--vulkan", action="store_true", help="measure the checks of Vulkan loaders")
     parser.add_argument(
         "--windows",
         action="store_true",
@@ -71,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     output = output_path("--json", args.json) if args.json else None
     # Only here: --help and --list need neither pytest nor a build.
     from harness.selftest import report
-    from harness.selftest.run import run_matrix
+    from harness.selftest.run import run_matrix, seeded_vulkan_loader
 
     suites = _suites(args.suites)
     whole = not args.fault and not args.sample and not args.windows
@@ -84,8 +86,10 @@ def run(args: argparse.Namespace) -> int:
         folder, subject = suites / "layers" / "layer", ("--clharness-seeded-layer",)
     if args.icd:
         folder, subject = suites, ("--clharness-seeded-icd",)
+    if args.vulkan:
+        folder, subject = suites / "interop" / "vulkan", (f"--vulkan-loader={seeded_vulkan_loader()}",)
     keyword = ("-k", args.k) if args.k else ()
-    lint = not args.fault and not args.layer and not args.icd and not args.windows
+    lint = not (args.fault or args.layer or args.icd or args.vulkan or args.windows)
     try:
         matrix = run_matrix(
             suites, folder, chosen, jobs, terminal.progress, whole, args.assertions, lint, subject, keyword
@@ -132,14 +136,16 @@ def _chosen(args: argparse.Namespace) -> Sequence[Mutant]:
 
 def _known(args: argparse.Namespace) -> Mapping[str, Mutant]:
     """All faults: of the seeded reference loader, of mock layers, or of mock ICDs."""
+    if args.windows + args.layer + args.icd + args.vulkan > 1:
+        raise UsageError("--layer, --icd, --vulkan and --windows: give one of them")
     if args.windows:
         return _of_windows(bool(args.fault))
-    if not args.layer and not args.icd:
+    if not args.layer and not args.icd and not args.vulkan:
         return mutants().by_name
-    if args.layer and args.icd:
-        raise UsageError("--layer and --icd: give one of them")
     if args.suite or args.suites:
         raise UsageError(f"--{_subject(args).lower()} is about checks of its own; leave --suite and --suites out")
+    if args.vulkan:
+        return vulkan_mutants().by_name
     from harness.selftest.mutants.icd import icd_mutants
     from harness.selftest.mutants.layer import layer_mutants
 
@@ -159,7 +165,7 @@ def _of_windows(whole: bool) -> Mapping[str, Mutant]:
 
 
 def _subject(args: argparse.Namespace) -> str:
-    return "layer" if args.layer else "ICD" if args.icd else "loader"
+    return "layer" if args.layer else "ICD" if args.icd else "Vulkan" if args.vulkan else "loader"
 
 
 def _suites(text: str | None) -> Path:

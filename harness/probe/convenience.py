@@ -21,6 +21,8 @@ class CallFailed(AssertionError):
 class Convenience(ProcessCalls):
     """Calls in the form that a check reads best."""
 
+    platforms_listed: int | None = None  # how many platforms there were when a list of them was asked for last
+
     # --- OpenCL ---
 
     def platform_count(self) -> int:
@@ -41,7 +43,7 @@ class Convenience(ProcessCalls):
 
     def GetPlatformIDs(self) -> list[Value]:
         """All platforms in the loader's order; an empty list when there is none."""
-        count = self.platform_count()
+        count = self.platforms_listed = self.platform_count()
         if count == 0:
             return []
         platforms = self._list_of("clGetPlatformIDs", count)

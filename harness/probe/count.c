@@ -30,8 +30,8 @@ enum { MAX_RANGES = 512, MAX_STRETCHES = 1 << 16, TRAP_FLAG = 0x100 };
 /* Code of a library. */
 static struct range {
     uintptr_t low, high;
-    const char *path;
-    bool free; /* runs without being stepped */
+    char *path; /* a copy: the library may be closed before anybody asks */
+    bool free;  /* runs without being stepped */
 } ranges[MAX_RANGES];
 static int range_count;
 
@@ -57,7 +57,8 @@ static int add_ranges(struct dl_phdr_info *info, size_t size, void *data)
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && (part->p_flags & PF_X)) {
             uintptr_t low = info->dlpi_addr + part->p_vaddr;
-            ranges[range_count++] = (struct range){low, low + part->p_memsz, info->dlpi_name, is_free};
+            char *path = strdup(info->dlpi_name);
+            ranges[range_count++] = (struct range){low, low + part->p_memsz, path, is_free};
         }
     }
     return 0;
@@ -127,7 +128,9 @@ uint64_t count_invoke(const char *folder, enum function function, void (*address
 {
     struct sigaction before;
     struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
-    range_count = 0;
+    while (range_count > 0) {
+        free(ranges[--range_count].path);
+    }
     stretch_count = 0;
     dl_iterate_phdr(add_ranges, (void *)(uintptr_t)folder);
     sigaction(SIGTRAP, &action, &before);
@@ -146,8 +149,8 @@ char *count_text(size_t *length)
         return NULL;
     }
     for (int i = 0; i < stretch_count; i++) {
-        const char *path = stretches[i].range < 0 ? "?" : ranges[stretches[i].range].path;
-        fprintf(out, "%lu %s\n", stretches[i].instructions, path);
+        const char *path = stretches[i].range < 0 ? NULL : ranges[stretches[i].range].path;
+        fprintf(out, "%lu %s\n", stretches[i].instructions, path ? path : "?");
     }
     fclose(out);
     return stretch_count < MAX_STRETCHES ? text : (free(text), NULL);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +17,19 @@ static struct buffer {
     bool is_protected;
 } buffers[MAX_VALUES];
 static uint64_t results[MAX_VALUES];
-static uint64_t used; /* no index from here on */
+static atomic_uint_fast64_t used; /* no index from here on; threads make values at once */
 static token_finder *finders[UCHAR_MAX + 1];
 
 _Thread_local struct callback_arguments callback_arguments;
 
 /* --- buffers and results --- */
+
+static void note_used(uint64_t index)
+{
+    uint_fast64_t before = atomic_load(&used);
+    while (index >= before && !atomic_compare_exchange_weak(&used, &before, index + 1)) {
+    }
+}
 
 bool buffer_make(uint64_t index, size_t size, int fill)
 {
@@ -29,7 +37,7 @@ bool buffer_make(uint64_t index, size_t size, int fill)
         return false;
     }
     buffer_free(index);
-    used = index < used ? used : index + 1;
+    note_used(index);
     struct buffer *buffer = &buffers[index];
     if (!guarded_make(&buffer->memory, size)) {
         return false;
@@ -80,7 +88,7 @@ unsigned char *buffer_for_writing(uint64_t index, size_t offset, size_t length)
 void result_set(uint64_t index, uint64_t value)
 {
     if (index < MAX_VALUES) {
-        used = index < used ? used : index + 1;
+        note_used(index);
         results[index] = value;
     }
 }
@@ -116,6 +124,17 @@ static unsigned char *place(const char *token, size_t length)
     return *end == '\0' ? buffer_bytes(index, offset, length) : NULL;
 }
 
+/* "5", or "5+16": the result with that number, and so much more. */
+static bool result_of(const char *text, uint64_t *value)
+{
+    char *end;
+    unsigned long index = strtoul(text, &end, 10);
+    unsigned long more = *end == '+' ? strtoul(end + 1, &end, 10) : 0;
+    bool good = *text >= '0' && *text <= '9' && *end == '\0' && index < MAX_VALUES;
+    *value = good ? results[index] + more : 0;
+    return good;
+}
+
 /* The word with a number among some. */
 static bool word_of(const uint64_t *words, size_t count, const char *number, uint64_t *value)
 {
@@ -146,7 +165,7 @@ bool token_value(const char *token, uint64_t *value)
         }
         return at != NULL;
     case 'r':
-        return word_of(results, MAX_VALUES, token + 1, value);
+        return result_of(token + 1, value);
     case 'c':
         return word_of(callback_arguments.values, callback_arguments.count, token + 1, value);
     default:

@@ -35,7 +35,7 @@ def summary(ending: Ending) -> str:
     counts = section_counts(results)
     names = columns(counts)
     rows = [[section_title(key), *(str(count[name] or "") for name in names)] for key, count in counts.items()]
-    parts += _table(["section", *names], rows)
+    parts += table(["section", *names], rows)
     known = catalogue()
     unexpected = [
         [
@@ -49,22 +49,22 @@ def summary(ending: Ending) -> str:
     ]
     if unexpected:
         parts += ["#### Unexpected", ""]
-        parts += _table(["requirement", "result", "case", "statement"], unexpected, _linked)
+        parts += table(["requirement", "result", "case", "statement"], unexpected, linked)
     accepted = [
         [str(len(cases)), verdicts_of(cases), " ".join(dict.fromkeys(i for r in cases for i in r.requirements)), reason]
         for reason, cases in by_reason([r for r in results if r.status == "expected"])
     ]
     if accepted:
         parts += ["<details><summary>Known deviations</summary>", ""]
-        parts += [*_table(["cases", "verdict", "requirement", "reason"], accepted), "</details>", ""]
+        parts += [*table(["cases", "verdict", "requirement", "reason"], accepted), "</details>", ""]
     grey = [list(row) for row in grey_rows(results)]
     if grey:
         parts += ["<details><summary>Grey areas</summary>", ""]
-        parts += [*_table(["requirement", "outcome", "statement"], grey), "</details>", ""]
+        parts += [*table(["requirement", "outcome", "statement"], grey), "</details>", ""]
     return "\n".join(parts) + "\n"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], first: Callable[[str], str] | None = None) -> list[str]:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], first: Callable[[str], str] | None = None) -> list[str]:
     """A table; `first` makes the cells of the first column."""
     lines = ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head)]]
     for row in rows[:_LIMIT]:
@@ -75,7 +75,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], first: Callable[[
     return [*lines, ""]
 
 
-def _linked(identifiers: str) -> str:
+def linked(identifiers: str) -> str:
     """Requirements that lead to where they are written."""
     url = url_of(identifiers.split())
     return f"[{markdown(identifiers)}]({url})" if url else markdown(identifiers)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,12 +14,14 @@ from harness.escaping import one_line, printable
 from harness.expectations import Expectations, load
 from harness.expectations.update import update as update_expectations
 from harness.report import layout
+from harness.report.annotations import error_lines
 from harness.report.ending import Ending, exit_code
 from harness.report.jsonl import JsonLines
 from harness.report.junit import write_junit
 from harness.report.markdown import write_step_summary
 from harness.report.progress import Progress
 from harness.report.records import CaseResult, Footer, Header, counts_of
+from harness.report.sarif import write_sarif
 from harness.report.screen import head, screen
 from harness.report.status import judge
 from harness.report.terminal import Color, Terminal
@@ -44,6 +47,8 @@ class Reporter:
         strict: bool = False,
         update: bool = False,
         update_path: Path | None = None,
+        html: Path | None = None,
+        sarif: Path | None = None,
         verbose: bool = False,
         color: Color = "auto",
         live: bool = True,
@@ -57,6 +62,8 @@ class Reporter:
         self._strict = strict
         self._update = update
         self._update_path = update_path
+        self._html = html
+        self._sarif = sarif
         self._verbose = verbose
         self._live = live
         self._environ = environ
@@ -156,8 +163,6 @@ class Reporter:
                 write_junit(self._junit, header, self.results, interrupted)
             except OSError as error:
                 troubles.append(f"{self._junit}: cannot be written: {error.strerror}")
-        if troubles and code != Exit.INTERRUPTED:
-            code = Exit.HARNESS
         ending = Ending(
             header,
             self.results,
@@ -166,16 +171,42 @@ class Reporter:
             changes,
             [f"{entry.id}: {one_line(entry.reason or '')}" for entry in self._expectations.unexplained],
             layout.unseen_sections(self.results, self._expectations),
-            troubles,
         )
+        troubles += self._write_page(ending) + self._write_sarif(ending)
+        if troubles and code != Exit.INTERRUPTED:
+            code = Exit.HARNESS
+        ending = dataclasses.replace(ending, code=int(code), troubles=troubles)
         if trouble := write_step_summary(self._environ, ending):
             self._print(trouble)
         self._print_report(ending)
+        if lines := error_lines(ending, self._environ):
+            self._print(*lines)
         unprinted = self._terminal.trouble if self._terminal and self._terminal.failed else None
         if unprinted and code == Exit.AS_EXPECTED:
             code = Exit.HARNESS
         self.unprinted = unprinted
         return code
+
+    def _write_sarif(self, ending: Ending) -> list[str]:
+        """Gives the trouble that there was."""
+        try:
+            if self._sarif:
+                write_sarif(self._sarif, ending)
+        except OSError as error:
+            return [f"{self._sarif}: cannot be written: {error.strerror}"]
+        return []
+
+    def _write_page(self, ending: Ending) -> list[str]:
+        """Gives the trouble that there was."""
+        if not self._html:
+            return []
+        from harness.report.page import write_page  # only here: few runs want it, and its templates take a while
+
+        try:
+            self._print(f"page: {write_page(self._html, [ending])}")
+        except UsageError as error:
+            return [str(error)]
+        return []
 
     def _update_file(self, header: Header, whole_suite: bool) -> tuple[list[str], list[CaseResult]]:
         """Rewrites the expectation file; gives what changed, and the results as the new file judges them."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shlex
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,6 +79,24 @@ def verdict_of(error: BaseException | None) -> tuple[Verdict, UnsupportedKind | 
     return "error", None, None
 
 
+def explained(error: BaseException, sandbox: Sandbox | None) -> BaseException:
+    """The error, or where it comes of platforms that the subject did not list, a failure that says so.
+
+    Checks take what they need from lists and tables of platforms; what is not there is not the harness's own trouble.
+    """
+    if not isinstance(error, (IndexError, KeyError, StopIteration, ValueError, ZeroDivisionError)) or sandbox is None:
+        return error
+    listed = [run.platforms_listed for run in sandbox.runs if isinstance(run, Session)]
+    fewest = min((number for number in listed if number is not None), default=sandbox.platforms)
+    if fewest >= sandbox.platforms:
+        return error
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return AssertionError(
+        f"{fewest} of the {sandbox.platforms} platforms in the sandbox were listed, and the check needs more: "
+        f"{type(error).__name__} ({error}) at {place.line}"
+    ).with_traceback(error.__traceback__)
+
+
 def _traceback(excinfo: pytest.ExceptionInfo[BaseException]) -> str:
     try:
         return str(excinfo.getrepr(style="short"))
@@ -101,7 +120,7 @@ def result_of(
     subject leaves behind keeps the record away.
     """
     case.problems = []
-    error = call.excinfo.value if call.excinfo else None
+    error = explained(call.excinfo.value, case.sandbox) if call.excinfo else None
     verdict, who, reason = verdict_of(error)
     message = "" if error is None else f"{type(error).__name__}: {error}" if verdict == "error" else str(error)
     if verdict == "error" and call.excinfo is not None:

@@ -41,6 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--clharness-reproducers", type=Path, metavar="DIR", help="copy programs of failed cases there")
     group.addoption("--clharness-part", action="store_true", help="say nothing of what nothing in the suites uses")
     group.addoption("--clharness-verbose", action="store_true", help="report all cases, reasons and outcomes")
+    group.addoption("--clharness-html", type=Path, metavar="DIR", help="write a page with every case into a folder")
+    group.addoption("--clharness-sarif", type=Path, metavar="FILE", help="write red cases as SARIF 2.1.0")
     group.addoption("--clharness-junit", type=Path, metavar="FILE", help="write JUnit XML with requirements")
 
 

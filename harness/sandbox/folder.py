@@ -182,10 +182,13 @@ class OwnFolder:
     def __init__(self, place: Path, prefix: str) -> None:
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
-            self.descriptor = os.open(self.path, _FOLDER)
+            try:
+                self.descriptor = os.open(self.path, _FOLDER)
+            except FileNotFoundError:
+                continue  # another run took it for one that was left behind
             if _take(self.descriptor, self.path):
                 break
-            os.close(self.descriptor)  # another run took it for one that was left behind
+            os.close(self.descriptor)  # the same, a moment later
         os.fchmod(self.descriptor, 0o755)
         self._parent = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
 

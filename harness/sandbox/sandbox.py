@@ -146,6 +146,7 @@ class Sandbox(Machine):
         self._log = LogFile(self.log_path)
         self._runs_before = 0  # sessions that write to a log that was forgotten
         self.loader_path = loader_path
+        self.platforms = 0  # of all mock ICDs that were made here
         self.env: dict[str, str] = {}
         self.runs: list[Run] = []  # sessions started here, newest last (harness.probe.session.Session)
 
@@ -236,6 +237,7 @@ class Sandbox(Machine):
             own |= per_platform[index] if index < len(per_platform) else {}
             configuration += lines("icd", "platform", own, f"platform.{index}.")
         configuration += [f"fault = {fault}" for fault in check_faults("icd", faults)]
+        self.platforms += platforms
         self._copy_configured(_mock("icd", variant), path, name, configuration)
         return MockIcd(name, path)
 
@@ -320,7 +322,7 @@ class Sandbox(Machine):
         return paths
 
     def _values_in_order(self, contents: Sequence[str | bytes]) -> list[Path]:
-        """The registry has no order of its own: what Wine gives is that of names, what Windows gives that of their making.
+        """The registry has no order of its own: Wine gives that of names, Windows that of their making.
 
         Paths are spelt so that both are this one."""
         named = [library_path(_named_library(content)) for content in contents]

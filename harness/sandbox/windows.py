@@ -114,8 +114,9 @@ class Machine:
     ) -> int:
         """A display adapter whose driver names a vendor, by all ways that Windows has; gives the number of its device.
 
-        A list of vendors is a REG_MULTI_SZ; raw: the bytes that stand in the value in place of a vendor. wow: what the driver names for 32-bit processes. dxgi: its place in the
-        order of DXGI (default: as they were added); kernel, devices: whether D3DKMT lists it, and the configuration
+        A list of vendors is a REG_MULTI_SZ; raw: the bytes that stand in the value in place of a vendor.
+        wow: what the driver names for 32-bit processes. dxgi: its place in the order of
+        DXGI (default: as they were added); kernel, devices: whether D3DKMT lists it, and the configuration
         manager. problem: of the device, such as NEED_RESTART.
         """
         place = self._adapters if dxgi is None else dxgi
@@ -186,8 +187,11 @@ def _driver_values(
     for name, what in ((DRIVER_NAME, vendor), (DRIVER_NAME_WOW, wow)):
         if what is None:
             continue
-        listed = isinstance(what, (list, tuple))
-        kind = type or ("REG_MULTI_SZ" if listed else "REG_SZ")
-        data = [library_path(one) for one in what] if isinstance(what, (list, tuple)) else library_path(what)  # type: ignore[arg-type]
+        data: Data = (
+            [library_path(one) for one in what]
+            if isinstance(what, Sequence) and not isinstance(what, str)
+            else library_path(what)
+        )
+        kind = type or ("REG_SZ" if isinstance(data, str) else "REG_MULTI_SZ")
         values.append(f"{_hex(name)} {TYPES[kind]} {_hex(registry_data(data, kind))}")
     return values

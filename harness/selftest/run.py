@@ -80,6 +80,14 @@ def seeded_loader() -> Path:
     return path
 
 
+def seeded_vulkan_loader() -> Path:
+    """The same for Vulkan drivers."""
+    path = build().with_vulkan().seeded_loader
+    if path is None or not path.exists():
+        raise UsageError(f"the build in {build().folder} has no Vulkan loader with seeded faults; see seeded_loader")
+    return path
+
+
 def run_matrix(
     suites: Path,
     folder: Path,

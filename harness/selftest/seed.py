@@ -140,7 +140,7 @@ extern enum seeded_fault clharness_seeded_fault;
 """
 
 
-def chooser(faults: Mapping[str, Mutant]) -> str:
+def chooser(faults: Mapping[str, Mutant], own_header: str = "loader.h") -> str:
     """The C file that reads CLHARNESS_FAULT before anything else of the library runs."""
     names = "".join(f'    "{name}",\n' for name in faults)
     at_load = "".join(
@@ -148,7 +148,7 @@ def chooser(faults: Mapping[str, Mutant]) -> str:
     )
     return f"""/* Generated from the lists of mutants. Do not edit. */
 #include "{HEADER}"
-#include "loader.h"
+#include "{own_header}"
 
 enum seeded_fault clharness_seeded_fault;
 
@@ -182,6 +182,7 @@ def write(
     sources: Sequence[Path],
     files: Sequence[Path],
     api: Mapping[str, Any] | None = None,
+    own_header: str = "loader.h",
     windows: bool = False,
 ) -> None:
     """Writes the seeded copy of each source, the header and the chooser; with an API model also the families."""
@@ -200,7 +201,7 @@ def write(
         copy = seeded(source.name, source.read_text(), own, list_path)
         (out / source.name).write_text(f'#include "{HEADER}"\n#line 1 "{source}"\n{copy}')
     (out / HEADER).write_text(header(faults, [h for h in SYSTEM_HEADERS if not windows or h != "link.h"]))
-    (out / "seeded_faults.c").write_text(chooser(faults))
+    (out / "seeded_faults.c").write_text(chooser(faults, own_header))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -210,11 +211,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--faults", type=Path, nargs="+", help="the lists of faults (default: the project's own)")
     parser.add_argument("--windows", action="store_true", help="for the loader of Windows")
     parser.add_argument("--api", type=Path, help="api.json of harness.api.generate, for the faults of each function")
+    parser.add_argument("--header", default="loader.h", help="the header of the loader")
     options = parser.parse_args(arguments)
     files = options.faults or lists(options.windows)
     api = json.loads(options.api.read_text()) if options.api else None
     try:
-        write(options.out, [source.absolute() for source in options.sources], files, api, options.windows)
+        sources = [source.absolute() for source in options.sources]
+        write(options.out, sources, files, api, options.header, options.windows)
     except ClharnessError as error:
         print(f"clharness: {error}", file=sys.stderr)
         return int(error.exit_code)

@@ -20,6 +20,7 @@ packages_of() {
     loader) echo ocl-icd-libopencl1 ;;
     mingw) echo gcc-mingw-w64-x86-64-posix ;;
     wine) echo wine64 ;;
+    browser) echo chromium chromium-driver ;;
     python-modules)
         if debian_python_is_too_old; then
             echo python3.11 python3.11-venv # its modules then come from pip
@@ -45,6 +46,7 @@ words_of() {
     wine) echo "Wine for 64-bit programs (wine64)" ;;
     bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;
     gdb) echo "gdb (shows where a hung program stands)" ;;
+    browser) echo "Chromium with its driver, chromedriver (which opens the HTML page in tests)" ;;
     esac
 }
 

@@ -108,6 +108,7 @@ look_around() {
     fi
     command -v bwrap >/dev/null || wanted+=(bubblewrap)
     [[ $needs != tests ]] || command -v gdb >/dev/null || wanted+=(gdb)
+    [[ $needs != tests ]] || command -v chromedriver >/dev/null || wanted+=(browser)
 }
 
 # Makes the folder to build in; says in one sentence why it cannot.

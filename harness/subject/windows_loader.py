@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loader for Windows under test, OpenCL.dll: the machine around it is made by the probe, and Wine runs it on Linux."""
+"""A loader for Windows under test, OpenCL.dll. The probe makes the machine around it, and Wine runs it on Linux."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class WindowsLoader(Loader):
         integrity: str = "",
         wow64: bool = False,
     ) -> Session:
-        """As Loader.start, but that no heap is guarded. integrity: of the process, of INTEGRITY (default: medium, or high
-        where it is elevated); wow64: it seems to be a 32-bit process."""
+        """As Loader.start, but that no heap is guarded. integrity: of the process, of INTEGRITY (default: medium, or
+        high where it is elevated); wow64: it seems to be a 32-bit process."""
         linux = {
             "a program that is linked to the loader": linked,
             "RTLD_GLOBAL": bind_global,

@@ -35,11 +35,22 @@ static struct shared_part *cell(int index)
     return (struct shared_part *)(void *)(cells + (size_t)(2 * index + 1) * arena_page_size() - size);
 }
 
+/* Threads make objects, and look others up, at once. */
+static int made(void)
+{
+    return __atomic_load_n(&object_count, __ATOMIC_RELAXED);
+}
+
+static int references_of(const struct object *object)
+{
+    return __atomic_load_n(&object->references, __ATOMIC_RELAXED);
+}
+
 static void set_dispatch_data(struct object *object, void *data)
 {
     struct shared_part *shared = config.exact_objects ? cell((int)(object - objects)) : &object->shared;
     object->shared.dispatch_data = data;
-    if (config.icd2 && object->references > 0) {
+    if (config.icd2 && references_of(object) > 0) {
         shared->dispatch_data = data;
     }
 }
@@ -94,7 +105,7 @@ struct object *object_find(uint64_t handle)
     uint64_t start = (uint64_t)(uintptr_t)(config.exact_objects ? (void *)cell(0) : (void *)objects);
     uint64_t stride = config.exact_objects ? 2 * arena_page_size() : sizeof *objects;
     uint64_t index = (handle - start) / stride;
-    bool ours = handle >= start && (handle - start) % stride == 0 && index < (uint64_t)object_count;
+    bool ours = handle >= start && (handle - start) % stride == 0 && index < (uint64_t)made();
     return ours ? &objects[index] : NULL;
 }
 
@@ -107,7 +118,7 @@ struct object *object_of_kind(uint64_t handle, enum handle_kind kind)
 struct object *object_live(uint64_t handle, enum handle_kind kind)
 {
     struct object *object = object_of_kind(handle, kind);
-    return object && object->references > 0 ? object : NULL;
+    return object && references_of(object) > 0 ? object : NULL;
 }
 
 struct object *object_context(struct object *object)
@@ -120,7 +131,7 @@ struct object *object_context(struct object *object)
 
 bool object_count_reference(struct object *object, int by)
 {
-    if (!object || __atomic_load_n(&object->references, __ATOMIC_RELAXED) <= 0) {
+    if (!object || references_of(object) <= 0) {
         return false;
     }
     int left = __atomic_add_fetch(&object->references, by, __ATOMIC_RELAXED);
@@ -132,7 +143,7 @@ bool object_count_reference(struct object *object, int by)
 
 void object_set_dispatch_data(int platform, void *data)
 {
-    for (int i = 0; i < object_count; i++) {
+    for (int i = 0; i < made(); i++) {
         bool spared = objects[i].kind == HANDLE_cl_device_id && fault(FAULT_icd2_devices_without_data, platform);
         if ((objects[i].platform == platform || fault(FAULT_icd2_data_of_all_platforms, ANY_PLATFORM)) && !spared) {
             set_dispatch_data(&objects[i], data);
@@ -142,9 +153,18 @@ void object_set_dispatch_data(int platform, void *data)
 
 void object_release_children(const struct object *parent)
 {
-    for (int i = 0; parent && parent->references == 1 && i < object_count; i++) {
+    for (int i = 0; parent && references_of(parent) == 1 && i < made(); i++) {
         if (objects[i].parent == parent) {
-            objects[i].references = 0;
+            __atomic_store_n(&objects[i].references, 0, __ATOMIC_RELAXED);
         }
     }
+}
+
+int object_count_children(const struct object *parent, enum handle_kind kind)
+{
+    int count = 0;
+    for (int i = 0; i < object_count; i++) {
+        count += objects[i].parent == parent && objects[i].kind == kind && objects[i].references > 0;
+    }
+    return count;
 }

@@ -42,8 +42,7 @@ def place_of_list(function: Function) -> int | None:
 OPAQUE = [
     function
     for function in api().dispatched()
-    if place_of_list(function) is not None
-    and function.name not in OF_CONTEXTS
+    if place_of_list(function) is not None and function.name not in OF_CONTEXTS
 ]
 
 

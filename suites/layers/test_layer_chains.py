@@ -215,12 +215,12 @@ def test_first_calls_of_64_threads_initialise_layers_once(
     layers = [sandbox.layer(name, faults=["init_sleeps=5"] if name == "middle" else []) for name in names]
     use_layers(sandbox, layers)
     with loader.start(sandbox) as cl:
-        arguments: Sequence[object] = {
-            "clGetPlatformIDs": (0, None, cl.buffer(4)),
-            "clGetExtensionFunctionAddress": ("clNothing",),
-            "clCreateContextFromType": (None, 0, None, None, None),
-        }[function]
         for thread in range(64):
+            arguments: Sequence[object] = {
+                "clGetPlatformIDs": (0, None, cl.buffer(4)),  # the loader writes there: each thread has its own
+                "clGetExtensionFunctionAddress": ("clNothing",),
+                "clCreateContextFromType": (None, 0, None, None, None),
+            }[function]
             cl.in_thread(thread, function, *arguments)
         assert cl.go() == 64
     log = sandbox.log

@@ -37,6 +37,7 @@ from harness.tomlfile import only_keys, read, text, wrong
 
 FOLDER = Path(__file__).with_name("loader")
 WINDOWS = Path(__file__).with_name("windows")
+VULKAN_FOLDER = Path(__file__).with_name("vulkan")
 
 _KEYS = ("name", "requirement", "sentence", "file", "function", "code", "instead", "at_load", "cases")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -60,6 +61,12 @@ def mutants() -> Mutants:
     own = load_all(lists(build().windows))
     api = json.loads(build().api.read_text())
     return Mutants({**own.by_name, **{mutant.name: mutant for mutant in families(api)}}, own.reasons)
+
+
+@functools.cache
+def vulkan_mutants() -> Mutants:
+    """Those of the reference loader for Vulkan drivers."""
+    return load_all(sorted(VULKAN_FOLDER.glob("*.toml")))
 
 
 def lists(windows: bool = False) -> list[Path]:

@@ -65,7 +65,7 @@ def test_values_of_other_keys_are_not_vendors(loader: WindowsLoader, sandbox: Sa
 @requirement("DISC-WIN-001")
 @pytest.mark.parametrize("missing", ["the key", "the values"])
 def test_no_vendors_key_is_no_platform(loader: WindowsLoader, sandbox: Sandbox, missing: str) -> None:
-    """Where the key is missing, or has no values, there is no platform; the vendor's library beside it is not loaded."""
+    """Where the key is missing, or has no values, there is no platform; the vendor's library is not loaded."""
     sandbox.icd("unregistered")
     if missing == "the values":
         sandbox.registry_key(VENDORS_KEY)
@@ -310,7 +310,9 @@ BAD: dict[str, Callable[[Sandbox], str]] = {
 
 @requirement("DISC-WIN-013")
 @pytest.mark.parametrize("kind", BAD)
-def test_library_of_the_registry_that_cannot_be_loaded_costs_only_itself(loader: WindowsLoader, sandbox: Sandbox, kind: str) -> None:
+def test_library_of_the_registry_that_cannot_be_loaded_costs_only_itself(
+    loader: WindowsLoader, sandbox: Sandbox, kind: str
+) -> None:
     """A value whose library cannot be loaded is passed over; the vendors around it are there."""
     for vendor in ("a", "z"):
         sandbox.registry_vendor(sandbox.icd(vendor, file=f"lib{vendor}.dll"))

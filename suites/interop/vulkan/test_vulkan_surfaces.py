@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Surfaces that the loader makes for drivers, and those that drivers make themselves (VK-OBJ)."""
 
+from typing import Any
+
 from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement
 
 SURFACE, HEADLESS = "VK_KHR_surface", "VK_EXT_headless_surface"
@@ -80,7 +82,7 @@ def test_driver_that_makes_surfaces_gets_its_own(vulkan_loader: VulkanLoader, sa
 def test_swapchain_is_made_for_the_surface_of_the_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """vkCreateSwapchainKHR hands a driver that makes surfaces its own one, by each way of finding it."""
     require_surfaces(vulkan_loader, sandbox)
-    settings = {"extensions": f"{SURFACE} {HEADLESS}", "device_extensions": "VK_KHR_swapchain"}
+    settings: dict[str, Any] = {"extensions": f"{SURFACE} {HEADLESS}", "device_extensions": "VK_KHR_swapchain"}
     sandbox.driver("own", surfaces=True, **settings)
     sandbox.driver("plain", **settings)
 

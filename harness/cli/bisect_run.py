@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run the cases that a recorded run names as red again, with the exit codes that `git bisect run` wants."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from harness.cli import main as command
+from harness.errors import Exit
+from harness.report.records import CaseResult
+from harness.report.saved import read
+from harness.run.resume import failed
+
+EXAMPLE = """\
+  git bisect start BAD GOOD
+  git bisect run sh -c 'make || exit 125; clharness bisect-run bad.jsonl build/libOpenCL.so.1'
+
+  bad.jsonl are the records of a run of the bad version (clharness loader ... --json bad.jsonl).
+  exit codes: 0 none of its red cases is red, 1 one of them is, 125 this version cannot be tested
+"""
+
+RED = ("fail", "crash", "hang", "leak")
+SKIP = 125  # of git bisect run: neither good nor bad
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes (harness.cli.main)."""
+    parser.add_argument("records", metavar="FILE", help="records of a run whose red cases are to run (--json FILE)")
+    parser.add_argument("path", metavar="PATH", help="library of the version to test")
+    parser.add_argument("-j", metavar="N", help="processes; default: one per processor")
+    parser.add_argument("--time-limit", metavar="S", help="seconds until a call counts as hung")
+    parser.add_argument("--expect", metavar="FILE", help="expectation file; default: found by the subject's name")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command; gives its exit code. Raises ClharnessError where the records are no use: bisecting stops."""
+    records = Path(args.records)
+    run_before = read(records)
+    if not failed(run_before):
+        print(f"clharness: {records}: no case of that run is red: there is nothing to look for")
+        return 128  # git bisect run gives up
+    options = [("-j", args.j), ("--time-limit", args.time_limit), ("--expect", args.expect)]
+    given = [part for name, value in options if value is not None for part in (name, value)]
+    with tempfile.TemporaryDirectory(prefix="clharness-bisect-") as folder:
+        now = Path(folder) / "now.jsonl"
+        files = ["--rerun-failed", str(records.absolute()), "--json", str(now)]
+        code = Exit(command.main([run_before.header.subject.kind, args.path, *files, *given]))
+        if code not in (Exit.AS_EXPECTED, Exit.UNEXPECTED):
+            return int(code) if code == Exit.INTERRUPTED else SKIP
+        bad = any(map(_is_bad, read(now).results))
+    print(f"clharness: {'bad' if bad else 'good'}: {args.path}")
+    return int(bad)
+
+
+def _is_bad(result: CaseResult) -> bool:
+    """Whether a case is red now. Without a build ID it is taken for another run of the recorded subject: flaky."""
+    if result.status == "flaky":
+        return result.runs[-1].partition(":")[0] in RED
+    return result.counts

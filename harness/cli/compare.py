@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two runs, or two subjects, which it then runs: what broke, what was fixed, what is otherwise."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from harness.cli.loader import output_path
+from harness.errors import Exit, HarnessError, UsageError
+from harness.report.compare import Comparison, compare, lines
+from harness.report.ending import recorded_ending
+from harness.report.markdown_compare import comparison_summary
+from harness.report.page import write_page
+from harness.report.saved import Saved, read
+from harness.report.terminal import Terminal
+from harness.subject.identify import identify
+
+EXAMPLE = """\
+  clharness compare before.jsonl after.jsonl                        records of two runs (--json FILE)
+  clharness compare /usr/lib/libOpenCL.so.1 build/libOpenCL.so.1    two loaders, which are run now
+  clharness compare before.jsonl build/libOpenCL.so.1 --markdown build/changes.md
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes (harness.cli.main)."""
+    for name in ("before", "after"):
+        parser.add_argument(name, metavar=name.upper(), help="records of a run, or a library to run the checks on")
+    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
+    parser.add_argument("-j", metavar="N", help="processes of runs")
+    parser.add_argument("--time-limit", metavar="S", help="seconds until a call counts as hung, in runs")
+    parser.add_argument("--markdown", metavar="FILE", help="write the comparison there, as Markdown")
+    parser.add_argument("--html", metavar="DIR", help="write a page of both runs into a folder")
+    parser.add_argument("--verbose", action="store_true", help="show every case")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
+    markdown = output_path("--markdown", args.markdown) if args.markdown else None
+    with tempfile.TemporaryDirectory(prefix="clharness-compare-") as folder:
+        runs = [_side(text, Path(folder) / f"{number}.jsonl", args) for number, text in enumerate(_sides(args))]
+    comparison = compare(*runs)
+    if markdown:
+        markdown.write_text(comparison_summary(comparison), encoding="utf-8", errors="backslashreplace")
+    _print(comparison, args)
+    if args.html:
+        endings = [recorded_ending(run) for run in runs]
+        print(f"wrote {write_page(Path(args.html), endings, comparison)}")
+    return Exit.UNEXPECTED if comparison.broke else Exit.AS_EXPECTED
+
+
+def _sides(args: argparse.Namespace) -> tuple[str, str]:
+    return args.before, args.after
+
+
+def _print(comparison: Comparison, args: argparse.Namespace) -> None:
+    terminal = Terminal(sys.stdout, args.color)
+    terminal.line("\n".join(lines(comparison, terminal.style, terminal.width, args.verbose)))
+
+
+def _side(text: str, records: Path, args: argparse.Namespace) -> Saved:
+    """A recorded run, or the run of a library, which is made now."""
+    path = Path(text)
+    if _is_records(path):
+        return read(path)
+    command = identify(path).command
+    if not command:
+        raise UsageError(f"{text}: is neither records of a run (--json FILE) nor {identify(path).words}")
+    options = [f"--json={records}"]
+    options += [f"{name}={value}" for name, value in _handed_on(args).items() if value is not None]
+    print(f"clharness: running the checks on {text}", file=sys.stderr, flush=True)
+    whole = [sys.executable, "-m", "harness.cli", command, str(path), *options]
+    done = subprocess.run(whole, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    if done.returncode not in (Exit.AS_EXPECTED, Exit.UNEXPECTED, Exit.NOT_APPLICABLE):
+        tail = "\n".join(done.stdout.splitlines()[-10:])
+        raise HarnessError(f"the run of {text} ended with {done.returncode}:\n{tail}")
+    return read(records)
+
+
+def _handed_on(args: argparse.Namespace) -> dict[str, str | None]:
+    return {"-k": args.k, "-j": args.j, "--time-limit": args.time_limit}
+
+
+def _is_records(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(1) == b"{"
+    except IsADirectoryError:
+        raise UsageError(f"{path}: is a folder; name the records of a run, or a library") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None

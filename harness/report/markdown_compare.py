@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A comparison of two runs as Markdown."""
+
+from __future__ import annotations
+
+from harness.escaping import markdown
+from harness.report.compare import KINDS, Comparison, compared, groups
+from harness.report.markdown import linked, table
+
+
+def comparison_summary(comparison: Comparison) -> str:
+    """The comparison as Markdown."""
+    parts = [f"### clharness compare: {markdown(comparison.sentence())}", ""]
+    parts += [
+        f"* before: {markdown(compared(comparison.before))}",
+        f"* after: {markdown(compared(comparison.after))}",
+        "",
+    ]
+    for kind in KINDS:
+        rows = [
+            [" ".join(group[0].case.requirements), group[0].how, str(len(group)), group[0].case.name, group[0].why]
+            for group in groups(comparison.of(kind))
+        ]
+        if rows:
+            parts += [f"#### {kind.capitalize()}", ""]
+            parts += table(["requirement", "before and after", "cases", "first case", "why"], rows, linked)
+    return "\n".join(parts) + "\n"
