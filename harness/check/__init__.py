@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from harness.subject.layer import DEINIT, INFO as LAYER_INFO, INIT, INIT_WITH_PROPERTIES, Layer
     from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
 
+    # --- Windows: its registry and its devices ---
+    from harness.sandbox.windows import (
+        DRIVER_NAME, DRIVER_NAME_WOW, INTEGRITY, LAYERS as LAYERS_KEY, NEED_RESTART, PACKAGE_FAMILY,
+        VENDORS as VENDORS_KEY, VENDORS_32 as VENDORS_KEY_32,
+    )
+    from harness.subject.pe import file_version
+    from harness.subject.windows_loader import WindowsLoader
+
     # --- the API as data: CL.INVALID_VALUE and all other constants by name, functions, slots, queries ---
     from harness.api.codes import CL, Code
     from harness.api.commands import command_type

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import build
 from harness.errors import HarnessError, UsageError
 from harness.run import command, plan, torture
-from harness.subject.identify import VULKAN_LOADER, identify, refusal
+from harness.sandbox.wine import runs_under
+from harness.subject.identify import LOADER, VULKAN_LOADER, identify, refusal
 from harness.subject.library import file_format
 from harness.subject.loader import Loader
 from harness.subject.search import SONAME, VULKAN_SONAME, system_loader
@@ -151,6 +153,8 @@ def loader_option(path: str | None, vulkan: bool = False) -> list[str]:
     if path is not None:
         library = library_path(path)
         return [f"{VulkanLoader.option if _is_vulkan_loader(library) else Loader.option}={library}"]
+    if build().windows:
+        return [f"{Loader.option}={build().reference_loader}"]
     if system_loader() is not None:
         return []
     print(f"clharness: there is no {SONAME} on this machine: this run tests clharness's own reference loader")
@@ -183,7 +187,11 @@ def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so
     except OSError as error:
         reason = "is a folder" if path.is_dir() else (error.strerror or str(error)).lower()
         raise UsageError(f"{text}: {reason}; give the path of {example}") from error
-    if form != "ELF":
+    if form == "PE":
+        if (identity := identify(path)) is not LOADER:
+            raise UsageError(refusal(path, identity))
+        print(f"clharness: {text} is a library for Windows: its processes run {runs_under()}", file=sys.stderr)
+    elif form != "ELF":
         if (identity := identify(path)).kind:
             raise UsageError(refusal(path, identity))
         raise UsageError(f"{text}: not a shared library; give the path of {example}")

@@ -132,7 +132,7 @@ def _faults() -> Mutants:
         return mutants()
     except NotBuilt:
         print("clharness: without a build, faults of generated functions are left out", file=sys.stderr)
-        return load_all(lists())
+        return load_all(lists(windows=True))
 
 
 def _of_mocks() -> list[Mutant]:

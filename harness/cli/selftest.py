@@ -12,13 +12,14 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
 from harness.report.terminal import Terminal
 from harness.requirements.catalogue import suite_of
 from harness.selftest.mutants import Mutant
 from harness.selftest.mutants.loader import mutants, vulkan_mutants
+from harness.selftest.seed import for_windows
 
 SUITES = ("discovery", "dispatch", "layers", "interop")
 
@@ -31,6 +32,7 @@ EXAMPLE = """\
   clharness selftest --layer                       the checks of `clharness layer`, against faulty mock layers
   clharness selftest --icd                         the checks of `clharness icd`, against faulty mock ICDs
   clharness selftest --vulkan                      the checks of Vulkan loaders, against a faulty reference loader
+  clharness selftest --windows                     the checks on Windows, against the reference loader's OpenCL.dll
 """
 
 
@@ -53,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--icd", action="store_true", help="measure the checks of an ICD: the faults are of mock ICDs")
     parser.add_argument("--vulkan", action="store_true", help="measure the checks of Vulkan loaders")
+    parser.add_argument(
+        "--windows",
+        action="store_true",
+        help="measure the checks on Windows: the faults are those of the reference loader's own part for Windows, and "
+        "--fault takes those of its other parts, too",
+    )
     parser.add_argument("--list", action="store_true", help="print the faults and end")
 
 
@@ -68,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.selftest.run import run_matrix, seeded_vulkan_loader
 
     suites = _suites(args.suites)
-    whole = not args.fault and not args.sample
+    whole = not args.fault and not args.sample and not args.windows
     terminal = Terminal(sys.stdout)
     started = time.monotonic()
     jobs = args.j or len(os.sched_getaffinity(0))
@@ -81,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     if args.vulkan:
         folder, subject = suites / "interop" / "vulkan", (f"--vulkan-loader={seeded_vulkan_loader()}",)
     keyword = ("-k", args.k) if args.k else ()
-    lint = not args.fault and not args.layer and not args.icd and not args.vulkan
+    lint = not (args.fault or args.layer or args.icd or args.vulkan or args.windows)
     try:
         matrix = run_matrix(
             suites, folder, chosen, jobs, terminal.progress, whole, args.assertions, lint, subject, keyword
@@ -128,10 +136,12 @@ def _chosen(args: argparse.Namespace) -> Sequence[Mutant]:
 
 def _known(args: argparse.Namespace) -> Mapping[str, Mutant]:
     """All faults: of the seeded reference loader, of mock layers, or of mock ICDs."""
+    if args.windows + args.layer + args.icd + args.vulkan > 1:
+        raise UsageError("--layer, --icd, --vulkan and --windows: give one of them")
+    if args.windows:
+        return _of_windows(bool(args.fault))
     if not args.layer and not args.icd and not args.vulkan:
         return mutants().by_name
-    if args.layer + args.icd + args.vulkan > 1:
-        raise UsageError("--layer, --icd and --vulkan: give one of them")
     if args.suite or args.suites:
         raise UsageError(f"--{_subject(args).lower()} is about checks of its own; leave --suite and --suites out")
     if args.vulkan:
@@ -142,6 +152,16 @@ def _known(args: argparse.Namespace) -> Mapping[str, Mutant]:
     if args.icd:
         return {name: one.mutant for name, one in icd_mutants().items()}
     return {name: one.mutant for name, one in layer_mutants().items()}
+
+
+def _of_windows(whole: bool) -> Mapping[str, Mutant]:
+    """The faults of the reference loader's own part for Windows, or all that its copy for Windows can have."""
+    if not build().windows:
+        raise UsageError("--windows needs the build for Windows, which ./clharness selftest --windows makes")
+    own = {path.name for path in (ROOT / "harness" / "reference_loader").glob("os_windows*")}
+    files = own | {"acceptance.c", "discovery.c", "layers.c", "loader.c", "entry_points.c", "clharness_dispatch.c"}
+    known = for_windows(mutants().by_name, files)
+    return known if whole else {name: fault for name, fault in known.items() if fault.file in own}
 
 
 def _subject(args: argparse.Namespace) -> str:
