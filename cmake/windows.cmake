@@ -38,7 +38,8 @@ add_library(clharness_common STATIC ${api}/clharness_functions.c ${api}/clharnes
 target_link_libraries(clharness_common PUBLIC clharness_windows)
 add_dependencies(clharness_common clharness_api_files)
 
-file(GLOB icd_parts CONFIGURE_DEPENDS ${source}/mock_icds/base/*.c ${source}/mock_icds/core/*.c ${source}/mock_icds/gl/*.c
+file(GLOB icd_parts CONFIGURE_DEPENDS ${source}/mock_icds/base/*.c ${source}/mock_icds/core/*.c ${source}/mock_icds/execution/*.c
+  ${source}/mock_icds/gl/*.c
   ${source}/mock_icds/external/*.c)
 add_library(clharness_mock_icd_parts OBJECT ${icd_parts} ${source}/mock_icds/callbacks.c
   ${source}/mock_icds/dispatcher.c ${api}/clharness_rules.c)

@@ -201,14 +201,14 @@ int madvise(void *memory, size_t size, int advice)
     return 0;
 }
 
-/* Asked of the system: what it reads for us may pass over the protection of pages. */
-static bool is_readable(const char *memory, size_t length)
+/* Whether all pages are there without one of these protections. Asked of the system: what it reads and writes for us
+ * may pass over them. */
+static bool is_without(DWORD protections, const char *memory, size_t length)
 {
-    const DWORD unreadable = PAGE_NOACCESS | PAGE_GUARD;
     const char *end = memory + length;
     MEMORY_BASIC_INFORMATION about;
     while (memory < end) {
-        if (!VirtualQuery(memory, &about, sizeof about) || about.State != MEM_COMMIT || about.Protect & unreadable) {
+        if (!VirtualQuery(memory, &about, sizeof about) || about.State != MEM_COMMIT || about.Protect & protections) {
             return false;
         }
         memory = (const char *)about.BaseAddress + about.RegionSize;
@@ -225,7 +225,7 @@ ssize_t process_vm_readv(int pid, const struct iovec *to, unsigned long to_count
     for (unsigned long i = 0; to_count == 1 && i < from_count; i++) {
         SIZE_T got = 0;
         size_t length = from[i].iov_len;
-        if (done + length > to->iov_len || !is_readable(from[i].iov_base, length) ||
+        if (done + length > to->iov_len || !is_without(PAGE_NOACCESS | PAGE_GUARD, from[i].iov_base, length) ||
             !ReadProcessMemory(GetCurrentProcess(), from[i].iov_base, (char *)to->iov_base + done, length, &got)) {
             break;
         }
@@ -233,6 +233,22 @@ ssize_t process_vm_readv(int pid, const struct iovec *to, unsigned long to_count
     }
     errno = done ? errno : EFAULT;
     return done ? (ssize_t)done : -1;
+}
+
+ssize_t process_vm_writev(int pid, const struct iovec *from, unsigned long from_count, const struct iovec *to,
+                          unsigned long to_count, unsigned long flags)
+{
+    const DWORD unwritable = PAGE_NOACCESS | PAGE_GUARD | PAGE_READONLY | PAGE_EXECUTE | PAGE_EXECUTE_READ;
+    SIZE_T done = 0;
+    (void)pid;
+    (void)flags;
+    if (from_count != 1 || to_count != 1 || from->iov_len != to->iov_len ||
+        !is_without(unwritable, to->iov_base, to->iov_len) ||
+        !WriteProcessMemory(GetCurrentProcess(), to->iov_base, from->iov_base, to->iov_len, &done)) {
+        errno = EFAULT;
+        return -1;
+    }
+    return (ssize_t)done;
 }
 
 /* --- libraries --- */
