@@ -26,6 +26,7 @@ def library_of(kind: str) -> Path:
         "layer": build().mock_layers["layer"],
         "icd": build().mock_icds["icd"],
         "vulkan_loader": build().with_vulkan().reference_loader,
+        "vulkan_driver": build().with_vulkan().drivers["driver"],
     }[kind]
 
 
@@ -127,11 +128,11 @@ def test_other_files_are_identified(tmp_path: Path, name: str, content: bytes, w
             "vulkan_loader",
             "Vulkan loader, not {}: clharness loader .* tests it",
         ),
-        ([*VULKAN_LOADER_FUNCTIONS], "vulkan-driver", "Vulkan driver, not {}: not supported yet"),
+        ([*VULKAN_LOADER_FUNCTIONS], "vulkan_driver", "Vulkan driver, not {}: clharness icd .* tests it"),
         (
             ["vk_icdGetInstanceProcAddr", "vk_icdNegotiateLoaderICDInterfaceVersion"],
-            "vulkan-driver",
-            "Vulkan driver, not {}: not supported yet",
+            "vulkan_driver",
+            "Vulkan driver, not {}: clharness icd .* tests it",
         ),
         (["vkNegotiateLoaderLayerInterfaceVersion"], "vulkan-layer", "Vulkan layer, not {}: not supported yet"),
     ],

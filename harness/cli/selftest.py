@@ -33,6 +33,7 @@ EXAMPLE = """\
   clharness selftest --icd                         the checks of `clharness icd`, against faulty mock ICDs
   clharness selftest --vulkan                      the checks of Vulkan loaders, against a faulty reference loader
   clharness selftest --windows                     the checks on Windows, against the reference loader's OpenCL.dll
+  clharness selftest --vulkan-driver               the checks of Vulkan drivers, against faulty mock drivers
 """
 
 
@@ -61,6 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure the checks on Windows: the faults are those of the reference loader's own part for Windows, and "
         "--fault takes those of its other parts, too",
     )
+    parser.add_argument(
+        "--vulkan-driver",
+        action="store_true",
+        help="measure the checks of Vulkan drivers: the faults are of mock drivers",
+    )
     parser.add_argument("--list", action="store_true", help="print the faults and end")
 
 
@@ -88,8 +94,10 @@ def run(args: argparse.Namespace) -> int:
         folder, subject = suites, ("--clharness-seeded-icd",)
     if args.vulkan:
         folder, subject = suites / "interop" / "vulkan", (f"--vulkan-loader={seeded_vulkan_loader()}",)
+    if args.vulkan_driver:
+        folder, subject = suites / "interop" / "vulkan_driver", ("--clharness-seeded-vulkan_driver",)
     keyword = ("-k", args.k) if args.k else ()
-    lint = not (args.fault or args.layer or args.icd or args.vulkan or args.windows)
+    lint = not args.fault and not any(_others(args))
     try:
         matrix = run_matrix(
             suites, folder, chosen, jobs, terminal.progress, whole, args.assertions, lint, subject, keyword
@@ -136,19 +144,24 @@ def _chosen(args: argparse.Namespace) -> Sequence[Mutant]:
 
 def _known(args: argparse.Namespace) -> Mapping[str, Mutant]:
     """All faults: of the seeded reference loader, of mock layers, or of mock ICDs."""
-    if args.windows + args.layer + args.icd + args.vulkan > 1:
-        raise UsageError("--layer, --icd, --vulkan and --windows: give one of them")
+    if not any(_others(args)):
+        return mutants().by_name
+    if sum(_others(args)) > 1:
+        raise UsageError("--layer, --icd, --vulkan, --vulkan-driver and --windows: give one of them")
     if args.windows:
         return _of_windows(bool(args.fault))
-    if not args.layer and not args.icd and not args.vulkan:
-        return mutants().by_name
     if args.suite or args.suites:
-        raise UsageError(f"--{_subject(args).lower()} is about checks of its own; leave --suite and --suites out")
+        raise UsageError(
+            f"--{_subject(args).lower().replace(' ', '-')} is about checks of its own; leave --suite and --suites out"
+        )
     if args.vulkan:
         return vulkan_mutants().by_name
     from harness.selftest.mutants.icd import icd_mutants
     from harness.selftest.mutants.layer import layer_mutants
+    from harness.selftest.mutants.vulkan_driver import vulkan_driver_mutants
 
+    if args.vulkan_driver:
+        return {name: one.mutant for name, one in vulkan_driver_mutants().items()}
     if args.icd:
         return {name: one.mutant for name, one in icd_mutants().items()}
     return {name: one.mutant for name, one in layer_mutants().items()}
@@ -164,7 +177,14 @@ def _of_windows(whole: bool) -> Mapping[str, Mutant]:
     return known if whole else {name: fault for name, fault in known.items() if fault.file in own}
 
 
+def _others(args: argparse.Namespace) -> tuple[bool, ...]:
+    """Which other subjects than the seeded reference loader are asked for."""
+    return args.layer, args.icd, args.vulkan, args.vulkan_driver, args.windows
+
+
 def _subject(args: argparse.Namespace) -> str:
+    if args.vulkan_driver:
+        return "Vulkan driver"
     return "layer" if args.layer else "ICD" if args.icd else "Vulkan" if args.vulkan else "loader"
 
 

@@ -83,7 +83,7 @@ def refuse_unasked(expectations: Expectations, subject: Mapping[str, Any], path:
     if expectations.path is not None or path is not None:
         return
     name, version = str(subject.get("name") or "unknown"), str(subject.get("version") or "")
-    kind = {"layers": "layer", "icds": "icd"}.get(expectations.folder.name, "loader")
+    kind = {"layers": "layer", "icds": "icd", "vulkan_drivers": "icd"}.get(expectations.folder.name, "loader")
     file = (re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or kind) + ".toml"
     command = [own_command(), kind, str(subject.get("path") or "PATH"), "--update-expectations", "--expect", file]
     raise UsageError(

@@ -34,9 +34,17 @@ static void call(const struct argument *a, const struct reply *reply)
     reply_result(reply, a[0].value, value);
 }
 
+static void replace_first_word(const struct argument *a, const struct reply *reply)
+{
+    *(uint64_t *)(uintptr_t)a[0].value = a[1].value;
+    reply_ok(reply);
+}
+
 static const struct command rows[] = {
     /* Calls the function at an address with the signature of FUNCTION; ok RESULT, which is kept. */
     {"vkcall", "RESULT TOKEN FUNCTION TOKEN...", call, false},
+    /* Writes the first word of a dispatchable object, which a loader keeps the address of its table in. */
+    {"vkword", "TOKEN TOKEN", replace_first_word, false},
     {0},
 };
 

@@ -159,7 +159,7 @@ def expectations(config: pytest.Config) -> Expectations:
 def option(config: pytest.Config) -> str:
     """The option that names what this run tests, for the reproduction of a case."""
     tested = subject(config)
-    return f"{tested.option} {shlex.quote(str(tested.path))}"
+    return f"{tested.option} {shlex.quote(str(tested.named))}"
 
 
 def header(config: pytest.Config, arguments: Sequence[str]) -> Header:

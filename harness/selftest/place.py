@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TypeGuard
 
 import harness.probe
-from harness.probe import checks, torture
+from harness.probe import checks, deviations, torture
 
 _PROBE = Path(harness.probe.__file__).parent
-_CHECKS = (Path(checks.__file__), Path(torture.__file__))  # assertions that suites share
+# Assertions that suites share, and those that a check collects (deviations.Parts).
+_CHECKS = (Path(checks.__file__), Path(torture.__file__), Path(deviations.__file__))
 _ASSERTING = ("check_", "expect_")  # how the names of methods that assert begin
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -61,13 +61,23 @@ class Subject(ABC):
         library = read_library(path, self.identity.words, self.example)
         require_this_machine(path, library)
         require_kind(path, library, self.identity, self.functions)
-        self.facts = facts_of(path, library, self.functions, api().functions, self.shown)
+        self.facts = facts_of(path, library, self.functions, self.api_functions(), self.shown)
         self.path = library.real_path
         self.time_limit = self.default_time_limit
         self._asked = False
 
     def __str__(self) -> str:
         return str(self.path)
+
+    @classmethod
+    def api_functions(cls) -> Collection[str]:
+        """The functions of the API that it implements, which it may export."""
+        return api().functions
+
+    @property
+    def named(self) -> Path:
+        """The file that names it to a run."""
+        return self.path
 
     @classmethod
     @abstractmethod

@@ -19,19 +19,10 @@ from harness.sandbox import Sandbox
 from harness.subject import identify
 from harness.subject.base import NO_ANSWER, Option, Subject
 from harness.subject.loader import Loader
-from harness.subject.places import SYSTEM_VENDORS
+from harness.subject.places import SYSTEM_VENDORS, linker_folders
 
 ICD_TIME_LIMIT = 20.0  # a driver may have to compile first
 FUNCTIONS = (QUERY, "clGetPlatformInfo", ENUMERATE)
-_LINKER_FOLDERS = (
-    f"/usr/lib/{os.uname().machine}-linux-gnu",
-    f"/lib/{os.uname().machine}-linux-gnu",
-    "/usr/local/lib",
-    "/usr/lib64",
-    "/lib64",
-    "/usr/lib",
-    "/lib",
-)
 
 
 def find_library(name: str) -> Path:
@@ -58,10 +49,10 @@ def _named_in(file: Path) -> Path:
         raise UsageError(f"{file} names no library: its first line is empty")
     if "/" in name:
         return Path(name)
-    folders = [*os.environ.get("LD_LIBRARY_PATH", "").split(":"), *_LINKER_FOLDERS]
-    library = next((Path(folder) / name for folder in folders if folder and (Path(folder) / name).exists()), None)
+    folders = linker_folders()
+    library = next((Path(folder) / name for folder in folders if (Path(folder) / name).exists()), None)
     if library is None:
-        raise UsageError(f"{file} names {name}, which is in none of {', '.join(f for f in folders if f)}")
+        raise UsageError(f"{file} names {name}, which is in none of {', '.join(folders)}")
     return library
 
 

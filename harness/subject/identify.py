@@ -45,10 +45,10 @@ ICD = Identity("icd", "an OpenCL ICD", "icd")
 ICD_FILE = Identity("icd-file", "an .icd file, which names the library of an ICD", "icd")
 WINDOWS = Identity("windows-library", "a Windows library (PE)")
 VULKAN_LOADER = Identity("vulkan_loader", "a Vulkan loader", "loader")
-VULKAN_DRIVER = Identity("vulkan-driver", "a Vulkan driver")
+VULKAN_DRIVER = Identity("vulkan_driver", "a Vulkan driver", "icd")
 VULKAN_LAYER = Identity("vulkan-layer", "a Vulkan layer")
 VULKAN_MANIFESTS = {
-    "ICD": Identity("vulkan-driver", "the manifest of a Vulkan driver"),
+    "ICD": Identity("vulkan_driver", "the manifest of a Vulkan driver", "icd"),
     "layer": Identity("vulkan-layer", "the manifest of a Vulkan layer"),
     "layers": Identity("vulkan-layer", "the manifest of Vulkan layers"),
 }

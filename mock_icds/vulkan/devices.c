@@ -18,6 +18,9 @@ static uint64_t create_device(const uint64_t *a)
 
 static uint64_t destroy_device(const uint64_t *a)
 {
+    if (!a[0]) {
+        object_drop_null();
+    }
     object_drop(object_of(a[0], KIND_device));
     return 0;
 }

@@ -3,6 +3,7 @@
  *
  * Which symbols exist depends on the build: DRIVER_EXPORTS_… (see CMakeLists.txt for the variants).
  */
+#define _GNU_SOURCE
 #include "config.h"
 #include "lookup.h"
 #include "negotiation.h"
@@ -15,11 +16,29 @@
     const uint64_t arguments[] = {__VA_ARGS__}; \
     return (VkResult)vulkan_component_call(VULKAN_##name, arguments)
 
+/* What depends on whether this process has loaded the library before. */
+static void note_load(void)
+{
+    static const char variable[] = "CLHARNESS_MOCK_LOADED";
+    bool again = getenv(variable) != NULL;
+    if (again && fault(FAULT_loads_once, ANY_PLATFORM)) {
+        abort();
+    }
+    config.devices += again && fault(FAULT_loads_with_other_devices, ANY_PLATFORM);
+    if (fault(FAULT_loads_once, ANY_PLATFORM) || fault(FAULT_loads_with_other_devices, ANY_PLATFORM)) {
+        setenv(variable, "1", 1);
+    }
+}
+
 __attribute__((constructor)) static void loaded(void)
 {
     config_load();
     lookup_open(vulkan_entries);
     log_event("loaded", NULL);
+    note_load();
+    if (fault(FAULT_constructor_sets_environment, ANY_PLATFORM)) {
+        setenv("CLHARNESS_MOCK", "1", 1);
+    }
     if (fault(FAULT_constructor_sleeps, ANY_PLATFORM)) {
         long milliseconds = fault_value(FAULT_constructor_sleeps, ANY_PLATFORM, 0);
         struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
@@ -105,5 +124,23 @@ EXPORTED void clharness_unresolved(void);
 EXPORTED void clharness_unresolved(void)
 {
     clharness_function_that_nobody_has();
+}
+#endif
+
+#ifdef DRIVER_CALLS_LOADER
+/* Never called: the function is another library's. */
+EXPORTED void clharness_calls_loader(void);
+EXPORTED void clharness_calls_loader(void)
+{
+    vkDestroyDevice(VK_NULL_HANDLE, NULL);
+}
+#endif
+
+#ifdef DRIVER_INTERPOSABLE
+/* An own function by its official name, which another library's of that name may replace. */
+EXPORTED PFN_vkCreateInstance clharness_by_name(void);
+EXPORTED PFN_vkCreateInstance clharness_by_name(void)
+{
+    return vkCreateInstance;
 }
 #endif

@@ -17,6 +17,15 @@ FAULT(constructor_sleeps)
 /* Aborts the process while the library is unloaded. */
 FAULT(destructor_aborts)
 
+/* Sets the variable CLHARNESS_MOCK while the library is loaded. */
+FAULT(constructor_sets_environment)
+/* Starts a thread with each instance, which goes on for ever. */
+FAULT(starts_thread)
+/* Has one device more where the library is loaded a second time. */
+FAULT(loads_with_other_devices)
+/* Aborts the process where the library is loaded a second time. */
+FAULT(loads_once)
+
 /* --- negotiation --- */
 
 /* Answers the VkResult VALUE to the negotiation. */
@@ -27,6 +36,14 @@ FAULT(negotiation_answers)
 FAULT(negotiation_leaves_version)
 /* Writes the version VALUE and answers VK_ERROR_INCOMPATIBLE_DRIVER. */
 FAULT(negotiation_writes_and_fails)
+/* Answers VK_ERROR_INCOMPATIBLE_DRIVER to offers above its own version. */
+FAULT(negotiation_refuses_newer)
+/* Answers VK_ERROR_INITIALIZATION_FAILED to offers below its lowest version. */
+FAULT(negotiation_has_another_error)
+/* Answers version 2 to each negotiation but the first. */
+FAULT(negotiation_forgets)
+/* Makes no instance after a negotiation of a version below 3. */
+FAULT(negotiation_breaks_old_versions)
 /* Crashes in the negotiation. */
 FAULT(negotiation_crashes)
 /* Sleeps VALUE milliseconds in the negotiation. */
@@ -40,8 +57,22 @@ FAULT(finds_nothing)
 FAULT(finds_nothing_without_instance)
 /* Answers NULL to look-ups with an instance. */
 FAULT(finds_nothing_with_instance)
+/* Answers look-ups with a NULL instance as those with one. */
+FAULT(finds_all_without_instance)
+/* Answers NULL to look-ups before a negotiation. */
+FAULT(finds_nothing_unnegotiated)
+/* Answers look-ups with what another library exports by the name, where there is one. */
+FAULT(finds_by_global_symbols)
+/* Answers a stub to each name that it does not know. */
+FAULT(finds_any_name)
+/* Answers functions of instances and physical devices to vkGetDeviceProcAddr. */
+FAULT(device_query_answers_all)
+/* Answers NULL to every name to vkGetDeviceProcAddr. */
+FAULT(device_query_finds_nothing)
 /* Answers every name to vk_icdGetPhysicalDeviceProcAddr, also those of functions that take a device. */
 FAULT(physical_device_query_answers_all)
+/* Answers NULL to vk_icdGetPhysicalDeviceProcAddr for functions of surfaces. */
+FAULT(physical_device_query_lacks_surfaces)
 /* Answers NULL to every name to vk_icdGetPhysicalDeviceProcAddr. */
 FAULT(physical_device_query_finds_nothing)
 
@@ -53,6 +84,8 @@ FAULT(version_fails)
 FAULT(extension_count_fails)
 /* Answers the VkResult VALUE where vkEnumerateInstanceExtensionProperties asks for the list. */
 FAULT(extension_list_fails)
+/* Answers VK_SUCCESS where there is less room than extensions of instances or of a device. */
+FAULT(extension_list_never_incomplete)
 /* Says that it has VALUE extensions more than it lists. */
 FAULT(extension_count_is_higher)
 
@@ -66,6 +99,19 @@ FAULT(create_instance_refuses_versions)
 FAULT(create_instance_refuses_extensions)
 /* Answers VK_SUCCESS to vkCreateInstance with the handle NULL. */
 FAULT(create_instance_answers_null)
+/* Answers VK_ERROR_INITIALIZATION_FAILED to vkCreateInstance without a VkApplicationInfo. */
+FAULT(create_instance_needs_application)
+/* Crashes in vkCreateInstance for an apiVersion above 1.0 after a negotiation of a version below 5. */
+FAULT(create_instance_crashes_for_old_loaders)
+/* Answers VK_ERROR_INITIALIZATION_FAILED to vkCreateInstance for an apiVersion above 1.0 after a negotiation of a
+ * version below 5. */
+FAULT(create_instance_fails_for_old_loaders)
+/* Destroys all physical devices in vkDestroyInstance and vkDestroyDevice where the handle is VK_NULL_HANDLE. */
+FAULT(destroying_null_takes_devices)
+/* Crashes in vkDestroyInstance and vkDestroyDevice where the handle is VK_NULL_HANDLE. */
+FAULT(destroying_null_crashes)
+/* Destroys the physical devices of all instances with each instance. */
+FAULT(destroy_instance_takes_all_devices)
 /* Crashes in vkCreateInstance. */
 FAULT(create_instance_crashes)
 /* Leaves the first word of instances without the loader's magic number. */
@@ -83,6 +129,12 @@ FAULT(device_list_incomplete)
 FAULT(device_list_is_shorter)
 /* Has one device more each time that their number is asked, up to 16. */
 FAULT(device_count_grows)
+/* Answers VK_SUCCESS where there is less room than devices or groups. */
+FAULT(device_list_never_incomplete)
+/* Writes one device more than there is room for. */
+FAULT(device_list_overflows)
+/* Lists new handles each time. */
+FAULT(device_list_has_new_handles)
 /* Leaves the first word of physical devices without the loader's magic number. */
 FAULT(physical_device_without_magic)
 /* Crashes in vkEnumeratePhysicalDevices. */
@@ -95,6 +147,11 @@ FAULT(group_list_fails)
 FAULT(device_extensions_fail)
 
 /* --- devices and what is made of them --- */
+
+/* Writes the magic number into the first word of objects again where they are used. */
+FAULT(first_word_is_written)
+/* Crashes where the first word of an object that is used is not the magic number. */
+FAULT(first_word_is_needed)
 
 /* Answers the VkResult VALUE to vkCreateDevice. */
 FAULT(create_device_fails)

@@ -3,9 +3,12 @@
 #include "extensions.h"
 #include "implementation.h"
 #include "lookup.h"
+#include "negotiation.h"
 #include "objects.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static uint64_t enumerate_version(const uint64_t *a)
 {
@@ -39,6 +42,39 @@ static bool lacks_some(const VkInstanceCreateInfo *info)
     return false;
 }
 
+/* What a driver answers because of a loader's version; VK_SUCCESS for nothing. */
+static VkResult refusal_of_loader(uint32_t version)
+{
+    bool newer = version >= VK_API_VERSION_1_1;
+    if (fails(FAULT_create_instance_crashes_for_old_loaders) && newer && negotiation_version() < 5) {
+        abort();
+    }
+    if (fails(FAULT_create_instance_fails_for_old_loaders) && newer && negotiation_version() < 5) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    if (fails(FAULT_negotiation_breaks_old_versions) && negotiation_happened() && negotiation_version() < 3) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    return fails(FAULT_create_instance_refuses_versions) && newer ? VK_ERROR_INCOMPATIBLE_DRIVER : VK_SUCCESS;
+}
+
+static void *go_on(void *nothing)
+{
+    (void)nothing;
+    for (;;) {
+        pause();
+    }
+    return NULL;
+}
+
+static void start_thread(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, go_on, NULL) == 0) {
+        pthread_detach(thread);
+    }
+}
+
 static uint64_t create_instance(const uint64_t *a)
 {
     const VkInstanceCreateInfo *info = pointer(a[0]);
@@ -50,8 +86,12 @@ static uint64_t create_instance(const uint64_t *a)
     if (fails(FAULT_create_instance_fails)) {
         return failure(FAULT_create_instance_fails);
     }
-    if (fails(FAULT_create_instance_refuses_versions) && version >= VK_API_VERSION_1_1) {
-        return (uint64_t)VK_ERROR_INCOMPATIBLE_DRIVER;
+    if (fails(FAULT_create_instance_needs_application) && !info->pApplicationInfo) {
+        return (uint64_t)VK_ERROR_INITIALIZATION_FAILED;
+    }
+    VkResult refusal = refusal_of_loader(version);
+    if (refusal != VK_SUCCESS) {
+        return (uint64_t)refusal;
     }
     if (fails(FAULT_create_instance_refuses_extensions) && lacks_some(info)) {
         return (uint64_t)VK_ERROR_EXTENSION_NOT_PRESENT;
@@ -60,6 +100,9 @@ static uint64_t create_instance(const uint64_t *a)
         *instance = VK_NULL_HANDLE;
         return VK_SUCCESS;
     }
+    if (fails(FAULT_starts_thread)) {
+        start_thread();
+    }
     lookup_note_instance();
     *instance = (VkInstance)object_make(KIND_instance, NULL, 0, FAULT_instance_without_magic);
     return VK_SUCCESS;
@@ -67,9 +110,15 @@ static uint64_t create_instance(const uint64_t *a)
 
 static uint64_t destroy_instance(const uint64_t *a)
 {
+    if (!a[0]) {
+        object_drop_null();
+    }
     struct object *instance = object_of(a[0], KIND_instance);
     for (int i = 0; instance && i < MAX_DEVICES; i++) {
         object_drop(object_find(KIND_physical_device, instance, i));
+    }
+    if (fails(FAULT_destroy_instance_takes_all_devices)) {
+        objects_drop_all(KIND_physical_device);
     }
     object_drop(instance);
     return 0;

@@ -5,6 +5,7 @@
 
 #include "negotiation.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -154,6 +155,33 @@ static function_pointer find_interface(const char *name)
 
 /* --- the three ways --- */
 
+/* Whether a function that was found is hidden from who asks without an instance. */
+static bool is_hidden(uint64_t instance, const char *name)
+{
+    int function = vulkan_function_by_name(name);
+    bool is_global = function >= 0 && vulkan_function_info[function].level == VULKAN_global;
+    return instance == 0 && !is_global && strcmp(name, "vkGetInstanceProcAddr") != 0 && !find_interface(name) &&
+           !fault(FAULT_finds_all_without_instance, ANY_PLATFORM);
+}
+
+static void stub(void)
+{
+}
+
+/* The answer of a driver that asks the dynamic linker for its own functions. */
+static function_pointer or_global(function_pointer found, const char *name)
+{
+    bool asks = fault(FAULT_finds_by_global_symbols, ANY_PLATFORM);
+    function_pointer global = asks ? (function_pointer)(uintptr_t)dlsym(RTLD_DEFAULT, name) : NULL;
+    return global ? global : found;
+}
+
+/* The answer of a driver that has a stub for every name; else what was found. */
+static function_pointer or_stub(function_pointer found)
+{
+    return !found && fault(FAULT_finds_any_name, ANY_PLATFORM) ? stub : found;
+}
+
 function_pointer lookup_instance(const char *query, uint64_t instance, const char *name)
 {
     function_pointer found = find_interface(name);
@@ -161,6 +189,10 @@ function_pointer lookup_instance(const char *query, uint64_t instance, const cha
     found = found ? found : find_own(config.instance_functions, VULKAN_instance, name);
     found = found ? found : find_own(config.physical_device_functions, VULKAN_physical_device, name);
     found = found ? found : find_own(config.device_functions, VULKAN_device, name);
+    found = or_stub(is_hidden(instance, name) ? NULL : or_global(found, name));
+    if (fault(FAULT_finds_nothing_unnegotiated, ANY_PLATFORM) && !negotiation_happened()) {
+        found = NULL;
+    }
     if (fault(FAULT_finds_nothing, ANY_PLATFORM) ||
         fault(instance ? FAULT_finds_nothing_with_instance : FAULT_finds_nothing_without_instance, ANY_PLATFORM)) {
         found = NULL;
@@ -177,7 +209,9 @@ function_pointer lookup_physical_device(uint64_t instance, const char *name)
         found = find_known(name);
         found = found ? found : find_own(config.device_functions, VULKAN_device, name);
     }
-    if (fault(FAULT_physical_device_query_finds_nothing, ANY_PLATFORM)) {
+    found = or_stub(found);
+    bool lacks = fault(FAULT_physical_device_query_lacks_surfaces, ANY_PLATFORM) && strstr(name, "Surface");
+    if (lacks || fault(FAULT_physical_device_query_finds_nothing, ANY_PLATFORM)) {
         found = NULL;
     }
     return logged("vk_icdGetPhysicalDeviceProcAddr", instance, name, found);
@@ -187,7 +221,11 @@ function_pointer lookup_device(uint64_t device, const char *name)
 {
     int function = vulkan_function_by_name(name);
     bool takes_it = function >= 0 && vulkan_function_info[function].level == VULKAN_device;
-    function_pointer found = takes_it ? find_known(name) : NULL;
+    function_pointer found =
+        takes_it || fault(FAULT_device_query_answers_all, ANY_PLATFORM) ? find_known(name) : NULL;
     found = found ? found : find_own(config.device_functions, VULKAN_device, name);
-    return logged("vkGetDeviceProcAddr", device, name, found);
+    if (fault(FAULT_device_query_finds_nothing, ANY_PLATFORM)) {
+        found = NULL;
+    }
+    return logged("vkGetDeviceProcAddr", device, name, or_stub(found));
 }

@@ -12,6 +12,19 @@ static void sleep_milliseconds(long milliseconds)
     nanosleep(&time, NULL);
 }
 
+static int negotiations;
+static uint32_t agreed;
+
+bool negotiation_happened(void)
+{
+    return negotiations > 0;
+}
+
+uint32_t negotiation_version(void)
+{
+    return agreed;
+}
+
 static VkResult agree(uint32_t *version)
 {
     uint32_t highest = (uint32_t)config.interface;
@@ -29,7 +42,15 @@ static VkResult agree(uint32_t *version)
     if (fault(FAULT_negotiation_leaves_version, ANY_PLATFORM)) {
         return VK_SUCCESS;
     }
+    if (fault(FAULT_negotiation_forgets, ANY_PLATFORM) && negotiations > 1) {
+        *version = 2;
+        return VK_SUCCESS;
+    }
     if (*version < (uint32_t)config.least_interface) {
+        return fault(FAULT_negotiation_has_another_error, ANY_PLATFORM) ? VK_ERROR_INITIALIZATION_FAILED
+                                                                        : VK_ERROR_INCOMPATIBLE_DRIVER;
+    }
+    if (fault(FAULT_negotiation_refuses_newer, ANY_PLATFORM) && *version > highest) {
         return VK_ERROR_INCOMPATIBLE_DRIVER;
     }
     *version = *version < highest ? *version : highest;
@@ -51,7 +72,9 @@ VkResult negotiation(uint32_t *version)
     }
     sleep_milliseconds(
         fault(FAULT_negotiation_sleeps, ANY_PLATFORM) ? fault_value(FAULT_negotiation_sleeps, ANY_PLATFORM, 0) : 0);
+    negotiations++;
     VkResult result = agree(version);
+    agreed = *version;
     calllog_begin(&line, mock_name, "return", "vk_icdNegotiateLoaderICDInterfaceVersion");
     calllog_hex(&line, "result", (uint64_t)result);
     calllog_open_object(&line, "out");

@@ -3,6 +3,7 @@
 #include "objects.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <vulkan/vk_icd.h>
 
@@ -49,12 +50,43 @@ void object_drop(struct object *object)
     }
 }
 
+void objects_drop_all(enum kind kind)
+{
+    for (size_t i = 0; i < MAX_OBJECTS; i++) {
+        if (objects[i].kind == kind) {
+            object_drop(&objects[i]);
+        }
+    }
+}
+
+void object_drop_null(void)
+{
+    if (fault(FAULT_destroying_null_crashes, ANY_PLATFORM)) {
+        abort();
+    }
+    if (fault(FAULT_destroying_null_takes_devices, ANY_PLATFORM)) {
+        objects_drop_all(KIND_physical_device);
+    }
+}
+
+/* What some drivers do to the word that is the loader's. */
+static void use_first_word(struct object *object)
+{
+    if (fault(FAULT_first_word_is_written, ANY_PLATFORM)) {
+        object->word = ICD_LOADER_MAGIC;
+    }
+    if (fault(FAULT_first_word_is_needed, ANY_PLATFORM) && object->word != ICD_LOADER_MAGIC) {
+        abort();
+    }
+}
+
 struct object *object_of(uint64_t handle, enum kind kind)
 {
     uintptr_t first = (uintptr_t)objects;
     uintptr_t offset = (uintptr_t)handle - first;
     if (handle >= first && offset < sizeof objects && offset % sizeof *objects == 0 &&
         objects[offset / sizeof *objects].kind == kind) {
+        use_first_word(&objects[offset / sizeof *objects]);
         return &objects[offset / sizeof *objects];
     }
     if (handle) {

@@ -28,6 +28,10 @@ struct object {
 struct object *object_make(enum kind kind, struct object *parent, int index, enum fault without_magic);
 /* The object has been destroyed. */
 void object_drop(struct object *object);
+/* The application destroys VK_NULL_HANDLE. */
+void object_drop_null(void);
+/* All of a kind have been destroyed. */
+void objects_drop_all(enum kind kind);
 /* The object with a handle, or NULL, which the log then has as a foreign handle. NULL itself is nobody's. */
 struct object *object_of(uint64_t handle, enum kind kind);
 /* The n-th object of a kind that belongs to a parent, or NULL. */

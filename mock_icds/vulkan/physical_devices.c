@@ -17,7 +17,8 @@ static int device_count(void)
 
 static struct object *device_of(struct object *instance, int index)
 {
-    struct object *device = object_find(KIND_physical_device, instance, index);
+    struct object *device =
+        fails(FAULT_device_list_has_new_handles) ? NULL : object_find(KIND_physical_device, instance, index);
     return device ? device : object_make(KIND_physical_device, instance, index, FAULT_physical_device_without_magic);
 }
 
@@ -49,10 +50,14 @@ static uint64_t enumerate_devices(const uint64_t *a)
     }
     all -= fails(FAULT_device_list_is_shorter) && all > 0 ? 1 : 0;
     uint32_t written = *count < all ? *count : all;
-    for (uint32_t i = 0; i < written; i++) {
+    uint32_t more = fails(FAULT_device_list_overflows) && written < all ? 1 : 0;
+    for (uint32_t i = 0; i < written + more; i++) {
         devices[i] = (VkPhysicalDevice)device_of(instance, (int)i);
     }
     *count = written;
+    if (fails(FAULT_device_list_never_incomplete)) {
+        return VK_SUCCESS;
+    }
     return written < all || fails(FAULT_device_list_incomplete) ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
@@ -84,7 +89,7 @@ static uint64_t enumerate_groups(const uint64_t *a)
     int next_device = 0;
     for (uint32_t size = group_size(group); size > 0; size = group_size(++group)) {
         if (groups && group == *count) {
-            return VK_INCOMPLETE;
+            return fails(FAULT_device_list_never_incomplete) ? VK_SUCCESS : (uint64_t)VK_INCOMPLETE;
         }
         for (uint32_t i = 0; groups && i < size && i < VK_MAX_DEVICE_GROUP_SIZE; i++) {
             groups[group].physicalDevices[i] = (VkPhysicalDevice)device_of(instance, next_device++);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subjects with one seeded fault each: the mutants that the checks have to notice, by kind of subject and by section.
 
-loader.py, layer.py and icd.py read the lists in the folders of the same name; families.py makes the mutants that exist
-once for each function of the API.
+loader.py, layer.py, icd.py and vulkan_driver.py read the lists in the folders of the same name; families.py makes the
+mutants that exist once for each function of the API.
 """
 
 from __future__ import annotations

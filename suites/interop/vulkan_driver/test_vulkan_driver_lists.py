@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a Vulkan driver lists: devices, groups, extensions, in memory of any size (VK-DRV)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from harness.check import (
+    VK,
+    Buffer,
+    Extension,
+    Parts,
+    Unsupported,
+    VulkanDriver,
+    VulkanDriverSession,
+    VulkanSandbox,
+    requirement,
+    vulkan,
+)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A function that lists something: how it is called with a number and memory, the size of an element."""
+
+    ask: Callable[[Buffer, Buffer | None], int]
+    size: int
+
+    def number(self, vk: VulkanDriverSession) -> int:
+        count = vk.buffer(4, 0)
+        assert self.ask(count, None) == VK.SUCCESS
+        return count.u32()
+
+
+def listing(vk: VulkanDriverSession, what: str) -> Listing:
+    """Of a driver that has begun; those of devices are of the first one."""
+    structures = vulkan().structures
+    extension = structures["VkExtensionProperties"].size
+    if what == "instance extensions":
+        return Listing(lambda n, to: vk.vkEnumerateInstanceExtensionProperties(None, n, to), extension)
+    instance = vk.instance(api_version="1.1.0" if what == "groups" else "1.0.0")
+    if what == "devices":
+        return Listing(lambda n, to: vk.vkEnumeratePhysicalDevices(instance, n, to), 8)
+    if what == "groups":
+        if not vk.find(instance, "vkEnumeratePhysicalDeviceGroups"):
+            raise Unsupported("loader", "this driver has no groups of devices")
+        size = structures["VkPhysicalDeviceGroupProperties"].size
+        return Listing(lambda n, to: vk.vkEnumeratePhysicalDeviceGroups(instance, n, to), size)
+    device = vk.some_devices(instance)[0]
+    return Listing(lambda n, to: vk.vkEnumerateDeviceExtensionProperties(device, None, n, to), extension)
+
+
+def check_every_size(vk: VulkanDriverSession, listed: Listing) -> None:
+    """Memory for none to one more than there are: what is written, the number after it, and the result."""
+    number = listed.number(vk)
+    with Parts() as parts:
+        for room in sorted({0, 1, number // 2, max(number - 1, 0), number, number + 1}):
+            count = vk.data(room.to_bytes(4, "little"))
+            memory = vk.buffer(max(listed.size * room, 1))
+            rc = listed.ask(count, memory)
+            with parts(f"room for {'all' if room == number else 'more' if room > number else 'a part'}"):
+                assert rc == (VK.SUCCESS if room >= number else VK.INCOMPLETE)
+                assert count.u32() == min(room, number)
+                rest = memory[listed.size * min(room, number) :]
+                assert set(rest) <= {0xA5}, "the memory after the last element was written"
+
+
+@requirement("VK-DRV-020")
+@pytest.mark.parametrize("what", ["devices", "groups"])
+def test_devices_are_listed_into_memory_of_any_size(
+    vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, what: str
+) -> None:
+    """As many as there is room for, VK_INCOMPLETE where that is not all, and nothing after them."""
+    with vulkan_driver.open(sandbox) as vk:
+        vk.begin()
+        check_every_size(vk, listing(vk, what))
+
+
+@requirement("VK-DRV-021")
+@pytest.mark.parametrize("what", ["instance extensions", "device extensions"])
+def test_extensions_are_listed_into_memory_of_any_size(
+    vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, what: str
+) -> None:
+    """As many as there is room for, VK_INCOMPLETE where that is not all, and nothing after them."""
+    with vulkan_driver.open(sandbox) as vk:
+        vk.begin()
+        check_every_size(vk, listing(vk, what))
+
+
+@requirement("VK-DRV-022")
+@pytest.mark.parametrize("extends", ["instance", "device"])
+def test_each_extension_is_listed_once_as_what_it_is(
+    vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, extends: str
+) -> None:
+    """No name twice, versions from 1 up, and none that the registry has as an extension of the other kind."""
+    other = "device" if extends == "instance" else "instance"
+    of_other = {f.extension for f in vulkan().functions.values() if f.extends == other}
+    of_other -= {f.extension for f in vulkan().functions.values() if f.extends == extends}
+    with vulkan_driver.open(sandbox) as vk, Parts() as parts:
+        vk.begin()
+        for listed in lists_of(vk, extends):
+            for name, times in Counter(extension.name for extension in listed).items():
+                if times > 1:
+                    parts.fail(name, f"is listed {times} times")
+            for extension in listed:
+                if not extension.name.startswith("VK_"):
+                    parts.fail(repr(extension.name), "is not the name of an extension")
+                if not 0 < extension.version < 1 << 16:
+                    parts.fail(extension.name, f"has version {extension.version}")
+                if extension.name in of_other:
+                    parts.fail(extension.name, f"is an extension of a {other}")
+
+
+def lists_of(vk: VulkanDriverSession, extends: str) -> list[list[Extension]]:
+    """The driver's list, or that of each device."""
+    if extends == "instance":
+        return [vk.extensions()]
+    return [vk.device_extensions(device) for device in vk.some_devices(vk.instance())]
+
+
+@requirement("VK-DRV-023")
+def test_devices_of_a_driver_keep_their_handles(vulkan_driver: VulkanDriver, sandbox: VulkanSandbox) -> None:
+    """Listed again, by themselves or in groups, devices are the same objects, each in one group."""
+    with vulkan_driver.open(sandbox) as vk:
+        vk.begin()
+        instance = vk.instance(api_version="1.1.0")
+        devices = vk.some_devices(instance)
+        assert len(set(devices)) == len(devices)
+        assert vk.physical_devices(instance) == devices
+        if vk.find(instance, "vkEnumeratePhysicalDeviceGroups"):
+            assert sorted(vk.devices_in_groups(instance)) == sorted(devices)
+
+
+@requirement("VK-DRV-002")
+def test_devices_and_groups_are_listed_where_there_are_none(
+    vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, record: Callable[[str], None]
+) -> None:
+    """LDP_DRIVER_2: a driver that finds no device lists none, in any way of listing, ends its instance and makes
+    another one. It is asked with a device, too, so that its hardware is not needed for this check."""
+    with vulkan_driver.open(sandbox) as vk:
+        vk.begin()
+        devices, groups = listing(vk, "devices").number(vk), listing(vk, "groups")
+        record("has no device here" if devices == 0 else "has devices here")
+        assert (groups.number(vk) == 0) == (devices == 0)
+        assert vk.instance_in_use
+        rc = vk.vkEnumeratePhysicalDevices(vk.instance_in_use, vk.data(bytes(4)), vk.buffer(8))
+        assert rc == (VK.SUCCESS if devices == 0 else VK.INCOMPLETE)
+        vk.vkDestroyInstance(vk.instance_in_use, None)
+        assert vk.CreateInstance()[0] == VK.SUCCESS
