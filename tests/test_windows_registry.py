@@ -101,4 +101,3 @@ def test_lists_of_libraries_are_written_as_windows_has_them(monkeypatch: pytest.
     assert variable_value("OTHER", "/a:b") == "/a:b"
     assert in_place(7, r"Z:\a\b.dll") == r"Z:\007\..\a\b.dll"
     assert in_place(7, "b.dll") == "b.dll"
-

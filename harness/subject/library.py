@@ -55,7 +55,9 @@ def require_this_machine(path: Path, library: SharedLibrary) -> None:
         system = "Windows" if library.format == "PE" else "Linux"
         raise UsageError(f"{path} is a library for {system}: the build in {build().folder} is not; use {needed}")
     if library.format == "PE" and library.machine != "x86_64":
-        raise UsageError(f"{path} is a {library.bits}-bit Windows library for {library.machine}: only x86_64 is run here")
+        raise UsageError(
+            f"{path} is a {library.bits}-bit Windows library for {library.machine}: only x86_64 is run here"
+        )
     if library.format == "PE":
         return
     if library.bits != bits or (here == "x86_64" and bits == 64 and library.machine != "EM_X86_64"):

@@ -2,8 +2,9 @@
 """Vendors that drivers name in the software keys of their devices: display adapters and software components (DISC-WIN).
 
 Windows lists adapters in several ways (D3DKMT, the configuration manager), and a loader may use any of them: where a
-case does not say otherwise an adapter is there in all of them, as on a real machine. What only the configuration manager
-has is asked for on an older system, which has nothing else: where the kernel lists adapters, it is silent on these.
+case does not say otherwise an adapter is there in all of them, as on a real machine. What only the configuration
+manager has is asked for on an older system, which has nothing else: where the kernel lists adapters, it is silent on
+these.
 """
 
 from __future__ import annotations
@@ -65,9 +66,7 @@ def test_odd_driver_name_costs_only_itself(loader: WindowsLoader, sandbox: Sandb
 
 
 @requirement("DISC-WIN-005")
-def test_driver_name_without_its_terminator_is_read(
-    loader: WindowsLoader, sandbox: Sandbox, record: Record
-) -> None:
+def test_driver_name_without_its_terminator_is_read(loader: WindowsLoader, sandbox: Sandbox, record: Record) -> None:
     """A text of the registry may lack its terminator: what follows it in memory is not part of the path."""
     text = f"Z:{sandbox.icd('bare')}".replace("/", "\\").encode("utf-16-le")
     sandbox.adapter(vendor=sandbox.icd("whole"))
@@ -126,9 +125,7 @@ def test_components_stand_beside_adapters_and_the_vendors_key(loader: WindowsLoa
 
 
 @requirement("DISC-WIN-006")
-def test_component_where_the_kernel_lists_adapters(
-    loader: WindowsLoader, sandbox: Sandbox, record: Record
-) -> None:
+def test_component_where_the_kernel_lists_adapters(loader: WindowsLoader, sandbox: Sandbox, record: Record) -> None:
     """Where the kernel lists the adapter, too, a loader may leave its components to it; other vendors are there."""
     sandbox.component(vendor=sandbox.icd("component"), parent=sandbox.adapter())
     sandbox.registry_vendor(sandbox.icd("registered"))
@@ -193,9 +190,7 @@ def test_first_text_of_a_list_names_the_vendor(
 
 @requirement("DISC-WIN-010")
 @pytest.mark.parametrize("device", ["adapter", "component"])
-def test_device_that_waits_for_a_restart_is_passed_over(
-    loader: WindowsLoader, sandbox: Sandbox, device: str
-) -> None:
+def test_device_that_waits_for_a_restart_is_passed_over(loader: WindowsLoader, sandbox: Sandbox, device: str) -> None:
     """A device whose driver waits for a restart is passed over; one that works is not."""
     sandbox.older_system()
     if device == "adapter":
@@ -241,9 +236,7 @@ SOURCES: dict[str, Callable[[Sandbox, object], object]] = {
 
 @requirement("DISC-WIN-012")
 @pytest.mark.parametrize("source", SOURCES)
-def test_library_that_several_sources_name_is_listed_once(
-    loader: WindowsLoader, sandbox: Sandbox, source: str
-) -> None:
+def test_library_that_several_sources_name_is_listed_once(loader: WindowsLoader, sandbox: Sandbox, source: str) -> None:
     """A library that a display adapter names and another source, too, is one vendor."""
     mock = sandbox.icd("twice")
     sandbox.adapter(vendor=mock)
@@ -260,15 +253,15 @@ def test_library_in_two_spellings_is_listed_once(loader: WindowsLoader, sandbox:
     mock = sandbox.icd("twice", file="twice.dll")
     path = f"Z:{mock}".replace("/", "\\")
     sandbox.registry_vendor(mock)
-    sandbox.registry_vendor(path.replace("twice.dll", "TWICE.DLL") if spelling == "capitals" else path.replace("\\", "/"))
+    sandbox.registry_vendor(
+        path.replace("twice.dll", "TWICE.DLL") if spelling == "capitals" else path.replace("\\", "/")
+    )
     sandbox.registry_vendor(sandbox.icd("once"))
     assert sorted(listed(loader, sandbox)) == ["once", "twice"]
 
 
 @requirement("DISC-WIN-005")
-def test_package_with_a_mapping_layer_costs_nobody(
-    loader: WindowsLoader, sandbox: Sandbox, record: Record
-) -> None:
+def test_package_with_a_mapping_layer_costs_nobody(loader: WindowsLoader, sandbox: Sandbox, record: Record) -> None:
     """Where the package that maps OpenCL to Direct3D is installed, other vendors are listed as ever."""
     folder = sandbox.folder("package")
     (folder / "x64").mkdir()

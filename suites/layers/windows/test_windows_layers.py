@@ -35,7 +35,7 @@ def initialised(loader: WindowsLoader, sandbox: Sandbox) -> list[str]:
 def test_layers_of_the_registry_come_by_priority(
     loader: WindowsLoader, sandbox: Sandbox, priorities: Sequence[int]
 ) -> None:
-    """The numbers of the Layers key are priorities: layers are initialised in their ascending order, and none is off."""
+    """The numbers of the Layers key are priorities: layers are initialised in ascending order, and none is off."""
     use_registry(loader, sandbox)
     sandbox.vendor("a")
     for name, priority in zip(NAMES, priorities, strict=True):
