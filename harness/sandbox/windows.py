@@ -119,8 +119,8 @@ class Machine:
         """A display adapter whose driver names a vendor, by all ways that Windows has; gives the number of its device.
 
         A list of vendors is a REG_MULTI_SZ; raw: the bytes that stand in the value in place of a vendor. wow: what the
-        driver names for 32-bit processes. dxgi: its place in the order of DXGI (default: as they were added); kernel, devices: whether D3DKMT lists it, and the configuration
-        manager. problem: of the device, such as NEED_RESTART.
+        driver names for 32-bit processes. dxgi: its place in the order of DXGI (default: as they were added); kernel,
+        devices: whether D3DKMT lists it, and the configuration manager. problem: of the device, such as NEED_RESTART.
         """
         place = self._adapters if dxgi is None else dxgi
         self._adapters += 1
