@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the registry what Microsoft's documentation says of it, a line for each answer: "real" of the machine's own keys,
- * "own" of the volatile tree that the probe puts in their place (harness/probe/windows/registry.c). */
+/* Asks the registry what Microsoft's documentation says of it, a line for each answer: "real" of the machine's own
+ * keys, "own" of the volatile tree that the probe puts in their place (harness/probe/windows/registry.c). */
 #include <stdio.h>
 #include <string.h>
 #include <windows.h>
@@ -37,7 +37,8 @@ static void enumerate(HKEY key, DWORD room, DWORD data_room)
         DWORD length = room;
         DWORD type = 0;
         DWORD size = data_room;
-        LSTATUS status = RegEnumValueA(key, i, name, &length, NULL, &type, data_room ? data : NULL, data_room ? &size : NULL);
+        LSTATUS status =
+            RegEnumValueA(key, i, name, &length, NULL, &type, data_room ? data : NULL, data_room ? &size : NULL);
         if (status == ERROR_NO_MORE_ITEMS) {
             printf("end %lu\n", i);
             return;
@@ -55,7 +56,8 @@ static void table(void)
     static char longest[16400];
     HKEY key = NULL;
     DWORD number = 0;
-    printf("make %ld\n", RegCreateKeyExA(HKEY_LOCAL_MACHINE, KEY, 0, NULL, REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &key, NULL));
+    printf("make %ld\n",
+           RegCreateKeyExA(HKEY_LOCAL_MACHINE, KEY, 0, NULL, REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &key, NULL));
     set(key, "a number", REG_DWORD, &number, sizeof number);
     set(key, "b text", REG_SZ, "text", 5);
     set(key, "c long text", REG_SZ, "a longer text", 14);
@@ -88,7 +90,8 @@ int main(int count, char **arguments)
     HKEY root = NULL;
     if (count > 1 && strcmp(arguments[1], "own") == 0) {
         HKEY software = NULL;
-        RegCreateKeyExA(HKEY_CURRENT_USER, "Software\\clharness-table-root", 0, NULL, REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &root, NULL);
+        RegCreateKeyExA(HKEY_CURRENT_USER, "Software\\clharness-table-root", 0, NULL, REG_OPTION_VOLATILE,
+                        KEY_ALL_ACCESS, NULL, &root, NULL);
         RegCreateKeyExA(root, "SOFTWARE", 0, NULL, REG_OPTION_VOLATILE, KEY_ALL_ACCESS, NULL, &software, NULL);
         RegOverridePredefKey(HKEY_LOCAL_MACHINE, root);
         RegCloseKey(software);

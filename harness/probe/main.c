@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The probe: the application under our control. Loads an OpenCL loader and executes commands (see commands.h).
  *
- *   probe --loader PATH (--socket FD | --standard FILE | --script FILE) [--log FILE] [--machine FILE] [--global] [--now]
+ *   probe --loader PATH (--socket FD | --standard FILE | --script FILE) [--log FILE] [--machine FILE] [--global]
+ * [--now]
  *         [--late]
  *
  * --socket answers commands from a socket, --standard from standard input to standard output, and what others print
@@ -33,10 +34,10 @@ static bool late;
 static bool read_options(int count, char **arguments)
 {
     static const struct option options[] = {
-        {"loader", required_argument, NULL, 'l'}, {"socket", required_argument, NULL, 's'},
-        {"script", required_argument, NULL, 'f'}, {"log", required_argument, NULL, 'o'},
-        {"global", no_argument, NULL, 'g'},       {"now", no_argument, NULL, 'n'},
-        {"late", no_argument, NULL, 't'},         {"standard", required_argument, NULL, 'd'},
+        {"loader", required_argument, NULL, 'l'},  {"socket", required_argument, NULL, 's'},
+        {"script", required_argument, NULL, 'f'},  {"log", required_argument, NULL, 'o'},
+        {"global", no_argument, NULL, 'g'},        {"now", no_argument, NULL, 'n'},
+        {"late", no_argument, NULL, 't'},          {"standard", required_argument, NULL, 'd'},
         {"machine", required_argument, NULL, 'm'}, {NULL, 0, NULL, 0}};
     for (int c = getopt_long(count, arguments, "", options, NULL); c != -1;
          c = getopt_long(count, arguments, "", options, NULL)) {

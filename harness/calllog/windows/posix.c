@@ -171,9 +171,8 @@ void *mmap(void *wanted, size_t size, int protection, int flags, int fd, long lo
     void *memory = NULL;
     (void)wanted;
     if (offset == 0) {
-        memory = flags & MAP_ANONYMOUS
-                     ? VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, protection_of(protection))
-                     : map_file(size, protection, fd);
+        memory = flags & MAP_ANONYMOUS ? VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, protection_of(protection))
+                                       : map_file(size, protection, fd);
     }
     errno = memory ? errno : ENOMEM;
     return memory ? memory : MAP_FAILED;
@@ -226,8 +225,8 @@ ssize_t process_vm_readv(int pid, const struct iovec *to, unsigned long to_count
     for (unsigned long i = 0; to_count == 1 && i < from_count; i++) {
         SIZE_T got = 0;
         size_t length = from[i].iov_len;
-        if (done + length > to->iov_len || !is_readable(from[i].iov_base, length) || !ReadProcessMemory(GetCurrentProcess(), from[i].iov_base,
-                                                              (char *)to->iov_base + done, length, &got)) {
+        if (done + length > to->iov_len || !is_readable(from[i].iov_base, length) ||
+            !ReadProcessMemory(GetCurrentProcess(), from[i].iov_base, (char *)to->iov_base + done, length, &got)) {
             break;
         }
         done += got;

@@ -264,14 +264,14 @@ static CONFIGRET get_property(DEVINST instance, ULONG property, PULONG type, voi
 }
 
 static CONFIGRET WINAPI hook_CM_Get_DevNode_Registry_PropertyW(DEVINST instance, ULONG property, PULONG type, PVOID to,
-                                                              PULONG length, ULONG flags)
+                                                               PULONG length, ULONG flags)
 {
     (void)flags;
     return get_property(instance, property, type, to, length, true);
 }
 
 static CONFIGRET WINAPI hook_CM_Get_DevNode_Registry_PropertyA(DEVINST instance, ULONG property, PULONG type, PVOID to,
-                                                              PULONG length, ULONG flags)
+                                                               PULONG length, ULONG flags)
 {
     (void)flags;
     return get_property(instance, property, type, to, length, false);

@@ -167,11 +167,11 @@ static const struct {
     int words;
     const char *(*run)(char **words);
 } lines[] = {
-    {"value", 4, add_value},       {"key", 1, add_key},
-    {"deny", 1, deny_key},         {"adapter", 3, add_adapter},
-    {"device", 3, add_device},     {"adapter-value", 3, add_adapter_value},
-    {"package", 3, add_package},   {"device-value", 3, add_device_value},
-    {"wow64", 0, set_wow64},       {"integrity", 1, set_integrity},
+    {"value", 4, add_value},     {"key", 1, add_key},
+    {"deny", 1, deny_key},       {"adapter", 3, add_adapter},
+    {"device", 3, add_device},   {"adapter-value", 3, add_adapter_value},
+    {"package", 3, add_package}, {"device-value", 3, add_device_value},
+    {"wow64", 0, set_wow64},     {"integrity", 1, set_integrity},
     {"older", 0, set_older},
 };
 
