@@ -131,6 +131,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     if not torture.is_wanted(config, collection_path):
         return True
+    if tested.for_windows() and collection_path.name.startswith("test_linux_"):
+        return True  # about files, folders and libraries as only Linux has them
     return None if tested.has_checks_for(config, collection_path.parent) else True
 
 

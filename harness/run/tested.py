@@ -16,6 +16,7 @@ from typing import TypeVar
 import pytest
 
 from harness.build import build
+from harness.errors import NotBuilt
 from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.update import refuse_unasked
 from harness.report import Header, SubjectRecord
@@ -193,9 +194,17 @@ def through(config: pytest.Config) -> dict[str, Loader]:
     return config.stash[THROUGH]
 
 
+def for_windows() -> bool:
+    """Whether this run is about Windows; without any build it is not."""
+    try:
+        return build().windows
+    except NotBuilt:
+        return False
+
+
 def has_checks_for(config: pytest.Config, folder: Path) -> bool:
     """Whether the checks in a folder of the suites are those of this run's kind: runs never mix them."""
-    if folder.name == "windows" and not build().windows:
+    if folder.name == "windows" and not for_windows():
         return False
     owner = next((kind for kind in KINDS.values() if kind.checks == folder.name), Loader)
     return owner is kind_of(config)

@@ -24,7 +24,7 @@ from harness.sandbox.faults import NAMES, Kind, check_faults, nearest
 from harness.sandbox.folder import OwnFolder, sweep
 from harness.sandbox.machine import Unsupported, scratch_root
 from harness.sandbox.settings import Value, function_lines, lines, settings
-from harness.sandbox.windows import Machine, in_place, library_path
+from harness.sandbox.windows import VENDORS, Machine, in_place, library_path, value_line
 from harness.sandbox.wine import windows_path
 
 PREFIX = "clharness-case-"
@@ -187,16 +187,24 @@ class Sandbox(Machine):
     def vendor_file(self, name: str, content: str | bytes, folder: Path | None = None) -> Path:
         """A configuration file in the vendor directory, with exactly these bytes.
 
-        On Windows, where there are no such files, a line that names a library becomes a value of the registry.
+        On Windows, where there are no such files, a line that names a library is a value of the registry.
         """
         self._place()
         if build().windows:
             if folder or not name.endswith(".icd"):
                 self.require_linux("folders of configuration files")
-            self.registry_vendor(_named_library(content))
+            _named_library(content)
         path = (folder or self.vendors) / name
         path.write_bytes(_bytes(content))
         return path
+
+    def machine_lines(self) -> list[str]:
+        """What is installed on Windows now: what the case said, and a value for each file of the vendor directory."""
+        files = sorted(self.vendors.glob("*.icd")) if self.vendors.is_dir() else []
+        if any(not path.is_file() for path in files):
+            self.require_linux("what is not a file among configuration files")
+        named = [library_path(_named_library(path.read_bytes())) for path in files]
+        return [*self.lines, *(value_line(VENDORS, library) for library in named)]
 
     # --- mocks ---
 
@@ -322,16 +330,20 @@ class Sandbox(Machine):
         return paths
 
     def _values_in_order(self, contents: Sequence[str | bytes]) -> list[Path]:
-        """The registry has no order of its own: Wine gives that of names, Windows that of their making.
+        """The registry has no order of its own; Wine has that of names, and Windows that in which they were made.
 
-        Paths are spelt so that both are this one."""
+        Paths are spelt so that both are this one.
+        """
         named = [library_path(_named_library(content)) for content in contents]
         libraries = [in_place(number, library) for number, library in enumerate(named)]
         if libraries != sorted(libraries, key=str.lower):
             raise Unsupported("machine", "the registry lists values in no order of ours")
-        for library in libraries:
-            self.registry_vendor(library)
-        return []
+        for path in self.vendors.glob("*.icd"):
+            path.unlink()
+        paths = [self.vendors / f"{number:03}.icd" for number in range(len(libraries))]
+        for path, library in zip(paths, libraries, strict=True):
+            path.write_text(f"{library}\n")
+        return paths
 
     # --- what happened ---
 

@@ -63,6 +63,11 @@ def _hex(content: str | bytes) -> str:
     return (content.encode() if isinstance(content, str) else content).hex() or "-"
 
 
+def value_line(key: str, name: str, data: Data = 0, type: str = "REG_DWORD") -> str:
+    """The line of a value."""
+    return f"value {_hex(key)} {_hex(name)} {TYPES[type]} {_hex(registry_data(data, type))}"
+
+
 class Machine:
     """What is installed, as lines for the probe."""
 
@@ -75,9 +80,8 @@ class Machine:
 
     def registry_value(self, key: str, name: str, data: Data, type: str = "REG_DWORD") -> str:
         """A value of any key; gives the line, which a running session can be sent, too (`change_machine`)."""
-        line = f"value {_hex(key)} {_hex(name)} {TYPES[type]} {_hex(registry_data(data, type))}"
-        self.lines.append(line)
-        return line
+        self.lines.append(value_line(key, name, data, type))
+        return self.lines[-1]
 
     def registry_vendor(
         self, library: Library | str, data: Data = 0, type: str = "REG_DWORD", key: str = VENDORS
@@ -114,10 +118,9 @@ class Machine:
     ) -> int:
         """A display adapter whose driver names a vendor, by all ways that Windows has; gives the number of its device.
 
-        A list of vendors is a REG_MULTI_SZ; raw: the bytes that stand in the value in place of a vendor.
-        wow: what the driver names for 32-bit processes. dxgi: its place in the order of
-        DXGI (default: as they were added); kernel, devices: whether D3DKMT lists it, and the configuration
-        manager. problem: of the device, such as NEED_RESTART.
+        A list of vendors is a REG_MULTI_SZ; raw: the bytes that stand in the value in place of a vendor. wow: what the
+        driver names for 32-bit processes. dxgi: its place in the order of DXGI (default: as they were added); kernel,
+        devices: whether D3DKMT lists it, and the configuration manager. problem: of the device, such as NEED_RESTART.
         """
         place = self._adapters if dxgi is None else dxgi
         self._adapters += 1

@@ -20,6 +20,7 @@ asks_for_windows() {
 
 # From now on everything is about Windows: the folder to build in, and what is missing.
 use_windows() {
+    # shellcheck disable=SC2034  # read by machine.sh and build.sh
     for_windows=1
     [[ ${build##*/} == mingw ]] || build=$build/mingw
     export CLHARNESS_BUILD=$build

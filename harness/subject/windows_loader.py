@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loader for Windows under test, OpenCL.dll. The probe makes the machine around it, and Wine runs it on Linux."""
+"""A loader for Windows under test, OpenCL.dll: the probe makes the machine around it, and Wine runs it on Linux."""
 
 from __future__ import annotations
 
@@ -58,8 +58,11 @@ class WindowsLoader(Loader):
         integrity: str = "",
         wow64: bool = False,
     ) -> Session:
-        """As Loader.start, but that no heap is guarded. integrity: of the process, of INTEGRITY (default: medium, or
-        high where it is elevated); wow64: it seems to be a 32-bit process."""
+        """As Loader.start, but that no heap is guarded.
+
+        integrity: of the process, of INTEGRITY (default: medium, or high where it is elevated). wow64: it seems to be a
+        32-bit process.
+        """
         linux = {
             "a program that is linked to the loader": linked,
             "RTLD_GLOBAL": bind_global,
@@ -74,7 +77,7 @@ class WindowsLoader(Loader):
             if wanted:
                 raise Unsupported("machine", f"{what}: only on Linux, so far")
         level = INTEGRITY[integrity or ("high" if elevated else "medium")]
-        lines = [*sandbox.lines, f"integrity {level:#x}", *(["wow64"] if wow64 else [])]
+        lines = [*sandbox.machine_lines(), f"integrity {level:#x}", *(["wow64"] if wow64 else [])]
         machine = sandbox.new_place("machine").with_suffix(".txt")
         machine.write_text("\n".join(lines) + "\n")
         arguments: list[str] = [

