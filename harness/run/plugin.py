@@ -107,8 +107,8 @@ def through(request: pytest.FixtureRequest) -> Loader:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "through" in metafunc.fixturenames:
         metafunc.parametrize("through", list(tested.through(metafunc.config)), indirect=True)
-    if "failure" in metafunc.fixturenames:
-        torture.parametrize(metafunc)
+    if scenario := metafunc.definition.get_closest_marker(torture.SCENARIO):
+        torture.parametrize(metafunc, scenario.args[0])
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from harness.sandbox import Sandbox
 from harness.subject import Loader
 
 FOLDER = "torture"  # of the suites
+SCENARIO = "scenario"  # the mark of a check whose cases are the calls of a scenario
 ONLY, TOO = "--torture", "--clharness-torture-too"
 
 Scenario = Callable[[Loader, Sandbox, Torture], Any]
@@ -50,8 +51,6 @@ def failures(config: pytest.Config, scenario: Scenario) -> list[Failure]:
         sandbox.close()
 
 
-def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Gives a check that takes `failure` its cases; its mark `scenario` says of what."""
-    mark = metafunc.definition.get_closest_marker("scenario")
-    assert mark, f"{metafunc.definition.nodeid}: takes `failure` and has no scenario"
-    metafunc.parametrize("failure", failures(metafunc.config, mark.args[0]), ids=str)
+def parametrize(metafunc: pytest.Metafunc, scenario: Scenario) -> None:
+    """Gives a check with the mark `scenario`, which takes `failure`, its cases."""
+    metafunc.parametrize("failure", failures(metafunc.config, scenario), ids=str)
