@@ -13,7 +13,11 @@ foreach(part IN LISTS CLHARNESS_PARTS)
   list(GET part 1 target)
   if(TARGET ${target})
     list(APPEND targets ${target})
-    string(APPEND entries "  \"${name}\": \"$<TARGET_FILE:${target}>\",\n")
+    set(file $<TARGET_FILE:${target}>)
+    if(target STREQUAL "clharness_guard" AND CLHARNESS_HOST_GUARD) # another compiler's (windows.cmake)
+      set(file ${CLHARNESS_HOST_GUARD})
+    endif()
+    string(APPEND entries "  \"${name}\": \"${file}\",\n")
   endif()
 endforeach()
 foreach(kind icd layer)
@@ -52,8 +56,13 @@ if(several)
   set(folder ${PROJECT_BINARY_DIR}/$<CONFIG>)
   string(APPEND how " --config $<CONFIG>")
 endif()
+set(system linux)
+if(WIN32)
+  set(system windows)
+endif()
 file(GENERATE OUTPUT ${folder}/clharness.json CONTENT "{
   \"source\": \"${PROJECT_SOURCE_DIR}\",
+  \"system\": \"${system}\",
   \"build_with\": \"${how}\",
   \"compiler\": \"${CMAKE_C_COMPILER}\",
   \"sanitize\": \"${CLHARNESS_SANITIZE}\",

@@ -15,6 +15,7 @@ from typing import Any
 from harness.errors import HarnessError, NotBuilt, UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
+ABSENT = Path("/nonexistent")  # in the place of a part that the build's system does not have
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class VulkanBuild:
 
 @dataclass(frozen=True)
 class Build:
-    """Paths of the built programs and libraries; the mocks by variant name."""
+    """Paths of the built programs and libraries; the mocks by variant name. Windows lacks some: ABSENT."""
 
     folder: Path  # where runs leave what they keep
     api: Path
@@ -48,6 +49,8 @@ class Build:
     sanitize: str
     mock_icds: dict[str, Path]
     mock_layers: dict[str, Path]
+    windows: bool  # whether programs and libraries are those of Windows; on Linux, Wine runs them
+    wine_prefix: Path  # Wine's folder of this build
     vulkan: VulkanBuild | None  # where Vulkan's headers and registry are there
 
     def with_vulkan(self) -> VulkanBuild:
@@ -135,8 +138,13 @@ def build() -> Build:
         _keep_as_it_is(folder)
     content = _read(folder)
 
+    windows = content.get("system") == "windows"
+
     def part(name: str) -> Path:
         return folder / str(content[name])
+
+    def linux_part(name: str) -> Path:
+        return ABSENT if windows else part(name)
 
     def mocks(kind: str) -> dict[str, Path]:
         return {name: folder / str(path) for name, path in content[kind].items()}
@@ -145,23 +153,26 @@ def build() -> Build:
         folder=_output_folder(folder, installed),
         api=part("api"),
         probe=part("probe"),
-        linked_probe=part("linked_probe"),
+        linked_probe=linux_part("linked_probe"),
         reference_loader=part("reference_loader"),
         seeded_loader=part("seeded_loader") if content.get("seeded_loader") else None,
-        at_secure=part("at_secure"),
+        at_secure=linux_part("at_secure"),
         guard=part("guard"),
-        guarded_heap=part("guarded_heap"),
-        torture=part("torture"),
-        exit_watch=part("exit_watch"),
-        gl_objects=part("gl_objects"),
-        calllog_bench=part("calllog_bench"),
+        guarded_heap=linux_part("guarded_heap"),
+        torture=linux_part("torture"),
+        exit_watch=linux_part("exit_watch"),
+        gl_objects=linux_part("gl_objects"),
+        calllog_bench=linux_part("calllog_bench"),
         compiler=content["compiler"],
         sanitize=content["sanitize"],
         mock_icds=mocks("mock_icds"),
         mock_layers=mocks("mock_layers"),
+        windows=windows,
+        wine_prefix=folder / "wine",
         vulkan=_vulkan(folder, content.get("vulkan")),
     )
-    needed = [found.probe, found.linked_probe, found.api, found.reference_loader, found.at_secure, found.guard]
+    needed = [found.probe, found.api, found.reference_loader, found.guard]
+    needed += [] if windows else [found.linked_probe, found.at_secure]
     needed += [*found.mock_icds.values(), *found.mock_layers.values()]
     if missing := [path for path in needed if not path.exists()]:
         how = content.get("build_with") or f"cmake --build {folder}"

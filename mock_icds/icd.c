@@ -14,11 +14,10 @@
 #include "core/enumeration.h"
 #include "core/info.h"
 #include "core/process_faults.h"
+#include "exported.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-
-#define EXPORTED __attribute__((visibility("default")))
 
 static pthread_t thread;
 static bool thread_runs;
@@ -147,6 +146,28 @@ EXPORTED void clharness_unresolved(void);
 EXPORTED void clharness_unresolved(void)
 {
     clharness_function_that_nobody_has();
+}
+#endif
+
+#ifdef MOCK_NEEDS_ABSENT_LIBRARY
+/* Never called: a function of a library that is nowhere. */
+extern int clharness_no_opencl_here(void);
+EXPORTED void clharness_calls_absent_library(void);
+EXPORTED void clharness_calls_absent_library(void)
+{
+    clharness_no_opencl_here();
+}
+#endif
+
+#ifdef MOCK_REFUSES_TO_LOAD
+/* Windows: the library says itself that it cannot be used. */
+#include <windows.h>
+BOOL WINAPI DllMain(HINSTANCE library, DWORD reason, LPVOID reserved);
+BOOL WINAPI DllMain(HINSTANCE library, DWORD reason, LPVOID reserved)
+{
+    (void)library;
+    (void)reserved;
+    return reason != DLL_PROCESS_ATTACH;
 }
 #endif
 

@@ -7,13 +7,13 @@
 #define _GNU_SOURCE
 #include "layer.h"
 
+#include "exported.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-
-#define EXPORTED __attribute__((visibility("default")))
 
 /* --- a layer's own functions, in the log like all others --- */
 
@@ -211,7 +211,7 @@ EXPORTED CL_API_ENTRY cl_int CL_API_CALL clDeinitLayer(void)
 #ifdef MOCK_REFERS_TO_LOADER
 /* Bound to whichever library of the process exports it. */
 #pragma weak clGetPlatformIDs
-__attribute__((visibility("default"))) void *layer_refers_to(void)
+EXPORTED void *layer_refers_to(void)
 {
     return (void *)(uintptr_t)clGetPlatformIDs;
 }

@@ -47,8 +47,8 @@ def test_correct_icd_is_green(sandbox: Sandbox, tmp_path: Path, icd2: bool) -> N
     records, junit = tmp_path / "run.jsonl", tmp_path / "run.xml"
     done = run_icd(mock.path, "--json", records, "--junit", junit)
     assert done.returncode == 0, done.stdout + done.stderr
-    first, *_, last = done.stdout.splitlines()
-    assert "ICD mine 7.25" in first and str(mock.path) in first
+    first, second, *_, last = done.stdout.splitlines()
+    assert "ICD mine 7.25" in first and second.startswith(f"  ICD          {mock.path}")
     assert re.match(r"ICD mine 7\.25: as expected, \d{2,} cases", last)
     head = json.loads(records.read_text().splitlines()[0])
     assert head["subject"]["facts"]["functions"] == list(subject.FUNCTIONS)

@@ -118,8 +118,9 @@ def test_faulty_loader_is_red_and_sound_one_green(name: str, tmp_path: Path) -> 
     sound = project.ctest(*chosen.configuration, "-V")
     assert sound.returncode == 0, sound.stdout
     assert "100% tests passed, 0 tests failed out of 1" in sound.stdout
-    tested = [line for line in sound.stdout.splitlines() if "reference loader 1.2.3, " in line]
-    assert tested and str(tmp_path) in tested[0] and "as expected, 5 cases" in sound.stdout
+    assert "clharness reference loader 1.2.3" in sound.stdout and "as expected, 5 cases" in sound.stdout
+    command = next(line for line in sound.stdout.splitlines() if "Test command:" in line)
+    assert f'"loader" "{project.build}' in command, "the project's own loader was tested"
     assert project.entries() == [NAME]
 
     project.make_faulty()

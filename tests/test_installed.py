@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -66,6 +67,27 @@ def as_ordinary_user(home: Path, *command: str | Path, **environment: str) -> su
 @pytest.fixture
 def home(place: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="home", dir=place))
+
+
+def paths_in(value: object) -> Iterator[str]:
+    """Every text of a JSON value."""
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from paths_in(part)
+    elif isinstance(value, str):
+        yield value
+
+
+def test_every_part_of_the_build_is_installed(installed: Path) -> None:
+    here = json.loads((build().folder / "clharness.json").read_text())
+    place = next(installed.rglob("clharness.json"))
+    there = json.loads(place.read_text())
+    assert here.keys() - there.keys() == {"source", "build_with", "seeded_loader"} & here.keys()
+    for kind in ("mock_icds", "mock_layers"):
+        assert there[kind].keys() == here[kind].keys()
+    assert bool(there["vulkan"]) == bool(here["vulkan"])
+    parts = [path for path in paths_in(there) if path.startswith("parts/")]
+    assert len(parts) > 30 and [path for path in parts if not (place.parent / path).is_file()] == []
 
 
 def test_command_runs_for_an_ordinary_user_and_writes_nothing_beside_itself(installed: Path, home: Path) -> None:

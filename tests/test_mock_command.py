@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT
+from harness.build import ROOT, build
+from harness.cli import mock
+from harness.cli.main import main
 from harness.sandbox.faults import faults
 from harness.sandbox.settings import settings
 
@@ -251,8 +253,28 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     refused(clharness("--config", tmp_path / "absent.toml", "--", "true"), "absent.toml")
 
 
+def test_without_a_configuration_there_are_two_vendors() -> None:
+    done = clharness("--", sys.executable, "-c", APPLICATION)
+    assert sorted(done.stdout.splitlines()) == ["one", "two, the first", "two.1"]
+
+
+def test_machine_without_a_loader_is_lent_one(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The program loads the reference loader; where a variable names a loader, it keeps that."""
+    show = "import ctypes; ctypes.CDLL('libOpenCL.so.1'); print(open('/proc/self/maps').read())"
+    monkeypatch.setattr(mock, "system_loader", lambda: None)
+    assert main(["mock", "--", sys.executable, "-c", show]) == 0
+    shown = capfd.readouterr()
+    assert str(build().reference_loader.resolve()) in shown.out
+    assert "clharness's own reference loader" in shown.err
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(build().reference_loader.parent))
+    assert main(["mock", "--", "true"]) == 0
+    assert "reference loader" not in capfd.readouterr().err
+
+
 def test_a_missing_part_of_the_command_is_named(config: Path, tmp_path: Path) -> None:
-    refused(clharness(), "--config")
+    refused(clharness(), "no command to run: clharness mock -- COMMAND")
     refused(clharness("--config", config), "no command")
     refused(clharness("--config", config, "--", "/nonexistent/program"), "/nonexistent/program")
     refused(clharness("--config", config, "--", str(tmp_path)), "cannot be run")

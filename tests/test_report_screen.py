@@ -70,7 +70,7 @@ def test_head_says_what_is_tested_with_what() -> None:
     assert lines[0].endswith(" tests ICD vendor 7.25")
     assert lines[1:] == [
         "  ICD          /lib/libvendor.so (build abc)",
-        "  used with    Some 2, /lib/libOpenCL.so.1",
+        "  used with    /lib/libOpenCL.so.1 (Some 2)",
         "  expectations /x/some.toml",
     ]
     assert head(HEADER, 100)[-1] == "  expectations none"
@@ -258,7 +258,7 @@ def blocks(lines: list[str]) -> list[list[str]]:
 def assert_fits(lines: list[str], width: int) -> None:
     """Only what is to be copied as a whole is longer: commands, URLs, names of cases; and the verdict."""
     for line in lines[:-1]:
-        whole = re.match(r"(  (read|reproduce) |UNEXPECTED|  \./clharness |.*\./clharness)", line)
+        whole = re.match(r"(  (read|reproduce|loader|expectations) |UNEXPECTED|  \./clharness |.*\./clharness)", line)
         assert len(line) <= width or whole or line == lines[-1], f"{len(line)} characters: {line}"
 
 

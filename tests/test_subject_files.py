@@ -151,10 +151,20 @@ def test_vulkan_libraries_are_identified(tmp_path: Path, exports: list[str], kin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_windows_library_is_not_supported_yet(kind: str, tmp_path: Path) -> None:
+def test_program_of_dos_is_not_a_windows_library(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "OpenCL.dll"
     path.write_bytes(b"MZ" + bytes(200))
-    with pytest.raises(UsageError, match=r"OpenCL\.dll is a Windows library \(PE\): not supported yet"):
+    with pytest.raises(UsageError, match=r"OpenCL\.dll is a program of MS-DOS, not a Windows library"):
+        KINDS[kind](path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_windows_library_needs_the_build_for_windows(kind: str, tmp_path: Path) -> None:
+    """The smallest file with the headers of a 64-bit Windows library."""
+    path = tmp_path / "OpenCL.dll"
+    header = b"PE\0\0" + struct.pack("<HHIIIHHH", 0x8664, 0, 0, 0, 0, 240, 0x2022, 0x20B)
+    path.write_bytes(b"MZ" + bytes(58) + struct.pack("<I", 64) + header + bytes(238))
+    with pytest.raises(UsageError, match=r"OpenCL\.dll is a library for Windows: the build in .* is not"):
         KINDS[kind](path)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the C tables and `api.json` from the installed OpenCL-Headers; run by CMake at build time.
 
-python -m harness.api.generate --out DIR [--headers INCLUDE_DIR] [--compiler CC]
+python -m harness.api.generate --out DIR [--headers INCLUDE_DIR] [--compiler CC] [--windows]
 """
 
 from __future__ import annotations
@@ -264,8 +264,8 @@ def exports_c(api: Api) -> str:
     return f"""{NOTICE}
 #include "clharness_cl.h"
 #include "clharness_functions.h"
+#include "exported.h"
 
-#define EXPORTED __attribute__((visibility("default")))
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
@@ -357,9 +357,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--out", type=Path, required=True, help="folder for the generated files")
     parser.add_argument("--headers", type=Path, help="folder that holds CL/cl.h (default: the system's)")
     parser.add_argument("--compiler", default="cc", help="C compiler whose preprocessor is used (default: cc)")
+    parser.add_argument("--windows", action="store_true", help="what the headers declare on Windows")
     options = parser.parse_args(arguments)
     try:
-        api = headers.read(options.headers, options.compiler)
+        api = headers.read(options.headers, options.compiler, options.windows)
     except UsageError as error:
         print(f"clharness: {error}", file=sys.stderr)
         return 2

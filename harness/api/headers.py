@@ -31,6 +31,10 @@ STAND_INS = {
     " typedef unsigned long uint64_t;\n#define INT32_MAX 0x7fffffff\n#define INTPTR_MAX 0x7fffffffffffffff\n",
 }
 
+# And of Windows': types of Direct3D.
+_DIRECT3D = Path(__file__).with_name("direct3d")
+WINDOWS = ("-D_WIN32", "-D__stdcall=")
+
 READ = ("cl.h", "cl_gl.h", "cl_egl.h", "cl_ext.h", "cl_icd.h")
 DEPRECATED = ("1_0", "1_1", "1_2", "2_0", "2_1", "2_2", "3_0")
 UNIT = (
@@ -101,7 +105,8 @@ def _preprocess(include: Path | None, compiler: str, *flags: str) -> str:
     if shutil.which(compiler) is None:
         raise UsageError(f"no C compiler '{compiler}': install gcc or clang, or set CC")
     with tempfile.TemporaryDirectory(prefix="clharness-api-") as folder:
-        for name, text in STAND_INS.items():
+        stand_ins = STAND_INS | {path.name: path.read_text() for path in _DIRECT3D.glob("*.h")}
+        for name, text in stand_ins.items():
             (Path(folder) / name).write_text(text)
         unit = Path(folder) / "unit.c"
         unit.write_text(UNIT)
@@ -290,9 +295,11 @@ def _constants(text: str) -> dict[str, int]:
     return constants
 
 
-def read(include: Path | None = None, compiler: str = "cc") -> Api:
-    """Reads the headers below `include` (default: the system's); raises UsageError that says what is missing."""
-    text = _preprocess(include, compiler) + SUPPLEMENT.read_text()
+def read(include: Path | None = None, compiler: str = "cc", windows: bool = False) -> Api:
+    """Reads the headers below `include` (default: the system's), as they are for Windows where that is wanted; raises
+    UsageError that says what is missing."""
+    flags = WINDOWS if windows else ()
+    text = _preprocess(include, compiler, *flags) + SUPPLEMENT.read_text()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     unit = c_parser.CParser().parse(text, "OpenCL-Headers")
@@ -319,7 +326,7 @@ def read(include: Path | None = None, compiler: str = "cc") -> Api:
     )
     ordered = sorted(functions.values(), key=lambda f: (f.slot is None, f.slot or 0, f.name))
     supplement = SUPPLEMENT.read_text()
-    constants = _constants(supplement) | _constants(_preprocess(include, compiler, "-dM"))
+    constants = _constants(supplement) | _constants(_preprocess(include, compiler, *flags, "-dM"))
     texts = [(_folder(include) / "CL" / name).read_text(errors="replace") for name in READ]
     known = families.read([*texts, supplement], constants)
     return Api(str(include or "system"), tuple(ordered), tuple(slots), header_slots, tuple(handles), constants, known)

@@ -203,7 +203,11 @@ static void settle(struct calllog_line *line, size_t before)
 /* Unique per thread and free: the thread pointer where it can be read, else the thread's own word. */
 static uint64_t this_thread(void)
 {
-#if defined(__x86_64__)
+#if defined(_WIN64)
+    uint64_t thread;
+    __asm__("movq %%gs:0x30, %0" : "=r"(thread));
+    return thread;
+#elif defined(__x86_64__) && !defined(_WIN32)
     uint64_t thread;
     __asm__("movq %%fs:0, %0" : "=r"(thread));
     return thread;

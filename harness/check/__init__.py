@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from harness.subject.layer import DEINIT, INFO as LAYER_INFO, INIT, INIT_WITH_PROPERTIES, Layer
     from harness.subject.loader import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS, Loader
 
+    # --- Windows: its registry and its devices ---
+    from harness.sandbox.windows import (
+        DRIVER_NAME, DRIVER_NAME_WOW, INTEGRITY, LAYERS as LAYERS_KEY, NEED_RESTART, PACKAGE_FAMILY,
+        VENDORS as VENDORS_KEY, VENDORS_32 as VENDORS_KEY_32,
+    )
+    from harness.subject.pe import file_version
+    from harness.subject.windows_loader import WindowsLoader
+
     # --- the API as data: CL.INVALID_VALUE and all other constants by name, functions, slots, queries ---
     from harness.api.codes import CL, Code
     from harness.api.commands import command_type
@@ -83,13 +91,13 @@ if TYPE_CHECKING:
     from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table, ordinary_variants
 
     # --- a Vulkan loader under test: its session, its sandbox, the API as data ---
-    from harness.api.vulkan.model import VK, Function as VulkanFunction, version_number, version_text, vulkan
+    from harness.api.vulkan.model import version_number, version_text, vulkan
     from harness.check.vulkan_dispatch import (
         Calls as VulkanCalls, by_origin as vulkan_functions_by_origin, extensions_of as vulkan_extensions_of,
         names_of as vulkan_names_of, physical_device_functions as vulkan_physical_device_functions,
     )
-    from harness.probe.vulkan_session import Extension, VulkanSession
-    from harness.sandbox.vulkan import DRIVER_FOLDER, MockDriver, VulkanSandbox, manifest_of
+    from harness.probe.vulkan_session import VulkanSession
+    from harness.sandbox.vulkan import MockDriver, VulkanSandbox, manifest_of
     from harness.subject.vulkan_capabilities import NEGOTIATE
     from harness.subject.vulkan_loader import VulkanLoader
 
@@ -108,6 +116,14 @@ if TYPE_CHECKING:
         QUERIED as QUERIED_OBJECTS, IcdObjects,
     )
     from harness.probe.icd_session import ENUMERATE, ICD2_FUNCTIONS, QUERY, TAGGED, IcdSession
+
+    # --- what its memory objects hold, what it says of its objects ---
+    from harness.check.icd.asked import Asked, numeric_version
+    from harness.check.icd.kernels import SOURCES as KERNEL_SOURCES, TYPES as KERNEL_TYPES, Kernels, Range
+    from harness.check.icd.memory import (
+        PLAIN as PLAIN_FORMAT, SHAPES, Format, Images, Layout, Memory, Shared, copied, flags_of, layout_of, numbered,
+        expect_same, with_bytes,
+    )
 
     # --- its property lists ---
     from harness.check.icd.creators import (

@@ -23,11 +23,12 @@ ROOM = 4096  # bytes that each pointer points to
 OF_LOADERS = {
     "vkCreateDevice", "vkEnumerateDeviceExtensionProperties", "vkEnumerateDeviceLayerProperties", "vkDestroyDevice",
     "vkGetDeviceProcAddr", "vkGetDeviceQueue", "vkGetDeviceQueue2", "vkAllocateCommandBuffers",
+    "vkCreateSharedSwapchainsKHR",  # an array of structures, each with a surface
 }  # fmt: skip
 # Functions with a structure in which a loader has to replace handles of its own: the driver gets a copy.
 COPIED = {
     "vkDebugMarkerSetObjectNameEXT", "vkDebugMarkerSetObjectTagEXT", "vkSetDebugUtilsObjectNameEXT",
-    "vkSetDebugUtilsObjectTagEXT", "vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR",
+    "vkSetDebugUtilsObjectTagEXT", "vkCreateSwapchainKHR",
     "vkGetDeviceGroupSurfacePresentModes2EXT", "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
     "vkGetPhysicalDeviceSurfaceFormats2KHR", "vkGetPhysicalDeviceSurfacePresentModes2EXT",
 }  # fmt: skip

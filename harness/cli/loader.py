@@ -5,20 +5,24 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import build
 from harness.errors import HarnessError, UsageError
 from harness.run import command, plan, torture
-from harness.subject.identify import VULKAN_LOADER, identify, refusal
+from harness.sandbox.wine import runs_under
+from harness.subject.identify import LOADER, VULKAN_LOADER, identify, refusal
 from harness.subject.library import file_format
-from harness.subject.search import SONAME, system_loader
+from harness.subject.loader import Loader
+from harness.subject.search import SONAME, VULKAN_SONAME, system_loader
 from harness.subject.vulkan_loader import VulkanLoader
 
 EXAMPLE = """\
   clharness loader                                     the system's loader, else the reference loader
   clharness loader build/libOpenCL.so.1 -k fifo        one that was just built, the checks named fifo
+  clharness loader --vulkan                            the system's Vulkan loader
   clharness loader build/libOpenCL.so.1 --torture      each call for memory, a file, a library fails once
   clharness loader --json build/run.jsonl --junit build/run.xml --strict
 """
@@ -33,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="library to test; default: the system's loader, or where there is none the reference loader",
     )
+    parser.add_argument("--vulkan", action="store_true", help="without PATH: this machine's Vulkan loader")
     parser.add_argument(
         "--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop, torture"
     )
@@ -50,6 +55,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
+    parser.add_argument("--sarif", metavar="FILE", help="write the red cases there, as SARIF 2.1.0")
     parser.add_argument(
         "--html", metavar="DIR", help="write a page with every case into a folder, to open in a browser"
     )
@@ -74,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if args.torture and args.suite not in (None, torture.FOLDER):
         raise UsageError(f"--torture --suite {args.suite}: torture is a suite of its own; leave --suite out")
     wanted = args.torture or args.suite == torture.FOLDER
-    subject = loader_option(args.path) + [torture.ONLY] * wanted
+    subject = loader_option(args.path, args.vulkan) + [torture.ONLY] * wanted
     return run_suites(subject, args, _suite_folder(suites, torture.FOLDER if wanted else args.suite))
 
 
@@ -106,7 +112,11 @@ def run_options(args: argparse.Namespace) -> list[str]:
     arguments = [f"--color={_PYTEST_COLOR[args.color]}"]
     if args.k is not None:
         arguments += ["-k", args.k]
-    for option, file in (("--clharness-json", args.json), ("--clharness-junit", args.junit)):
+    for option, file in (
+        ("--clharness-json", args.json),
+        ("--clharness-junit", args.junit),
+        ("--clharness-sarif", args.sarif),
+    ):
         if file is not None:
             arguments.append(f"{option}={output_path(option.replace('clharness-', ''), file)}")
     if args.html is not None:
@@ -136,15 +146,37 @@ _FLAGS = {
 _PYTEST_COLOR = {"auto": "auto", "always": "yes", "never": "no"}
 
 
-def loader_option(path: str | None) -> list[str]:
+def loader_option(path: str | None, vulkan: bool = False) -> list[str]:
     """The loader that pytest is to test: none for the system's, which it finds itself."""
+    if vulkan and path is None:
+        return [_vulkan_option()]
     if path is not None:
         library = library_path(path)
-        return [f"{VulkanLoader.option if identify(library) == VULKAN_LOADER else '--loader'}={library}"]
+        return [f"{VulkanLoader.option if _is_vulkan_loader(library) else Loader.option}={library}"]
+    if build().windows:
+        return [f"{Loader.option}={build().reference_loader}"]
     if system_loader() is not None:
         return []
     print(f"clharness: there is no {SONAME} on this machine: this run tests clharness's own reference loader")
     return [f"--loader={build().reference_loader}"]
+
+
+def _is_vulkan_loader(library: Path) -> bool:
+    try:
+        return identify(library) == VULKAN_LOADER
+    except UsageError:  # a damaged library, which is said when it is opened
+        return False
+
+
+def _vulkan_option() -> str:
+    """The system's Vulkan loader, else the reference loader for Vulkan drivers."""
+    library = system_loader(VULKAN_SONAME)
+    if library is None:
+        print(
+            f"clharness: there is no {VULKAN_SONAME} on this machine: this run tests clharness's own reference loader"
+        )
+        library = build().with_vulkan().reference_loader
+    return f"{VulkanLoader.option}={library}"
 
 
 def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so.1") -> Path:
@@ -155,7 +187,11 @@ def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so
     except OSError as error:
         reason = "is a folder" if path.is_dir() else (error.strerror or str(error)).lower()
         raise UsageError(f"{text}: {reason}; give the path of {example}") from error
-    if form != "ELF":
+    if form == "PE":
+        if (identity := identify(path)) is not LOADER:
+            raise UsageError(refusal(path, identity))
+        print(f"clharness: {text} is a library for Windows: its processes run {runs_under()}", file=sys.stderr)
+    elif form != "ELF":
         if (identity := identify(path)).kind:
             raise UsageError(refusal(path, identity))
         raise UsageError(f"{text}: not a shared library; give the path of {example}")

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.build import build
+from harness.build import ROOT, build
 from harness.calllog.reader import CallLog
 from harness.cli.loader import output_path
 from harness.errors import Exit, UsageError
@@ -22,21 +22,24 @@ from harness.sandbox.faults import NAMES, faults
 from harness.sandbox.mock_config import MockConfig, read
 from harness.sandbox.program import run_program
 from harness.sandbox.settings import Scope, settings
-from harness.subject.search import SONAME
+from harness.subject.search import SONAME, system_loader
 
 EXAMPLE = """\
-  clharness mock --config mock_icds/two-vendors.toml -- clinfo -l
+  clharness mock -- clinfo -l                                                    with two vendors
   clharness mock --config mine.toml --trace build/trace.json -- ./application    for ui.perfetto.dev
   clharness mock --faults
   clharness mock --settings
 """
 
+TWO_VENDORS = ROOT / "mock_icds" / "two-vendors.toml"
 _LOG_SIZE = 256 << 20  # bytes of the call log; memory is used only as it fills
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds what the command takes (harness.cli.main)."""
-    parser.add_argument("--config", metavar="FILE", type=Path, help="TOML file that describes the mocks")
+    parser.add_argument(
+        "--config", metavar="FILE", type=Path, help="TOML file that describes the mocks (default: two vendors)"
+    )
     parser.add_argument("--faults", action="store_true", help="list everything that the mocks can do wrong")
     parser.add_argument("--settings", action="store_true", help="list every setting of the mocks")
     parser.add_argument("--log", action="store_true", help="print the call log when the program has ended")
@@ -50,11 +53,10 @@ def run(args: argparse.Namespace) -> int:
     if args.faults or args.settings:
         print("\n\n".join([*(_fault_lists() if args.faults else []), *(_setting_lists() if args.settings else [])]))
         return Exit.AS_EXPECTED
-    if args.config is None:
-        raise UsageError("--config is missing: name a file such as mock_icds/two-vendors.toml")
-    config = read(args.config)
+    config = read(args.config or TWO_VENDORS)
     if not args.command:
-        raise UsageError(f"no command to run: clharness mock --config {args.config} -- COMMAND")
+        named = f" --config {args.config}" if args.config else ""
+        raise UsageError(f"no command to run: clharness mock{named} -- COMMAND")
     if args.trace is not None:  # finds out before the program runs that a result cannot be written
         args.trace = output_path("--trace", args.trace)
     # The loader's name is enough for mocks that call back: it is loaded when they look for it.
@@ -107,7 +109,18 @@ def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> i
     """Runs the command with the user's environment and the mocks'; gives its exit code as a shell would."""
     sandbox.forget_log(_LOG_SIZE)
     environment = os.environ | config.fill(sandbox)
-    return run_program(command, environment)
+    return run_program(command, environment | _lent_loader(sandbox, environment))
+
+
+def _lent_loader(sandbox: Sandbox, environment: Mapping[str, str]) -> dict[str, str]:
+    """Where this machine has no loader, the variable with which programs find the reference loader."""
+    folders = environment.get("LD_LIBRARY_PATH", "")
+    if system_loader() or any((Path(folder) / SONAME).exists() for folder in folders.split(":") if folder):
+        return {}
+    lent = sandbox.folder("loader")
+    (lent / SONAME).symlink_to(build().reference_loader)
+    _say(f"there is no {SONAME} on this machine: the program gets clharness's own reference loader")
+    return {"LD_LIBRARY_PATH": f"{lent}:{folders}" if folders else str(lent)}
 
 
 def _tell(sandbox: Sandbox, args: argparse.Namespace) -> None:

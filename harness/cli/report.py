@@ -9,12 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli.loader import output_path
-from harness.errors import UsageError
+from harness.errors import Exit, UsageError
 from harness.expectations import FOLDER, Expectations, load
 from harness.report import Header, Reporter
+from harness.report.badge import badge
 from harness.report.ending import Ending, recorded_ending
+from harness.report.junit import write_junit
+from harness.report.markdown import summary
 from harness.report.merge import merge
 from harness.report.page import write_page
+from harness.report.sarif import write_sarif
 from harness.report.saved import Saved, read
 from harness.report.screen import head, screen
 from harness.report.terminal import Terminal
@@ -31,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words", nargs="+", metavar="[merge] FILE", help="records of runs; with `merge`, of all shards of one run"
     )
     parser.add_argument("--html", metavar="DIR", help="write a page of the runs, side by side, into a folder")
+    parser.add_argument("--markdown", metavar="FILE", help="write a summary of a run there, as Markdown")
+    parser.add_argument("--badge", metavar="FILE", help="write a small picture of how a run ended there, as SVG")
+    parser.add_argument("--sarif", metavar="FILE", help="write the red cases of a run there, as SARIF 2.1.0")
     parser.add_argument("--verbose", action="store_true", help="show all cases, reasons and outcomes")
     parser.add_argument("--json", metavar="FILE", help="write the merged records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
@@ -41,7 +48,9 @@ def run(args: argparse.Namespace) -> int:
     """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
     if args.words[0] == "merge" and not Path("merge").exists():
         if not args.words[1:]:
-            raise UsageError("report merge: name the records of all shards, as in `report merge 1.jsonl 2.jsonl`")
+            raise UsageError(
+                "report merge: name the records of all shards, as in `clharness report merge 1.jsonl 2.jsonl`"
+            )
         return _merge([Path(file) for file in args.words[1:]], args)
     return _report([read(Path(file)) for file in args.words], args)
 
@@ -50,6 +59,7 @@ def _report(runs: Sequence[Saved], args: argparse.Namespace) -> int:
     """Reports recorded runs; gives the exit code of the run, or the first one that is not 0 of several."""
     terminal = Terminal(sys.stdout, args.color)
     endings = [recorded_ending(run) for run in runs]
+    _write_files(endings, args)
     if args.html:
         terminal.line(f"wrote {write_page(Path(args.html), endings)}")
         if len(endings) > 1:
@@ -61,6 +71,22 @@ def _report(runs: Sequence[Saved], args: argparse.Namespace) -> int:
         ]
         terminal.line("\n".join(lines))
     return _worst(endings)
+
+
+def _write_files(endings: Sequence[Ending], args: argparse.Namespace) -> None:
+    """What is about one run alone."""
+    asked = {name: getattr(args, name) for name in ("markdown", "badge", "sarif", "junit") if getattr(args, name)}
+    if asked and len(endings) > 1:
+        raise UsageError(f"--{next(iter(asked))}: is about one run; name one file of records")
+    paths = {name: output_path(f"--{name}", text) for name, text in asked.items()}
+    ending = endings[0]
+    for name, text in (("markdown", summary), ("badge", badge)):
+        if name in paths:
+            paths[name].write_text(text(ending), encoding="utf-8", errors="backslashreplace")
+    if "sarif" in paths:
+        write_sarif(paths["sarif"], ending)
+    if "junit" in paths:
+        write_junit(paths["junit"], ending.header, ending.results, ending.code == Exit.INTERRUPTED)
 
 
 def _worst(endings: Sequence[Ending]) -> int:

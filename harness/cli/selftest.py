@@ -12,13 +12,14 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
 from harness.report.terminal import Terminal
 from harness.requirements.catalogue import suite_of
 from harness.selftest.mutants import Mutant
 from harness.selftest.mutants.loader import mutants, vulkan_mutants
+from harness.selftest.seed import for_windows
 
 SUITES = ("discovery", "dispatch", "layers", "interop")
 
@@ -31,6 +32,7 @@ EXAMPLE = """\
   clharness selftest --layer                       the checks of `clharness layer`, against faulty mock layers
   clharness selftest --icd                         the checks of `clharness icd`, against faulty mock ICDs
   clharness selftest --vulkan                      the checks of Vulkan loaders, against a faulty reference loader
+  clharness selftest --windows                     the checks on Windows, against the reference loader's OpenCL.dll
   clharness selftest --vulkan-driver               the checks of Vulkan drivers, against faulty mock drivers
 """
 
@@ -55,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--icd", action="store_true", help="measure the checks of an ICD: the faults are of mock ICDs")
     parser.add_argument("--vulkan", action="store_true", help="measure the checks of Vulkan loaders")
     parser.add_argument(
+        "--windows",
+        action="store_true",
+        help="measure the checks on Windows: the faults are those of the reference loader's own part for Windows, and "
+        "--fault takes those of its other parts, too",
+    )
+    parser.add_argument(
         "--vulkan-driver",
         action="store_true",
         help="measure the checks of Vulkan drivers: the faults are of mock drivers",
@@ -74,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.selftest.run import run_matrix, seeded_vulkan_loader
 
     suites = _suites(args.suites)
-    whole = not args.fault and not args.sample
+    whole = not args.fault and not args.sample and not args.windows
     terminal = Terminal(sys.stdout)
     started = time.monotonic()
     jobs = args.j or len(os.sched_getaffinity(0))
@@ -139,7 +147,9 @@ def _known(args: argparse.Namespace) -> Mapping[str, Mutant]:
     if not any(_others(args)):
         return mutants().by_name
     if sum(_others(args)) > 1:
-        raise UsageError("--layer, --icd, --vulkan and --vulkan-driver: give one of them")
+        raise UsageError("--layer, --icd, --vulkan, --vulkan-driver and --windows: give one of them")
+    if args.windows:
+        return _of_windows(bool(args.fault))
     if args.suite or args.suites:
         raise UsageError(
             f"--{_subject(args).lower().replace(' ', '-')} is about checks of its own; leave --suite and --suites out"
@@ -157,9 +167,19 @@ def _known(args: argparse.Namespace) -> Mapping[str, Mutant]:
     return {name: one.mutant for name, one in layer_mutants().items()}
 
 
+def _of_windows(whole: bool) -> Mapping[str, Mutant]:
+    """The faults of the reference loader's own part for Windows, or all that its copy for Windows can have."""
+    if not build().windows:
+        raise UsageError("--windows needs the build for Windows, which ./clharness selftest --windows makes")
+    own = {path.name for path in (ROOT / "harness" / "reference_loader").glob("os_windows*")}
+    files = own | {"acceptance.c", "discovery.c", "layers.c", "loader.c", "entry_points.c", "clharness_dispatch.c"}
+    known = for_windows(mutants().by_name, files)
+    return known if whole else {name: fault for name, fault in known.items() if fault.file in own}
+
+
 def _others(args: argparse.Namespace) -> tuple[bool, ...]:
     """Which other subjects than the seeded reference loader are asked for."""
-    return args.layer, args.icd, args.vulkan, args.vulkan_driver
+    return args.layer, args.icd, args.vulkan, args.vulkan_driver, args.windows
 
 
 def _subject(args: argparse.Namespace) -> str:

@@ -82,6 +82,16 @@ class Calls(Connection):
         number = int(self.command(f"peek {self._values} {address.token} {offset}"), 16)
         return Value(number, f"r{self._values}")
 
+    def bytes_at(self, address: Value, size: int) -> bytes:
+        """Memory at an address, such as of a mapping. Raises CommandError where nothing can be read."""
+        text = self.command(f"read {address.token} {size}")
+        return bytes.fromhex(text)
+
+    def store(self, address: Value, offset: int, content: bytes) -> None:
+        """Writes to memory at an address. Raises CommandError where nothing can be written."""
+        if content:
+            self.command(f"store {address.token} {offset} {content.hex()}")
+
     def descriptor(self, what: str) -> Value:
         """A file descriptor in the probe: "memory SIZE", "copy TOKEN NUMBER" (-1 for any), "close TOKEN"."""
         self._values += 1

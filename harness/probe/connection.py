@@ -46,7 +46,7 @@ class Connection:
         self.signal: int | None = None
         self.calls_made = 0  # calls that came back, each of which is in the call log
         self.pid = 0  # of the probe, which is not always the process that was started; see `found_pid`
-        self._own_number = 0  # what the probe's process calls itself, in a namespace of its own
+        self._own_number = 0  # what the probe's process calls itself, in a namespace of its own or on Windows
         self._last = ""
         self._slow = 0.0  # seconds that answers took that took long
         self._meter: Meter | None = None  # of an answer that takes long
@@ -60,18 +60,9 @@ class Connection:
 
     def __enter__(self) -> Self:
         ours, theirs = socket.socketpair()
-        command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
         with contextlib.closing(theirs), self._program():
             self._stderr, self._stdout = Output(self._folder / "stderr"), Output(self._folder / "stdout")
-            self._process = Process(
-                command,
-                self.environment,
-                self.file_limit,
-                stdout=self._stdout.descriptor,
-                stderr=self._stderr.descriptor,
-                pass_fds=[theirs.fileno()],
-                **self._arguments,
-            )
+            self._process = self._start(theirs)
         self._limits = Limits(self._process, self._folder, self.disk_factor * self.file_limit)
         ours.setblocking(False)
         self._socket = ours
@@ -87,6 +78,19 @@ class Connection:
             self._kill()
             raise
         return self
+
+    def _start(self, theirs: socket.socket) -> Process:
+        """Starts the probe with its end of the conversation."""
+        command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
+        return Process(
+            command,
+            self.environment,
+            self.file_limit,
+            stdout=self._stdout.descriptor,
+            stderr=self._stderr.descriptor,
+            pass_fds=[theirs.fileno()],
+            **self._arguments,
+        )
 
     @contextlib.contextmanager
     def _program(self) -> Iterator[None]:
@@ -165,16 +169,19 @@ class Connection:
         return self._stdout.whole()
 
     def _hung(self) -> None:
-        maps, threads = "", 0
-        if self._process.owns(self.pid):
-            maps = stacks.maps_of(self.pid)
-            threads = stacks.ask(self.pid)
+        maps, threads = self._ask_for_stacks()
         until = time.monotonic() + 0.5
         while len(stacks.LINE.findall(self._stderr.text())) < threads and time.monotonic() < until:
             select.select([], [], [], 0.01)  # the threads are writing
         shown = stacks.readable(self._stderr.text(), maps)
         self._kill()
         raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
+
+    def _ask_for_stacks(self) -> tuple[str, int]:
+        """The memory map of the process, and how many threads are to write their stacks."""
+        if not self._process.owns(self.pid):
+            return "", 0
+        return stacks.maps_of(self.pid), stacks.ask(self.pid)
 
     def _died(self) -> None:
         shown = self._shown()

@@ -23,5 +23,7 @@ bool guarded_protect(const struct guarded *memory);
 /* Copies memory at any address of this process; gives the number of bytes that could be read, or -1 with errno set.
  * Never faults. */
 long memory_read(uint64_t address, void *to, size_t length);
+/* The same the other way round. */
+long memory_write(uint64_t address, const void *from, size_t length);
 
 #endif

@@ -44,3 +44,10 @@ long memory_read(uint64_t address, void *to, size_t length)
     struct iovec remote = {(void *)(uintptr_t)address, length};
     return process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 }
+
+long memory_write(uint64_t address, const void *from, size_t length)
+{
+    struct iovec local = {(void *)(uintptr_t)from, length};
+    struct iovec remote = {(void *)(uintptr_t)address, length};
+    return process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
+}

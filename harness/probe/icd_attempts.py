@@ -30,9 +30,12 @@ Body = Callable[[IcdObjects], None]
 class Attempts:
     """Calls on the first platform (all platforms of one vendor have the same code)."""
 
-    def __init__(self, open_session: Callable[[], IcdSession]) -> None:
-        """`open_session` gives a session in a process of its own, not yet entered."""
+    def __init__(self, open_session: Callable[[], IcdSession], until_hung: bool = False) -> None:
+        """`open_session` gives a session in a process of its own, not yet entered. With `until_hung`, nothing is tried
+        after an attempt that hung, and each has a quarter of the time: the others would hang for the same reason.
+        """
         self.open_session = open_session
+        self.until_hung = until_hung
         self.session: IcdSession | None = None
         self.objects: IcdObjects | None = None
         self.made = 0
@@ -58,6 +61,8 @@ class Attempts:
 
     def check(self, label: str, body: Body) -> None:
         """Makes one attempt; what is wrong with it is said when all are made."""
+        if self.until_hung and any(isinstance(error, Hung) for _, error in self.failures):
+            return
         self.made += 1
         alone = self.session is None
         failure = self._attempt(body)
@@ -73,7 +78,8 @@ class Attempts:
             if self.session is None or self.objects is None:
                 self.session = self.open_session().__enter__()
                 self.objects = self.session.objects(self.session.some_platforms()[0])
-            self.session.deadline = time.monotonic() + self.session.time_limit  # for each attempt
+            limit = self.session.time_limit / (4 if self.until_hung else 1)
+            self.session.deadline = time.monotonic() + limit  # for each attempt
             body(self.objects)
         except Unsupported as error:
             self.unsupported = error

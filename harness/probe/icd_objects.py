@@ -11,6 +11,7 @@ from harness.api.codes import CL
 from harness.api.contract.slots import opencl_version, slots
 from harness.api.model import api
 from harness.probe.convenience import CallFailed
+from harness.probe.icd_states import STATES
 from harness.probe.objects import Objects
 from harness.probe.session import Session
 from harness.probe.values import Value, pack
@@ -270,6 +271,7 @@ _NAMED: dict[str, Callable[[IcdObjects], Value]] = {
     "svm": _shared,
     "svm2": _shared,
     "svm_mapped": _shared_and_mapped,
+    **STATES,
 }
 
 _SAMPLER = ("CL_SAMPLER_ADDRESSING_MODE", "CL_ADDRESS_NONE", "CL_SAMPLER_FILTER_MODE", "CL_FILTER_NEAREST")

@@ -1,39 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The probe: the application under our control. Loads an OpenCL loader and executes commands (see commands.h).
  *
- *   probe --loader PATH (--socket FD | --script FILE) [--log FILE] [--global] [--now] [--late]
+ *   probe --loader PATH (--socket FD | --standard FILE | --script FILE) [--log FILE] [--machine FILE] [--global]
+ * [--now]
+ *         [--late]
  *
- * --socket answers commands from a socket; --script executes a recorded exchange and prints it. --late leaves the
- * loader unopened until the command `open`. Exit codes: 0 done, 2 wrong usage, 3 the loader could not be opened.
- * Linux only.
+ * --socket answers commands from a socket, --standard from standard input to standard output, and what others print
+ * there goes to a file; --script executes a recorded exchange and prints it. --machine says what the subject finds on
+ * its machine (Windows: windows/machine.h). --late leaves the loader unopened until the command `open`. Exit codes: 0
+ * done, 2 wrong usage, 3 the loader could not be opened.
  */
 #define _GNU_SOURCE
 #include "loader.h"
 #include "log.h"
-#include "stacks.h"
+#include "system.h"
 #include "topics.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 static const char *script;
 static const char *log_path;
+static const char *machine;
+static const char *standard; /* where what others print goes */
 static int socket_fd = -1;
 static bool late;
 
 static bool read_options(int count, char **arguments)
 {
     static const struct option options[] = {
-        {"loader", required_argument, NULL, 'l'}, {"socket", required_argument, NULL, 's'},
-        {"script", required_argument, NULL, 'f'}, {"log", required_argument, NULL, 'o'},
-        {"global", no_argument, NULL, 'g'},       {"now", no_argument, NULL, 'n'},
-        {"late", no_argument, NULL, 't'},         {NULL, 0, NULL, 0}};
+        {"loader", required_argument, NULL, 'l'},  {"socket", required_argument, NULL, 's'},
+        {"script", required_argument, NULL, 'f'},  {"log", required_argument, NULL, 'o'},
+        {"global", no_argument, NULL, 'g'},        {"now", no_argument, NULL, 'n'},
+        {"late", no_argument, NULL, 't'},          {"standard", required_argument, NULL, 'd'},
+        {"machine", required_argument, NULL, 'm'}, {NULL, 0, NULL, 0}};
     for (int c = getopt_long(count, arguments, "", options, NULL); c != -1;
          c = getopt_long(count, arguments, "", options, NULL)) {
         switch (c) {
@@ -58,11 +63,17 @@ static bool read_options(int count, char **arguments)
         case 't':
             late = true;
             break;
+        case 'd':
+            standard = optarg;
+            break;
+        case 'm':
+            machine = optarg;
+            break;
         default:
             return false;
         }
     }
-    return optind == count && (script != NULL) != (socket_fd >= 0);
+    return optind == count && (script != NULL) + (socket_fd >= 0) + (standard != NULL) == 1;
 }
 
 static bool write_all(int fd, const char *bytes, size_t length)
@@ -113,24 +124,56 @@ static void converse(FILE *in, int out, bool echo)
     commands_forget();
 }
 
+/* Keeps standard input and output for the conversation: the subject reads nothing and prints to a file. Gives the
+ * descriptor for answers, or -1. */
+static int take_standard(FILE **in)
+{
+    int commands = dup(STDIN_FILENO);
+    int answers = dup(STDOUT_FILENO);
+    int file = open(standard, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (commands < 0 || answers < 0 || file < 0 || !system_replace_standard(file)) {
+        return -1;
+    }
+    close(file);
+    *in = fdopen(commands, "rb");
+    return answers;
+}
+
+/* Where commands come from; `out` is where answers go. */
+static FILE *open_conversation(int *out)
+{
+    FILE *in = NULL;
+    *out = standard ? take_standard(&in) : script ? STDOUT_FILENO : socket_fd;
+    if (!standard) {
+        in = script ? fopen(script, "r") : fdopen(socket_fd, "r");
+    }
+    return in;
+}
+
 int main(int count, char **arguments)
 {
+    int out;
     if (!read_options(count, arguments)) {
         fprintf(stderr,
-                "usage: %s --loader PATH (--socket FD | --script FILE) [--log FILE] [--global] [--now] [--late]\n",
+                "usage: %s --loader PATH (--socket FD | --standard FILE | --script FILE) [--log FILE] "
+                "[--machine FILE] [--global] [--now] [--late]\n",
                 arguments[0]);
         return 2;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* whoever started us is gone: nobody wants an answer */
-    stacks_install();
+    system_begin();
     commands_use(topics);
     if (log_path && calllog_open(&probe_log, log_path) != 0) {
         fprintf(stderr, "probe: cannot open the call log %s: %s\n", log_path, strerror(errno));
         return 2;
     }
-    FILE *in = script ? fopen(script, "r") : fdopen(socket_fd, "r");
+    FILE *in = open_conversation(&out);
     if (!in) {
-        fprintf(stderr, "probe: cannot read %s: %s\n", script ? script : "the socket", strerror(errno));
+        fprintf(stderr, "probe: cannot read %s: %s\n", script ? script : "the conversation", strerror(errno));
+        return 2;
+    }
+    const char *wrong = machine ? system_furnish(machine) : NULL;
+    if (wrong) {
+        fprintf(stderr, "probe: %s: %s\n", machine, wrong);
         return 2;
     }
     if (!late) {
@@ -140,6 +183,7 @@ int main(int count, char **arguments)
             return 3;
         }
     }
-    converse(in, script ? STDOUT_FILENO : socket_fd, script != NULL);
+    converse(in, out, script != NULL);
+    system_end();
     return 0;
 }

@@ -77,6 +77,15 @@ static void read_memory(const struct argument *a, const struct reply *reply)
     }
 }
 
+static void write_memory(const struct argument *a, const struct reply *reply)
+{
+    if (memory_write(a[0].value + a[1].value, a[2].text, a[2].length) == (long)a[2].length) {
+        reply_ok(reply);
+    } else {
+        reply_error(reply, "unwritable: %s", strerror(errno));
+    }
+}
+
 static void show_value(const struct argument *a, const struct reply *reply)
 {
     reply_value(reply, a[0].value);
@@ -105,6 +114,8 @@ static const struct command rows[] = {
     {"get", "BUFFER OFFSET LENGTH", get_bytes, false},
     /* ok BYTES at any address, as far as they can be read, or an error; never faults. */
     {"read", "TOKEN LENGTH", read_memory, false},
+    /* Writes bytes at any address and an offset, or an error; never faults. */
+    {"store", "TOKEN OFFSET HEX", write_memory, false},
     /* ok VALUE */
     {"value", "TOKEN", show_value, false},
     /* ok VALUE of the 64-bit word there, kept as a result, or an error; never faults. */

@@ -85,6 +85,9 @@ class ProcessCalls(Calls):
         variables = {f"variable {os.fsdecode(n)}": os.fsdecode(v) for n, v in self.process_environment().items()}
         return dict(line.split("=", 1) for line in lines) | variables
 
+    def require_removal_at_exit(self) -> None:
+        """Makes the case `unsupported` where the end of a process removes no layer and no vendor: on Windows."""
+
     def open_files(self) -> list[str]:
         """What the process's file descriptors point to, without the standard three and the probe's socket."""
         folder = f"/proc/{self.pid}/fd"

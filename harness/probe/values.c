@@ -124,6 +124,17 @@ static unsigned char *place(const char *token, size_t length)
     return *end == '\0' ? buffer_bytes(index, offset, length) : NULL;
 }
 
+/* "5", or "5+16": the result with that number, and so much more. */
+static bool result_of(const char *text, uint64_t *value)
+{
+    char *end;
+    unsigned long index = strtoul(text, &end, 10);
+    unsigned long more = *end == '+' ? strtoul(end + 1, &end, 10) : 0;
+    bool good = *text >= '0' && *text <= '9' && *end == '\0' && index < MAX_VALUES;
+    *value = good ? results[index] + more : 0;
+    return good;
+}
+
 /* The word with a number among some. */
 static bool word_of(const uint64_t *words, size_t count, const char *number, uint64_t *value)
 {
@@ -154,7 +165,7 @@ bool token_value(const char *token, uint64_t *value)
         }
         return at != NULL;
     case 'r':
-        return word_of(results, MAX_VALUES, token + 1, value);
+        return result_of(token + 1, value);
     case 'c':
         return word_of(callback_arguments.values, callback_arguments.count, token + 1, value);
     default:

@@ -28,6 +28,10 @@ class Value(int):
         value.token = token
         return value
 
+    def plus(self, offset: int) -> Value:
+        """An address that lies so many bytes after this one, which is a result."""
+        return Value(self + offset, f"{self.token}+{offset}" if offset else self.token)
+
 
 class Buffer:
     """Memory in the probe. Its end is followed by an unreadable page: reading or writing past it is a crash.

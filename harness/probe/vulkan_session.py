@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.api.vulkan.model import Result, version_number, vulkan
+from harness.api.vulkan.model import VK, Result, version_number, vulkan
 from harness.probe.calls import CANARY
 from harness.probe.process_calls import ProcessCalls
 from harness.probe.values import Buffer, Names, Value, pack
@@ -212,8 +212,15 @@ class VulkanSession(VulkanCalls):
         return name.split(b"\0")[0].decode(errors="replace")
 
     def device_names(self, instance: Value | None = None, **settings: Any) -> Names:
-        """The names of all physical devices, in order; without an instance, those of a new one."""
-        own = instance or self.instance(**settings)
+        """The names of all physical devices, in order; without an instance, those of a new one, and none where the
+        loader finds no driver.
+        """
+        own = instance
+        if own is None:
+            rc, own = self.CreateInstance(**settings)
+            if rc == VK.ERROR_INCOMPATIBLE_DRIVER:
+                return Names()
+            self._succeed("vkCreateInstance", rc)
         names = Names(self.device_name(device) for device in self.physical_devices(own))
         if instance is None:
             self.vkDestroyInstance(own, None)

@@ -43,7 +43,7 @@ def reached(cl: Session) -> Functions:
     functions: dict[Function, Value | None] = {}
     for function in api().dispatched():
         slot = slots()[function.name]
-        if slot.class_ in _NO_OBJECT or slot.reached == "windows-query":
+        if slot.class_ in _NO_OBJECT:
             continue
         if slot.reached == "export":
             if function.name in _exported(cl):

@@ -3,6 +3,7 @@
  * Windows"). The key is asked of the PnP configuration manager, as the text says; its place is the system's business.
  */
 #include "os_windows.h"
+#include "os_windows_adapters.h"
 
 #include <cfgmgr32.h>
 #include <stdlib.h>
@@ -12,11 +13,11 @@
 #define DISPLAY_ADAPTERS "{4d36e968-e325-11ce-bfc1-08002be10318}"
 #define SOFTWARE_COMPONENTS "{5c4c3332-344d-483c-8739-259e934c9cc8}"
 
-/* The name of the value: a 32-bit process on a 64-bit system has one of its own. */
-static const char *value_name(void)
+/* Whether this is a 32-bit process on a 64-bit system: the value has another name for those. */
+static bool is_emulated(void)
 {
     BOOL emulated = FALSE;
-    return IsWow64Process(GetCurrentProcess(), &emulated) && emulated ? "OpenCLDriverNameWoW" : "OpenCLDriverName";
+    return IsWow64Process(GetCurrentProcess(), &emulated) && emulated;
 }
 
 /* The library that a key names, to be given to free(), or NULL. The text has one string; drivers also write lists of
@@ -25,7 +26,7 @@ static char *library_of(HKEY key)
 {
     DWORD type = REG_NONE;
     DWORD size = 0;
-    const char *name = value_name();
+    const char *name = is_emulated() ? "OpenCLDriverNameWoW" : "OpenCLDriverName";
     if (RegQueryValueExA(key, name, NULL, &type, NULL, &size) != ERROR_SUCCESS || size == 0 ||
         (type != REG_SZ && type != REG_MULTI_SZ)) {
         return NULL;
@@ -64,7 +65,7 @@ static void device_use(char *id, void (*use)(const char *library))
     }
 }
 
-/* The IDs of the present devices of a class, one behind the other, an empty one last. To be given to free(). Devices
+/* The IDs of the present devices of a class, one after the other, an empty one last. To be given to free(). Devices
  * come and go: where there are more than a moment ago, it asks again. */
 static char *device_ids(const char *class)
 {
@@ -97,8 +98,10 @@ static void class_each(const char *class, void (*use)(const char *library))
     free(ids);
 }
 
+/* Adapters in their order first; the configuration manager lists them again, and what the kernel does not list. */
 void devices_each(void (*use)(const char *library))
 {
+    adapters_each(is_emulated() ? L"OpenCLDriverNameWoW" : L"OpenCLDriverName", use);
     class_each(DISPLAY_ADAPTERS, use);
     class_each(SOFTWARE_COMPONENTS, use);
 }

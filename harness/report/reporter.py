@@ -14,12 +14,14 @@ from harness.escaping import one_line, printable
 from harness.expectations import Expectations, load
 from harness.expectations.update import update as update_expectations
 from harness.report import layout
+from harness.report.annotations import error_lines
 from harness.report.ending import Ending, exit_code
 from harness.report.jsonl import JsonLines
 from harness.report.junit import write_junit
 from harness.report.markdown import write_step_summary
 from harness.report.progress import Progress
 from harness.report.records import CaseResult, Footer, Header, counts_of
+from harness.report.sarif import write_sarif
 from harness.report.screen import head, screen
 from harness.report.status import judge
 from harness.report.terminal import Color, Terminal
@@ -46,6 +48,7 @@ class Reporter:
         update: bool = False,
         update_path: Path | None = None,
         html: Path | None = None,
+        sarif: Path | None = None,
         verbose: bool = False,
         color: Color = "auto",
         live: bool = True,
@@ -60,6 +63,7 @@ class Reporter:
         self._update = update
         self._update_path = update_path
         self._html = html
+        self._sarif = sarif
         self._verbose = verbose
         self._live = live
         self._environ = environ
@@ -168,18 +172,29 @@ class Reporter:
             [f"{entry.id}: {one_line(entry.reason or '')}" for entry in self._expectations.unexplained],
             layout.unseen_sections(self.results, self._expectations),
         )
-        troubles += self._write_page(ending)
+        troubles += self._write_page(ending) + self._write_sarif(ending)
         if troubles and code != Exit.INTERRUPTED:
             code = Exit.HARNESS
         ending = dataclasses.replace(ending, code=int(code), troubles=troubles)
         if trouble := write_step_summary(self._environ, ending):
             self._print(trouble)
         self._print_report(ending)
+        if lines := error_lines(ending, self._environ):
+            self._print(*lines)
         unprinted = self._terminal.trouble if self._terminal and self._terminal.failed else None
         if unprinted and code == Exit.AS_EXPECTED:
             code = Exit.HARNESS
         self.unprinted = unprinted
         return code
+
+    def _write_sarif(self, ending: Ending) -> list[str]:
+        """Gives the trouble that there was."""
+        try:
+            if self._sarif:
+                write_sarif(self._sarif, ending)
+        except OSError as error:
+            return [f"{self._sarif}: cannot be written: {error.strerror}"]
+        return []
 
     def _write_page(self, ending: Ending) -> list[str]:
         """Gives the trouble that there was."""

@@ -19,7 +19,7 @@ from harness.report import layout
 from harness.report.blocks import Style, cut, field, lines_of
 from harness.report.causes import by_reason, causes, verdicts_of
 from harness.report.ending import Ending
-from harness.report.records import CaseResult, Header
+from harness.report.records import CaseResult, Header, SubjectRecord
 
 # How many lines each part may have, so that a bad subject does not bury the reader; --verbose has no limits.
 _BLOCKS = 100
@@ -33,16 +33,28 @@ def head(header: Header, width: int) -> list[str]:
     """What is tested, before the first case runs."""
     subject = header.subject
     lines = [f"clharness {__version__} tests {one_line(subject.title)}"]
-    build = f" (build {subject.facts['build_id']})" if subject.facts.get("build_id") else ""
-    lines += field(subject.word, subject.path + build, width)
+    lines += _whole(subject.word, subject.path, _build_of(subject), width)
     for other in header.used_with:
-        lines += field("used with", f"{other.title}, {other.path}" if other.name else other.path, width)
-    lines += field("expectations", _near(header.expectations) if header.expectations else "none", width)
+        lines += _whole("used with", other.path, other.title if other.name else "", width)
+    lines += _whole("expectations", _near(header.expectations) if header.expectations else "none", "", width)
     if header.shard:
         lines += field("shard", f"{header.shard['index']} of {header.shard['of']}", width)
     if header.random_seed is not None:
         lines += field("order", f"--random-order {header.random_seed}", width)
     return lines
+
+
+def _build_of(subject: SubjectRecord) -> str:
+    return f"build {subject.facts['build_id']}" if subject.facts.get("build_id") else ""
+
+
+def _whole(label: str, path: str, about: str, width: int) -> list[str]:
+    """A path, which stays whole to be copied, with what is known about it, beside or below it."""
+    line = f"  {one_line(label):13}{one_line(path)}"
+    if not about:
+        return [line]
+    beside = f"{line} ({one_line(about)})"
+    return [beside] if len(beside) <= width else [line, f"  {'':13}{cut(one_line(about), width - 15)}"]
 
 
 def _near(path: str) -> str:
@@ -59,7 +71,7 @@ def screen(ending: Ending, style: Style, width: int, table_width: int | None, ve
     verdict = style(one_line(ending.sentence()), "good" if ending.good else "bad")
     lines = ["", verdict]
     if ending.results:
-        lines += ["", *layout.summary_table(ending.results, style, table_width, by_group=not verbose)]
+        lines += [*layout.summary_table(ending.results, style, table_width, by_group=not verbose)]
     if ending.unseen:
         lines += ["", ending.unseen]
     lines += _unexpected(ending, style, width, verbose)

@@ -116,6 +116,9 @@ def _statement(command: str) -> list[str]:
     if kind == "put":
         content = "".join(rf"\x{words[2][i : i + 2]}" for i in range(0, len(words[2]), 2))
         return [f'memcpy(b{words[0]} + {words[1]}, "{content}", {len(words[2]) // 2});']
+    if kind == "store":
+        content = "".join(rf"\x{words[2][i : i + 2]}" for i in range(0, len(words[2]), 2))
+        return [f'memcpy((char *){_value(words[0])} + {words[1]}, "{content}", {len(words[2]) // 2});']
     if kind == "word":
         return [f"*(uint64_t *)(b{words[0]} + {words[1]}) = {_value(words[2])};"]
     if kind == "peek":
@@ -165,4 +168,6 @@ def _value(token: str) -> str:
         return f"(uint64_t){token}"
     if re.fullmatch(r"r\d+", token):
         return token
+    if match := re.fullmatch(r"(r\d+)\+(\d+)", token):
+        return f"({match[1]} + {match[2]})"
     raise NotReproducible(token)

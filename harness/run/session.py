@@ -58,6 +58,7 @@ class RunReport:
             strict=bool(config.getoption("--clharness-strict")),
             update=bool(config.getoption("--update-expectations")),
             update_path=Path(asked) if asked else None,
+            sarif=config.getoption("--clharness-sarif"),
             html=config.getoption("--clharness-html"),
             verbose=bool(config.getoption("--clharness-verbose")),
             color=color_option(config.option.color),

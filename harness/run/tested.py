@@ -16,6 +16,7 @@ from typing import TypeVar
 import pytest
 
 from harness.build import build
+from harness.errors import NotBuilt
 from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.update import refuse_unasked
 from harness.report import Header, SubjectRecord
@@ -79,7 +80,7 @@ def loader_of(config: pytest.Config) -> Loader:
     """The loader of this process, which may not have been asked yet (Subject.ask). Raises UsageError."""
     if LOADER not in config.stash:
         named = is_loader(config) or config.getoption(Loader.option)
-        loader = _from_options(Loader, config) if named else Loader(build().reference_loader)
+        loader = _from_options(Loader, config) if named else Loader.of(build().reference_loader)
         config.stash[LOADER] = loader
         loader.time_limit = time_limit(config, loader)
     return config.stash[LOADER]
@@ -149,7 +150,7 @@ def expectations(config: pytest.Config) -> Expectations:
         elif asked:
             config.stash[EXPECTATIONS] = Expectations()
         else:
-            folder = FOLDER / kind_of(config).expectations_folder
+            folder = FOLDER / subject(config).expectations_folder
             config.stash[EXPECTATIONS] = find(facts.name, version, folder)
         if config.getoption("--update-expectations"):
             refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None)
@@ -184,7 +185,7 @@ def through(config: pytest.Config) -> dict[str, Loader]:
     if THROUGH not in config.stash:
         named = {"loader" if config.getoption(Loader.option) else "reference": loader_of(config)}
         for path in config.getoption("--through") or ():
-            loader = Loader(Path(path))
+            loader = Loader.of(Path(path))
             loader.time_limit = time_limit(config, loader)
             capabilities.tell_name(loader)
             name = loader.facts.name.split()[0] if loader.facts.name != "unknown" else Path(path).name
@@ -193,7 +194,17 @@ def through(config: pytest.Config) -> dict[str, Loader]:
     return config.stash[THROUGH]
 
 
+def for_windows() -> bool:
+    """Whether this run is about Windows; without any build it is not."""
+    try:
+        return build().windows
+    except NotBuilt:
+        return False
+
+
 def has_checks_for(config: pytest.Config, folder: Path) -> bool:
     """Whether the checks in a folder of the suites are those of this run's kind: runs never mix them."""
+    if folder.name == "windows" and not for_windows():
+        return False
     owner = next((kind for kind in KINDS.values() if kind.checks == folder.name), Loader)
     return owner is kind_of(config)

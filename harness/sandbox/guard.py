@@ -44,12 +44,17 @@ def _works(way: str) -> bool:
 
 
 @cache
-def isolation() -> str:
-    """The best way that this machine allows, or the one that the user asks for. Raises UsageError."""
+def isolation(same_numbers: bool = False) -> str:
+    """The best way that this machine allows, or the one that the user asks for. Raises UsageError.
+
+    same_numbers: a process outside has to know those of the program by the numbers that they themselves know.
+    """
     asked = os.environ.get(VARIABLE)
     if asked and asked not in WAYS:
         raise UsageError(f"{VARIABLE}={asked}: must be one of {', '.join(WAYS)}")
-    for way in [asked] if asked else WAYS[:2]:
+    if asked == "namespaces" and same_numbers:
+        raise UsageError(f"{VARIABLE}={asked}: not for programs of Windows, which Wine's server has to reach")
+    for way in [asked] if asked else WAYS[same_numbers:2]:
         if way == "plain" or (way == "namespaces" and _works(way)) or (way == "scope" and _has_scopes()):
             return way
     if asked:

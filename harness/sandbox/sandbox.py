@@ -24,6 +24,8 @@ from harness.sandbox.faults import NAMES, Kind, check_faults, nearest
 from harness.sandbox.folder import OwnFolder, sweep
 from harness.sandbox.machine import Unsupported, scratch_root
 from harness.sandbox.settings import Value, function_lines, lines, settings
+from harness.sandbox.windows import VENDORS, Machine, in_place, library_path, value_line
+from harness.sandbox.wine import windows_path
 
 PREFIX = "clharness-case-"
 KEPT_PREFIX = "clharness-kept-"  # of sandboxes that are not swept
@@ -93,6 +95,17 @@ def _bytes(content: str | bytes) -> bytes:
     return os.fsencode(content) if isinstance(content, str) else content
 
 
+def _named_library(content: str | bytes) -> str:
+    """The library that a line of a configuration file names. Raises Unsupported where it is more than that."""
+    try:
+        text = _bytes(content).decode()
+    except UnicodeDecodeError:
+        raise Unsupported("machine", "names of files on Windows are Unicode, and these bytes are not") from None
+    if text.count("\n") != 1 or not text.endswith("\n"):
+        raise Unsupported("machine", "Windows has no configuration files: what they can hold is a matter of Linux")
+    return text[:-1]
+
+
 class LogNotWhole(AssertionError):
     """The call log does not hold all that happened: what it lacks shows nothing."""
 
@@ -113,7 +126,7 @@ def _swept_root() -> Path:
     return scratch_root()
 
 
-class Sandbox:
+class Sandbox(Machine):
     """The machine of one case.
 
     `vendors` is its vendor directory, which the loader under test is shown as `OCL_ICD_VENDORS` (or, with
@@ -123,6 +136,7 @@ class Sandbox:
 
     def __init__(self, loader_path: Path | None = None, *, stays: bool = False) -> None:
         """stays: nobody but a person removes it, unless it is closed."""
+        super().__init__()
         self._own = OwnFolder(_swept_root(), KEPT_PREFIX if stays else PREFIX)
         self.root = self._own.path
         self.problems: list[str] = []  # what could not be done when it was closed
@@ -135,6 +149,16 @@ class Sandbox:
         self.platforms = 0  # of all mock ICDs that were made here
         self.env: dict[str, str] = {}
         self.runs: list[Run] = []  # sessions started here, newest last (harness.probe.session.Session)
+
+    def require_linux(self, what: str) -> None:
+        """Makes the case `unsupported` on another system; `what` it needs, in words."""
+        if build().windows:
+            raise Unsupported("machine", f"{what}: a matter of Linux")
+
+    @property
+    def suffix(self) -> str:
+        """What the names of libraries end in."""
+        return ".dll" if build().windows else ".so"
 
     def _place(self) -> Path:
         """`root`, for writing. Fails where a subject put something else in its place."""
@@ -161,11 +185,26 @@ class Sandbox:
         return path
 
     def vendor_file(self, name: str, content: str | bytes, folder: Path | None = None) -> Path:
-        """A configuration file in the vendor directory, with exactly these bytes."""
+        """A configuration file in the vendor directory, with exactly these bytes.
+
+        On Windows, where there are no such files, a line that names a library is a value of the registry.
+        """
         self._place()
+        if build().windows:
+            if folder or not name.endswith(".icd"):
+                self.require_linux("folders of configuration files")
+            _named_library(content)
         path = (folder or self.vendors) / name
         path.write_bytes(_bytes(content))
         return path
+
+    def machine_lines(self) -> list[str]:
+        """What is installed on Windows now: what the case said, and a value for each file of the vendor directory."""
+        files = sorted(self.vendors.glob("*.icd")) if self.vendors.is_dir() else []
+        if any(not path.is_file() for path in files):
+            self.require_linux("what is not a file among configuration files")
+        named = [library_path(_named_library(path.read_bytes())) for path in files]
+        return [*self.lines, *(value_line(VENDORS, library) for library in named)]
 
     # --- mocks ---
 
@@ -193,7 +232,7 @@ class Sandbox:
         {"lacks": ["clFinish", "clFlush 1"], "waits_at": ["clFlush /path/of/a/FIFO"]}; "all" is every function.
         An ICD `refuses` where no loader is under test, unless `refuses` is given.
         """
-        path = (folder or self.libraries) / (file or f"lib{name}.so")
+        path = (folder or self.libraries) / (file or f"lib{name}{self.suffix}")
         about: dict[str, Value] = {"platforms": platforms, "refuses": not self.loader_path, **values}
         of_platforms = {key: about.pop(key) for key in values if key in settings("icd", "platform")}
         for key in about:
@@ -243,7 +282,7 @@ class Sandbox:
         `functions` has settings of single functions (mock_layers/settings.h), each with the functions that it is for:
         {"only": ["clFinish"]}. Without `logs` it keeps out of the call log.
         """
-        path = (folder or self.libraries) / (file or f"lib{name}.so")
+        path = (folder or self.libraries) / (file or f"lib{name}{self.suffix}")
         configuration = [*function_lines("layer", functions or {})]
         configuration += [f"fault = {fault}" for fault in check_faults("layer", faults)]
         self._copy_configured(_mock("layer", variant), path, name, configuration, logs=logs)
@@ -254,8 +293,8 @@ class Sandbox:
     ) -> None:
         """A copy of a mock with its configuration beside it, which begins with what every mock needs."""
         self.copy_mock(built, path)
-        common = [f"name = {name}", *[f"log = {self.log_path}"] * logs]
-        common += [f"loader = {self.loader_path}"] if self.loader_path else []
+        common = [f"name = {name}", *[f"log = {windows_path(self.log_path)}"] * logs]
+        common += [f"loader = {windows_path(self.loader_path)}"] if self.loader_path else []
         Path(f"{path}.conf").write_bytes(_bytes("\n".join([*common, *configuration]) + "\n"))
 
     def copy_mock(self, built: Path, to: Path) -> None:
@@ -271,6 +310,8 @@ class Sandbox:
 
         Returns the files in that order. All files of the directory should be made by this call.
         """
+        if build().windows:
+            return self._values_in_order(contents)
         wanted = len(contents)
         source = random.Random(wanted)
         for _ in range(20):
@@ -286,6 +327,22 @@ class Sandbox:
             path.write_bytes(_bytes(content))
         if [entry.name for entry in os.scandir(self.vendors)] != listed:
             raise Unsupported("machine", "the order of directory entries cannot be controlled on this file system")
+        return paths
+
+    def _values_in_order(self, contents: Sequence[str | bytes]) -> list[Path]:
+        """The registry has no order of its own; Wine has that of names, and Windows that in which they were made.
+
+        Paths are spelt so that both are this one.
+        """
+        named = [library_path(_named_library(content)) for content in contents]
+        libraries = [in_place(number, library) for number, library in enumerate(named)]
+        if libraries != sorted(libraries, key=str.lower):
+            raise Unsupported("machine", "the registry lists values in no order of ours")
+        for path in self.vendors.glob("*.icd"):
+            path.unlink()
+        paths = [self.vendors / f"{number:03}.icd" for number in range(len(libraries))]
+        for path, library in zip(paths, libraries, strict=True):
+            path.write_text(f"{library}\n")
         return paths
 
     # --- what happened ---

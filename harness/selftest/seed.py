@@ -14,7 +14,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,19 @@ def _choice(faults: Sequence[Mutant], code: str) -> str:
     return code
 
 
-def header(faults: Mapping[str, Mutant]) -> str:
+_OF_LINUX = re.compile(r"\b(link_map|environ|secure_getenv|geteuid|getuid)\b")
+
+
+def for_windows(faults: Mapping[str, Mutant], names: Collection[str]) -> dict[str, Mutant]:
+    """The faults that the loader for Windows can have: not those of Linux' own files and functions."""
+    return {
+        fault.name: fault
+        for fault in faults.values()
+        if fault.file in names and not _OF_LINUX.search(fault.code + fault.instead)
+    }
+
+
+def header(faults: Mapping[str, Mutant], system_headers: Sequence[str] = SYSTEM_HEADERS) -> str:
     """What the seeded copies include first: the choice, and the system headers that faults need."""
     listed = "".join(f"    /* Makes the loader {f.sentence} */\n    FAULT_{f.name},\n" for f in faults.values())
     return f"""/* Generated from the lists of mutants. Do not edit. */
@@ -115,7 +127,7 @@ def header(faults: Mapping[str, Mutant]) -> str:
 #define CLHARNESS_SEEDED_FAULTS_H
 
 #define _GNU_SOURCE
-{"".join(f"#include <{name}>" + chr(10) for name in SYSTEM_HEADERS)}
+{"".join(f"#include <{name}>" + chr(10) for name in system_headers)}
 enum seeded_fault {{
     FAULT_none,
 {listed}}};
@@ -171,12 +183,15 @@ def write(
     files: Sequence[Path],
     api: Mapping[str, Any] | None = None,
     own_header: str = "loader.h",
+    windows: bool = False,
 ) -> None:
     """Writes the seeded copy of each source, the header and the chooser; with an API model also the families."""
     faults = dict(load_all(files).by_name)
     list_path = files[0] if len(files) == 1 else FOLDER
     faults |= {fault.name: fault for fault in families(api)} if api else {}
     names = {source.name for source in sources}
+    if windows:
+        faults = for_windows(faults, names)
     for fault in faults.values():
         if fault.file and fault.file not in names:
             raise UsageError(f"{list_path}: fault {fault.name}: {fault.file} is not a source of the loader; correct it")
@@ -185,7 +200,7 @@ def write(
         own = [fault for fault in faults.values() if fault.file == source.name]
         copy = seeded(source.name, source.read_text(), own, list_path)
         (out / source.name).write_text(f'#include "{HEADER}"\n#line 1 "{source}"\n{copy}')
-    (out / HEADER).write_text(header(faults))
+    (out / HEADER).write_text(header(faults, [h for h in SYSTEM_HEADERS if not windows or h != "link.h"]))
     (out / "seeded_faults.c").write_text(chooser(faults, own_header))
 
 
@@ -193,13 +208,16 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m harness.selftest.seed")
     parser.add_argument("sources", type=Path, nargs="+", help="sources and headers of the loader")
     parser.add_argument("--out", type=Path, required=True, help="folder for the copies")
-    parser.add_argument("--faults", type=Path, nargs="+", default=lists(), help="the lists of faults")
+    parser.add_argument("--faults", type=Path, nargs="+", help="the lists of faults (default: the project's own)")
+    parser.add_argument("--windows", action="store_true", help="for the loader of Windows")
     parser.add_argument("--api", type=Path, help="api.json of harness.api.generate, for the faults of each function")
     parser.add_argument("--header", default="loader.h", help="the header of the loader")
     options = parser.parse_args(arguments)
+    files = options.faults or lists(options.windows)
     api = json.loads(options.api.read_text()) if options.api else None
     try:
-        write(options.out, [source.absolute() for source in options.sources], options.faults, api, options.header)
+        sources = [source.absolute() for source in options.sources]
+        write(options.out, sources, files, api, options.header, options.windows)
     except ClharnessError as error:
         print(f"clharness: {error}", file=sys.stderr)
         return int(error.exit_code)

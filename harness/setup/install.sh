@@ -18,6 +18,8 @@ packages_of() {
     make) echo ninja-build ;;
     headers) echo opencl-c-headers ;;
     loader) echo ocl-icd-libopencl1 ;;
+    mingw) echo gcc-mingw-w64-x86-64-posix ;;
+    wine) echo wine64 ;;
     browser) echo chromium chromium-driver ;;
     python-modules)
         if debian_python_is_too_old; then
@@ -40,6 +42,8 @@ words_of() {
     headers) echo "the OpenCL-Headers with CL/cl_icd.h (or CLHARNESS_OPENCL_HEADERS set to their folder)" ;;
     loader) echo "an OpenCL ICD loader, libOpenCL.so.1 (which the project's own tests are run against)" ;;
     python-modules) echo "Python 3.11 or newer with $(python_modules "$needs")" ;;
+    mingw) echo "a compiler for 64-bit Windows, x86_64-w64-mingw32-gcc (mingw-w64)" ;;
+    wine) echo "Wine for 64-bit programs (wine64)" ;;
     bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;
     gdb) echo "gdb (shows where a hung program stands)" ;;
     browser) echo "Chromium with its driver, chromedriver (which opens the HTML page in tests)" ;;

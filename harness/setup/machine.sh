@@ -101,6 +101,11 @@ look_around() {
     command -v ninja >/dev/null || command -v make >/dev/null || missing+=(make)
     has_headers || missing+=(headers)
     [[ $needs != tests ]] || has_system_loader || missing+=(loader)
+    if [[ ${for_windows-} ]]; then
+        command -v x86_64-w64-mingw32-gcc >/dev/null || missing+=(mingw)
+        wine_program >/dev/null || missing+=(wine)
+        return
+    fi
     command -v bwrap >/dev/null || wanted+=(bubblewrap)
     [[ $needs != tests ]] || command -v gdb >/dev/null || wanted+=(gdb)
     [[ $needs != tests ]] || command -v chromedriver >/dev/null || wanted+=(browser)
@@ -126,4 +131,5 @@ set_up() {
         provide "$needs" "$no_install"
     fi
     use_build
+    [[ ! ${for_windows-} ]] || make_prefix
 }

@@ -11,10 +11,11 @@ from harness.subject.layer import Layer
 from harness.subject.loader import Loader
 from harness.subject.vulkan_driver import VulkanDriver
 from harness.subject.vulkan_loader import VulkanLoader
+from harness.subject.windows_loader import WindowsLoader
 
 # The first kind is also what the others are used with.
 KINDS: dict[str, type[Subject]] = {
     kind.identity.kind: kind for kind in (Loader, Layer, Icd, VulkanLoader, VulkanDriver)
 }
 
-__all__ = ["KINDS", "Icd", "Layer", "Loader", "Subject", "VulkanDriver", "VulkanLoader"]
+__all__ = ["KINDS", "Icd", "Layer", "Loader", "Subject", "VulkanDriver", "VulkanLoader", "WindowsLoader"]

@@ -76,6 +76,22 @@ CAPABILITIES: dict[str, Capability] = {
 }
 
 
+# What Windows has no counterpart of: vendors and layers are in the registry.
+_OF_LINUX = (
+    "OCL_ICD_VENDORS",
+    "Android vendor directory",
+    "OCL_ICD_VENDORS as a library",
+    "OPENCL_VENDOR_PATH",
+    "OPENCL_LAYER_PATH",
+)
+
+
+def _of_this_system() -> dict[str, Capability]:
+    """The capabilities that loaders of the build's system can have."""
+    left_out = _OF_LINUX if build().windows else ()
+    return {name: capability for name, capability in CAPABILITIES.items() if name not in left_out}
+
+
 def detect(loader: Loader) -> set[str]:
     """The capabilities of a loader; fills in `loader.by_variable` and the name and version that it answers.
 
@@ -83,7 +99,7 @@ def detect(loader: Loader) -> set[str]:
     wrong there, its checks report.
     """
     shown: set[str] = set()
-    for name, capability in CAPABILITIES.items():
+    for name, capability in _of_this_system().items():
         answers = [_ask(loader, way) for way in capability.ways[:1]]
         if name == "OCL_ICD_VENDORS" and answers == [None]:
             break  # it cannot even list one vendor: the checks will say so
@@ -115,6 +131,8 @@ def outcomes(loader: Loader, name: str) -> dict[str, str]:
 
 def signs(loader: Loader, name: str) -> list[str]:
     """The signs of a capability in the loader's file, and names of variables that only a slip tells from one."""
+    if name not in _of_this_system():
+        return []
     content = _file_with_signs(loader).read_bytes()
     wanted = CAPABILITIES[name].signs
     seen = [sign for sign in wanted if re.search(rb"(?<![A-Za-z0-9_])" + re.escape(sign.encode()) + rb"\0", content)]

@@ -21,6 +21,7 @@ class SharedLibrary:
     """What the file of a shared library says. `real_path`: links followed; sets hold names of symbols."""
 
     real_path: Path
+    format: str = ""  # ELF or PE
     bits: int = 0
     machine: str = ""
     soname: str = ""

@@ -166,9 +166,9 @@ class Icd(Subject):
         self.prepare(sandbox)
         return self._open_directly(IcdSession, sandbox, preload=preload, late=late, now=now)
 
-    def attempts(self, sandbox: Sandbox) -> Attempts:
-        """Many calls, each judged by itself."""
-        return Attempts(lambda: self.open(sandbox))
+    def attempts(self, sandbox: Sandbox, *, until_hung: bool = False) -> Attempts:
+        """Many calls, each judged by itself; until one of them hangs, where the others would for the same reason."""
+        return Attempts(lambda: self.open(sandbox), until_hung)
 
     def start(
         self, loader: Loader, sandbox: Sandbox, *, before: Path | None = None, after: Path | None = None

@@ -19,8 +19,9 @@ LAYER_FUNCTIONS = ("clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties",
 ICD_QUERY, ICD_ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"
 LOADER_FUNCTION = "clGetPlatformIDs"
 _READS_DRIVERS = b"vulkan/icd.d"  # in the file of a Vulkan loader
-_READS_VENDORS = b"OpenCL/vendors"  # in each loader's file, for Linux and for Android
 VULKAN_LOADER_FUNCTIONS = ("vkGetInstanceProcAddr", "vkCreateInstance", "vkEnumerateInstanceExtensionProperties")
+# In each loader's file: for Linux and for Android, and for Windows in either encoding.
+_READ_VENDORS = (b"OpenCL/vendors", rb"Khronos\OpenCL\Vendors", r"Khronos\OpenCL\Vendors".encode("utf-16-le"))
 _VULKAN_DRIVER = ("vk_icdGetInstanceProcAddr", "vk_icdNegotiateLoaderICDInterfaceVersion")
 _VULKAN_LAYER = ("vkNegotiateLoaderLayerInterfaceVersion", "vkEnumerateInstanceLayerProperties")
 
@@ -59,13 +60,22 @@ def identify(path: Path) -> Identity:
     """What the file is. Raises UsageError where there is none, or where it is a damaged library."""
     try:
         form = file_format(path)
+        if form == "PE":
+            return _identify_windows(path)
         if form == "ELF":
             return identify_library(read_library(path, "a library", "build/libOpenCL.so.1"))
-        if form == "PE":
-            return WINDOWS
         return _identify_text(path)
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _identify_windows(path: Path) -> Identity:
+    """A Windows library: a loader, or what is not tested there."""
+    try:
+        library = read_library(path, "a library", "OpenCL.dll")
+    except UsageError:
+        return WINDOWS
+    return LOADER if identify_library(library) is LOADER else WINDOWS
 
 
 def _identify_text(path: Path) -> Identity:
@@ -93,7 +103,8 @@ def identify_library(library: SharedLibrary) -> Identity:
         return LAYER
     if exports([LOADER_FUNCTION]):
         # A vendor may export the whole API, too, without the one function that only vendors have.
-        reads_vendors = not exports([ICD_QUERY]) or _READS_VENDORS in library.real_path.read_bytes()
+        content = library.real_path.read_bytes()
+        reads_vendors = not exports([ICD_QUERY]) or any(name in content for name in _READ_VENDORS)
         return LOADER if reads_vendors else OTHER_LIBRARY
     if exports([ICD_QUERY]):
         return ICD

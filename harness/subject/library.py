@@ -8,8 +8,9 @@ import struct
 from pathlib import Path
 from typing import Literal
 
+from harness.build import build
 from harness.errors import UsageError
-from harness.subject import elf
+from harness.subject import elf, pe
 from harness.subject.facts import SharedLibrary
 
 Format = Literal["ELF", "PE", ""]
@@ -37,12 +38,11 @@ def read_library(path: Path, what: str, example: str) -> SharedLibrary:
         raise UsageError(f"{str(real)!r} has a line break in its path, which no vendor file can hold: move it")
     library = SharedLibrary(real)
     try:
-        if file_format(real) == "PE":
-            raise UsageError(f"{path} is a Windows library (PE): not supported yet")
-        elf.read(real, library)
+        library.format = file_format(real)
+        (pe if library.format == "PE" else elf).read(real, library)
     except PermissionError:
         raise UsageError(f"{path} cannot be read: permission denied") from None
-    except elf.NotShared as error:
+    except (elf.NotShared, pe.NotShared) as error:
         raise UsageError(f"{path} {error}") from None
     except (OSError, ValueError, KeyError, struct.error) as error:
         raise UsageError(f"{path} is a damaged library ({error})") from None
@@ -52,6 +52,16 @@ def read_library(path: Path, what: str, example: str) -> SharedLibrary:
 def require_this_machine(path: Path, library: SharedLibrary) -> None:
     """Raises UsageError for a library of another ELF class or machine: no process here can load it."""
     bits, here = 8 * struct.calcsize("P"), os.uname().machine
+    if (library.format == "PE") != build().windows:
+        needed = "./clharness loader OpenCL.dll" if library.format == "PE" else "./clharness loader libOpenCL.so.1"
+        system = "Windows" if library.format == "PE" else "Linux"
+        raise UsageError(f"{path} is a library for {system}: the build in {build().folder} is not; use {needed}")
+    if library.format == "PE" and library.machine != "x86_64":
+        raise UsageError(
+            f"{path} is a {library.bits}-bit Windows library for {library.machine}: only x86_64 is run here"
+        )
+    if library.format == "PE":
+        return
     if library.bits != bits or (here == "x86_64" and bits == 64 and library.machine != "EM_X86_64"):
         machine = library.machine.removeprefix("EM_")
         raise UsageError(

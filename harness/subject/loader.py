@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from harness.build import build
 from harness.probe.session import Session
@@ -44,6 +44,7 @@ class Loader(Subject):
     expectations_folder = ""
     checks = ""
     default_time_limit = DEFAULT_TIME_LIMIT
+    for_windows: ClassVar[type[Loader] | None] = None  # in the place of this class where Windows' libraries are built
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -58,7 +59,14 @@ class Loader(Subject):
     def from_options(cls, get: Callable[[str], Any], loader: Callable[[], Any]) -> Self:
         """The loader that was named, else the system's, else the reference loader. Raises UsageError."""
         path = get(cls.option)
-        return cls(Path(path) if path else search.system_loader() or build().reference_loader)
+        own = Path(path) if path else None if build().windows else search.system_loader()
+        return cls.of(own or build().reference_loader)
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """The loader in a file, of the system that this build is for."""
+        kind: Any = cls.for_windows if build().windows else cls
+        return cast(Self, kind(path))
 
     def has(self, capability: str) -> bool:
         """Whether the loader, once asked, showed a capability (capabilities.CAPABILITIES)."""

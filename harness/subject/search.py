@@ -10,19 +10,20 @@ from pathlib import Path
 from harness.errors import UsageError
 
 SONAME = "libOpenCL.so.1"
+VULKAN_SONAME = "libvulkan.so.1"
 FOLDERS = ("/usr/local/lib", "/usr/lib", "/lib", "/usr/lib64", "/lib64")
 
 
-def system_loader() -> Path | None:
-    """The file that `dlopen("libOpenCL.so.1")` would find, or None."""
+def system_loader(soname: str = SONAME) -> Path | None:
+    """The file that `dlopen(soname)` would find, or None."""
     for ldconfig in ("/sbin/ldconfig", "/usr/sbin/ldconfig"):
         if os.access(ldconfig, os.X_OK):
             listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True).stdout
             for line in listed.splitlines():
                 name, _, path = line.strip().partition(" => ")
-                if name.startswith(f"{SONAME} ") and "x32" not in name and ("64" in name or "(" not in name):
+                if name.startswith(f"{soname} ") and "x32" not in name and ("64" in name or "(" not in name):
                     return Path(path)
-    candidates = (Path(folder) / SONAME for folder in FOLDERS)
+    candidates = (Path(folder) / soname for folder in FOLDERS)
     return next((path for path in candidates if path.exists()), None)
 
 

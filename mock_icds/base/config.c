@@ -12,10 +12,12 @@ static const char *const fault_names[] = {
 #define FAULT(name) #name,
 #include "faults.h"
 #include "faults_compute.h"
+#include "faults_contents.h"
 #include "faults_external.h"
 #include "faults_gl.h"
 #include "faults_hygiene.h"
 #include "faults_properties.h"
+#include "faults_states.h"
 #undef FAULT
 };
 

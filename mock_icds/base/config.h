@@ -10,10 +10,12 @@ enum fault {
 #define FAULT(name) FAULT_##name,
 #include "faults.h"
 #include "faults_compute.h"
+#include "faults_contents.h"
 #include "faults_external.h"
 #include "faults_gl.h"
 #include "faults_hygiene.h"
 #include "faults_properties.h"
+#include "faults_states.h"
 #undef FAULT
     FAULT_COUNT
 };

@@ -159,3 +159,12 @@ void object_release_children(const struct object *parent)
         }
     }
 }
+
+int object_count_children(const struct object *parent, enum handle_kind kind)
+{
+    int count = 0;
+    for (int i = 0; i < object_count; i++) {
+        count += objects[i].parent == parent && objects[i].kind == kind && objects[i].references > 0;
+    }
+    return count;
+}

@@ -22,11 +22,13 @@ struct object {
     int references;
     uint64_t device_type; /* of a device */
     struct object *parent;
-    bool is_image;               /* a memory object that was made as one, */
-    bool is_buffer;              /* or as a buffer; others are neither */
-    struct life *life;           /* of an event or a memory object (core/events.c), or NULL */
-    struct creation *creation;   /* how it was made (core/creation.h), or NULL where that is not known */
-    struct compute *compute;     /* what core/compute.c keeps of it, or NULL */
+    bool is_image;             /* a memory object that was made as one, */
+    bool is_buffer;            /* or as a buffer; others are neither */
+    struct life *life;         /* of an event or a memory object (core/events.c), or NULL */
+    struct creation *creation; /* how it was made (core/creation.h), or NULL where that is not known */
+    struct contents *contents; /* what a memory object holds (core/contents.h), or NULL */
+    struct program *program;   /* what is kept of a program or a kernel (core/programs.h), or NULL */
+    struct kernel *running;
     struct gl_link *gl;          /* what ties it to OpenGL or EGL (gl/links.h), or NULL */
     struct attachment *external; /* what external/attachments.h keeps of it, or NULL */
 };
@@ -54,6 +56,8 @@ struct object *object_context(struct object *object);
 
 /* Adds a reference or drops one. False where there was none. */
 bool object_count_reference(struct object *object, int by);
+/* How many objects of a kind have this parent, and references. */
+int object_count_children(const struct object *parent, enum handle_kind kind);
 /* Takes all references from the children of an object that has one reference itself. */
 void object_release_children(const struct object *parent);
 /* Sets the dispatch data of a platform and of all objects that belong to it. */

@@ -1,284 +1,461 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs, kernels and memory that hold something: a device with the feature `compiler` knows the kernels of
- * harness/check/icd/compute.py by their names, takes every source that does not say `clharness_undeclared`, and does
- * each command at once. */
+/* Calls about programs and kernels: their errors, what is remembered of them, and their queries. */
 #include "core/compute.h"
 
 #include "base/arena.h"
+#include "base/arguments.h"
 #include "base/config.h"
+#include "base/errors.h"
 #include "base/platforms.h"
 #include "calls.h"
+#include "core/contents.h"
+#include "core/creation.h"
+#include "core/programs.h"
+#include "core/usual.h"
 
 #include <string.h>
 
-enum { MAX_ARGUMENTS = 4, MOST_MEMORY = 1 << 12, MOST_SOURCE = 1 << 13, GROUP_SIZE = 64, PIXEL = 4 };
+enum { GROUP_SIZE = 64 };
 
-struct compute {
-    unsigned char *memory; /* of a buffer or an image, or NULL */
-    size_t size;
-    const struct object *written_by; /* the queue that wrote the memory last */
-    char *text;                      /* the source of a program, the name of a kernel */
-    bool broken;                     /* a program that could not be built */
-    uint64_t values[MAX_ARGUMENTS];  /* of a kernel's arguments */
-};
+/* --- errors --- */
 
-static struct compute *compute_of(struct object *object)
+static cl_int check_memory_value(const struct kernel_parameter *parameter, uint64_t value)
 {
-    if (!object->compute) {
-        object->compute = arena_keep(sizeof *object->compute);
+    uint64_t handle = 0;
+    memcpy(&handle, (const void *)(uintptr_t)value, sizeof handle);
+    const struct object *object = object_of_kind(handle, HANDLE_cl_mem);
+    if (!handle) {
+        return parameter->is_image ? CL_INVALID_MEM_OBJECT : CL_SUCCESS;
     }
-    return object->compute;
+    return object ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
 }
 
-static struct object *able(uint64_t handle, enum handle_kind kind)
+static cl_int check_value(const struct kernel_parameter *parameter, size_t size, uint64_t value)
 {
-    struct object *object = object_live(handle, kind);
-    return object && platform_has_feature(object->platform, "compiler") ? object : NULL;
-}
-
-static struct compute *memory_of(uint64_t handle)
-{
-    struct object *object = able(handle, HANDLE_cl_mem);
-    return object && object->compute && object->compute->memory ? object->compute : NULL;
-}
-
-/* --- programs, kernels and memory --- */
-
-static void make_memory(uint64_t handle, size_t size, cl_mem_flags flags, uint64_t from)
-{
-    struct object *object = able(handle, HANDLE_cl_mem);
-    if (!object || size > MOST_MEMORY || (flags & CL_MEM_USE_HOST_PTR)) {
-        return;
+    uint64_t handle = 0;
+    if (parameter->address == CL_KERNEL_ARG_ADDRESS_LOCAL) {
+        return size == 0 ? CL_INVALID_ARG_SIZE : value ? CL_INVALID_ARG_VALUE : CL_SUCCESS;
     }
-    struct compute *compute = compute_of(object);
-    compute->memory = arena_keep(size);
-    compute->size = size;
-    if (from && (flags & CL_MEM_COPY_HOST_PTR)) {
-        memcpy(compute->memory, (const void *)(uintptr_t)from, size);
+    if (parameter->size && size != parameter->size) {
+        return error_unless_fault(FAULT_kernels_take_any_size, CL_INVALID_ARG_SIZE);
     }
-}
-
-static void keep_source(struct object *program, const uint64_t *arguments)
-{
-    const char *const *strings = (const char *const *)(uintptr_t)arguments[2];
-    const size_t *lengths = (const size_t *)(uintptr_t)arguments[3];
-    struct compute *compute = compute_of(program);
-    size_t used = 0;
-    compute->text = arena_keep(MOST_SOURCE);
-    for (cl_uint i = 0; i < (cl_uint)arguments[1]; i++) {
-        size_t length = lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
-        size_t room = MOST_SOURCE - 1 - used;
-        memcpy(compute->text + used, strings[i], length < room ? length : room);
-        used += length < room ? length : room;
+    if (parameter->is_memory) {
+        return value ? check_memory_value(parameter, value) : CL_SUCCESS;
     }
-}
-
-static void keep_name(struct object *kernel, uint64_t name)
-{
-    const char *text = (const char *)(uintptr_t)name;
-    struct compute *compute = compute_of(kernel);
-    compute->text = arena_keep(strlen(text) + 1);
-    memcpy(compute->text, text, strlen(text) + 1);
-}
-
-static void build(struct object *program, uint64_t *result)
-{
-    struct compute *compute = compute_of(program);
-    compute->broken = compute->text && strstr(compute->text, "clharness_undeclared") != NULL;
-    if (compute->broken && !fault(FAULT_build_takes_errors, ANY_PLATFORM)) {
-        *result = (uint64_t)(int64_t)CL_BUILD_PROGRAM_FAILURE;
+    if (!value) {
+        return CL_INVALID_ARG_VALUE;
     }
+    memcpy(&handle, (const void *)(uintptr_t)value, size < sizeof handle ? size : sizeof handle);
+    bool sampler = strcmp(parameter->type, "sampler_t") == 0;
+    return sampler && !object_of_kind(handle, HANDLE_cl_sampler) ? CL_INVALID_SAMPLER : CL_SUCCESS;
 }
 
-static void keep_argument(struct object *kernel, const uint64_t *arguments)
+static cl_int check_index(const uint64_t *arguments)
 {
-    cl_uint index = (cl_uint)arguments[1];
-    size_t size = arguments[2];
-    if (index < MAX_ARGUMENTS && arguments[3] && size <= sizeof(uint64_t)) {
-        compute_of(kernel)->values[index] = 0;
-        memcpy(&compute_of(kernel)->values[index], (const void *)(uintptr_t)arguments[3], size);
+    const struct kernel *kernel = programs_kernel(arguments[0]);
+    bool past = kernel && kernel->declaration && (cl_uint)arguments[1] >= kernel->declaration->count;
+    return past ? CL_INVALID_ARG_INDEX : CL_SUCCESS;
+}
+
+static cl_int check_argument(const uint64_t *arguments)
+{
+    const struct kernel *kernel = programs_kernel(arguments[0]);
+    cl_int error = check_index(arguments);
+    if (error || !kernel || !kernel->declaration) {
+        return error;
     }
+    return check_value(&kernel->declaration->parameters[(cl_uint)arguments[1]], arguments[2], arguments[3]);
 }
 
-/* --- commands --- */
-
-static void write_memory(uint64_t handle, uint64_t queue, size_t offset, size_t size, uint64_t from)
+/* Whether group sizes are those that a kernel requires; none are given where the driver is to choose. */
+static bool are_required(const size_t *required, const size_t *local, unsigned dimensions)
 {
-    struct compute *to = memory_of(handle);
-    if (to && offset <= to->size && size <= to->size - offset) {
-        memcpy(to->memory + offset, (const void *)(uintptr_t)from, size);
-        to->written_by = object_find(queue);
-    }
-}
-
-static void read_memory(uint64_t handle, size_t offset, size_t size, uint64_t target)
-{
-    const struct compute *from = memory_of(handle);
-    if (from && offset <= from->size && size <= from->size - offset) {
-        memcpy((void *)(uintptr_t)target, from->memory + offset, size);
-    }
-}
-
-static size_t pixels(uint64_t region)
-{
-    const size_t *size = (const size_t *)(uintptr_t)region;
-    return size ? size[0] * size[1] * PIXEL : 0;
-}
-
-static void add(const struct compute *kernel, struct compute *const *memory, size_t items)
-{
-    const cl_int *one = (const cl_int *)(void *)memory[0]->memory;
-    const cl_int *other = (const cl_int *)(void *)memory[1]->memory;
-    cl_int *sum = (cl_int *)(void *)memory[2]->memory;
-    size_t done = fault(FAULT_kernel_leaves_last_item, ANY_PLATFORM) ? items - 1 : items;
-    for (size_t i = 0; i < done; i++) {
-        sum[i] = one[i] + (cl_int)kernel->values[3] * other[i];
-    }
-}
-
-/* Turns the items of each group around. */
-static void turn(struct compute *const *memory, size_t items, size_t group)
-{
-    const cl_int *from = (const cl_int *)(void *)memory[0]->memory;
-    cl_int *to = (cl_int *)(void *)memory[1]->memory;
-    for (size_t i = 0; i < items; i++) {
-        size_t mirrored = i / group * group + group - 1 - i % group;
-        to[i] = from[fault(FAULT_kernel_ignores_local_memory, ANY_PLATFORM) ? i : mirrored];
-    }
-}
-
-/* The first channel of each pixel. */
-static void look(struct compute *const *memory, size_t items)
-{
-    cl_int *to = (cl_int *)(void *)memory[1]->memory;
-    for (size_t i = 0; i < items; i++) {
-        to[i] = memory[0]->memory[fault(FAULT_kernel_reads_first_pixel, ANY_PLATFORM) ? 0 : PIXEL * i];
-    }
-}
-
-static void run(struct object *object, const uint64_t *arguments)
-{
-    struct compute *kernel = object->compute;
-    const size_t *global = (const size_t *)(uintptr_t)arguments[4];
-    const size_t *local = (const size_t *)(uintptr_t)arguments[5];
-    struct compute *memory[MAX_ARGUMENTS] = {NULL};
-    if (!kernel || !kernel->text || !global) {
-        return;
-    }
-    for (int i = 0; i < MAX_ARGUMENTS; i++) {
-        memory[i] = memory_of(kernel->values[i]);
-        bool of_other_queue = memory[i] && memory[i]->written_by && memory[i]->written_by != object_find(arguments[0]);
-        if (of_other_queue && fault(FAULT_queues_share_no_memory, ANY_PLATFORM)) {
-            return;
+    for (unsigned i = 0; required[0] && local && i < 3; i++) {
+        if (required[i] != (i < dimensions ? local[i] : 1)) {
+            return false;
         }
     }
-    if (!memory[0] || !memory[1]) {
-        return;
-    }
-    if (strcmp(kernel->text, "clharness_add") == 0 && memory[2]) {
-        add(kernel, memory, global[0]);
-    } else if (strcmp(kernel->text, "clharness_turn") == 0 && local) {
-        turn(memory, global[0], local[0]);
-    } else if (strcmp(kernel->text, "clharness_look") == 0 && arguments[2] == 2) {
-        look(memory, global[0] * global[1]);
-    }
+    return true;
 }
 
-static void follow_kernel(struct object *kernel, enum function function, const uint64_t *arguments)
+static cl_int check_launch(uint64_t handle, unsigned dimensions, uint64_t local)
 {
-    if (kernel && function == FUNCTION_clSetKernelArg) {
-        keep_argument(kernel, arguments);
-    } else if (kernel) {
-        run(kernel, arguments);
+    const struct kernel *kernel = programs_kernel(handle);
+    if (!kernel || !kernel->declaration) {
+        return CL_SUCCESS;
     }
+    for (unsigned i = 0; i < kernel->declaration->count; i++) {
+        if (!kernel->arguments[i].is_set) {
+            return error_unless_fault(FAULT_kernels_run_without_arguments, CL_INVALID_KERNEL_ARGS);
+        }
+    }
+    bool fits = are_required(kernel->declaration->required, (const size_t *)(uintptr_t)local, dimensions);
+    return error_unless_fault(FAULT_required_size_is_ignored, fits ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE);
 }
 
-static void follow_program(struct object *program, enum function function, const uint64_t *arguments, uint64_t *result)
+/* An executable cannot be exchanged while kernels are made of it. */
+static cl_int check_attached(uint64_t handle)
 {
-    if (program && function == FUNCTION_clBuildProgram) {
-        build(program, result);
-    } else if (program) {
-        keep_source(program, arguments);
-    }
+    bool attached = object_count_children(object_find(handle), HANDLE_cl_kernel) > 0;
+    return error_unless_fault(FAULT_programs_change_under_kernels, attached ? CL_INVALID_OPERATION : CL_SUCCESS);
 }
 
-void compute_follow(enum function function, const uint64_t *a, uint64_t *result)
+static cl_int check_executable(uint64_t handle, const char *name)
 {
-    struct object *kernel;
-    if ((function_info[function].result == RESULT_HANDLE) != (*result != CL_SUCCESS)) {
-        return; /* it was refused */
+    const struct program *program = programs_program(handle);
+    if (!program || !program->text) {
+        return CL_SUCCESS;
     }
+    if (!programs_executable(program)) {
+        return error_unless_fault(FAULT_kernels_without_executable, CL_INVALID_PROGRAM_EXECUTABLE);
+    }
+    bool unknown = name && program->count > 0 && !programs_declared(program, name);
+    return unknown ? CL_INVALID_KERNEL_NAME : CL_SUCCESS;
+}
+
+static cl_int check_compile(uint64_t handle)
+{
+    const struct program *program = programs_program(handle);
+    bool without = program && program->text && !program->from_source;
+    cl_int error = error_unless_fault(FAULT_binaries_are_compiled, without ? CL_INVALID_OPERATION : CL_SUCCESS);
+    return error ? error : check_attached(handle);
+}
+
+/* All are compiled, or none is. */
+static cl_int check_link(const uint64_t *arguments)
+{
+    const uint64_t *inputs = (const uint64_t *)(uintptr_t)arguments[5];
+    cl_uint compiled = 0;
+    cl_uint count = (cl_uint)arguments[4];
+    for (cl_uint i = 0; i < count; i++) {
+        const struct program *program = programs_program(inputs[i]);
+        compiled += !program || program->binary == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT ||
+                    program->binary == CL_PROGRAM_BINARY_TYPE_LIBRARY;
+    }
+    return error_unless_fault(FAULT_anything_is_linked,
+                              compiled > 0 && compiled < count ? CL_INVALID_OPERATION : CL_SUCCESS);
+}
+
+static cl_int check_kernel_list(const uint64_t *arguments)
+{
+    const struct program *program = programs_program(arguments[0]);
+    cl_int error = check_executable(arguments[0], NULL);
+    bool few = program && arguments[2] && (cl_uint)arguments[1] < program->count;
+    return error ? error : error_unless_fault(FAULT_kernel_lists_are_cut, few ? CL_INVALID_VALUE : CL_SUCCESS);
+}
+
+static cl_int check_program_query(const uint64_t *arguments)
+{
+    const struct program *program = programs_program(arguments[0]);
+    bool kernels = arguments[1] == CL_PROGRAM_NUM_KERNELS || arguments[1] == CL_PROGRAM_KERNEL_NAMES;
+    bool without = kernels && program && program->text && !programs_executable(program);
+    return error_unless_fault(FAULT_programs_list_kernels_unbuilt,
+                              without ? CL_INVALID_PROGRAM_EXECUTABLE : CL_SUCCESS);
+}
+
+cl_int compute_error(enum function function, const uint64_t *arguments)
+{
     switch (function) {
-    case FUNCTION_clCreateBuffer: /* what has no content is kept by external/memory.c, if at all */
-        if (a[1] & CL_MEM_COPY_HOST_PTR) {
-            make_memory(*result, a[2], a[1], a[3]);
-        }
-        break;
-    case FUNCTION_clCreateImage2D:
-        make_memory(*result, a[3] * a[4] * PIXEL, a[1], a[6]);
-        break;
-    case FUNCTION_clCreateProgramWithSource:
-        follow_program(able(*result, HANDLE_cl_program), function, a, result);
-        break;
     case FUNCTION_clBuildProgram:
-        follow_program(able(a[0], HANDLE_cl_program), function, a, result);
-        break;
+        return check_attached(arguments[0]);
+    case FUNCTION_clCompileProgram:
+        return check_compile(arguments[0]);
+    case FUNCTION_clLinkProgram:
+        return check_link(arguments);
     case FUNCTION_clCreateKernel:
-        kernel = able(*result, HANDLE_cl_kernel);
-        if (kernel) {
-            keep_name(kernel, a[1]);
-        }
-        break;
+        return check_executable(arguments[0], (const char *)(uintptr_t)arguments[1]);
+    case FUNCTION_clCreateKernelsInProgram:
+        return check_kernel_list(arguments);
+    case FUNCTION_clGetProgramInfo:
+        return check_program_query(arguments);
     case FUNCTION_clSetKernelArg:
-        follow_kernel(able(a[0], HANDLE_cl_kernel), function, a);
-        break;
+        return check_argument(arguments);
+    case FUNCTION_clGetKernelArgInfo:
+        return check_index(arguments);
     case FUNCTION_clEnqueueNDRangeKernel:
-        follow_kernel(able(a[1], HANDLE_cl_kernel), function, a);
-        break;
-    case FUNCTION_clEnqueueWriteBuffer:
-        write_memory(a[1], a[0], a[3], a[4], a[5]);
-        break;
-    case FUNCTION_clEnqueueWriteImage:
-        write_memory(a[1], a[0], 0, pixels(a[4]), a[7]);
-        break;
-    case FUNCTION_clEnqueueReadBuffer:
-        read_memory(a[1], a[3], a[4], a[5]);
-        break;
+        return check_launch(arguments[1], (unsigned)arguments[2], arguments[5]);
+    case FUNCTION_clEnqueueTask:
+        return check_launch(arguments[1], 1, 0);
     default:
-        break;
+        return CL_SUCCESS;
     }
 }
 
 bool compute_runs(enum function function, const uint64_t *arguments)
 {
     bool second = function == FUNCTION_clEnqueueNDRangeKernel;
-    struct object *kernel =
-        second || function == FUNCTION_clSetKernelArg ? able(arguments[second ? 1 : 0], HANDLE_cl_kernel) : NULL;
-    return kernel && kernel->compute && kernel->compute->text &&
-           strncmp(kernel->compute->text, "clharness_", strlen("clharness_")) == 0;
+    bool first = function == FUNCTION_clSetKernelArg || function == FUNCTION_clGetKernelArgInfo;
+    const struct kernel *kernel = first || second ? programs_kernel(arguments[second ? 1 : 0]) : NULL;
+    return kernel && kernel->declaration && strcmp(kernel->declaration->name, "args") != 0 &&
+           strcmp(kernel->declaration->name, "name") != 0;
+}
+
+/* --- what is remembered --- */
+
+bool compute_handle(enum function function, const uint64_t *arguments, uint64_t *result)
+{
+    const struct program *program =
+        function == FUNCTION_clCreateKernelsInProgram ? programs_program(arguments[0]) : NULL;
+    uint64_t *kernels = (uint64_t *)(uintptr_t)arguments[2];
+    cl_uint *count = program ? (cl_uint *)(uintptr_t)arguments[3] : NULL;
+    if (!program) {
+        return false;
+    }
+    for (unsigned i = 0; kernels && i < program->count && i < (cl_uint)arguments[1]; i++) {
+        struct object *kernel = usual_object(function, arguments, HANDLE_cl_kernel, object_find(arguments[0]));
+        kernels[i] = (uint64_t)(uintptr_t)object_handle(kernel);
+        programs_keep_kernel(kernels[i], &program->kernels[i]);
+    }
+    if (count) {
+        *count = program->count;
+    }
+    *result = CL_SUCCESS;
+    return true;
+}
+
+static void keep_argument(struct kernel *kernel, const uint64_t *arguments, bool pointer)
+{
+    struct argument *argument = &kernel->arguments[(cl_uint)arguments[1]];
+    const void *value = pointer ? &arguments[2] : (const void *)(uintptr_t)arguments[3];
+    argument->is_set = true;
+    argument->is_pointer = pointer;
+    argument->size = pointer ? sizeof(void *) : arguments[2];
+    memset(argument->value, 0, sizeof argument->value);
+    if (value && argument->size <= sizeof argument->value) {
+        memcpy(argument->value, value, argument->size);
+    }
+}
+
+static void follow_kernel(enum function function, const uint64_t *a, uint64_t result)
+{
+    struct kernel *kernel = programs_kernel(a[0]);
+    const struct program *program = programs_program(a[0]);
+    if (function == FUNCTION_clCreateKernel && program) {
+        programs_keep_kernel(result, programs_declared(program, (const char *)(uintptr_t)a[1]));
+    } else if (function == FUNCTION_clCloneKernel) {
+        programs_keep_clone(result, a[0]);
+    } else if (kernel && (cl_uint)a[1] < MOST_PARAMETERS) {
+        keep_argument(kernel, a, function == FUNCTION_clSetKernelArgSVMPointer);
+    }
+}
+
+void compute_follow(enum function function, const uint64_t *a, uint64_t *result)
+{
+    cl_int error = CL_SUCCESS;
+    if ((function_info[function].result == RESULT_HANDLE) != (*result != CL_SUCCESS)) {
+        return; /* it was refused */
+    }
+    switch (function) {
+    case FUNCTION_clCreateProgramWithSource:
+        programs_keep_source(*result, a);
+        break;
+    case FUNCTION_clCreateProgramWithBinary:
+        programs_keep_binary(*result, a);
+        break;
+    case FUNCTION_clBuildProgram:
+        error = programs_build(a[0], a[3]);
+        break;
+    case FUNCTION_clCompileProgram:
+        error = programs_compile(a[0]);
+        break;
+    case FUNCTION_clLinkProgram:
+        programs_link(*result, a);
+        break;
+    case FUNCTION_clCreateKernel:
+    case FUNCTION_clCloneKernel:
+    case FUNCTION_clSetKernelArg:
+    case FUNCTION_clSetKernelArgSVMPointer:
+        follow_kernel(function, a, *result);
+        break;
+    default:
+        break;
+    }
+    *result = error ? error_result(error) : *result;
+}
+
+/* --- queries --- */
+
+static cl_int answer_text(const uint64_t *rest, const char *text)
+{
+    return answer_info(rest, text, strlen(text) + 1);
+}
+
+static bool build_info(const struct program *program, cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    cl_build_status status = program ? program->status : CL_BUILD_NONE;
+    cl_program_binary_type binary = program ? program->binary : CL_PROGRAM_BINARY_TYPE_NONE;
+    bool broken = program && program->broken && !fault(FAULT_build_log_is_empty, ANY_PLATFORM);
+    switch (query) {
+    case CL_PROGRAM_BUILD_STATUS:
+        status = program && fault(FAULT_every_program_is_built, ANY_PLATFORM) ? CL_BUILD_SUCCESS : status;
+        *result = answer_info(rest, &status, sizeof status);
+        return true;
+    case CL_PROGRAM_BUILD_LOG:
+        *result = answer_text(rest, broken ? "clharness_undeclared is not declared" : "");
+        return true;
+    case CL_PROGRAM_BUILD_OPTIONS:
+        *result = answer_text(rest, program && program->options && !fault(FAULT_options_are_forgotten, ANY_PLATFORM)
+                                        ? program->options
+                                        : "");
+        return true;
+    case CL_PROGRAM_BINARY_TYPE:
+        if (fault(FAULT_every_binary_is_executable, ANY_PLATFORM)) {
+            binary = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+        }
+        *result = answer_info(rest, &binary, sizeof binary);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static cl_int answer_names(const struct program *program, const uint64_t *rest)
+{
+    char text[MOST_KERNELS * MOST_NAME] = "";
+    for (unsigned i = 0; i < program->count; i++) {
+        strcat(text, i ? ";" : "");
+        strcat(text, program->kernels[i].name);
+    }
+    return answer_text(rest, text);
+}
+
+/* Its answer is the addresses that binaries are written to. */
+static cl_int answer_binaries(const struct program *program, const uint64_t *rest)
+{
+    char *const *targets = (char *const *)(uintptr_t)rest[1];
+    if (targets && rest[0] >= sizeof *targets && targets[0]) {
+        programs_binary(program, targets[0]);
+    }
+    size_t *size_ret = (size_t *)(uintptr_t)rest[2];
+    if (size_ret) {
+        *size_ret = sizeof *targets;
+    }
+    return targets && rest[0] < sizeof *targets ? CL_INVALID_VALUE : CL_SUCCESS;
+}
+
+static bool devices_info(const struct object *context, cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    const struct creation *creation = context ? context->creation : NULL;
+    cl_uint count = creation ? (cl_uint)creation->device_count : 0;
+    if (creation && query == CL_PROGRAM_NUM_DEVICES) {
+        *result = answer_info(rest, &count, sizeof count);
+    } else if (creation && query == CL_PROGRAM_DEVICES && !fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
+        *result = answer_info(rest, creation->devices, count * sizeof(uint64_t));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool program_info(const struct program *program, cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    size_t count = program->count;
+    size_t size = programs_binary(program, NULL);
+    switch (query) {
+    case CL_PROGRAM_SOURCE:
+        *result = answer_text(rest, program->from_source ? program->text : "");
+        return true;
+    case CL_PROGRAM_NUM_KERNELS:
+        count += fault(FAULT_kernels_are_miscounted, ANY_PLATFORM);
+        *result = answer_info(rest, &count, sizeof count);
+        return true;
+    case CL_PROGRAM_KERNEL_NAMES:
+        *result = answer_names(program, rest);
+        return true;
+    case CL_PROGRAM_BINARY_SIZES:
+        size += fault(FAULT_binaries_are_longer, ANY_PLATFORM);
+        *result = answer_info(rest, &size, sizeof size);
+        return true;
+    case CL_PROGRAM_BINARIES:
+        *result = answer_binaries(program, rest);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool kernel_info(const struct kernel *kernel, cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    cl_uint count = kernel->declaration->count + (fault(FAULT_parameters_are_miscounted, ANY_PLATFORM) ? 1 : 0);
+    switch (query) {
+    case CL_KERNEL_FUNCTION_NAME:
+        *result = answer_text(rest, kernel->declaration->name);
+        return true;
+    case CL_KERNEL_NUM_ARGS:
+        *result = answer_info(rest, &count, sizeof count);
+        return true;
+    case CL_KERNEL_ATTRIBUTES:
+        *result = answer_text(rest, "");
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool parameter_info(const struct kernel_parameter *parameter, cl_uint query, const uint64_t *rest,
+                           cl_int *result)
+{
+    switch (query) {
+    case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
+        *result = answer_info(rest, &parameter->address, sizeof parameter->address);
+        return true;
+    case CL_KERNEL_ARG_ACCESS_QUALIFIER:
+        *result = answer_info(rest, &parameter->access, sizeof parameter->access);
+        return true;
+    case CL_KERNEL_ARG_TYPE_NAME:
+        *result = answer_text(rest, parameter->type);
+        return true;
+    case CL_KERNEL_ARG_TYPE_QUALIFIER:
+        *result = answer_info(rest, &parameter->qualifiers, sizeof parameter->qualifiers);
+        return true;
+    case CL_KERNEL_ARG_NAME:
+        *result = answer_text(rest, fault(FAULT_parameters_have_types_for_names, ANY_PLATFORM) ? parameter->type
+                                                                                               : parameter->name);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool work_group_info(const struct kernel *kernel, cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    size_t size = query == CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE ? 8 : GROUP_SIZE;
+    switch (query) {
+    case CL_KERNEL_WORK_GROUP_SIZE:
+        size *= fault(FAULT_groups_are_larger_than_devices, ANY_PLATFORM) ? 2 * GROUP_SIZE : 1;
+        *result = answer_info(rest, &size, sizeof size);
+        return true;
+    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
+        *result = answer_info(rest, &size, sizeof size);
+        return true;
+    case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
+        *result = answer_info(rest, kernel->declaration->required, sizeof kernel->declaration->required);
+        return true;
+    default:
+        return false;
+    }
 }
 
 bool compute_info(enum function function, const struct object *object, const uint64_t *rest, cl_int *result)
 {
     cl_uint query = (cl_uint)rest[-1];
-    if (!platform_has_feature(object->platform, "compiler")) {
+    uint64_t handle = (uint64_t)(uintptr_t)object_handle(object);
+    const struct program *program = programs_program(handle);
+    const struct kernel *kernel = programs_kernel(handle);
+    if (program && function == FUNCTION_clGetProgramBuildInfo) {
+        return build_info(program, query, rest, result);
+    }
+    if (program && program->text && function == FUNCTION_clGetProgramInfo) {
+        return program_info(program, query, rest, result) || devices_info(object->parent, query, rest, result);
+    }
+    if (!kernel || !kernel->declaration) {
         return false;
     }
-    if (function == FUNCTION_clGetKernelWorkGroupInfo && query == CL_KERNEL_WORK_GROUP_SIZE) {
-        size_t size = GROUP_SIZE;
-        *result = answer_info(rest, &size, sizeof size);
-        return true;
+    if (function == FUNCTION_clGetKernelInfo) {
+        return kernel_info(kernel, query, rest, result);
     }
-    if (function == FUNCTION_clGetProgramBuildInfo && query == CL_PROGRAM_BUILD_STATUS) {
-        cl_build_status status = object->compute && object->compute->broken ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
-        *result = answer_info(rest, &status, sizeof status);
-        return true;
+    if (function == FUNCTION_clGetKernelArgInfo && (cl_uint)rest[-2] < kernel->declaration->count) {
+        return parameter_info(&kernel->declaration->parameters[(cl_uint)rest[-2]], query, rest, result);
     }
-    if (function == FUNCTION_clGetProgramBuildInfo && query == CL_PROGRAM_BUILD_LOG) {
-        bool broken = object->compute && object->compute->broken && !fault(FAULT_build_log_is_empty, ANY_PLATFORM);
-        const char *log = broken ? "clharness_undeclared is not declared" : "";
-        *result = answer_info(rest, log, strlen(log) + 1);
-        return true;
-    }
-    return false;
+    return function == FUNCTION_clGetKernelWorkGroupInfo && work_group_info(kernel, query, rest, result);
 }

@@ -8,6 +8,9 @@
 #include "base/platforms.h"
 #include "calls.h"
 #include "core/addresses.h"
+#include "core/compute.h"
+#include "core/contents.h"
+#include "core/device_info.h"
 #include "core/enumeration.h"
 #include "core/events.h"
 #include "core/info.h"
@@ -55,6 +58,12 @@ static uint64_t create_sub_devices(const uint64_t *arguments)
     return config.validates ? partition_create(arguments) : usual_call(FUNCTION_clCreateSubDevices, arguments);
 }
 
+static uint64_t get_image_formats(const uint64_t *arguments)
+{
+    return config.refuses ? error_result(device_info_formats(arguments))
+                          : usual_call(FUNCTION_clGetSupportedImageFormats, arguments);
+}
+
 /* Functions that are all one file's matter. */
 static const struct {
     enum function function;
@@ -65,6 +74,7 @@ static const struct {
     {FUNCTION_clGetPlatformInfo, get_platform_info},
     {FUNCTION_clGetDeviceIDs, enumeration_devices},
     {FUNCTION_clCreateSubDevices, create_sub_devices},
+    {FUNCTION_clGetSupportedImageFormats, get_image_formats},
     {FUNCTION_clGetGLContextInfoKHR, get_gl_context_info},
     {FUNCTION_clGetExtensionFunctionAddress, addresses_of_extension},
     {FUNCTION_clGetExtensionFunctionAddressForPlatform, addresses_of_platform},
@@ -108,9 +118,18 @@ uint64_t core_call(enum function function, const uint64_t *arguments)
     }
     if (config.refuses && function_info[function].result == RESULT_POINTER) { /* memory: shared, or what is mapped */
         usual_call(function, arguments);
-        return (uint64_t)(uintptr_t)arena_keep(SOME_MEMORY);
+        bool shared = function == FUNCTION_clSVMAlloc;
+        void *memory = shared ? contents_share(object_of_kind(arguments[0], HANDLE_cl_context), arguments) : NULL;
+        return (uint64_t)(uintptr_t)(shared ? memory : arena_keep(SOME_MEMORY));
     }
-    return config.validates ? usual_checked_call(function, arguments) : usual_call(function, arguments);
+    if (compute_handle(function, arguments, &result)) {
+        return result;
+    }
+    result = config.validates ? usual_checked_call(function, arguments) : usual_call(function, arguments);
+    if (config.refuses) {
+        contents_make(function, arguments, result);
+    }
+    return result;
 }
 
 bool core_handle(enum function function, const uint64_t *arguments, uint64_t *result)

@@ -101,7 +101,8 @@ static bool context_info(const struct object *context, cl_uint query, const uint
 {
     switch (query) {
     case CL_CONTEXT_NUM_DEVICES:
-        *result = answer_uint(rest, context->creation->device_count);
+        *result =
+            answer_uint(rest, context->creation->device_count + fault(FAULT_contexts_count_one_more, ANY_PLATFORM));
         return true;
     case CL_CONTEXT_DEVICES:
         *result = answer_info(rest, context->creation->devices, context->creation->device_count * sizeof(uint64_t));
@@ -165,6 +166,10 @@ static bool sampler_info(const struct object *sampler, cl_uint query, const uint
         otherwise = fault(FAULT_sampler_address_none, ANY_PLATFORM) ? CL_ADDRESS_NONE : CL_ADDRESS_CLAMP;
         break;
     case CL_SAMPLER_FILTER_MODE:
+        if (fault(FAULT_samplers_have_no_filter, ANY_PLATFORM)) {
+            *result = answer_uint(rest, CL_FILTER_NEAREST);
+            return true;
+        }
         otherwise = fault(FAULT_sampler_filter_linear, ANY_PLATFORM) ? CL_FILTER_LINEAR : CL_FILTER_NEAREST;
         break;
     case CL_SAMPLER_PROPERTIES:

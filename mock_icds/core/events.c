@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "calls.h"
 #include "core/creation.h"
+#include "core/property_rules.h"
 #include "core/rules.h"
 
 #include <string.h>
@@ -17,6 +18,7 @@ struct callback {
     uint64_t function;
     uint64_t user_data;
     cl_int type;
+    bool called;
 };
 
 /* The life of an event or of a memory object. */
@@ -28,6 +30,8 @@ struct life {
     struct object *waits_for;
     int callback_count;
     struct callback callbacks[MAX_CALLBACKS];
+    bool managed;      /* its status is as events_progress says */
+    cl_ulong times[4]; /* queued, submitted, started, ended */
 };
 
 static struct life *life_of(struct object *object)
@@ -41,7 +45,8 @@ static struct life *life_of(struct object *object)
 static cl_int status_of(struct object *event)
 {
     bool waits = false;
-    while (life_of(event)->waits_for && !fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM)) {
+    while (!life_of(event)->managed && life_of(event)->waits_for &&
+           !fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM)) {
         event = life_of(event)->waits_for;
         waits = true;
     }
@@ -62,6 +67,21 @@ static void call_event(struct object *event, const struct callback *callback, cl
     notify((cl_event)reported_object(event), status, (void *)(uintptr_t)callback->user_data);
 }
 
+/* Calls each callback whose status has been reached, once. */
+static void call_waiting(struct object *event)
+{
+    struct life *life = life_of(event);
+    bool forgets = fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM);
+    for (int i = 0; i < life->callback_count && !forgets; i++) {
+        struct callback *callback = &life->callbacks[i];
+        bool late = callback->type > CL_COMPLETE && fault(FAULT_callbacks_of_states_are_forgotten, ANY_PLATFORM);
+        if (life->status <= callback->type && !callback->called && !late) {
+            callback->called = !fault(FAULT_callbacks_are_repeated, ANY_PLATFORM);
+            call_event(event, callback, life->status < 0 ? life->status : callback->type);
+        }
+    }
+}
+
 static cl_int set_user_event(struct object *event, cl_int status)
 {
     struct life *life = life_of(event);
@@ -73,18 +93,30 @@ static cl_int set_user_event(struct object *event, cl_int status)
     }
     life->is_set = true;
     life->status = status;
-    for (int i = 0; i < life->callback_count && !fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM); i++) {
-        call_event(event, &life->callbacks[i], status < 0 ? status : life->callbacks[i].type);
-    }
+    call_waiting(event);
     return CL_SUCCESS;
+}
+
+void events_progress(struct object *event, cl_int status)
+{
+    static cl_ulong clock;
+    struct life *life = life_of(event);
+    clock += 10;
+    life->managed = !fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM);
+    life->times[0] = life->times[0] ? life->times[0] : clock;
+    int index = status == CL_SUBMITTED ? 1 : status == CL_RUNNING ? 2 : 3;
+    life->times[index] = clock + (index == 1 ? 5 : 0);
+    life->status = status;
+    call_waiting(event);
 }
 
 static cl_int set_event_callback(struct object *event, const uint64_t *arguments)
 {
     struct life *life = life_of(event);
-    struct callback callback = {arguments[2], arguments[3], (cl_int)arguments[1]};
+    struct callback callback = {arguments[2], arguments[3], (cl_int)arguments[1], false};
     cl_int status = status_of(event);
-    if (status <= callback.type && !fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM)) {
+    bool late = callback.type > CL_COMPLETE && fault(FAULT_callbacks_of_states_are_forgotten, ANY_PLATFORM);
+    if (status <= callback.type && !fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM) && !late) {
         call_event(event, &callback, status < 0 ? status : callback.type);
     } else if (life->callback_count < MAX_CALLBACKS) {
         life->callbacks[life->callback_count++] = callback;
@@ -149,7 +181,7 @@ bool events_handle(enum function function, const uint64_t *arguments, uint64_t *
     case FUNCTION_clSetMemObjectDestructorCallback:
         if (life_of(object)->callback_count < MAX_CALLBACKS) {
             life_of(object)->callbacks[life_of(object)->callback_count++] =
-                (struct callback){arguments[1], arguments[2], 0};
+                (struct callback){arguments[1], arguments[2], 0, false};
         }
         break;
     case FUNCTION_clReleaseMemObject:
@@ -182,10 +214,30 @@ void events_remember(struct object *event, enum function function, const uint64_
 bool events_have_profiling(const struct object *event)
 {
     const struct object *queue = event->parent;
-    return fault(FAULT_profiling_of_any_event, ANY_PLATFORM) ||
-           (queue && queue->kind == HANDLE_cl_command_queue && queue->creation &&
-            queue->creation->function == FUNCTION_clCreateCommandQueue &&
-            (queue->creation->arguments[2] & CL_QUEUE_PROFILING_ENABLE));
+    if (fault(FAULT_profiling_of_any_event, ANY_PLATFORM)) {
+        return true;
+    }
+    if (!queue || queue->kind != HANDLE_cl_command_queue || !queue->creation) {
+        return false;
+    }
+    bool ended = !event->life || event->life->status <= CL_COMPLETE || fault(FAULT_profiling_is_early, ANY_PLATFORM);
+    const struct property_rules *rules = property_rules_of(FUNCTION_clCreateCommandQueueWithProperties);
+    bool old = queue->creation->function == FUNCTION_clCreateCommandQueue;
+    uint64_t bits = old ? queue->creation->arguments[2]
+                        : properties_value(queue->creation->properties_seen, rules, CL_QUEUE_PROPERTIES, 0);
+    return ended && (bits & CL_QUEUE_PROFILING_ENABLE);
+}
+
+bool events_time(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    const struct life *life = life_of(event);
+    unsigned index = query == CL_PROFILING_COMMAND_COMPLETE ? 3 : query - CL_PROFILING_COMMAND_QUEUED;
+    bool known = index < sizeof life->times / sizeof *life->times;
+    if (known) {
+        index = fault(FAULT_times_run_backwards, ANY_PLATFORM) ? 3 - index : index;
+        *result = answer_info(rest, &life->times[index], sizeof life->times[index]);
+    }
+    return known;
 }
 
 bool events_info(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result)

@@ -15,6 +15,10 @@ void events_remember(struct object *event, enum function function, const uint64_
 /* Answers a query of an event; false where the answer does not follow from this. `rest` are the last three arguments of
  * the query. */
 bool events_info(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result);
+/* The command of an event, which is managed elsewhere, has another status: notes the time, and calls its callbacks. */
+void events_progress(struct object *event, cl_int status);
+/* Answers a query of a time; false where it is none. */
+bool events_time(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result);
 /* Whether the times of an event can be queried. */
 bool events_have_profiling(const struct object *event);
 

@@ -8,8 +8,10 @@
 #include "base/platforms.h"
 #include "calls.h"
 #include "core/compute.h"
+#include "core/contents_info.h"
 #include "core/creation.h"
 #include "core/creation_info.h"
+#include "core/device_info.h"
 #include "core/events.h"
 #include "core/info_faults.h"
 #include "core/validity.h"
@@ -113,6 +115,8 @@ cl_int info_platform(const uint64_t *arguments, bool exported)
     if (!object || object->kind != HANDLE_cl_platform_id) {
         return CL_INVALID_PLATFORM;
     }
+    cl_int result;
+    const char *text_of;
     int platform = object->platform;
     const struct platform_config *about = &config.platform[platform];
     const char *mark = exported && fault(FAULT_exported_info_differs, platform) ? "X" : "";
@@ -121,6 +125,9 @@ cl_int info_platform(const uint64_t *arguments, bool exported)
     }
     if (fault(FAULT_platform_info_fails, platform)) {
         return (cl_int)fault_value(FAULT_platform_info_fails, platform, CL_INVALID_PLATFORM);
+    }
+    if (config.refuses && device_info_version(object, (cl_uint)arguments[1], arguments + 2, &result)) {
+        return result;
     }
     switch ((cl_platform_info)arguments[1]) {
     case CL_PLATFORM_PROFILE:
@@ -133,7 +140,11 @@ cl_int info_platform(const uint64_t *arguments, bool exported)
     case CL_PLATFORM_VENDOR:
         return answer_text(arguments + 2, "clharness");
     case CL_PLATFORM_EXTENSIONS:
-        return answer_string(arguments + 2, about->extensions, &extension_faults, platform);
+        text_of = about->extensions;
+        if (fault(FAULT_platform_lacks_an_extension, platform)) {
+            text_of += strcspn(text_of, " ");
+        }
+        return answer_string(arguments + 2, text_of, &extension_faults, platform);
     case CL_PLATFORM_ICD_SUFFIX_KHR:
         snprintf(text, sizeof text, "%s%s", about->suffix, mark);
         return answer_string(arguments + 2, text, &suffix_faults, platform);
@@ -152,19 +163,29 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     static void *const nothing[16];
     void *platform = object_handle(platform_object(device->platform));
     void *parent;
+    cl_device_type type;
     const cl_device_svm_capabilities coarse = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
     cl_int result;
     if (fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
         platform = (void *)(uintptr_t)nothing;
     }
+    if (config.refuses && device_info_version(device, query, arguments, &result)) {
+        return result;
+    }
     if (config.validates && creation_info_device(device, query, arguments, &result)) {
+        return result;
+    }
+    if (config.refuses && device_info_number(query, arguments, &result)) {
         return result;
     }
     switch (query) {
     case CL_DEVICE_TYPE:
-        return answer_info(arguments, &device->device_type, sizeof(cl_device_type));
+        type = device->device_type | (fault(FAULT_devices_are_of_two_types, ANY_PLATFORM) ? CL_DEVICE_TYPE_CUSTOM : 0);
+        return answer_info(arguments, &type, sizeof type);
     case CL_DEVICE_PARENT_DEVICE:
-        parent = device->parent->kind == HANDLE_cl_device_id ? object_handle(device->parent) : NULL;
+        parent = device->parent->kind == HANDLE_cl_device_id && !fault(FAULT_sub_devices_have_no_parent, ANY_PLATFORM)
+                     ? object_handle(device->parent)
+                     : NULL;
         return answer_info(arguments, &parent, sizeof parent);
     case CL_DEVICE_PLATFORM:
         return answer_info(arguments, &platform, sizeof platform);
@@ -233,6 +254,9 @@ static bool relation_info(enum function function, struct object *object, const u
         }
         /* Each queue is the default queue of its device. */
         struct object *answer = query == CL_QUEUE_DEVICE_DEFAULT ? object : relative(object, relations[i].answer);
+        if (query == CL_EVENT_COMMAND_QUEUE && !answer && fault(FAULT_user_events_have_queues, ANY_PLATFORM)) {
+            answer = object->parent;
+        }
         void *handle = answer ? object_handle(answer) : NULL;
         if (handle && fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {
             handle = (void *)(uintptr_t)nothing;
@@ -256,6 +280,9 @@ static cl_int get_object_info(enum function function, const uint64_t *arguments)
     if (object->kind == HANDLE_cl_device_id) {
         return get_device_info(object, query, rest);
     }
+    if (contents_info(function, object, rest, &result)) {
+        return result;
+    }
     if (object->creation && !fault(FAULT_queries_give_no_object, ANY_PLATFORM) &&
         creation_info_object(object, query, rest, &result)) {
         return result;
@@ -265,6 +292,9 @@ static cl_int get_object_info(enum function function, const uint64_t *arguments)
     }
     if (config.refuses && function == FUNCTION_clGetEventProfilingInfo && !events_have_profiling(object)) {
         return CL_PROFILING_INFO_NOT_AVAILABLE;
+    }
+    if (config.refuses && function == FUNCTION_clGetEventProfilingInfo && events_time(object, query, rest, &result)) {
+        return result;
     }
     if (config.refuses && object->kind == HANDLE_cl_event && function == FUNCTION_clGetEventInfo &&
         events_info(object, query, rest, &result)) {

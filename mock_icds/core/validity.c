@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "core/compute.h"
 #include "core/rules.h"
+#include "core/states.h"
 
 #include <signal.h>
 #include <string.h>
@@ -161,13 +162,15 @@ bool validity_is_improper(enum function function, const uint64_t *arguments, int
     if (!*error && is_enqueue) {
         *error = belonging_error(about, arguments, context);
     }
-    bool judged = !compute_runs(function, arguments); /* the rules are about kernels of their own */
+    /* The rules are about kernels of their own, and about buffers of one size. */
+    bool judged = !compute_runs(function, arguments) && !states_bounds_known(function, arguments);
     for (int i = 0; judged && !*error && i < rule_count; i++) {
         if (rules[i].function == function && applies(&rules[i], arguments)) {
             *error = rules[i].error;
             return *error || about->result != RESULT_SIGNED;
         }
     }
+    *error = *error ? *error : states_error(function, arguments);
     return *error != CL_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "calls.h"
 #include "core/core.h"
+#include "core/events.h"
 #include "core/usual.h"
 #include "external/attachments.h"
 
@@ -19,8 +20,9 @@ static size_t command_count;
 
 static cl_uint wait_list(enum function function, const uint64_t *arguments, const uint64_t **list)
 {
-    *list = (const uint64_t *)(uintptr_t)argument_named(function, arguments, "event_wait_list");
-    return (cl_uint)argument_named(function, arguments, "num_events_in_wait_list");
+    bool old = function == FUNCTION_clEnqueueWaitForEvents;
+    *list = (const uint64_t *)(uintptr_t)argument_named(function, arguments, old ? "event_list" : "event_wait_list");
+    return (cl_uint)argument_named(function, arguments, old ? "num_events" : "num_events_in_wait_list");
 }
 
 static cl_int check_event(uint64_t handle, struct object *queue)
@@ -61,7 +63,8 @@ static int dependencies(const struct command *command)
     int state = 1;
     for (size_t i = 0; i < MAX_ITEMS && command->waits_for[i]; i++) {
         const struct attachment *event = command->waits_for[i]->external;
-        if (event && event->status < 0) {
+        bool of_user = event && event->type == CL_COMMAND_USER;
+        if (event && event->status < 0 && (of_user || !fault(FAULT_failures_end_one_command, ANY_PLATFORM))) {
             return -1;
         }
         state = event && event->status > 0 ? 0 : state;
@@ -73,11 +76,12 @@ static int dependencies(const struct command *command)
 static bool waits_in_queue(size_t index)
 {
     const struct command *command = &commands[index];
-    bool in_order = !attachment_of(command->queue)->out_of_order;
+    bool in_order = !attachment_of(command->queue)->out_of_order && !fault(FAULT_queues_keep_no_order, ANY_PLATFORM);
     for (size_t i = 0; i < index; i++) {
         const struct command *before = &commands[i];
         bool orders = in_order || (before->barrier && !fault(FAULT_barrier_orders_nothing, ANY_PLATFORM)) ||
-                      (command->barrier && !command->waits_for[0]);
+                      ((command->barrier || command->marker) && !command->waits_for[0] &&
+                       !fault(FAULT_markers_wait_for_nothing, ANY_PLATFORM));
         if (!before->done && before->queue == command->queue && orders) {
             return true;
         }
@@ -89,6 +93,7 @@ static void finish(struct command *command, cl_int status)
 {
     command->done = true;
     attachment_of(command->event)->status = status;
+    events_progress(command->event, status);
 }
 
 static bool try(size_t index)
@@ -105,6 +110,7 @@ static bool try(size_t index)
     if (state == 0 || (command->ready && !command->ready(command))) {
         return false;
     }
+    events_progress(command->event, CL_RUNNING);
     if (command->run) {
         command->run(command);
     }
@@ -125,7 +131,7 @@ static void run_all(void)
     }
 }
 
-void commands_enqueue(enum function function, const uint64_t *arguments, struct command command)
+cl_int commands_enqueue(enum function function, const uint64_t *arguments, struct command command)
 {
     const uint64_t *list;
     cl_uint count = wait_list(function, arguments, &list);
@@ -133,7 +139,9 @@ void commands_enqueue(enum function function, const uint64_t *arguments, struct 
     command.event = usual_object(function, arguments, HANDLE_cl_event, command.queue);
     attachment_of(command.event)->type = command.type;
     attachment_of(command.event)->status = CL_SUBMITTED;
+    events_progress(command.event, CL_SUBMITTED);
     bool waits = list && !fault(FAULT_wait_list_not_waited_for, ANY_PLATFORM);
+    count = count > 1 && fault(FAULT_wait_lists_end_after_first, ANY_PLATFORM) ? 1 : count;
     for (cl_uint i = 0, n = 0; waits && i < count && n < MAX_ITEMS; i++) {
         struct object *other = object_live(list[i], HANDLE_cl_event);
         command.waits_for[n] = other;
@@ -144,10 +152,11 @@ void commands_enqueue(enum function function, const uint64_t *arguments, struct 
     }
     if (command_count == MAX_COMMANDS) {
         log_event("too many commands", NULL);
-        return;
+        return CL_OUT_OF_RESOURCES;
     }
     commands[command_count++] = command;
     run_all();
+    return attachment_of(command.event)->status;
 }
 
 /* --- events, and commands that do nothing here --- */

@@ -25,13 +25,14 @@ struct command {
     struct object *event;
     struct object *waits_for[MAX_ITEMS]; /* up to the first that is NULL */
     bool barrier; /* in an out-of-order queue: waits for all before, all later ones wait for it */
+    bool marker;  /* the same, but no later one waits for it */
     bool done;
 };
 
 /* Checks the wait list of a function that enqueues. */
 cl_int commands_check_wait_list(enum function function, const uint64_t *arguments, struct object *queue);
-/* Takes the wait list and the event from the arguments. */
-void commands_enqueue(enum function function, const uint64_t *arguments, struct command command);
+/* Takes the wait list and the event from the arguments; gives the status that the command has then. */
+cl_int commands_enqueue(enum function function, const uint64_t *arguments, struct command command);
 /* Answers a call that is a matter of commands and events; false where it is not. */
 bool commands_handle(enum function function, const uint64_t *arguments, uint64_t *result);
 

@@ -3,6 +3,7 @@
 #include "external/devices.h"
 
 #include "base/platforms.h"
+#include "core/contents.h"
 #include "external/attachments.h"
 
 bool devices_can(int platform, uint32_t devices)
@@ -20,7 +21,7 @@ bool devices_matter(const struct object *object)
 {
     return platform_has_extension(object->platform, "cl_khr_external_memory") ||
            platform_has_extension(object->platform, "cl_khr_semaphore") ||
-           platform_has_extension(object->platform, "cl_khr_command_buffer");
+           platform_has_extension(object->platform, "cl_khr_command_buffer") || contents_kept(object->platform);
 }
 
 static uint32_t devices_of_type(int platform, cl_device_type type)

@@ -9,6 +9,7 @@
 #include "base/platforms.h"
 #include "calls.h"
 #include "core/validity.h"
+#include "execution/execution.h"
 #include "external/command_buffers.h"
 #include "external/commands.h"
 #include "external/devices.h"
@@ -32,7 +33,7 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* callbac
 
 /* The first that answers a call is the only one. */
 static bool (*const handlers[])(enum function function, const uint64_t *arguments, uint64_t *result) = {
-    memory_handle, semaphores_handle, command_buffers_handle, commands_handle};
+    execution_handle, memory_handle, semaphores_handle, command_buffers_handle, commands_handle};
 
 /* The extensions of a platform with their revisions. */
 static cl_int answer_extensions(int platform, const uint64_t *rest)

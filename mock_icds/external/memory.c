@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "base/platforms.h"
 #include "calls.h"
+#include "core/contents.h"
 #include "core/core.h"
 #include "core/usual.h"
 #include "external/attachments.h"
@@ -269,7 +270,7 @@ static void give_data(uint64_t handle, size_t size)
     if (object && size <= LARGEST && !attachment_of(object)->memory) {
         struct memory *memory = arena_keep(sizeof *memory);
         memory->size = size;
-        memory->data = arena_keep(size);
+        memory->data = object->contents ? object->contents->bytes : arena_keep(size);
         attachment_of(object)->memory = memory;
     }
 }

@@ -37,7 +37,7 @@ def make(sandbox: Sandbox, way: str, pattern: str) -> list[MockIcd]:
             mocks.append(sandbox.icd(name, platforms=platforms, suffix=f"SUFFIX{number}"))
             paths.append(mocks[-1].path)
         elif way == "missing":
-            paths.append(sandbox.libraries / f"lib{name}.so")
+            paths.append(sandbox.libraries / f"lib{name}{sandbox.suffix}")
         else:
             suffix = f"SUFFIX{number}"
             paths.append(sandbox.icd(name, platforms=platforms, suffix=suffix, variant=variant, faults=faults).path)

@@ -54,11 +54,17 @@ def head_only(sandbox: Sandbox) -> Path:
 
 
 def of_another_width(sandbox: Sandbox) -> Path:
+    if sandbox.suffix == ".dll":
+        return of_another_machine(sandbox)
     return changed(sandbox, lambda content: content[:4] + b"\1" + content[5:])
 
 
 def of_another_machine(sandbox: Sandbox) -> Path:
-    return changed(sandbox, lambda content: content[:18] + b"\xf3\0" + content[20:])
+    def of_machine(content: bytes) -> bytes:
+        place = int.from_bytes(content[0x3C:0x40], "little") + 4 if sandbox.suffix == ".dll" else 18
+        return content[:place] + b"\xf3\0" + content[place + 2 :]
+
+    return changed(sandbox, of_machine)
 
 
 def needs_what_nobody_has(sandbox: Sandbox) -> Path:
@@ -78,6 +84,7 @@ def link_to_itself(sandbox: Sandbox) -> Path:
 
 
 def unreadable(sandbox: Sandbox) -> Path:
+    sandbox.require_linux("permissions of files")
     path = sandbox.icd("unreadable").path
     path.chmod(0)
     return path

@@ -179,6 +179,8 @@ def test_layers_are_deinitialised_and_kept_loaded(
         sandbox.env[KEEP] = value
     with loader.start(sandbox) as cl:
         assert cl.used_platforms() == {"a"}
+        if end == "exit":
+            cl.require_removal_at_exit()
         if end == "close":
             cl.close()
             kept = value == "True"

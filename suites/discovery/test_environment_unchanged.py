@@ -60,12 +60,14 @@ SETTINGS: dict[str, Settings] = {
 )
 def test_environment_is_unchanged(loader: Loader, sandbox: Sandbox, setting: str, linked: bool) -> None:
     """After discovery, every variable of the process has the value that it was started with."""
+    if "ASCII" in setting:
+        sandbox.require_linux("bytes of any kind in variables")
     sandbox.vendor("usual")
     sandbox.env |= SETTINGS[setting](sandbox)
     with loader.start(sandbox, linked=linked, late=not linked) as cl:
         before = cl.process_environment()
         assert {name: before[name.encode()] for name in sandbox.env} == {
-            name: value.encode(errors="surrogateescape") for name, value in sandbox.env.items()
+            name: cl.environment[name].encode(errors="surrogateescape") for name in sandbox.env
         }
         if not linked:
             cl.open()

@@ -221,7 +221,7 @@ def test_no_platform_is_platform_not_found_and_count_0(
 @pytest.mark.parametrize("shape", ["count", "array", "both"])
 def test_no_platform_in_the_first_call_is_platform_not_found(loader: Loader, sandbox: Sandbox, shape: str) -> None:
     """The first call of a process already answers CL_PLATFORM_NOT_FOUND_KHR, in each shape; one vendor is enough."""
-    sandbox.file("outside.icd", f"{sandbox.icd('a')}\n")
+    mock = sandbox.icd("a")
 
     for expected in (CL.PLATFORM_NOT_FOUND_KHR, CL.SUCCESS):
         with loader.start(sandbox) as cl:
@@ -233,7 +233,7 @@ def test_no_platform_in_the_first_call_is_platform_not_found(loader: Loader, san
             if shape != "array":
                 assert count.u32() == (1 if expected == CL.SUCCESS else 0)
         if expected:
-            (sandbox.root / "outside.icd").replace(sandbox.vendors / "a.icd")
+            sandbox.vendor_file("a.icd", f"{mock}\n")
 
 
 @requirement("DISC-GEN-002")

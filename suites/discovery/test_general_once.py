@@ -80,6 +80,7 @@ def test_loader_opened_and_closed_without_a_call_loads_no_vendor(loader: Loader,
 @requirement("DISC-GEN-012")
 def test_vendors_that_arrive_before_the_first_call_are_found(loader: Loader, sandbox: Sandbox) -> None:
     """What counts is the directory as it stands at the first call, not as it stood when the loader was loaded."""
+    sandbox.require_linux("vendors that arrive while the process runs")
     mock = sandbox.vendor("gone")
 
     with loader.start(sandbox) as cl:

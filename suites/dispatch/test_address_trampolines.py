@@ -112,7 +112,7 @@ def test_each_function_has_its_own_address(loader: Loader, sandbox: Sandbox) -> 
         addresses = [cl.GetExtensionFunctionAddress(param.values[0].name) for param in QUERIED]
         assert 0 not in addresses
         assert len(set(addresses)) == len(QUERIED) >= 10
-        files = {bytes.fromhex(cl.command(f"module {address.token}")).decode() for address in addresses}
+        files = {cl.module(address) for address in addresses}
     assert files == {str(loader.path)}
 
 

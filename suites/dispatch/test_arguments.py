@@ -51,7 +51,7 @@ def routed(*requirements: str) -> list[Any]:
     found = []
     for function in api().dispatched():
         slot = slots()[function.name]
-        if slot.class_ in CLASSES and slot.reached != "windows-query":
+        if slot.class_ in CLASSES:
             own = (SPECIAL.get(function.name, CLASSES[slot.class_]), "DISP-ARG-020")
             marks = pytest.mark.requirement(*(requirements or own))
             found.append(pytest.param(function, marks=marks, id=function.name))

@@ -16,6 +16,8 @@ LEGACY = "OCL_ICD_FORCE_LEGACY_TERMINATION"
 def end(cl: Session, way: str) -> None:
     if way == "close":
         cl.close()
+    else:
+        cl.require_removal_at_exit()
     cl.quit()
 
 
@@ -109,6 +111,7 @@ def late_call(loader: Loader, sandbox: Sandbox, fault: str, unloadable: bool, la
     """Has a library of the application call the loader when all else is over; gives what came of it."""
     if loader.facts.sanitizer:
         raise Unsupported("machine", "a sanitizer's library does not bear to be asked for again after its end")
+    sandbox.require_linux("destructors that run after the loader's, where the process ends")
     caller = sandbox.icd("caller", faults=[fault])
     sandbox.env["GLIBC_TUNABLES"] = "glibc.malloc.perturb=165"  # what is freed does not look as it did
     sandbox.vendor("v", **(UNLOADABLE if unloadable else {}))

@@ -47,7 +47,7 @@ def functions_of(cl: Session, kind: str) -> dict[Function, Value | None]:
     found: dict[Function, Value | None] = {}
     for function in api().dispatched():
         slot = slots()[function.name]
-        if slot.class_ != kind or slot.reached == "windows-query":
+        if slot.class_ != kind:
             continue
         if slot.reached == "query":
             address = cl.GetExtensionFunctionAddress(function.name)

@@ -19,7 +19,7 @@ def reachable(cl: Session) -> dict[Function, Value | None]:
     found: dict[Function, Value | None] = {}
     for function in api().dispatched():
         slot = slots()[function.name]
-        if slot.class_ in ("loader", "none") or slot.reached == "windows-query":
+        if slot.class_ in ("loader", "none"):
             continue
         if slot.reached == "export" and cl.symbol(function.name):
             found[function] = None

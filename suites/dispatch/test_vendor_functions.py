@@ -24,7 +24,7 @@ def test_semaphore_and_command_buffer_functions_are_the_platforms(loader: Loader
         exported = [name for name in taking if cl.symbol(name)]
         assert exported == []
         modules = {
-            cl.GetPlatformInfo(p): str(sandbox.libraries / f"lib{cl.GetPlatformInfo(p)}.so")
+            cl.GetPlatformInfo(p): str(sandbox.libraries / f"lib{cl.GetPlatformInfo(p)}{sandbox.suffix}")
             for p in cl.GetPlatformIDs()
         }
         for platform in cl.GetPlatformIDs():

@@ -25,7 +25,6 @@ from harness.check import (
     api,
     pack,
     requirement,
-    slots,
     use_layers,
 )
 
@@ -43,9 +42,7 @@ def place_of_list(function: Function) -> int | None:
 OPAQUE = [
     function
     for function in api().dispatched()
-    if place_of_list(function) is not None
-    and function.name not in OF_CONTEXTS
-    and slots()[function.name].reached != "windows-query"
+    if place_of_list(function) is not None and function.name not in OF_CONTEXTS
 ]
 
 

@@ -38,7 +38,7 @@ def functions() -> list[Any]:
     found = []
     for function in api().dispatched():
         slot = slots()[function.name]
-        if slot.reached != "windows-query" and slot.class_ not in ("loader", "none"):
+        if slot.class_ not in ("loader", "none"):
             identifier = "LAY-CHN-001" if slot.reached == "export" else "LAY-CHN-004"
             marks = pytest.mark.requirement(identifier, "LAY-CHN-003")
             found.append(pytest.param(function, marks=marks, id=function.name))

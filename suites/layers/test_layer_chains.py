@@ -17,6 +17,7 @@ from harness.check import (
     Sandbox,
     Session,
     Unsupported,
+    Value,
     api,
     requirement,
     slots,
@@ -45,7 +46,7 @@ def target_of(cl: Session, sandbox: Sandbox, layer: str, init: str) -> tuple[int
 
 
 def library_of(cl: Session, address: int) -> str:
-    return os.path.basename(bytes.fromhex(cl.command(f"module {address}")).decode())
+    return os.path.basename(cl.module(Value(address, hex(address))))
 
 
 @requirement("LAY-CHN-002")
@@ -81,7 +82,7 @@ def test_target_is_the_completed_table_of_the_layer_before(
             known = SHORT if tables == "short" else len(table)
             intercepted = {n for n in (slots()[function].number for function in functions) if n < known}
             for slot in intercepted:
-                assert library_of(cl, table[slot]) == f"lib{name}.so", f"slot {slot} is not the layer's"
+                assert library_of(cl, table[slot]) == f"lib{name}{sandbox.suffix}", f"slot {slot} is not the layer's"
             changed = {slot for slot in range(len(table)) if table[slot] != behind[slot]}
             assert changed == intercepted if tables != "complete" else changed >= intercepted
 

@@ -124,7 +124,8 @@ def test_cost_of_a_call_does_not_grow_with_vendors(loader: Loader, sandbox: Sand
     sandbox.vendors_in_order([f"{sandbox.icd('a')}\n"])
     usual = costs(loader, sandbox)
     others = [sandbox.icd(f"b{number}", platforms=5) for number in range(19)]
-    sandbox.vendors_in_order([f"{mock}\n" for mock in (*others[:9], sandbox.libraries / "liba.so", *others[9:])])
+    own = sandbox.libraries / f"liba{sandbox.suffix}"
+    sandbox.vendors_in_order([f"{mock}\n" for mock in (*others[:9], own, *others[9:])])
     many = costs(loader, sandbox)
     changed = {function for function in usual if many[function] != usual[function]}
     assert not {function for function in changed if CALLS[function]}

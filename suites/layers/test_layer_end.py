@@ -48,6 +48,8 @@ def chain(sandbox: Sandbox, position: str, faults: Sequence[str], variant: str =
 def end(cl: Session, way: str) -> None:
     if way == "close":
         cl.close()
+    else:
+        cl.require_removal_at_exit()
     assert cl.quit() == 0
 
 
@@ -131,6 +133,8 @@ def test_layer_that_fails_to_deinit_is_closed_like_the_others(
         if way == "close":
             cl.close()
             assert [cl.maps(layer) for layer in layers] == [False] * 3
+        else:
+            cl.require_removal_at_exit()
         assert cl.quit() == 0
     assert deinitialised(sandbox.log) == list(NAMES)
 
@@ -179,6 +183,7 @@ def test_loader_call_during_deinitialisation_enters_no_layer_that_is_gone(
     chain(sandbox, position, ["deinit_calls_loader"])
     with loader.start(sandbox, linked=way == "exit-linked") as cl:
         assert cl.platform_names() == ["a"]
+        cl.require_removal_at_exit()
         assert cl.quit() == 0
     log = sandbox.log
     inside = during_deinit(log, position)

@@ -194,7 +194,7 @@ def test_layer_table_without_entries_intercepts_nothing_or_is_dropped(
     chain(sandbox, position, ["table_is_empty"])
     with loader.start(sandbox) as cl:
         assert used(cl, sandbox) == all_through(others(position))
-        record("kept" if cl.maps(sandbox.libraries / f"lib{position}.so") else "dropped")
+        record("kept" if cl.maps(sandbox.libraries / f"lib{position}{sandbox.suffix}") else "dropped")
 
 
 @requirement("LAY-INI-010", "LAY-INI-011")

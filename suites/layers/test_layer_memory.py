@@ -25,7 +25,8 @@ BAD: dict[str, Callable[[Sandbox, int], str]] = {
 def heap_after_discovery(loader: Loader, sandbox: Sandbox) -> int:
     with loader.start(sandbox, counted_heap=True) as cl:
         assert cl.platform_names() == ["a"]
-        left = [path for path in sandbox.libraries.glob("*.so") if cl.maps(path) and path.name != "liba.so"]
+        loaded = [path for path in sandbox.libraries.glob(f"*{sandbox.suffix}") if cl.maps(path)]
+        left = [path for path in loaded if path.name != f"liba{sandbox.suffix}"]
         if left:
             raise Unsupported("loader", "this loader does not close discarded layers, which need memory (LAY-INF-010)")
         return cl.heap()

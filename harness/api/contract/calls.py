@@ -33,6 +33,27 @@ OBJECTS = (
     "svm",
     "svm2",
     "svm_mapped",
+    # in states that forbid calls
+    "broken",
+    "with_kernel",
+    "of_binary",
+    "unset",
+    "half_set",
+    "of_image",
+    "of_groups",
+    "hidden",
+    "host_reads",
+    "host_writes",
+    "read_only",
+    "write_only",
+    "hidden_image",
+    "host_reads_image",
+    "host_writes_image",
+    "part",
+    "unmapped",
+    "failed",
+    "ended",
+    "of_another_context",
 )
 
 

@@ -17,7 +17,7 @@ from harness.api.codes import CL, Code, constant
 from harness.api.contract.calls import optional, recipes
 from harness.api.contract.entries import NUMBER
 from harness.api.contract.queries import Query
-from harness.api.contract.rules import Rule, rules
+from harness.api.contract.rules import Rule, rules, states
 from harness.api.model import Function, Parameter, api
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.values import Buffer, Callback, Value
@@ -35,6 +35,7 @@ __all__ = [
     "refusals",
     "require_answer",
     "rules",
+    "states",
     "words_of",
 ]
 

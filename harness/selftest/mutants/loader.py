@@ -36,6 +36,7 @@ from harness.selftest.mutants.families import families
 from harness.tomlfile import only_keys, read, text, wrong
 
 FOLDER = Path(__file__).with_name("loader")
+WINDOWS = Path(__file__).with_name("windows")
 VULKAN_FOLDER = Path(__file__).with_name("vulkan")
 
 _KEYS = ("name", "requirement", "sentence", "file", "function", "code", "instead", "at_load", "cases")
@@ -57,7 +58,7 @@ class Mutants:
 @functools.cache
 def mutants() -> Mutants:
     """The project's own list, and the mutants that each forwarded function can have."""
-    own = load_all(lists())
+    own = load_all(lists(build().windows))
     api = json.loads(build().api.read_text())
     return Mutants({**own.by_name, **{mutant.name: mutant for mutant in families(api)}}, own.reasons)
 
@@ -68,9 +69,9 @@ def vulkan_mutants() -> Mutants:
     return load_all(sorted(VULKAN_FOLDER.glob("*.toml")))
 
 
-def lists() -> list[Path]:
-    """The files that hold the mutants of the reference loader, by section."""
-    return sorted(FOLDER.glob("*.toml"))
+def lists(windows: bool = False) -> list[Path]:
+    """The files that hold the mutants of the reference loader, by section; those of Windows' files are further ones."""
+    return sorted(FOLDER.glob("*.toml")) + (sorted(WINDOWS.glob("*.toml")) if windows else [])
 
 
 def load_all(paths: Iterable[Path]) -> Mutants:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which version of Vulkan applications ask for and drivers see (VK-VER)."""
 
+from typing import Any
+
 import pytest
 
 from harness.check import VulkanLoader, VulkanSandbox, requirement, version_number
@@ -13,7 +15,7 @@ def seen_versions(sandbox: VulkanSandbox, name: str) -> list[int | None]:
 
 
 # What makes a driver one of Vulkan 1.0, each beside a manifest and a library that otherwise say 1.3.
-OF_1_0: dict[str, dict[str, object]] = {
+OF_1_0: dict[str, dict[str, Any]] = {
     "manifest": {"manifest": {"api_version": "1.0.100"}},
     "no function": {"functions": {"lacks": ["vkEnumerateInstanceVersion"]}},
     "answers 1.0": {"manifest": {"api_version": "1.3.0"}, "api_version": "1.0.50"},
@@ -27,10 +29,9 @@ OF_1_0: dict[str, dict[str, object]] = {
 def test_driver_of_1_0_sees_1_0(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, why: str, asked: str) -> None:
     """A driver of 1.0 is told that the application wants 1.0; a newer one beside it is told what it wants."""
     sandbox.driver("new", api_version="1.3.0")
-    sandbox.driver("old", **{"api_version": "1.3.0", **OF_1_0[why], "faults": [
-        *OF_1_0[why].get("faults", []),  # type: ignore[misc, attr-defined]
-        "create_instance_refuses_versions",
-    ]})  # fmt: skip
+    settings: dict[str, Any] = {"api_version": "1.3.0", **OF_1_0[why]}
+    faults = [*settings.pop("faults", []), "create_instance_refuses_versions"]
+    sandbox.driver("old", faults=faults, **settings)
 
     with vulkan_loader.start(sandbox) as vk:
         assert vk.drivers(api_version=asked) == {"new", "old"}

@@ -29,6 +29,7 @@ def two_drivers(sandbox: VulkanSandbox, *answers: str) -> None:
         sandbox.driver(
             name,
             api_version="1.9.0",
+            surfaces=True,
             extensions=" ".join(vulkan_extensions_of("instance")),
             device_extensions=" ".join(vulkan_extensions_of("device")),
             functions={"answers": answers},

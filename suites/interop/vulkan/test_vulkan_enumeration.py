@@ -127,7 +127,7 @@ def test_user_puts_a_device_first(vulkan_loader: VulkanLoader, sandbox: VulkanSa
     sandbox.env["VK_LOADER_DEVICE_SELECT"] = f"0x{vendors[chosen]:x}:0x1"
 
     with vulkan_loader.start(sandbox) as vk:
-        names = vk.device_names()
+        names = vk.device_names(api_version="1.1.0")  # what older ones say of devices may not be enough
     assert names == {"a.0", "b.0", "c.0"} and names[0] == f"{chosen}.0"
 
 

@@ -16,6 +16,7 @@ GLOBS = {
     "*BeT*": {"beta", "alphabet"},
     "alpha": set(),
     "lpha*": set(),
+    "*alpha": set(),
     "nothing": set(),
     "alpha.json,beta.json": {"alpha", "beta"},
     "nothing,*bet.json": {"alphabet"},

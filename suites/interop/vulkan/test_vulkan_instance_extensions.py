@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Extensions of instances: which ones a Vulkan loader lists, and which ones each driver sees (VK-EXT)."""
 
+from typing import Any
+
 import pytest
 
 from harness.check import VulkanLoader, VulkanSandbox, requirement
@@ -63,7 +65,7 @@ def test_driver_sees_only_extensions_that_it_has(
     """Each driver gets those of the enabled extensions that it has itself, and no instance is lost for it."""
     own = {"both": {PROPERTIES2, GROUPS}, "one": {PROPERTIES2}, "other": {GROUPS}, "none": set[str]()}
     for name, extensions in own.items():
-        settings = {"extensions": " ".join(sorted(extensions)), "api_version": "1.0.0"}
+        settings: dict[str, Any] = {"extensions": " ".join(sorted(extensions)), "api_version": "1.0.0"}
         sandbox.driver(name, faults=["create_instance_refuses_extensions"], **settings)
 
     with vulkan_loader.start(sandbox) as vk:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drivers of each version of the interface: their symbols, and how the loader finds their functions (VK-VER)."""
 
+from typing import Any
+
 import pytest
 
 from harness.check import NEGOTIATE, VulkanLoader, VulkanSandbox, requirement
@@ -38,8 +40,8 @@ def test_driver_with_negotiation_and_nothing_else_is_left_out(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:
     """A driver that negotiates but has no way to find its functions is not used, beside one that has."""
-    sandbox.driver("good")
     sandbox.driver("bad", variant="driver_only_negotiate")
+    sandbox.driver("good")
 
     with vulkan_loader.start(sandbox) as vk:
         assert vk.drivers() == {"good"}
@@ -66,7 +68,7 @@ def test_query_for_physical_device_functions_is_found_by_query(
     """With version 7, vk_icdGetPhysicalDeviceProcAddr need not be exported: it is asked for, and used."""
     vulkan_loader.require_interface(7)
     own = "vkGetPhysicalDeviceOwnThingCLH"
-    settings = {"interface": 7, "interface_by_query": True, "physical_device_functions": own}
+    settings: dict[str, Any] = {"interface": 7, "interface_by_query": True, "physical_device_functions": own}
     sandbox.driver("a", variant=variant, **settings)
 
     with vulkan_loader.start(sandbox) as vk:

@@ -103,10 +103,10 @@ def test_field_of_another_type_costs_only_its_manifest(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, field: str, value: object
 ) -> None:
     """A field that must be a string and is not leaves the other drivers as they are."""
-    sandbox.driver("good")
     content = manifest_of(sandbox.library("bad"))
     (content if field == "file_format_version" else content["ICD"])[field] = value
     sandbox.shown.append(sandbox.manifest("bad.json", content))
+    sandbox.driver("good")
 
     with vulkan_loader.start(sandbox) as vk:
         assert "good" in vk.drivers()

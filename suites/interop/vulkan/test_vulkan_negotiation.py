@@ -8,6 +8,7 @@ from harness.check import NEGOTIATE, VulkanLoader, VulkanSandbox, requirement
 # VkResult codes that a driver may answer instead of VK_SUCCESS.
 REFUSALS = {"VK_ERROR_INCOMPATIBLE_DRIVER": -9}
 ERRORS = {"VK_ERROR_OUT_OF_HOST_MEMORY": -1, "VK_ERROR_INITIALIZATION_FAILED": -3, "VK_ERROR_UNKNOWN": -13}
+CODES = REFUSALS | ERRORS | {"positive": 1, "unknown": -123456}
 
 
 @requirement("VK-VER-001")
@@ -107,10 +108,10 @@ def test_any_answer_costs_no_other_driver(vulkan_loader: VulkanLoader, sandbox: 
 
 
 @requirement("VK-VER-012")
-@pytest.mark.parametrize("code", {**REFUSALS, **ERRORS, "positive": 1, "unknown": -123456})
+@pytest.mark.parametrize("code", CODES)
 def test_any_result_costs_no_other_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, code: str) -> None:
     """Whatever result a driver answers, the drivers before and after it are used as ever."""
-    number = {**REFUSALS, **ERRORS, "positive": 1, "unknown": -123456}[code]
+    number = CODES[code]
     sandbox.driver("before")
     sandbox.driver("answers", faults=[f"negotiation_fails={number}"])
     sandbox.driver("after")

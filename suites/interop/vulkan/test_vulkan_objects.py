@@ -52,7 +52,12 @@ def test_object_without_the_magic_number_harms_no_other_driver(
         assert "good.0" in names
         device = vk.device(names["good.0"])
         assert int(vk.peek(vk.queue(device), 0)) == int(vk.peek(device, 0))
-    assert calls_of_drivers(sandbox, "vkCreateDevice") == ["good"]
+        assert calls_of_drivers(sandbox, "vkCreateDevice") == ["good"]
+        if "bare.0" in names and (bare := vk.CreateDevice(names["bare.0"]))[0] == 0:
+            vk.command_buffers(bare[1])
+            vk.queue(bare[1])
+        vk.vkDeviceWaitIdle(device)
+    assert calls_of_drivers(sandbox, "vkDeviceWaitIdle") == ["good"]
 
 
 @requirement("VK-OBJ-017")

@@ -226,7 +226,7 @@ def test_all_manifests_of_a_folder_are_read(vulkan_loader: VulkanLoader, sandbox
 
 
 @requirement("VK-DSC-007")
-@pytest.mark.parametrize("name", ["a.json.bak", "a.jsonx", "a", "json", "a.txt", "a.json~"])
+@pytest.mark.parametrize("name", ["a.json.bak", "a.jsonx", "a", "json", "a.txt", "a.json~", "a.jsom"])
 def test_file_without_the_suffix_is_passed_over(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str) -> None:
     """The suffix .json makes a manifest; the same content beside it under another name is none."""
     folder = sandbox.search_folder("data")

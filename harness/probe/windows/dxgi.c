@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Display adapters in the order in which DXGI prefers them (Microsoft Learn, dxgi.h, dxgi1_6.h): a factory and its
+ * adapters, as COM objects that live as long as the process. Of their methods there are those that enumerate and
+ * describe; all others fail. */
+#define COBJMACROS
+#include "machine.h"
+
+#include <dxgi1_6.h>
+#include <string.h>
+
+struct object {
+    const void *methods;
+    const struct adapter *adapter; /* NULL: the factory */
+};
+
+static struct object factory;
+static struct object adapters[MAX_ADAPTERS];
+
+static HRESULT STDMETHODCALLTYPE fail(void)
+{
+    return E_NOTIMPL;
+}
+
+static ULONG STDMETHODCALLTYPE count_reference(void *object)
+{
+    (void)object;
+    return 1;
+}
+
+/* All versions of the interfaces begin alike: each object is all of them. */
+static HRESULT STDMETHODCALLTYPE query_interface(void *object, REFIID id, void **to)
+{
+    (void)id;
+    *to = object;
+    return S_OK;
+}
+
+/* The adapter at a place of DXGI's order: places are compared, not used as indices. */
+static HRESULT at_place(UINT place, void **to)
+{
+    *to = NULL;
+    for (unsigned i = 0; i < machine.adapter_count; i++) {
+        const struct adapter *adapter = &machine.adapters[i];
+        UINT before = 0;
+        for (unsigned other = 0; other < machine.adapter_count; other++) {
+            int its = machine.adapters[other].dxgi;
+            before += its >= 0 && (its < adapter->dxgi || (its == adapter->dxgi && other < i));
+        }
+        if (adapter->dxgi >= 0 && before == place) {
+            *to = &adapters[i];
+            return S_OK;
+        }
+    }
+    return DXGI_ERROR_NOT_FOUND;
+}
+
+static HRESULT STDMETHODCALLTYPE enum_adapters(void *object, UINT place, void **to)
+{
+    (void)object;
+    return to ? at_place(place, to) : DXGI_ERROR_INVALID_CALL;
+}
+
+static HRESULT STDMETHODCALLTYPE enum_by_preference(void *object, UINT place, int preference, REFIID id, void **to)
+{
+    (void)preference;
+    (void)id;
+    return enum_adapters(object, place, to);
+}
+
+static HRESULT STDMETHODCALLTYPE enum_by_luid(void *object, LUID luid, REFIID id, void **to)
+{
+    (void)object;
+    (void)id;
+    for (unsigned i = 0; i < machine.adapter_count; i++) {
+        if (memcmp(&machine.adapters[i].luid, &luid, sizeof luid) == 0) {
+            *to = &adapters[i];
+            return S_OK;
+        }
+    }
+    return DXGI_ERROR_NOT_FOUND;
+}
+
+static BOOL STDMETHODCALLTYPE is_current(void *object)
+{
+    (void)object;
+    return TRUE;
+}
+
+/* DXGI_ADAPTER_DESC1 to 3 go on after this one. */
+static void describe(const struct object *object, DXGI_ADAPTER_DESC *to)
+{
+    memset(to, 0, sizeof *to);
+    wcscpy(to->Description, L"clharness adapter");
+    to->AdapterLuid = object->adapter->luid;
+}
+
+static HRESULT STDMETHODCALLTYPE get_desc(void *object, DXGI_ADAPTER_DESC *to)
+{
+    describe(object, to);
+    return S_OK;
+}
+
+static HRESULT STDMETHODCALLTYPE get_desc1(void *object, DXGI_ADAPTER_DESC1 *to)
+{
+    memset(to, 0, sizeof *to);
+    describe(object, (DXGI_ADAPTER_DESC *)(void *)to);
+    return S_OK;
+}
+
+static IDXGIFactory6Vtbl factory_methods;
+static IDXGIAdapter4Vtbl adapter_methods;
+
+#define SET(table, method, function) memcpy(&(table).method, &(void *){(void *)(uintptr_t)(function)}, sizeof(void *))
+
+static void fill(void *table, size_t size)
+{
+    void **entries = table;
+    for (size_t i = 0; i < size / sizeof *entries; i++) {
+        entries[i] = (void *)(uintptr_t)fail;
+    }
+    entries[0] = (void *)(uintptr_t)query_interface;
+    entries[1] = entries[2] = (void *)(uintptr_t)count_reference;
+}
+
+static HRESULT make_factory(void **to)
+{
+    if (!to) {
+        return DXGI_ERROR_INVALID_CALL;
+    }
+    fill(&factory_methods, sizeof factory_methods);
+    fill(&adapter_methods, sizeof adapter_methods);
+    SET(factory_methods, EnumAdapters, enum_adapters);
+    SET(factory_methods, EnumAdapters1, enum_adapters);
+    SET(factory_methods, EnumAdapterByGpuPreference, enum_by_preference);
+    SET(factory_methods, EnumAdapterByLuid, enum_by_luid);
+    SET(factory_methods, IsCurrent, is_current);
+    SET(adapter_methods, GetDesc, get_desc);
+    SET(adapter_methods, GetDesc1, get_desc1);
+    factory.methods = &factory_methods;
+    for (unsigned i = 0; i < machine.adapter_count; i++) {
+        adapters[i] = (struct object){&adapter_methods, &machine.adapters[i]};
+    }
+    *to = &factory;
+    return S_OK;
+}
+
+static HRESULT WINAPI hook_CreateDXGIFactory(REFIID id, void **to)
+{
+    (void)id;
+    return make_factory(to);
+}
+
+static HRESULT WINAPI hook_CreateDXGIFactory1(REFIID id, void **to)
+{
+    (void)id;
+    return make_factory(to);
+}
+
+static HRESULT WINAPI hook_CreateDXGIFactory2(UINT flags, REFIID id, void **to)
+{
+    (void)flags;
+    (void)id;
+    return make_factory(to);
+}
+
+const struct hook dxgi_hooks[] = {
+    HOOK(CreateDXGIFactory),
+    HOOK(CreateDXGIFactory1),
+    HOOK(CreateDXGIFactory2),
+    {0},
+};

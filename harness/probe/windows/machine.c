@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the description of a machine. */
+#include "machine.h"
+
+#include "system.h"
+#include "values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct machine machine = {.integrity = 0x2000};
+
+enum { MAX_WORDS = 6 };
+
+/* --- words --- */
+
+/* Bytes of a word, in its place, with two NULs after them; false where it is not hexadecimal. */
+static bool read_bytes(char *word, size_t *length)
+{
+    long bytes = strcmp(word, "-") == 0 ? 0 : hex_bytes(word, NULL);
+    if (bytes < 0) {
+        return false;
+    }
+    if (bytes > 0) {
+        hex_bytes(word, (unsigned char *)word);
+    }
+    word[bytes] = '\0';
+    *length = (size_t)bytes;
+    return true;
+}
+
+static bool read_text(char *word, WCHAR *to, size_t room)
+{
+    size_t length = 0;
+    return read_bytes(word, &length) && MultiByteToWideChar(CP_UTF8, 0, word, -1, to, (int)room) > 0;
+}
+
+static long number_of(const char *word)
+{
+    return strtol(word, NULL, 0);
+}
+
+/* --- values --- */
+
+static bool set_value(HKEY key, char **words)
+{
+    static WCHAR name[16384 + 16];
+    size_t size = 0;
+    return read_text(words[0], name, sizeof name / sizeof *name) && read_bytes(words[2], &size) &&
+           RegSetValueExW(key, name, 0, (DWORD)number_of(words[1]), (const BYTE *)words[2], (DWORD)size) ==
+               ERROR_SUCCESS;
+}
+
+static const char *add_value(char **words)
+{
+    static WCHAR key[512];
+    static WCHAR name[16384 + 16];
+    size_t size = 0;
+    bool good = read_text(words[0], key, sizeof key / sizeof *key) &&
+                read_text(words[1], name, sizeof name / sizeof *name) && read_bytes(words[3], &size);
+    return good && registry_set(key, name, (DWORD)number_of(words[2]), (const BYTE *)words[3], (DWORD)size)
+               ? NULL
+               : "the value cannot be set";
+}
+
+static const char *add_key(char **words)
+{
+    static WCHAR key[512];
+    bool good = read_text(words[0], key, sizeof key / sizeof *key);
+    return good && registry_set(key, NULL, REG_NONE, NULL, 0) ? NULL : "the key cannot be made";
+}
+
+static const char *deny_key(char **words)
+{
+    if (machine.denied_count == MAX_DENIED || !read_text(words[0], machine.denied[machine.denied_count], 128)) {
+        return "too many keys are denied, or their names are too long";
+    }
+    machine.denied_count++;
+    return NULL;
+}
+
+/* --- adapters and devices --- */
+
+static const char *add_adapter(char **words)
+{
+    WCHAR path[64];
+    struct adapter *adapter = &machine.adapters[machine.adapter_count];
+    if (machine.adapter_count == MAX_ADAPTERS) {
+        return "too many adapters";
+    }
+    swprintf(path, 64, L"Adapters\\%u", machine.adapter_count++);
+    adapter->luid.LowPart = (DWORD)number_of(words[0]);
+    adapter->kernel = number_of(words[1]) != 0;
+    adapter->dxgi = (int)number_of(words[2]);
+    adapter->key = registry_own_key(path);
+    return NULL;
+}
+
+static const char *add_adapter_value(char **words)
+{
+    bool good = machine.adapter_count > 0 && set_value(machine.adapters[machine.adapter_count - 1].key, words);
+    return good ? NULL : "no adapter has this value";
+}
+
+static const char *add_device(char **words)
+{
+    struct device *device = &machine.devices[machine.device_count];
+    if (machine.device_count == MAX_DEVICES) {
+        return "too many devices";
+    }
+    device->class = strcmp(words[0], "display") == 0     ? DEVICE_DISPLAY
+                    : strcmp(words[0], "component") == 0 ? DEVICE_COMPONENT
+                                                         : DEVICE_OTHER;
+    device->problem = (ULONG)number_of(words[1]);
+    device->parent = (int)number_of(words[2]);
+    swprintf(device->id, 64, L"CLHARNESS\\DEVICE&%u", machine.device_count);
+    swprintf(device->key_path, 64, L"Devices\\%u", machine.device_count++);
+    return NULL;
+}
+
+static const char *add_device_value(char **words)
+{
+    HKEY key = machine.device_count ? registry_own_key(machine.devices[machine.device_count - 1].key_path) : NULL;
+    bool good = key && set_value(key, words);
+    if (key) {
+        RegCloseKey(key);
+    }
+    return good ? NULL : "no device has this value";
+}
+
+/* --- the rest --- */
+
+static const char *add_package(char **words)
+{
+    struct package *package = &machine.packages[machine.package_count];
+    if (machine.package_count == MAX_PACKAGES || !read_text(words[0], package->family, 256) ||
+        !read_text(words[1], package->name, 256) || !read_text(words[2], package->path, 512)) {
+        return "too many packages, or their names are too long";
+    }
+    machine.package_count++;
+    return NULL;
+}
+
+static const char *set_integrity(char **words)
+{
+    machine.integrity = (DWORD)number_of(words[0]);
+    return NULL;
+}
+
+static const char *set_wow64(char **words)
+{
+    (void)words;
+    machine.wow64 = true;
+    return NULL;
+}
+
+static const char *set_older(char **words)
+{
+    (void)words;
+    machine.older = true;
+    return NULL;
+}
+
+static const struct {
+    const char *name;
+    int words;
+    const char *(*run)(char **words);
+} lines[] = {
+    {"value", 4, add_value},     {"key", 1, add_key},
+    {"deny", 1, deny_key},       {"adapter", 3, add_adapter},
+    {"device", 3, add_device},   {"adapter-value", 3, add_adapter_value},
+    {"package", 3, add_package}, {"device-value", 3, add_device_value},
+    {"wow64", 0, set_wow64},     {"integrity", 1, set_integrity},
+    {"older", 0, set_older},
+};
+
+const char *machine_line(char *line)
+{
+    char *words[MAX_WORDS] = {0};
+    int count = 0;
+    for (char *word = strtok(line, " \r\n"); word && count < MAX_WORDS; word = strtok(NULL, " \r\n")) {
+        words[count++] = word;
+    }
+    for (size_t i = 0; count && i < sizeof lines / sizeof *lines; i++) {
+        if (strcmp(lines[i].name, words[0]) == 0 && lines[i].words == count - 1) {
+            return lines[i].run(words + 1);
+        }
+    }
+    return count ? "not a line of such a file" : NULL;
+}
+
+const char *system_furnish(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *line = NULL;
+    size_t room = 0;
+    const char *wrong = file && registry_open() ? NULL : "cannot be read, or there is no registry";
+    while (!wrong && getline(&line, &room, file) > 0) {
+        wrong = machine_line(line);
+    }
+    free(line);
+    if (file) {
+        fclose(file);
+    }
+    return wrong;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the subject finds on its machine, from a file that the case wrote (harness/sandbox/windows.py). A line each;
+ * KEY, NAME, DATA, FAMILY and PATH are bytes in hexadecimal ("-" for none), texts among them UTF-8, DATA as the
+ * registry has it:
+ *
+ *   value KEY NAME TYPE DATA        a value of the registry; KEY begins with HKLM\ or HKCU\
+ *   key KEY                         a key without values
+ *   deny KEY                        a key that nobody may open
+ *   adapter LUID KERNEL DXGI        a display adapter: whether the kernel lists it, and its place in DXGI's order or -1
+ *   adapter-value NAME TYPE DATA    a value of the software key of the adapter before
+ *   device CLASS PROBLEM PARENT     a device of the configuration manager: display, component or other; a problem
+ * number, 0 for none; the number of the device that it is a child of, -1 for none device-value NAME TYPE DATA     a
+ * value of the software key of the device before package FAMILY NAME PATH        an installed package integrity LEVEL
+ * of the process: 0x1000 low, 0x2000 medium, 0x2100 medium plus, 0x3000 high wow64                           a 32-bit
+ * process of a 64-bit system, as far as the subject can ask older                           a system whose kernel lists
+ * no adapters: it has no D3DKMTEnumAdapters2 and relatives
+ *
+ * The registry proper is one of its own for this process (registry.c): volatile keys, which RegOverridePredefKey puts
+ * in the place of HKLM and HKCU. What is not in there is answered by functions that take the place of those that the
+ * subject imports, or looks up (hooks.c): they behave as Microsoft's documentation says.
+ */
+#ifndef CLHARNESS_PROBE_MACHINE_H
+#define CLHARNESS_PROBE_MACHINE_H
+
+/* clang-format off: the order is Windows' own */
+#include <windows.h>
+/* clang-format on */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAX_ADAPTERS = 64, MAX_DEVICES = 64, MAX_PACKAGES = 8, MAX_DENIED = 8 };
+
+struct adapter {
+    LUID luid;
+    bool kernel; /* listed by D3DKMTEnumAdapters… */
+    int dxgi;    /* place in the order, or -1 */
+    HKEY key;
+};
+
+enum device_class { DEVICE_DISPLAY, DEVICE_COMPONENT, DEVICE_OTHER };
+
+struct device {
+    enum device_class class;
+    ULONG problem;
+    int parent;
+    WCHAR id[64];
+    WCHAR key_path[64]; /* below the tree's root */
+};
+
+struct package {
+    WCHAR family[256];
+    WCHAR name[256];
+    WCHAR path[512];
+};
+
+struct machine {
+    struct adapter adapters[MAX_ADAPTERS];
+    unsigned adapter_count;
+    struct device devices[MAX_DEVICES];
+    unsigned device_count;
+    struct package packages[MAX_PACKAGES];
+    unsigned package_count;
+    WCHAR denied[MAX_DENIED][128]; /* below HKEY_LOCAL_MACHINE */
+    unsigned denied_count;
+    DWORD integrity;
+    bool wow64;
+    bool older;
+    HKEY root; /* of the volatile tree */
+};
+
+extern struct machine machine;
+
+/* Executes one line. NULL, or what is wrong with it. */
+const char *machine_line(char *line);
+
+/* --- registry.c --- */
+
+bool registry_open(void);
+void registry_close(void);
+/* Sets a value of "HKLM\…" or "HKCU\…", or makes the key where `name` is NULL. */
+bool registry_set(const WCHAR *key, const WCHAR *name, DWORD type, const BYTE *data, DWORD size);
+/* A key of the machine's own below the root, made where it is not there. */
+HKEY registry_own_key(const WCHAR *path);
+
+/* --- hooks.c --- */
+
+/* Puts our functions in the place of those that a library imports. */
+void hooks_install(HMODULE library);
+
+/* A function that stands in for the one of a name. */
+struct hook {
+    const char *name;
+    FARPROC function;
+};
+
+/* The tables of the files below; the last row has no name. */
+extern const struct hook adapter_hooks[];
+extern const struct hook device_hooks[];
+extern const struct hook dxgi_hooks[];
+extern const struct hook system_hooks[];
+
+#define HOOK(name)                             \
+    {                                          \
+#name, (FARPROC)(uintptr_t)hook_##name \
+    }
+
+#endif

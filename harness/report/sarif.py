@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was found in a subject as SARIF 2.1.0, which code-scanning services read."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from harness import __version__
+from harness.escaping import printable
+from harness.report.causes import actual
+from harness.report.ending import Ending
+from harness.report.records import CaseResult
+from harness.requirements.catalogue import Requirement, catalogue
+from harness.requirements.sources import url_of
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {"must": "error", "should": "warning", "de-facto": "warning", "undefined": "note"}
+_RED = ("fail", "crash", "hang", "leak")
+
+
+def write_sarif(path: Path, ending: Ending) -> None:
+    """Writes the file in one step; OSError if that cannot be."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        scratch.write_text(json.dumps(sarif(ending), indent=1) + "\n", encoding="utf-8")
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def sarif(ending: Ending) -> dict[str, Any]:
+    """The red cases as results; those that are known are suppressed, with the reason on record."""
+    red = [result for result in ending.results if result.verdict in _RED]
+    rules = list(dict.fromkeys(_rule_of(result) for result in red))
+    driver = {
+        "name": "clharness",
+        "version": __version__,
+        "rules": [_rule(identifier) for identifier in rules],
+    }
+    results = [_result(result, rules.index(_rule_of(result)), ending) for result in red]
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def _rule_of(result: CaseResult) -> str:
+    return result.requirements[0] if result.requirements else "none"
+
+
+def _rule(identifier: str) -> dict[str, Any]:
+    requirement: Requirement | None = catalogue().get(identifier)
+    rule: dict[str, Any] = {"id": identifier}
+    if requirement:
+        rule["shortDescription"] = {"text": requirement.text}
+        rule["help"] = {"text": f"{requirement.text} Source: {requirement.source}"}
+        rule["properties"] = {"strength": requirement.strength}
+        if url := url_of([identifier]):
+            rule["helpUri"] = url
+    return rule
+
+
+def _result(result: CaseResult, rule: int, ending: Ending) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "ruleId": _rule_of(result),
+        "ruleIndex": rule,
+        "level": _LEVELS.get(result.strength, "warning"),
+        "message": {"text": _plain(f"{result.verdict}: {actual(result)}")},
+        "locations": [
+            {
+                "physicalLocation": {"artifactLocation": {"uri": _uri(ending)}},
+                "logicalLocations": [{"fullyQualifiedName": _plain(result.case), "kind": "function"}],
+            }
+        ],
+        "partialFingerprints": {"clharnessCase/v1": _plain(result.case)},
+        "properties": {"verdict": result.verdict, "status": result.status, "reproduce": _plain(result.reproduce or "")},
+    }
+    if result.status == "expected":
+        about["suppressions"] = [{"kind": "external", "justification": _plain(result.reason or "")}]
+    return about
+
+
+def _uri(ending: Ending) -> str:
+    """The library's name: where it lies on this machine says nothing to a service."""
+    return Path(ending.header.subject.path or "subject").name
+
+
+def _plain(text: str) -> str:
+    return printable(text)

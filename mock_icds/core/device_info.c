@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers of devices, versions, image formats. */
+#include "core/device_info.h"
+
+#include "base/config.h"
+#include "base/platforms.h"
+#include "calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- numbers --- */
+
+static const struct {
+    cl_uint query;
+    cl_uint size;
+    cl_ulong value;
+} numbers[] = {
+    {CL_DEVICE_VENDOR_ID, 4, 0x10000},
+    {CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, 4, 3},
+    {CL_DEVICE_MAX_WORK_GROUP_SIZE, 8, 64},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, 4, 1},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, 4, 1},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, 4, 1},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, 4, 1},
+    {CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, 4, 1},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, 4, 1},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, 4, 1},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, 4, 1},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, 4, 1},
+    {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4, 1},
+    {CL_DEVICE_MAX_CLOCK_FREQUENCY, 4, 1000},
+    {CL_DEVICE_ADDRESS_BITS, 4, 64},
+    {CL_DEVICE_MAX_MEM_ALLOC_SIZE, 8, 1 << 28},
+    {CL_DEVICE_GLOBAL_MEM_SIZE, 8, 1 << 30},
+    {CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, 4, CL_READ_WRITE_CACHE},
+    {CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, 4, 64},
+    {CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, 8, 1 << 16},
+    {CL_DEVICE_MAX_READ_IMAGE_ARGS, 4, 128},
+    {CL_DEVICE_MAX_WRITE_IMAGE_ARGS, 4, 64},
+    {CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, 4, 64},
+    {CL_DEVICE_IMAGE2D_MAX_WIDTH, 8, 16384},
+    {CL_DEVICE_IMAGE2D_MAX_HEIGHT, 8, 16384},
+    {CL_DEVICE_IMAGE3D_MAX_WIDTH, 8, 2048},
+    {CL_DEVICE_IMAGE3D_MAX_HEIGHT, 8, 2048},
+    {CL_DEVICE_IMAGE3D_MAX_DEPTH, 8, 2048},
+    {CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 8, 65536},
+    {CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, 8, 2048},
+    {CL_DEVICE_MAX_SAMPLERS, 4, 16},
+    {CL_DEVICE_MAX_PARAMETER_SIZE, 8, 1024},
+    {CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4, 1024},
+    {CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, 4, 128},
+    {CL_DEVICE_SINGLE_FP_CONFIG, 8, CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN},
+    {CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, 8, 1 << 16},
+    {CL_DEVICE_MAX_CONSTANT_ARGS, 4, 8},
+    {CL_DEVICE_LOCAL_MEM_TYPE, 4, CL_LOCAL},
+    {CL_DEVICE_LOCAL_MEM_SIZE, 8, 1 << 15},
+    {CL_DEVICE_PROFILING_TIMER_RESOLUTION, 8, 1},
+    {CL_DEVICE_ENDIAN_LITTLE, 4, CL_TRUE},
+    {CL_DEVICE_AVAILABLE, 4, CL_TRUE},
+    {CL_DEVICE_EXECUTION_CAPABILITIES, 8, CL_EXEC_KERNEL},
+    {CL_DEVICE_PRINTF_BUFFER_SIZE, 8, 1 << 20},
+    {CL_DEVICE_PREFERRED_INTEROP_USER_SYNC, 4, CL_TRUE},
+    {CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, 4, CL_TRUE},
+    {CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, 8, CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
+    {CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, 8,
+     CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
+};
+
+bool device_info_number(cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    if (query == CL_DEVICE_MAX_WORK_ITEM_SIZES) {
+        const size_t sizes[] = {64, 64, 64};
+        *result = answer_info(rest, sizes, sizeof sizes - (fault(FAULT_dimensions_are_cut, ANY_PLATFORM) ? 8 : 0));
+        return true;
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (numbers[i].query == query) {
+            cl_ulong value = numbers[i].value;
+            bool small =
+                query == CL_DEVICE_LOCAL_MEM_SIZE && fault(FAULT_devices_have_little_local_memory, ANY_PLATFORM);
+            value = small ? 1024 : value;
+            *result = answer_info(rest, &value, numbers[i].size);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- versions --- */
+
+static cl_version version_of(const char *text, const char *start)
+{
+    unsigned major = 1;
+    unsigned minor = 0;
+    sscanf(text + strlen(start), "%u.%u", &major, &minor);
+    return CL_MAKE_VERSION(major, minor, 0);
+}
+
+static void name(cl_name_version *entry, const char *text, size_t length, cl_version version)
+{
+    memset(entry, 0, sizeof *entry);
+    memcpy(entry->name, text, length);
+    entry->version = version;
+}
+
+static cl_int answer_extensions(const char *extensions, const uint64_t *rest)
+{
+    enum { MOST = 64 };
+    cl_name_version listed[MOST];
+    size_t count = 0;
+    for (const char *at = extensions; *(at += strspn(at, " ")) && count < MOST;) {
+        size_t length = strcspn(at, " ");
+        name(&listed[count++], at, length, CL_MAKE_VERSION(1, 0, 0));
+        at += length;
+    }
+    count -= count > 0 && fault(FAULT_extensions_lack_the_last_version, ANY_PLATFORM);
+    return answer_info(rest, listed, count * sizeof *listed);
+}
+
+static cl_int answer_languages(const uint64_t *rest)
+{
+    static const cl_version versions[] = {CL_MAKE_VERSION(1, 0, 0), CL_MAKE_VERSION(1, 1, 0), CL_MAKE_VERSION(1, 2, 0),
+                                          CL_MAKE_VERSION(3, 0, 0)};
+    cl_name_version listed[4];
+    size_t first = fault(FAULT_old_languages_are_not_listed, ANY_PLATFORM) ? 3 : 0;
+    for (size_t i = 0; i < 4; i++) {
+        name(&listed[i], "OpenCL C", strlen("OpenCL C"), versions[i]);
+    }
+    return answer_info(rest, listed + first, (4 - first) * sizeof *listed);
+}
+
+bool device_info_version(const struct object *object, cl_uint query, const uint64_t *rest, cl_int *result)
+{
+    const struct platform_config *about = &config.platform[object->platform];
+    cl_version version = version_of(about->version, "OpenCL ");
+    if (fault(FAULT_numeric_versions_are_older, ANY_PLATFORM)) {
+        version = CL_MAKE_VERSION(1, 0, 0);
+    }
+    switch (query) {
+    case CL_PLATFORM_NUMERIC_VERSION:
+    case CL_DEVICE_NUMERIC_VERSION:
+        *result = answer_info(rest, &version, sizeof version);
+        return true;
+    case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
+        *result = answer_extensions(about->extensions, rest);
+        return true;
+    case CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR:
+        version = CL_MAKE_VERSION(1, 2, 0);
+        *result = answer_info(rest, &version, sizeof version);
+        return true;
+    case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
+        *result = answer_languages(rest);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* --- image formats --- */
+
+static const cl_channel_order orders[] = {CL_R, CL_RG, CL_RGBA};
+static const cl_channel_type types[] = {CL_UNORM_INT8,     CL_UNORM_INT16,    CL_SNORM_INT8,   CL_SNORM_INT16,
+                                        CL_SIGNED_INT8,    CL_SIGNED_INT16,   CL_SIGNED_INT32, CL_UNSIGNED_INT8,
+                                        CL_UNSIGNED_INT16, CL_UNSIGNED_INT32, CL_HALF_FLOAT,   CL_FLOAT};
+enum { ORDERS = sizeof orders / sizeof *orders, TYPES = sizeof types / sizeof *types };
+
+cl_int device_info_formats(const uint64_t *arguments)
+{
+    const struct object *context = object_find(arguments[0]);
+    cl_image_format *formats = (cl_image_format *)(uintptr_t)arguments[4];
+    cl_uint *count_ret = (cl_uint *)(uintptr_t)arguments[5];
+    bool images = context && platform_has_feature(context->platform, "images");
+    cl_uint count = images ? ORDERS * TYPES + 1 : 0;
+    bool twice = fault(FAULT_formats_are_listed_twice, ANY_PLATFORM);
+    for (cl_uint i = 0; formats && i < count && i < (cl_uint)arguments[3]; i++) {
+        cl_uint at = twice ? i / 2 : i;
+        formats[i] = (cl_image_format){orders[at / TYPES % ORDERS], types[at % TYPES]};
+        if (i == count - 1) {
+            formats[i] = (cl_image_format){CL_BGRA, CL_UNORM_INT8};
+        }
+    }
+    if (count_ret) {
+        *count_ret = count;
+    }
+    return CL_SUCCESS;
+}

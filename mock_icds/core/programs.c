@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is kept of programs and kernels. A binary is the source after a mark. */
+#include "core/programs.h"
+
+#include "base/arena.h"
+#include "base/config.h"
+#include "base/platforms.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_SOURCE = 1 << 14 };
+
+static const char mark[] = "clharness binary:";
+
+static struct object *able(uint64_t handle, enum handle_kind kind)
+{
+    struct object *object = object_of_kind(handle, kind);
+    return object && platform_has_feature(object->platform, "compiler") ? object : NULL;
+}
+
+struct program *programs_program(uint64_t handle)
+{
+    struct object *object = able(handle, HANDLE_cl_program);
+    if (object && !object->program) {
+        object->program = arena_keep(sizeof *object->program);
+        object->program->status = CL_BUILD_NONE;
+    }
+    return object ? object->program : NULL;
+}
+
+struct kernel *programs_kernel(uint64_t handle)
+{
+    struct object *object = able(handle, HANDLE_cl_kernel);
+    if (object && !object->running) {
+        object->running = arena_keep(sizeof *object->running);
+    }
+    return object ? object->running : NULL;
+}
+
+struct program *programs_of_kernel(uint64_t kernel)
+{
+    struct object *object = able(kernel, HANDLE_cl_kernel);
+    return object ? programs_program((uint64_t)(uintptr_t)object_handle(object->parent)) : NULL;
+}
+
+bool programs_executable(const struct program *program)
+{
+    return program->status == CL_BUILD_SUCCESS && program->binary == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+}
+
+const struct kernel_declaration *programs_declared(const struct program *program, const char *name)
+{
+    for (unsigned i = 0; i < program->count; i++) {
+        if (strcmp(program->kernels[i].name, name) == 0) {
+            return &program->kernels[i];
+        }
+    }
+    return NULL;
+}
+
+/* --- what they are made of --- */
+
+static void append(struct program *program, const char *text, size_t length)
+{
+    size_t used = strlen(program->text);
+    size_t room = MOST_SOURCE - 1 - used;
+    memcpy(program->text + used, text, length < room ? length : room);
+}
+
+void programs_keep_source(uint64_t handle, const uint64_t *arguments)
+{
+    const char *const *strings = (const char *const *)(uintptr_t)arguments[2];
+    const size_t *lengths = (const size_t *)(uintptr_t)arguments[3];
+    struct program *program = programs_program(handle);
+    if (!program) {
+        return;
+    }
+    program->text = arena_keep(MOST_SOURCE);
+    program->from_source = true;
+    for (cl_uint i = 0; i < (cl_uint)arguments[1]; i++) {
+        bool first_only = i > 0 && fault(FAULT_source_is_first_string, ANY_PLATFORM);
+        if (!first_only) {
+            append(program, strings[i], lengths && lengths[i] ? lengths[i] : strlen(strings[i]));
+        }
+    }
+}
+
+void programs_keep_binary(uint64_t handle, const uint64_t *arguments)
+{
+    const size_t *lengths = (const size_t *)(uintptr_t)arguments[3];
+    const unsigned char *const *binaries = (const unsigned char *const *)(uintptr_t)arguments[4];
+    struct program *program = programs_program(handle);
+    size_t start = sizeof mark - 1;
+    if (program && lengths[0] > start && memcmp(binaries[0], mark, start) == 0) {
+        program->text = arena_keep(MOST_SOURCE);
+        append(program, (const char *)binaries[0] + start, lengths[0] - start);
+        program->binary = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    }
+}
+
+size_t programs_binary(const struct program *program, char *to)
+{
+    size_t size = program->text && program->binary ? sizeof mark - 1 + strlen(program->text) : 0;
+    if (to && size) {
+        memcpy(to, mark, sizeof mark - 1);
+        memcpy(to + sizeof mark - 1, program->text, size - (sizeof mark - 1));
+    }
+    return size;
+}
+
+void programs_keep_kernel(uint64_t handle, const struct kernel_declaration *declaration)
+{
+    struct kernel *kernel = programs_kernel(handle);
+    if (kernel) {
+        kernel->declaration = declaration;
+    }
+}
+
+void programs_keep_clone(uint64_t handle, uint64_t from)
+{
+    const struct kernel *original = programs_kernel(from);
+    struct kernel *kernel = programs_kernel(handle);
+    if (kernel && original) {
+        *kernel = *original;
+        object_find(handle)->parent = object_find(from)->parent;
+        if (fault(FAULT_clone_has_no_arguments, ANY_PLATFORM)) {
+            memset(kernel->arguments, 0, sizeof kernel->arguments);
+        }
+    }
+}
+
+/* --- building --- */
+
+/* Reads the declarations; false for a source with an error. */
+static bool translate(struct program *program)
+{
+    program->broken = program->text && strstr(program->text, "clharness_undeclared") != NULL;
+    program->count = 0;
+    if (program->text && !program->kernels) {
+        program->kernels = arena_keep(MOST_KERNELS * sizeof *program->kernels);
+    }
+    if (program->text && !program->broken) {
+        program->count = sources_read(program->text, program->kernels);
+    }
+    program->status = program->broken ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
+    return !program->broken;
+}
+
+cl_int programs_build(uint64_t handle, uint64_t options)
+{
+    struct program *program = programs_program(handle);
+    const char *text = options ? (const char *)(uintptr_t)options : "";
+    if (!program) {
+        return CL_SUCCESS;
+    }
+    program->options = arena_keep(strlen(text) + 1);
+    memcpy(program->options, text, strlen(text) + 1);
+    bool good = translate(program);
+    program->binary = good ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
+    return good || fault(FAULT_build_takes_errors, ANY_PLATFORM) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+}
+
+cl_int programs_compile(uint64_t handle)
+{
+    struct program *program = programs_program(handle);
+    if (!program) {
+        return CL_SUCCESS;
+    }
+    bool good = translate(program);
+    program->binary = good ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_NONE;
+    return good || fault(FAULT_compile_takes_errors, ANY_PLATFORM) ? CL_SUCCESS : CL_COMPILE_PROGRAM_FAILURE;
+}
+
+void programs_link(uint64_t handle, const uint64_t *arguments)
+{
+    const uint64_t *inputs = (const uint64_t *)(uintptr_t)arguments[5];
+    struct program *program = programs_program(handle);
+    if (!program) {
+        return;
+    }
+    program->text = arena_keep(MOST_SOURCE);
+    for (cl_uint i = 0; i < (cl_uint)arguments[4]; i++) {
+        const struct program *input = programs_program(inputs[i]);
+        if (input && input->text) {
+            append(program, input->text, strlen(input->text));
+        }
+    }
+    translate(program);
+    program->binary = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that the state of memory objects and events does not allow. */
+#include "core/states.h"
+
+#include "base/errors.h"
+#include "core/compute.h"
+#include "core/contents.h"
+
+#include <stddef.h>
+
+/* --- what the host may do with memory --- */
+
+static cl_int check_access(uint64_t memory, bool reads, bool writes)
+{
+    const struct contents *contents = contents_of(memory);
+    cl_mem_flags flags = contents ? contents->flags : 0;
+    bool forbidden = flags & CL_MEM_HOST_NO_ACCESS || (reads && flags & CL_MEM_HOST_WRITE_ONLY) ||
+                     (writes && flags & CL_MEM_HOST_READ_ONLY);
+    return error_unless_fault(FAULT_host_access_is_ignored, forbidden ? CL_INVALID_OPERATION : CL_SUCCESS);
+}
+
+static cl_int check_map(uint64_t memory, cl_map_flags flags)
+{
+    return check_access(memory, flags & CL_MAP_READ, flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION));
+}
+
+static cl_int check_unmap(const uint64_t *arguments)
+{
+    struct contents *contents = contents_of(arguments[1]);
+    const void *address = (const void *)(uintptr_t)arguments[2];
+    for (int i = 0; contents && i < MAX_MAPPINGS; i++) {
+        if (contents->mapped[i] == address) {
+            return CL_SUCCESS;
+        }
+    }
+    return error_unless_fault(FAULT_unmap_takes_any_address, contents ? CL_INVALID_VALUE : CL_SUCCESS);
+}
+
+/* --- offsets and sizes --- */
+
+enum { USUAL_SIZE = 64 }; /* of the buffers that harness/api/contract/calls.toml makes */
+
+bool states_bounds_known(enum function function, const uint64_t *arguments)
+{
+    const struct function_info *about = &function_info[function];
+    bool memory = about->parameter_count > 1 && about->parameters[1].kind == PARAMETER_HANDLE &&
+                  about->parameters[1].handle == HANDLE_cl_mem;
+    const struct contents *contents = memory ? contents_of(arguments[1]) : NULL;
+    return contents && contents->size != USUAL_SIZE;
+}
+
+static cl_int check_range(uint64_t memory, size_t offset, size_t size)
+{
+    const struct contents *contents = contents_of(memory);
+    bool past = contents && (offset > contents->size || size > contents->size - offset);
+    return past || size == 0 ? CL_INVALID_VALUE : CL_SUCCESS;
+}
+
+/* --- copies within one memory --- */
+
+struct box {
+    size_t start[3];
+    size_t size[3];
+};
+
+static bool meet(const struct box *one, const struct box *other)
+{
+    for (int i = 0; i < 3; i++) {
+        if (one->start[i] + one->size[i] <= other->start[i] || other->start[i] + other->size[i] <= one->start[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static cl_int overlap(const struct box *one, const struct box *other)
+{
+    return error_unless_fault(FAULT_overlaps_are_taken, meet(one, other) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS);
+}
+
+static cl_int check_copy(const uint64_t *a)
+{
+    const struct contents *from = contents_of(a[1]);
+    const struct contents *to = contents_of(a[2]);
+    cl_int error = check_range(a[1], a[3], a[5]);
+    error = error ? error : check_range(a[2], a[4], a[5]);
+    if (error || !from || !to) {
+        return error;
+    }
+    bool touching = a[1] == a[2] && fault(FAULT_copies_may_not_touch, ANY_PLATFORM);
+    const struct box source = {{(size_t)(from->bytes + a[3]), 0, 0}, {a[5] + (touching ? 1 : 0), 1, 1}};
+    const struct box target = {{(size_t)(to->bytes + a[4]), 0, 0}, {a[5] + (touching ? 1 : 0), 1, 1}};
+    return overlap(&source, &target);
+}
+
+static void read_box(struct box *box, uint64_t origin, uint64_t region)
+{
+    for (int i = 0; i < 3; i++) {
+        box->start[i] = ((const size_t *)(uintptr_t)origin)[i];
+        box->size[i] = ((const size_t *)(uintptr_t)region)[i];
+    }
+}
+
+/* Of rectangles with the same pitches, and of images. */
+static cl_int check_copy_of_boxes(const uint64_t *a, bool same_pitches)
+{
+    struct box source;
+    struct box target;
+    if (a[1] != a[2] || !same_pitches || !contents_of(a[1])) {
+        return CL_SUCCESS;
+    }
+    read_box(&source, a[3], a[5]);
+    read_box(&target, a[4], a[5]);
+    return overlap(&source, &target);
+}
+
+/* --- sub-buffers --- */
+
+static cl_int check_part(const uint64_t *arguments)
+{
+    const struct object *whole = object_of_kind(arguments[0], HANDLE_cl_mem);
+    const struct contents *contents = contents_of(arguments[0]);
+    cl_mem_flags flags = arguments[1];
+    bool of_part = whole && whole->parent && whole->parent->kind == HANDLE_cl_mem;
+    cl_int error = error_unless_fault(FAULT_sub_buffers_of_sub_buffers, of_part ? CL_INVALID_MEM_OBJECT : CL_SUCCESS);
+    if (error || !contents) {
+        return error;
+    }
+    bool wider = (contents->flags & CL_MEM_READ_ONLY && flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)) ||
+                 (contents->flags & CL_MEM_WRITE_ONLY && flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)) ||
+                 (contents->flags & CL_MEM_HOST_WRITE_ONLY && flags & CL_MEM_HOST_READ_ONLY) ||
+                 (contents->flags & CL_MEM_HOST_READ_ONLY && flags & CL_MEM_HOST_WRITE_ONLY) ||
+                 (contents->flags & CL_MEM_HOST_NO_ACCESS && flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY));
+    return error_unless_fault(FAULT_sub_buffers_widen_access, wider ? CL_INVALID_VALUE : CL_SUCCESS);
+}
+
+/* --- events --- */
+
+static cl_int check_events(const uint64_t *arguments)
+{
+    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[1];
+    for (cl_uint i = 1; list && i < (cl_uint)arguments[0]; i++) {
+        struct object *one = object_of_kind(list[0], HANDLE_cl_event);
+        struct object *other = object_of_kind(list[i], HANDLE_cl_event);
+        if (one && other && object_context(one) != object_context(other)) {
+            return error_unless_fault(FAULT_waits_for_events_of_anybody, CL_INVALID_CONTEXT);
+        }
+    }
+    return CL_SUCCESS;
+}
+
+cl_int states_error(enum function function, const uint64_t *a)
+{
+    cl_int error;
+    switch (function) {
+    case FUNCTION_clEnqueueReadBuffer:
+    case FUNCTION_clEnqueueWriteBuffer:
+        error = check_range(a[1], a[3], a[4]);
+        return error ? error
+                     : check_access(a[1], function == FUNCTION_clEnqueueReadBuffer,
+                                    function == FUNCTION_clEnqueueWriteBuffer);
+    case FUNCTION_clEnqueueReadBufferRect:
+    case FUNCTION_clEnqueueReadImage:
+        return check_access(a[1], true, false);
+    case FUNCTION_clEnqueueWriteBufferRect:
+    case FUNCTION_clEnqueueWriteImage:
+        return check_access(a[1], false, true);
+    case FUNCTION_clEnqueueMapBuffer:
+        error = check_range(a[1], a[4], a[5]);
+        return error ? error : check_map(a[1], a[3]);
+    case FUNCTION_clEnqueueMapImage:
+        return check_map(a[1], a[3]);
+    case FUNCTION_clEnqueueFillBuffer:
+        return check_range(a[1], a[4], a[5] ? a[5] : 1);
+    case FUNCTION_clEnqueueUnmapMemObject:
+        return check_unmap(a);
+    case FUNCTION_clEnqueueCopyBuffer:
+        return check_copy(a);
+    case FUNCTION_clEnqueueCopyBufferRect:
+        return check_copy_of_boxes(a, a[6] == a[8] && a[7] == a[9]);
+    case FUNCTION_clEnqueueCopyImage:
+        return check_copy_of_boxes(a, true);
+    case FUNCTION_clCreateSubBuffer:
+        return check_part(a);
+    case FUNCTION_clWaitForEvents:
+        return check_events(a);
+    default:
+        return compute_error(function, a);
+    }
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a call to a command of a queue. */
+#include "execution/execution.h"
+
+#include "base/arena.h"
+#include "base/arguments.h"
+#include "base/config.h"
+#include "base/errors.h"
+#include "core/contents.h"
+#include "core/launches.h"
+#include "core/rules.h"
+#include "execution/transfers.h"
+#include "external/attachments.h"
+#include "external/commands.h"
+
+#include <string.h>
+
+/* What a command does when it runs. */
+struct work {
+    bool moves;
+    struct transfer transfer;
+    struct launch *launch;
+    const struct object *queue;
+    /* clEnqueueSVMFree's */
+    uint64_t callback;
+    cl_uint count;
+    void **pointers;
+    void *user_data;
+};
+
+static void call_free(const struct work *work)
+{
+    typedef void(CL_CALLBACK * function)(cl_command_queue, cl_uint, void **, void *);
+    cl_uint times = fault(FAULT_shared_memory_is_freed_twice, ANY_PLATFORM) ? 2 : 1;
+    for (cl_uint i = 0; i < times; i++) {
+        ((function)(uintptr_t)work->callback)((cl_command_queue)object_handle(work->queue), work->count, work->pointers,
+                                              work->user_data);
+    }
+}
+
+static void run(const struct command *command)
+{
+    const struct work *work = command->data;
+    if (work->moves) {
+        transfers_run(&work->transfer);
+    }
+    if (work->moves && work->transfer.written) {
+        work->transfer.written->written_by = work->queue;
+    }
+    if (work->launch) {
+        launches_run(work->launch);
+    }
+    if (work->callback) {
+        call_free(work);
+    }
+}
+
+/* --- mappings --- */
+
+static unsigned char *map_image(const struct contents *contents, const uint64_t *a)
+{
+    static const size_t start[3];
+    bool first = fault(FAULT_mapped_images_begin_at_first_pixel, ANY_PLATFORM);
+    const struct view view = contents_image_view(contents, first ? start : (const size_t *)(uintptr_t)a[4]);
+    size_t *row = (size_t *)(uintptr_t)a[6];
+    size_t *slice = (size_t *)(uintptr_t)a[7];
+    cl_mem_object_type type = contents->image.image_type;
+    bool flat = type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE1D || type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    *row = view.row;
+    if (slice) {
+        *slice = flat ? 0 : view.slice;
+    }
+    return view.bytes;
+}
+
+static uint64_t map(enum function function, const uint64_t *a)
+{
+    struct contents *contents = contents_of(a[1]);
+    size_t offset = fault(FAULT_mappings_ignore_offset, ANY_PLATFORM) ? 0 : a[4];
+    unsigned char *at = function == FUNCTION_clEnqueueMapImage ? map_image(contents, a) : contents->bytes + offset;
+    size_t size = function == FUNCTION_clEnqueueMapImage ? 0 : a[5];
+    bool writes = a[3] & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+    if (size && writes && fault(FAULT_writes_to_mappings_are_lost, ANY_PLATFORM)) {
+        unsigned char *copy = arena_keep(size);
+        memcpy(copy, at, size);
+        at = copy;
+    }
+    contents_map(contents, at);
+    return (uint64_t)(uintptr_t)at;
+}
+
+/* --- commands --- */
+
+static struct work *plan(enum function function, const uint64_t *a)
+{
+    struct work *work = arena_keep(sizeof *work);
+    work->queue = object_find(a[0]);
+    work->moves = transfers_plan(function, a, &work->transfer);
+    if (function == FUNCTION_clEnqueueNDRangeKernel || function == FUNCTION_clEnqueueTask) {
+        work->launch = launches_keep(function, a);
+    }
+    if (function == FUNCTION_clEnqueueSVMFree && a[3]) {
+        work->callback = a[3];
+        work->count = (cl_uint)a[1];
+        work->pointers = arena_keep(work->count * sizeof(void *));
+        work->user_data = (void *)(uintptr_t)a[4];
+        memcpy(work->pointers, (const void *)(uintptr_t)a[2], work->count * sizeof(void *));
+    }
+    return work;
+}
+
+/* Whether a command's first memory object holds something; that of external memory is another part's. */
+static bool holds(const uint64_t *arguments, enum function function)
+{
+    const struct function_info *about = &function_info[function];
+    bool memory = about->parameter_count > 1 && about->parameters[1].handle == HANDLE_cl_mem &&
+                  about->parameters[1].kind == PARAMETER_HANDLE;
+    const struct contents *contents = memory ? contents_of(arguments[1]) : NULL;
+    return !memory || (contents && contents->bytes);
+}
+
+static const enum function barriers[] = {FUNCTION_clEnqueueBarrierWithWaitList, FUNCTION_clEnqueueBarrier,
+                                         FUNCTION_clEnqueueWaitForEvents};
+
+static bool is_barrier(enum function function)
+{
+    for (size_t i = 0; i < sizeof barriers / sizeof *barriers; i++) {
+        if (barriers[i] == function) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_marker(enum function function)
+{
+    return function == FUNCTION_clEnqueueMarker || function == FUNCTION_clEnqueueMarkerWithWaitList;
+}
+
+static uint64_t enqueue(enum function function, const uint64_t *arguments, struct object *queue)
+{
+    bool maps = function == FUNCTION_clEnqueueMapBuffer || function == FUNCTION_clEnqueueMapImage;
+    struct command command = {.queue = queue,
+                              .type = rules_command_type(function),
+                              .run = run,
+                              .data = plan(function, arguments),
+                              .barrier = is_barrier(function),
+                              .marker = is_marker(function)};
+    if (fault(FAULT_event_type_unknown, ANY_PLATFORM)) {
+        command.type = 0;
+    }
+    if (function == FUNCTION_clEnqueueUnmapMemObject) {
+        contents_unmap(contents_of(arguments[1]), (const void *)(uintptr_t)arguments[2]);
+    }
+    cl_int status = commands_enqueue(function, arguments, command);
+    bool blocks =
+        argument_named(function, arguments, "blocking_read") || argument_named(function, arguments, "blocking_write") ||
+        argument_named(function, arguments, "blocking_map") || argument_named(function, arguments, "blocking_copy");
+    bool failed = blocks && status < 0 && !fault(FAULT_blocking_calls_hide_failures, ANY_PLATFORM);
+    cl_int error = failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
+    if (!maps) {
+        return error_result(error);
+    }
+    if (error) {
+        return error_refuse(function, arguments, error);
+    }
+    cl_int *errcode_ret = (cl_int *)(uintptr_t)argument_named(function, arguments, "errcode_ret");
+    if (errcode_ret) {
+        *errcode_ret = CL_SUCCESS;
+    }
+    return map(function, arguments);
+}
+
+bool execution_handle(enum function function, const uint64_t *arguments, uint64_t *result)
+{
+    if (!argument_function_begins(function, "clEnqueue") || !rules_judge(function)) {
+        return false;
+    }
+    struct object *queue = object_live(arguments[0], HANDLE_cl_command_queue);
+    if (!queue || !contents_kept(queue->platform) || !holds(arguments, function)) {
+        return false;
+    }
+    *result = enqueue(function, arguments, queue);
+    return true;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the mock ICD can be told to get wrong of what memory objects hold, where its devices have the feature
+ * `compiler`. */
+
+/* Reads a buffer from its beginning, whatever the offset. */
+FAULT(reads_ignore_offset)
+/* Leaves out the last byte of what is written to a buffer. */
+FAULT(writes_leave_last_byte)
+/* Loses what is written past the first 64 KiB of a buffer. */
+FAULT(large_buffers_lose_their_end)
+/* Copies to the offset of the source in the target. */
+FAULT(copies_go_to_source_offset)
+/* Uses the buffer's row pitch for the host's memory, and the source's for the target. */
+FAULT(rectangles_have_one_pitch)
+/* Takes the smallest slice pitch for rectangles, whatever is given. */
+FAULT(slice_pitches_are_ignored)
+/* Fills with the first byte of the pattern. */
+FAULT(fills_repeat_first_byte)
+/* Maps a buffer from its beginning, whatever the offset. */
+FAULT(mappings_ignore_offset)
+/* Loses what is written to a mapping. */
+FAULT(writes_to_mappings_are_lost)
+/* Reports that a memory object has no mappings. */
+FAULT(mappings_are_not_counted)
+/* Makes buffers without the content of the host's memory. */
+FAULT(host_content_is_forgotten)
+/* Maps other memory than that which a buffer with CL_MEM_USE_HOST_PTR was made of. */
+FAULT(host_memory_is_copied)
+/* Has sub-buffers begin where their buffer does. */
+FAULT(sub_buffers_begin_at_0)
+/* Clears the first byte and all others of a memory object that is migrated. */
+FAULT(migration_clears)
+/* Copies within a memory object although the parts overlap. */
+FAULT(overlaps_are_taken)
+/* Refuses to copy within a buffer to the byte after the last one. */
+FAULT(copies_may_not_touch)
+/* Leaves out the last byte of a copy to or from shared virtual memory. */
+FAULT(shared_copies_leave_last_byte)
+/* Clears a byte of shared virtual memory that is given back by the host. */
+FAULT(shared_unmap_clears)
+/* Gives shared virtual memory that is aligned to four bytes only. */
+FAULT(shared_memory_is_not_aligned)
+/* Calls the function that frees shared virtual memory twice. */
+FAULT(shared_memory_is_freed_twice)
+/* Reads and writes images from the first pixel on. */
+FAULT(image_origins_are_ignored)
+/* Takes the host's rows and slices of an image for such that lie without gaps. */
+FAULT(image_pitches_are_ignored)
+/* Copies to the origin of the source in the target image. */
+FAULT(image_copies_go_to_source_origin)
+/* Copies between images and the beginning of buffers, whatever the offset. */
+FAULT(image_copies_ignore_offset)
+/* Fills the first row of a region only. */
+FAULT(image_fills_end_with_first_row)
+/* Maps images from their first pixel on. */
+FAULT(mapped_images_begin_at_first_pixel)
+/* Reports a byte less than a pixel of an image has. */
+FAULT(pixels_are_smaller)
+/* Reports the height of an image as its width, and the other way round. */
+FAULT(images_are_turned)
+/* Reports a byte more than a memory object has. */
+FAULT(memory_is_larger)
+/* Reports each memory object as a 2D image. */
+FAULT(memory_is_of_one_type)
+/* Reports no host memory of buffers that were made with CL_MEM_USE_HOST_PTR. */
+FAULT(host_pointer_is_forgotten)
+/* Reports two sizes for the three dimensions that work items have. */
+FAULT(dimensions_are_cut)
+/* Has less local memory than the full profile wants. */
+FAULT(devices_have_little_local_memory)
+/* Lists all extensions but the last one with their versions. */
+FAULT(extensions_lack_the_last_version)
+/* Lists the newest version of OpenCL C only. */
+FAULT(old_languages_are_not_listed)
+/* Reports 1.0 as the number of the versions of platforms and devices. */
+FAULT(numeric_versions_are_older)
+/* Counts a device more than a context has. */
+FAULT(contexts_count_one_more)
+/* Reports CL_FILTER_NEAREST of every sampler. */
+FAULT(samplers_have_no_filter)
+/* Answers a context where the queue of a user event is asked for. */
+FAULT(user_events_have_queues)
+/* Reports no parent of sub-devices. */
+FAULT(sub_devices_have_no_parent)
+/* Leaves out the first extension of its devices in the list of a platform. */
+FAULT(platform_lacks_an_extension)
+/* Reports each device as one of another type, too. */
+FAULT(devices_are_of_two_types)
+/* Lists image formats twice. */
+FAULT(formats_are_listed_twice)
+/* Reports that each sub-buffer begins at 0. */
+FAULT(sub_buffers_have_no_offset)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the mock ICD can be told to get wrong of calls that the state of an object does not allow, and of events,
+ * where its devices have the feature `compiler`. */
+
+/* Lets the host read and write memory objects whatever their flags say. */
+FAULT(host_access_is_ignored)
+/* Takes any address for that of a mapping. */
+FAULT(unmap_takes_any_address)
+/* Makes sub-buffers of sub-buffers. */
+FAULT(sub_buffers_of_sub_buffers)
+/* Makes sub-buffers that allow more than their buffer. */
+FAULT(sub_buffers_widen_access)
+/* Waits for events of several contexts. */
+FAULT(waits_for_events_of_anybody)
+/* Builds and compiles programs that kernels have been made of. */
+FAULT(programs_change_under_kernels)
+/* Makes kernels of programs that have no executable. */
+FAULT(kernels_without_executable)
+/* Gives some of the kernels of a program where there is no room for all. */
+FAULT(kernel_lists_are_cut)
+/* Compiles programs that were made of binaries. */
+FAULT(binaries_are_compiled)
+/* Links programs that have not been compiled. */
+FAULT(anything_is_linked)
+/* Lists the kernels of a program that is not built. */
+FAULT(programs_list_kernels_unbuilt)
+/* Runs kernels whose arguments have not been set. */
+FAULT(kernels_run_without_arguments)
+/* Takes arguments of any size. */
+FAULT(kernels_take_any_size)
+/* Runs kernels in groups of another size than they require. */
+FAULT(required_size_is_ignored)
+/* Answers CL_SUCCESS to clCompileProgram of a source with an error. */
+FAULT(compile_takes_errors)
+/* Answers CL_SUCCESS to a blocking call that waited for an event which failed. */
+FAULT(blocking_calls_hide_failures)
+/* Reports that the build of each program has succeeded. */
+FAULT(every_program_is_built)
+/* Reports each program as an executable. */
+FAULT(every_binary_is_executable)
+/* Reports no options of a build. */
+FAULT(options_are_forgotten)
+/* Takes the first of several strings for the whole source. */
+FAULT(source_is_first_string)
+/* Reports a kernel more than a program has. */
+FAULT(kernels_are_miscounted)
+/* Reports a byte more than the binary of a program has. */
+FAULT(binaries_are_longer)
+/* Reports a parameter more than a kernel has. */
+FAULT(parameters_are_miscounted)
+/* Reports the type of a kernel's parameter as its name. */
+FAULT(parameters_have_types_for_names)
+/* Reports a work-group size of a kernel that its device does not allow. */
+FAULT(groups_are_larger_than_devices)
+/* Clones kernels without the values of their arguments. */
+FAULT(clone_has_no_arguments)
+/* Gives kernels the first half of arguments with more than 16 bytes. */
+FAULT(kernels_get_half_of_long_arguments)
+/* Gives kernels the arguments that are set when they run. */
+FAULT(arguments_are_read_late)
+/* Runs kernels from work item 0 on, whatever the offset. */
+FAULT(offsets_are_ignored)
+/* Gives kernels an address where their argument is NULL. */
+FAULT(kernels_never_get_null)
+/* Gives two arguments of a kernel the same local memory. */
+FAULT(local_arguments_overlap)
+/* Completes a command that waits for a command which ended with an error. */
+FAULT(failures_end_one_command)
+/* Runs commands of an in-order queue in any order. */
+FAULT(queues_keep_no_order)
+/* Has markers and barriers wait for nothing but the events of their list. */
+FAULT(markers_wait_for_nothing)
+/* Waits for the first event of a list only. */
+FAULT(wait_lists_end_after_first)
+/* Calls no callbacks for commands that are submitted or running. */
+FAULT(callbacks_of_states_are_forgotten)
+/* Calls the callbacks of an event with each change of its status. */
+FAULT(callbacks_are_repeated)
+/* Answers times of commands that have not ended. */
+FAULT(profiling_is_early)
+/* Answers the times of a command in reverse order. */
+FAULT(times_run_backwards)

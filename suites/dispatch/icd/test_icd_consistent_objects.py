@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What objects say of themselves is how they were made, and whom they belong to (API-CON)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.check import (
+    CL,
+    PLAIN_FORMAT,
+    SHAPES,
+    Asked,
+    Icd,
+    IcdObjects,
+    Images,
+    Memory,
+    Sandbox,
+    Value,
+    api,
+    flags_of,
+    requirement,
+)
+
+SIZE = 256
+MEMORY, IMAGE = "clGetMemObjectInfo", "clGetImageInfo"
+
+
+def expect(asked: Asked, function: str, handle: Value, **answers: int) -> None:
+    """Compares numbers; CL_ is left out of the names of queries."""
+    for query, wanted in answers.items():
+        found = asked.number(function, handle, f"CL_{query}")
+        shown = "another object" if found and wanted > 1 << 32 else f"{found:#x}"
+        assert found == wanted, (
+            f"CL_{query} is {shown}, expected {wanted:#x}"
+            if wanted < 1 << 32
+            else (f"CL_{query} is {shown}, expected the one that it was made with")
+        )
+
+
+@requirement("API-CON-007")
+def test_context_names_its_devices(icd: Icd, sandbox: Sandbox) -> None:
+    """A context has the devices that it was made with, as many as it counts, and the properties that were given."""
+
+    def check(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        expect(asked, "clGetContextInfo", objects.context, CONTEXT_NUM_DEVICES=1, CONTEXT_REFERENCE_COUNT=1)
+        assert asked.words("clGetContextInfo", objects.context, "CL_CONTEXT_DEVICES") == [objects.device]
+        properties = asked.words("clGetContextInfo", objects.context, "CL_CONTEXT_PROPERTIES")
+        assert properties == [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+
+    def check_all(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        context = objects.made_by(
+            "clCreateContextFromType",
+            [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0],
+            CL.DEVICE_TYPE_ALL,
+            None,
+            None,
+        )
+        devices = asked.words("clGetContextInfo", context, "CL_CONTEXT_DEVICES")
+        count = asked.number("clGetContextInfo", context, "CL_CONTEXT_NUM_DEVICES")
+        assert len(devices) == count, f"{len(devices)} devices, and {count} as a number"
+        known = [int(device) for device in objects.session.GetDeviceIDs(objects.platform)]
+        assert set(devices) <= set(known) and len(set(devices)) == len(devices), "devices of others, or one twice"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("clCreateContext", check)
+        attempts.check("clCreateContextFromType", check_all)
+
+
+@requirement("API-CON-008")
+def test_queue_names_its_context_device_and_properties(icd: Icd, sandbox: Sandbox) -> None:
+    """A queue has the context, the device and the properties that it was made with."""
+
+    def check(objects: IcdObjects, properties: int) -> None:
+        asked = Asked(objects)
+        able = asked.number("clGetDeviceInfo", objects.device, "CL_DEVICE_QUEUE_PROPERTIES")
+        queue = objects.made_by("clCreateCommandQueue", objects.context, objects.device, properties & able)
+        expect(
+            asked,
+            "clGetCommandQueueInfo",
+            queue,
+            QUEUE_CONTEXT=objects.context,
+            QUEUE_DEVICE=objects.device,
+            QUEUE_PROPERTIES=properties & able,
+            QUEUE_REFERENCE_COUNT=1,
+        )
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("plain", lambda objects: check(objects, 0))
+        attempts.check("profiling", lambda objects: check(objects, CL.QUEUE_PROFILING_ENABLE))
+        attempts.check("out of order", lambda objects: check(objects, CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+
+
+@requirement("API-CON-009")
+def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
+    """A buffer, and a sub-buffer of it, has its type, flags, size, host memory, offset and parent."""
+
+    def check(objects: IcdObjects, flags: str) -> None:
+        memory, asked = Memory(objects), Asked(objects)
+        uses = "HOST_PTR" in flags and "ALLOC" not in flags
+        host = memory.session.buffer(SIZE) if uses else None
+        mem = objects.made_by("clCreateBuffer", objects.context, flags_of(flags), SIZE, host)
+        pointer = memory.address(host) if host is not None and "USE" in flags else 0
+        expect(
+            asked,
+            MEMORY,
+            mem,
+            MEM_TYPE=api().constant("CL_MEM_OBJECT_BUFFER"),
+            MEM_FLAGS=flags_of(flags),
+            MEM_SIZE=SIZE,
+            MEM_HOST_PTR=pointer,
+            MEM_MAP_COUNT=0,
+            MEM_CONTEXT=objects.context,
+            MEM_ASSOCIATED_MEMOBJECT=0,
+            MEM_OFFSET=0,
+            MEM_REFERENCE_COUNT=1,
+        )
+
+    def check_part(objects: IcdObjects, flags: str, own: str) -> None:
+        memory, asked = Memory(objects), Asked(objects)
+        align = memory.alignment()
+        size = 3 * align
+        host = memory.session.buffer(size)
+        mem = objects.made_by("clCreateBuffer", objects.context, flags_of(flags), size, host)
+        part = memory.part(mem, align, align, flags_of(own) if own else 0)
+        expect(
+            asked,
+            MEMORY,
+            part,
+            MEM_TYPE=api().constant("CL_MEM_OBJECT_BUFFER"),
+            MEM_SIZE=align,
+            MEM_OFFSET=align,
+            MEM_ASSOCIATED_MEMOBJECT=mem,
+            MEM_CONTEXT=objects.context,
+            MEM_HOST_PTR=memory.address(host) + align if "USE" in flags else 0,
+            MEM_REFERENCE_COUNT=1,
+        )
+        found = asked.number(MEMORY, part, "CL_MEM_FLAGS")
+        access = flags_of("CL_MEM_READ_WRITE|CL_MEM_READ_ONLY|CL_MEM_WRITE_ONLY")
+        wanted = flags_of(own) if own else flags_of(flags) & access
+        assert found & access == wanted & access, f"CL_MEM_FLAGS is {found:#x}, expected {wanted:#x}"
+
+    with icd.attempts(sandbox) as attempts:
+        for flags in (
+            "CL_MEM_READ_WRITE",
+            "CL_MEM_WRITE_ONLY",
+            "CL_MEM_READ_ONLY|CL_MEM_HOST_WRITE_ONLY",
+            "CL_MEM_READ_WRITE|CL_MEM_ALLOC_HOST_PTR",
+            "CL_MEM_READ_WRITE|CL_MEM_USE_HOST_PTR",
+            "CL_MEM_READ_ONLY|CL_MEM_COPY_HOST_PTR",
+        ):
+            attempts.check(flags, lambda objects, flags=flags: check(objects, flags))  # type: ignore[misc]
+        for flags, own in (
+            ("CL_MEM_READ_WRITE|CL_MEM_COPY_HOST_PTR", "CL_MEM_READ_ONLY"),
+            ("CL_MEM_READ_ONLY|CL_MEM_USE_HOST_PTR", ""),
+        ):
+            label = f"sub-buffer {own or 'without flags'} of {flags}"
+            attempts.check(label, lambda objects, row=(flags, own): check_part(objects, *row))  # type: ignore[misc]
+
+
+@requirement("API-CON-010")
+def test_mappings_are_counted(icd: Icd, sandbox: Sandbox) -> None:
+    """The map count of a buffer is how many mappings it has."""
+    with icd.open(sandbox) as session:
+        memory = Memory(session.objects(session.some_platforms()[0]))
+        mem = memory.buffer(bytes(SIZE))
+        mapped = []
+        for count in (1, 2, 3):
+            mapped.append(memory.map(mem, "CL_MAP_READ", 16 * count, 32))
+            assert memory.number(MEMORY, mem, "CL_MEM_MAP_COUNT", 4) == count
+        for count in (2, 1, 0):
+            memory.unmap(mem, mapped.pop(count // 2))
+            memory.finish()
+            assert memory.number(MEMORY, mem, "CL_MEM_MAP_COUNT", 4) == count
+
+
+@requirement("API-CON-011")
+@pytest.mark.parametrize("kind", SHAPES)
+def test_image_says_how_it_was_made(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """An image has its format, its sizes, pitches that hold its pixels, its type and its context."""
+
+    def check(objects: IcdObjects) -> None:
+        images, asked = Images(objects), Asked(objects)
+        images.require(kind, PLAIN_FORMAT)
+        image = images.image(kind, PLAIN_FORMAT)
+        width, height, depth = SHAPES[kind]
+        flat = kind in ("CL_MEM_OBJECT_IMAGE1D", "CL_MEM_OBJECT_IMAGE1D_BUFFER", "CL_MEM_OBJECT_IMAGE1D_ARRAY")
+        layers = {"CL_MEM_OBJECT_IMAGE1D_ARRAY": height, "CL_MEM_OBJECT_IMAGE2D_ARRAY": depth}.get(kind, 0)
+        expect(
+            asked,
+            IMAGE,
+            image,
+            IMAGE_WIDTH=width,
+            IMAGE_HEIGHT=0 if flat else height,
+            IMAGE_DEPTH=depth if kind == "CL_MEM_OBJECT_IMAGE3D" else 0,
+            IMAGE_ARRAY_SIZE=layers,
+            IMAGE_ELEMENT_SIZE=4,
+            IMAGE_NUM_MIP_LEVELS=0,
+            IMAGE_NUM_SAMPLES=0,
+        )
+        pair = asked.answer(IMAGE, image, "CL_IMAGE_FORMAT")
+        order, type_ = (int.from_bytes(pair[i : i + 4], "little") for i in (0, 4))
+        assert order == api().constant("CL_RGBA") and type_ == api().constant("CL_UNSIGNED_INT8"), "CL_IMAGE_FORMAT"
+        expect(asked, MEMORY, image, MEM_TYPE=api().constant(kind), MEM_CONTEXT=objects.context, MEM_OFFSET=0)
+        row, slice_ = (asked.number(IMAGE, image, f"CL_IMAGE_{name}_PITCH") for name in ("ROW", "SLICE"))
+        assert row >= 4 * width, f"CL_IMAGE_ROW_PITCH is {row}, and a row has {4 * width} bytes"
+        several = bool(layers) or kind == "CL_MEM_OBJECT_IMAGE3D"
+        least = row * (1 if flat else height) if several else 0
+        assert slice_ >= least and bool(slice_) == several, (
+            f"CL_IMAGE_SLICE_PITCH is {slice_}, expected {least} or more"
+        )
+        size = asked.number(MEMORY, image, "CL_MEM_SIZE")
+        assert size >= 4 * width * height * depth, f"CL_MEM_SIZE is {size}, less than its pixels"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check(kind, check)
+
+
+@requirement("API-CON-012")
+def test_sampler_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
+    """A sampler has the coordinates, the addressing mode and the filter that it was made with."""
+
+    def check(objects: IcdObjects, coordinates: int, addressing: str, filter_: str) -> None:
+        objects.require_images()
+        modes = api().constant(addressing), api().constant(filter_)
+        sampler = objects.made_by("clCreateSampler", objects.context, coordinates, *modes)
+        expect(
+            Asked(objects),
+            "clGetSamplerInfo",
+            sampler,
+            SAMPLER_NORMALIZED_COORDS=coordinates,
+            SAMPLER_ADDRESSING_MODE=modes[0],
+            SAMPLER_FILTER_MODE=modes[1],
+            SAMPLER_CONTEXT=objects.context,
+            SAMPLER_REFERENCE_COUNT=1,
+        )
+
+    with icd.attempts(sandbox) as attempts:
+        for row in (
+            (0, "CL_ADDRESS_NONE", "CL_FILTER_NEAREST"),
+            (1, "CL_ADDRESS_REPEAT", "CL_FILTER_LINEAR"),
+            (0, "CL_ADDRESS_CLAMP_TO_EDGE", "CL_FILTER_LINEAR"),
+            (1, "CL_ADDRESS_CLAMP", "CL_FILTER_NEAREST"),
+        ):
+            attempts.check(" ".join(map(str, row)), lambda objects, row=row: check(objects, *row))  # type: ignore[misc]
+
+
+@requirement("API-CON-013")
+def test_event_names_its_queue_and_context(icd: Icd, sandbox: Sandbox) -> None:
+    """The event of a command has its queue and context; a user event has a context and no queue."""
+
+    def check(objects: IcdObjects, of: str, queue: bool) -> None:
+        expect(
+            Asked(objects),
+            "clGetEventInfo",
+            objects.named(of),
+            EVENT_CONTEXT=objects.context,
+            EVENT_COMMAND_QUEUE=objects.queue if queue else 0,
+        )
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("of a command", lambda objects: check(objects, "done", True))
+        attempts.check("user event", lambda objects: check(objects, "event", False))
+
+
+@requirement("API-CON-014")
+def test_sub_device_names_its_parent_and_its_platform(icd: Icd, sandbox: Sandbox) -> None:
+    """A sub-device has the device that it is a part of, the same platform, and a part of its compute units."""
+
+    def check(objects: IcdObjects) -> None:
+        asked, cl = Asked(objects), objects.session
+        properties = [api().constant("CL_DEVICE_PARTITION_EQUALLY"), 1, 0]
+        count = cl.buffer(4, 0)
+        objects.require_function("clCreateSubDevices", objects.version())
+        error = cl.call("clCreateSubDevices", objects.device, properties, 0, None, count)
+        objects.require("clCreateSubDevices", error)
+        number = count.u32()
+        devices = cl.buffer(8 * number, 0)
+        objects.require(
+            "clCreateSubDevices", cl.call("clCreateSubDevices", objects.device, properties, number, devices, None)
+        )
+        part = devices.handle()
+        expect(
+            asked,
+            "clGetDeviceInfo",
+            part,
+            DEVICE_PARENT_DEVICE=objects.device,
+            DEVICE_PLATFORM=objects.platform,
+            DEVICE_MAX_COMPUTE_UNITS=1,
+            DEVICE_REFERENCE_COUNT=1,
+        )
+        assert number <= asked.number("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_COMPUTE_UNITS")
+        assert len(set(devices.handles())) == number, "a sub-device is listed twice"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("equally", check)

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What platforms and devices say of themselves in several queries is one thing (API-CON)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from harness.check import CL, Asked, Icd, IcdObjects, Sandbox, Unsupported, api, numeric_version, requirement
+
+TYPES = ("CL_DEVICE_TYPE_CPU", "CL_DEVICE_TYPE_GPU", "CL_DEVICE_TYPE_ACCELERATOR", "CL_DEVICE_TYPE_CUSTOM")
+# The least that a device of the full profile has; of images only where it has them.
+LEAST = {
+    "CL_DEVICE_MAX_COMPUTE_UNITS": 1,
+    "CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS": 3,
+    "CL_DEVICE_MAX_WORK_GROUP_SIZE": 1,
+    "CL_DEVICE_MAX_PARAMETER_SIZE": 1024,
+    "CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE": 64 << 10,
+    "CL_DEVICE_MAX_CONSTANT_ARGS": 8,
+    "CL_DEVICE_LOCAL_MEM_SIZE": 32 << 10,
+}
+LEAST_OF_IMAGES = {
+    "CL_DEVICE_MAX_READ_IMAGE_ARGS": 8,
+    "CL_DEVICE_MAX_WRITE_IMAGE_ARGS": 8,
+    "CL_DEVICE_IMAGE2D_MAX_WIDTH": 8192,
+    "CL_DEVICE_IMAGE2D_MAX_HEIGHT": 8192,
+    "CL_DEVICE_IMAGE3D_MAX_WIDTH": 2048,
+    "CL_DEVICE_IMAGE3D_MAX_HEIGHT": 2048,
+    "CL_DEVICE_IMAGE3D_MAX_DEPTH": 2048,
+    "CL_DEVICE_MAX_SAMPLERS": 16,
+}
+
+
+def of_platform(asked: Asked, query: str) -> tuple[str, object, str]:
+    return "clGetPlatformInfo", asked.objects.platform, f"CL_PLATFORM_{query}"
+
+
+def of_device(asked: Asked, query: str) -> tuple[str, object, str]:
+    return "clGetDeviceInfo", asked.objects.device, f"CL_DEVICE_{query}"
+
+
+BOTH = {"platform": of_platform, "device": of_device}
+About = Callable[[Asked, str], tuple[str, object, str]]
+
+
+@requirement("API-CON-001")
+def test_version_as_a_number_is_that_of_the_string(icd: Icd, sandbox: Sandbox) -> None:
+    """Major and minor version of a platform, and of a device, are the same as a number and in the string."""
+
+    def check(objects: IcdObjects, about: About) -> None:
+        asked = Asked(objects)
+        text = asked.text(*about(asked, "VERSION"))
+        match = re.match(r"OpenCL (\d+)\.(\d+) ", text + " ")
+        assert match, f"the version is {text!r}, expected OpenCL, a blank, and the version"
+        number = numeric_version(asked.number(*about(asked, "NUMERIC_VERSION")))
+        assert number == (int(match[1]), int(match[2])), f"{number} as a number, and the string is {text!r}"
+
+    with icd.attempts(sandbox) as attempts:
+        for name, about in BOTH.items():
+            attempts.check(name, lambda objects, about=about: check(objects, about))  # type: ignore[misc]
+
+
+@requirement("API-CON-002")
+def test_extensions_with_versions_are_those_of_the_string(icd: Icd, sandbox: Sandbox) -> None:
+    """Extensions are listed with versions as they are in the string, each once."""
+
+    def check(objects: IcdObjects, about: About) -> None:
+        asked = Asked(objects)
+        string = asked.text(*about(asked, "EXTENSIONS")).split()
+        listed = [name for name, _ in asked.versions(*about(asked, "EXTENSIONS_WITH_VERSION"))]
+        differing = set(string) ^ set(listed)
+        assert not differing, f"in one of the lists only: {' '.join(sorted(differing))}"
+        twice = sorted(name for name, count in Counter(listed).items() if count > 1)
+        assert not twice, f"listed twice: {' '.join(twice)}"
+
+    with icd.attempts(sandbox) as attempts:
+        for name, about in BOTH.items():
+            attempts.check(name, lambda objects, about=about: check(objects, about))  # type: ignore[misc]
+
+
+@requirement("API-CON-021")
+def test_platform_has_the_extensions_of_all_its_devices(icd: Icd, sandbox: Sandbox) -> None:
+    """An extension that all devices of a platform have is one of the platform's."""
+
+    def check(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        if objects.version() < (3, 0):
+            raise Unsupported("loader", "older texts say less of the platform's extensions", "OpenCL 3.0")
+        devices = objects.session.GetDeviceIDs(objects.platform)
+        of_each = [set(asked.text("clGetDeviceInfo", device, "CL_DEVICE_EXTENSIONS").split()) for device in devices]
+        lacking = set.intersection(*of_each) - set(asked.text(*of_platform(asked, "EXTENSIONS")).split())
+        assert not lacking, f"all devices have them, and the platform has not: {' '.join(sorted(lacking))}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("those of all devices", check)
+
+
+@requirement("API-CON-003")
+def test_versions_of_opencl_c_include_the_older_ones(icd: Icd, sandbox: Sandbox) -> None:
+    """A device of OpenCL 3.0 that has a compiler lists OpenCL C 1.0, 1.1, 1.2 and 3.0, each once."""
+
+    def check(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        listed = asked.versions(*of_device(asked, "OPENCL_C_ALL_VERSIONS"))
+        if not asked.number(*of_device(asked, "COMPILER_AVAILABLE")):
+            raise Unsupported("loader", "the device has no compiler", "compiler")
+        assert {name for name, _ in listed} == {"OpenCL C"}, f"the names are {sorted({n for n, _ in listed})}"
+        versions = [version for _, version in listed]
+        lacking = {(1, 0), (1, 1), (1, 2), (3, 0)} - set(versions)
+        assert not lacking, f"not listed: {sorted(lacking)}"
+        assert len(versions) == len(set(versions)), f"listed twice: {sorted(versions)}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("CL_DEVICE_OPENCL_C_ALL_VERSIONS", check)
+
+
+@requirement("API-CON-004")
+def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
+    """All devices are those of the single types, each of its own; one is the default; lists are the same each time."""
+
+    def listed(objects: IcdObjects, kind: str) -> list[int]:
+        return [int(device) for device in objects.session.GetDeviceIDs(objects.platform, kind)]
+
+    def check(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        every = listed(objects, "CL_DEVICE_TYPE_ALL")
+        assert listed(objects, "CL_DEVICE_TYPE_ALL") == every, "the list is another one the second time"
+        of_types = {kind: listed(objects, kind) for kind in TYPES}
+        for kind, devices in of_types.items():
+            for device in objects.session.GetDeviceIDs(objects.platform, kind):
+                bits = asked.number("clGetDeviceInfo", device, "CL_DEVICE_TYPE")
+                assert bits & api().constant(kind), f"{kind} lists a device of type {bits:#x}"
+                single = bits & (bits - 1) == 0 or objects.version() < (3, 0)
+                assert single, f"a device is of several types, {bits:#x}"
+            assert set(devices) <= set(every) or kind == "CL_DEVICE_TYPE_CUSTOM", f"{kind} lists more than all"
+        found = {device for kind in TYPES if kind != "CL_DEVICE_TYPE_CUSTOM" for device in of_types[kind]}
+        assert found >= set(every) - set(of_types["CL_DEVICE_TYPE_CUSTOM"]), "a device of all is of no type"
+        default = listed(objects, "CL_DEVICE_TYPE_DEFAULT")
+        assert len(default) == 1 and default[0] in every, f"{len(default)} devices are the default, expected one"
+
+    def check_room(objects: IcdObjects) -> None:
+        cl, every = objects.session, listed(objects, "CL_DEVICE_TYPE_ALL")
+        devices, count = cl.buffer(8, 0), cl.buffer(4, 0)
+        error = cl.call("clGetDeviceIDs", objects.platform, CL.DEVICE_TYPE_ALL, 1, devices, count)
+        assert error == CL.SUCCESS, f"with room for one answered {error}, expected CL_SUCCESS"
+        assert (devices.u64(), count.u32()) == (every[0], len(every)), "with room for one"
+
+    def check_platform(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        for device in objects.session.GetDeviceIDs(objects.platform):
+            owner = asked.number("clGetDeviceInfo", device, "CL_DEVICE_PLATFORM")
+            assert owner == objects.platform, "a device names another platform"
+            assert asked.number("clGetDeviceInfo", device, "CL_DEVICE_PARENT_DEVICE") == 0, "a root device has a parent"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("types", check)
+        attempts.check("room for one", check_room)
+        attempts.check("platform and parent", check_platform)
+
+
+@requirement("API-CON-005")
+def test_numbers_of_a_device_reach_what_its_profile_demands(icd: Icd, sandbox: Sandbox) -> None:
+    """The numbers of a device of the full profile are at least what the specification demands, and fit together."""
+
+    def require_full(asked: Asked) -> None:
+        custom = asked.number(*of_device(asked, "TYPE")) & CL.DEVICE_TYPE_CUSTOM
+        if custom or asked.text(*of_device(asked, "PROFILE")) != "FULL_PROFILE":
+            raise Unsupported("loader", "the device is not one of the full profile", "full profile")
+
+    def check_least(objects: IcdObjects, query: str, least: int, images: bool) -> None:
+        asked = Asked(objects)
+        require_full(asked)
+        if images:
+            objects.require_images()
+        value = asked.number("clGetDeviceInfo", objects.device, query)
+        assert value >= least, f"{query} is {value}, expected at least {least}"
+
+    def check_dimensions(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        sizes = asked.words(*of_device(asked, "MAX_WORK_ITEM_SIZES"))
+        dimensions = asked.number(*of_device(asked, "MAX_WORK_ITEM_DIMENSIONS"))
+        assert len(sizes) == dimensions, f"{len(sizes)} sizes for {dimensions} dimensions"
+        assert min(sizes) >= 1, f"the sizes are {sizes}"
+
+    def check_allocation(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        require_full(asked)
+        whole = asked.number(*of_device(asked, "GLOBAL_MEM_SIZE"))
+        largest = asked.number(*of_device(asked, "MAX_MEM_ALLOC_SIZE"))
+        least = max(min(1 << 30, whole // 4), 32 << 20)
+        assert least <= largest, "CL_DEVICE_MAX_MEM_ALLOC_SIZE is less than 32 MiB or a quarter of the memory"
+
+    def check_address(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        bits = asked.number(*of_device(asked, "ADDRESS_BITS"))
+        assert bits in (32, 64), f"CL_DEVICE_ADDRESS_BITS is {bits}"
+        align = asked.number(*of_device(asked, "MEM_BASE_ADDR_ALIGN"))
+        require_full(asked)
+        assert align >= 8 * 128, f"CL_DEVICE_MEM_BASE_ADDR_ALIGN is {align} bits, expected at least those of a long16"
+
+    with icd.attempts(sandbox) as attempts:
+        for query, least in LEAST.items():
+            attempts.check(query, lambda o, row=(query, least, False): check_least(o, *row))  # type: ignore[misc]
+        for query, least in LEAST_OF_IMAGES.items():
+            attempts.check(query, lambda o, row=(query, least, True): check_least(o, *row))  # type: ignore[misc]
+        attempts.check("CL_DEVICE_MAX_WORK_ITEM_SIZES", check_dimensions)
+        attempts.check("CL_DEVICE_MAX_MEM_ALLOC_SIZE", check_allocation)
+        attempts.check("CL_DEVICE_ADDRESS_BITS", check_address)
+
+
+@requirement("API-CON-006")
+@pytest.mark.parametrize("kind", ["IMAGE1D", "IMAGE2D", "IMAGE3D", "IMAGE1D_ARRAY", "IMAGE2D_ARRAY", "IMAGE1D_BUFFER"])
+def test_image_formats_are_counted_and_listed_once(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """Image formats are as many as counted, each is listed once, and a shorter list is the beginning of the whole."""
+
+    def check(objects: IcdObjects, flags: str) -> None:
+        objects.require_images()
+        cl, count = objects.session, objects.session.buffer(4, 0)
+        about = (objects.context, api().constant(flags), api().constant(f"CL_MEM_OBJECT_{kind}"))
+        assert cl.call("clGetSupportedImageFormats", *about, 0, None, count) == CL.SUCCESS
+        number = count.u32()
+        assert number < 1 << 12, f"{number} formats"
+        if not number:
+            raise Unsupported("loader", f"there is no format for {kind} with {flags}", kind)
+        whole, again = cl.buffer(8 * number + 8), cl.buffer(4, 0)
+        assert cl.call("clGetSupportedImageFormats", *about, number + 1, whole, again) == CL.SUCCESS
+        assert again.u32() == number, f"{number} formats, and {again.u32()} when they are listed"
+        assert whole[8 * number :] == b"\xa5" * 8, "wrote more formats than it counted"
+        formats = [whole.u64(i) for i in range(number)]
+        assert len(set(formats)) == number, f"{number - len(set(formats))} formats are listed twice"
+        first = cl.buffer(8)
+        assert cl.call("clGetSupportedImageFormats", *about, 1, first, None) == CL.SUCCESS
+        assert first.u64() == formats[0], "the first format alone is another one"
+
+    with icd.attempts(sandbox) as attempts:
+        for flags in ("CL_MEM_READ_ONLY", "CL_MEM_WRITE_ONLY", "CL_MEM_READ_WRITE"):
+            attempts.check(flags, lambda objects, flags=flags: check(objects, flags))  # type: ignore[misc]

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs and kernels say of themselves: sources, binaries, names, parameters (API-CON)."""
+
+from __future__ import annotations
+
+from harness.check import (
+    ARGUMENT_INFORMATION,
+    CL,
+    KERNEL_SOURCES,
+    Asked,
+    Icd,
+    IcdObjects,
+    Kernels,
+    Sandbox,
+    Value,
+    api,
+    require_compiler,
+    requirement,
+)
+
+PROGRAM, BUILD = "clGetProgramInfo", "clGetProgramBuildInfo"
+OPTIONS = "-D clharness=1"
+NAMES = {"one", "other"}
+TWO = "kernel void one(global int *to) { to[0] = clharness; }\nkernel void other() {}\n"
+# Name, type, address space, access and qualifiers of each parameter.
+PARAMETERS = (
+    ("to", "int*", "CL_KERNEL_ARG_ADDRESS_GLOBAL", 0),
+    ("from", "uchar*", "CL_KERNEL_ARG_ADDRESS_GLOBAL", "CL_KERNEL_ARG_TYPE_CONST"),
+    ("table", "float*", "CL_KERNEL_ARG_ADDRESS_CONSTANT", "CL_KERNEL_ARG_TYPE_CONST"),
+    ("own", "int4*", "CL_KERNEL_ARG_ADDRESS_LOCAL", 0),
+    ("number", "long", "CL_KERNEL_ARG_ADDRESS_PRIVATE", 0),
+    ("vector", "float8", "CL_KERNEL_ARG_ADDRESS_PRIVATE", 0),
+)
+DECLARED = """
+kernel void declared(global int *to, global const uchar *from, constant float *table, local int4 *own, long number,
+                     float8 vector)
+{
+    own[0] = (int4)(from[0]);
+    to[0] = own[0].x + (int)table[0] + (int)number + (int)vector.x;
+}
+"""
+
+
+def built(objects: IcdObjects, source: str = TWO, options: str = OPTIONS) -> Value:
+    require_compiler([objects])
+    program = objects.with_source(source)
+    objects.build(program, options)
+    return program
+
+
+@requirement("API-CON-015")
+def test_program_says_what_it_is_made_of(icd: Icd, sandbox: Sandbox) -> None:
+    """A program has the source that it was made of, all strings one after the other, its context and its device."""
+
+    def check(objects: IcdObjects) -> None:
+        asked, cl = Asked(objects), objects.session
+        texts = ["kernel void one() {}\n", "kernel void other() {} and what is past its length", "// end\n"]
+        strings = [cl.data(text.encode() + b"\0") for text in texts]
+        lengths = [0, len("kernel void other() {}"), len(texts[2])]
+        program = objects.made_by("clCreateProgramWithSource", objects.context, 3, strings, lengths)
+        source = asked.text(PROGRAM, program, "CL_PROGRAM_SOURCE")
+        assert source == texts[0] + "kernel void other() {}" + texts[2], f"the source is {source!r}"
+        assert asked.number(PROGRAM, program, "CL_PROGRAM_NUM_DEVICES") == 1
+        assert asked.words(PROGRAM, program, "CL_PROGRAM_DEVICES") == [objects.device]
+        assert asked.number(PROGRAM, program, "CL_PROGRAM_CONTEXT") == objects.context
+        assert asked.number(PROGRAM, program, "CL_PROGRAM_REFERENCE_COUNT") == 1
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("three strings", check)
+
+
+@requirement("API-CON-016")
+def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
+    """Status, options and type of binary of a program before a build, after it, and after a compilation."""
+
+    def check(objects: IcdObjects, how: str) -> None:
+        require_compiler([objects])
+        asked, cl = Asked(objects), objects.session
+        program = objects.with_source(TWO)
+        status, kind = CL.BUILD_NONE, "CL_PROGRAM_BINARY_TYPE_NONE"
+        if how == "built":
+            objects.build(program, OPTIONS)
+            status, kind = CL.BUILD_SUCCESS, "CL_PROGRAM_BINARY_TYPE_EXECUTABLE"
+        elif how == "compiled":
+            objects.require_function("clCompileProgram", objects.version())
+            error = cl.call("clCompileProgram", program, 0, None, OPTIONS, 0, None, None, None, None)
+            objects.require("clCompileProgram", error)
+            status, kind = CL.BUILD_SUCCESS, "CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT"
+        answer = asked.answer(BUILD, program, objects.device, "CL_PROGRAM_BUILD_STATUS")
+        found = int.from_bytes(answer, "little", signed=True)
+        assert found == status, f"CL_PROGRAM_BUILD_STATUS is {found}, expected {status!r}"
+        type_ = asked.number(BUILD, program, objects.device, "CL_PROGRAM_BINARY_TYPE")
+        assert type_ == api().constant(kind), f"CL_PROGRAM_BINARY_TYPE is {type_}, expected {kind}"
+        if how == "built":
+            options = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
+            assert options.split() == OPTIONS.split(), f"CL_PROGRAM_BUILD_OPTIONS is {options!r}"
+
+    with icd.attempts(sandbox) as attempts:
+        for how in ("not built", "built", "compiled"):
+            attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
+
+
+@requirement("API-CON-017")
+def test_built_program_lists_its_kernels(icd: Icd, sandbox: Sandbox) -> None:
+    """The kernels of a program are as many as counted, by name and as objects, and each names its program."""
+
+    def check(objects: IcdObjects) -> None:
+        asked, cl, program = Asked(objects), objects.session, built(objects)
+        names = asked.text(PROGRAM, program, "CL_PROGRAM_KERNEL_NAMES").split(";")
+        assert set(names) == NAMES and len(names) == 2, f"CL_PROGRAM_KERNEL_NAMES is {';'.join(names)!r}"
+        assert asked.number(PROGRAM, program, "CL_PROGRAM_NUM_KERNELS") == 2
+        count, kernels = cl.buffer(4, 0), cl.buffer(24, 0)
+        objects.require("clCreateKernelsInProgram", cl.call("clCreateKernelsInProgram", program, 3, kernels, count))
+        assert count.u32() == 2, f"clCreateKernelsInProgram counts {count.u32()} kernels, expected 2"
+        found = {asked.text("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_FUNCTION_NAME") for i in range(2)}
+        assert found == NAMES, f"clCreateKernelsInProgram gives {sorted(found)}"
+        for i in range(2):
+            assert asked.number("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_PROGRAM") == program
+            assert asked.number("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_CONTEXT") == objects.context
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("two kernels", check)
+
+
+@requirement("API-CON-018")
+def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: Sandbox) -> None:
+    """The binary of a program has the size that is reported, and a program that is made of it runs the same kernels."""
+
+    def check(objects: IcdObjects) -> None:
+        asked, cl = Asked(objects), objects.session
+        program = built(objects, KERNEL_SOURCES["clharness_sift"], "")
+        (size,) = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        assert 0 < size < 1 << 24, f"CL_PROGRAM_BINARY_SIZES is {size}"
+        binary = cl.buffer(size + 16)
+        error = cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 8, [binary], None)
+        objects.require(PROGRAM, error)
+        assert binary[size:] == b"\xa5" * 16, "CL_PROGRAM_BINARIES wrote past the size that is reported"
+        status = cl.buffer(4)
+        again = objects.made_by(
+            "clCreateProgramWithBinary", objects.context, 1, [objects.device], [size], [binary], status
+        )
+        assert status.code() == CL.SUCCESS, f"the status of the binary is {status.code()}"
+        objects.build(again, "")
+        kernels = Kernels(objects, again)
+        found = kernels.sifted()
+        assert found == kernels.sifted_expected(), "the kernel of the binary computes something else"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("binary", check)
+
+
+@requirement("API-CON-019")
+def test_kernel_names_its_parameters(icd: Icd, sandbox: Sandbox) -> None:
+    """A kernel has its name, as many parameters as it was declared with, and their names, types and qualifiers."""
+
+    def made(objects: IcdObjects) -> tuple[Asked, Value]:
+        program = built(objects, DECLARED, ARGUMENT_INFORMATION)
+        return Asked(objects), objects.made_by("clCreateKernel", program, "declared")
+
+    def check_kernel(objects: IcdObjects) -> None:
+        asked, kernel = made(objects)
+        assert asked.text("clGetKernelInfo", kernel, "CL_KERNEL_FUNCTION_NAME") == "declared"
+        assert asked.number("clGetKernelInfo", kernel, "CL_KERNEL_NUM_ARGS") == len(PARAMETERS)
+        assert asked.number("clGetKernelInfo", kernel, "CL_KERNEL_REFERENCE_COUNT") == 1
+
+    def check(objects: IcdObjects, index: int) -> None:
+        asked, kernel = made(objects)
+        name, type_, address, qualifiers = PARAMETERS[index]
+        function = "clGetKernelArgInfo"
+        found = asked.text(function, kernel, index, "CL_KERNEL_ARG_NAME")
+        assert found == name, f"CL_KERNEL_ARG_NAME is {found!r}, expected {name!r}"
+        found = asked.text(function, kernel, index, "CL_KERNEL_ARG_TYPE_NAME")
+        assert found == type_, f"CL_KERNEL_ARG_TYPE_NAME is {found!r}, expected {type_!r}"
+        space = asked.number(function, kernel, index, "CL_KERNEL_ARG_ADDRESS_QUALIFIER")
+        assert space == api().constant(address), f"CL_KERNEL_ARG_ADDRESS_QUALIFIER is {space:#x}, expected {address}"
+        access = asked.number(function, kernel, index, "CL_KERNEL_ARG_ACCESS_QUALIFIER")
+        assert access == CL.KERNEL_ARG_ACCESS_NONE, f"CL_KERNEL_ARG_ACCESS_QUALIFIER is {access:#x}"
+        bits = asked.number(function, kernel, index, "CL_KERNEL_ARG_TYPE_QUALIFIER")
+        wanted = api().constant(qualifiers) if isinstance(qualifiers, str) else 0
+        assert bits == wanted, f"CL_KERNEL_ARG_TYPE_QUALIFIER is {bits:#x}, expected {wanted:#x}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("the kernel", check_kernel)
+        for index, (name, *_) in enumerate(PARAMETERS):
+            attempts.check(f"parameter {name}", lambda objects, index=index: check(objects, index))  # type: ignore[misc]
+
+
+@requirement("API-CON-020")
+def test_work_group_of_a_kernel_fits_its_device(icd: Icd, sandbox: Sandbox) -> None:
+    """The work-group size of a kernel is not above that of its device; one that the kernel requires is reported."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        asked, kernels = Asked(objects), Kernels(objects)
+        plain, fixed = kernels.kernel("clharness_sift"), kernels.kernel("clharness_fixed")
+        function, device = "clGetKernelWorkGroupInfo", objects.device
+        most = asked.number("clGetDeviceInfo", device, "CL_DEVICE_MAX_WORK_GROUP_SIZE")
+        size = asked.number(function, plain, device, "CL_KERNEL_WORK_GROUP_SIZE")
+        assert 1 <= size <= most, f"CL_KERNEL_WORK_GROUP_SIZE is {size}, and the device has {most}"
+        required = asked.words(function, plain, device, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE")
+        assert required == [0, 0, 0], f"CL_KERNEL_COMPILE_WORK_GROUP_SIZE is {required}, expected zeros"
+        required = asked.words(function, fixed, device, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE")
+        assert required == [4, 2, 1], f"CL_KERNEL_COMPILE_WORK_GROUP_SIZE is {required}, expected 4, 2, 1"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("work-group sizes", check)

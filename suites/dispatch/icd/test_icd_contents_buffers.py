@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What buffers hold after the commands that move data, compared byte for byte, with what lies beside it (API-DAT)."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.check import (
+    CL,
+    Icd,
+    IcdObjects,
+    Layout,
+    Memory,
+    Sandbox,
+    copied,
+    expect_same,
+    flags_of,
+    numbered,
+    requirement,
+    with_bytes,
+)
+
+SIZE = 256
+BEFORE = numbered(SIZE, 1)
+OTHER = numbered(SIZE, 2)
+# Offset and size in bytes: the whole, both ends, one byte, and parts that no word begins or ends with.
+PARTS = ((0, SIZE), (0, 1), (SIZE - 1, 1), (1, 1), (3, 5), (7, 64), (61, 195), (128, 128), (17, 222))
+PATTERN_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+# Region, where it lies in the buffer, and where in the host's memory or in the other buffer.
+RECTANGLES = {
+    "one row": ((16, 1, 1), Layout((0, 0, 0)), Layout((0, 0, 0))),
+    "smallest pitches": ((5, 4, 3), Layout((0, 0, 0)), Layout((0, 0, 0))),
+    "origins": ((5, 3, 1), Layout((4, 2, 0), 16), Layout((1, 5, 0), 16)),
+    "pitches of two sizes": ((5, 3, 1), Layout((4, 2, 0), 16), Layout((2, 1, 0), 11)),
+    "three dimensions": ((3, 2, 2), Layout((1, 2, 1), 8, 40), Layout((2, 1, 3), 7, 28)),
+    "slices with gaps": ((4, 2, 3), Layout((0, 0, 0), 6, 36), Layout((1, 0, 0), 9, 27)),
+    "slice by row pitch": ((4, 3, 2), Layout((0, 0, 0), 8), Layout((3, 0, 0), 10)),
+    "to the last byte": ((6, 2, 1), Layout((10, 14, 0), 16), Layout((0, 0, 0), 16)),
+}
+LARGE = 1 << 20
+
+
+@requirement("API-DAT-001")
+@pytest.mark.parametrize("blocking", [1, 0], ids=["blocking", "finished"])
+def test_part_of_a_buffer_is_written_and_read(icd: Icd, sandbox: Sandbox, blocking: int) -> None:
+    """A write changes its bytes and no other, a read gives its bytes and no more, at every offset."""
+
+    def write(objects: IcdObjects, offset: int, size: int) -> None:
+        memory = Memory(objects)
+        mem, new = memory.buffer(BEFORE), OTHER[:size]
+        data = memory.session.data(new)
+        memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, blocking, offset, size, data, 0, None, None)
+        memory.finish()
+        expect_same(memory.content(mem, SIZE), with_bytes(BEFORE, offset, new), "the buffer")
+        expect_same(data.bytes(), new, "the host's memory")
+
+    def read(objects: IcdObjects, offset: int, size: int) -> None:
+        memory = Memory(objects)
+        mem, to = memory.buffer(BEFORE), memory.session.data(OTHER)
+        target = to.at(16)
+        room = min(size, SIZE - 16)
+        memory.succeed("clEnqueueReadBuffer", memory.queue, mem, blocking, offset, room, target, 0, None, None)
+        memory.finish()
+        expect_same(to.bytes(), with_bytes(OTHER, 16, BEFORE[offset : offset + room]), "the host's memory")
+        expect_same(memory.content(mem, SIZE), BEFORE, "the buffer")
+
+    with icd.attempts(sandbox) as attempts:
+        for offset, size in PARTS:
+            attempts.check(f"write {size} at {offset}", lambda o, part=(offset, size): write(o, *part))  # type: ignore[misc]
+            attempts.check(f"read {size} at {offset}", lambda o, part=(offset, size): read(o, *part))  # type: ignore[misc]
+
+
+@requirement("API-DAT-001")
+def test_large_buffer_is_written_and_read(icd: Icd, sandbox: Sandbox) -> None:
+    """A buffer of many pages holds what was written to its beginning, to its middle and to its last byte."""
+    with icd.open(sandbox) as session:
+        memory = Memory(session.objects(session.some_platforms()[0]))
+        mem = memory.objects.made_by("clCreateBuffer", memory.objects.context, 0, LARGE, None)
+        for offset in (0, LARGE // 2 - 3, LARGE - SIZE):
+            memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, 1, offset, SIZE, OTHER, 0, None, None)
+            expect_same(memory.content(mem, SIZE, offset), OTHER, f"the buffer at {offset}")
+
+
+@requirement("API-DAT-002")
+def test_copy_between_buffers_and_within_one(icd: Icd, sandbox: Sandbox) -> None:
+    """A copy changes its bytes of the target and no other, and the source stays as it was."""
+
+    def between(objects: IcdObjects, source: int, target: int, size: int) -> None:
+        memory = Memory(objects)
+        one, other = memory.buffer(BEFORE), memory.buffer(OTHER)
+        memory.succeed("clEnqueueCopyBuffer", memory.queue, one, other, source, target, size, 0, None, None)
+        expect_same(memory.content(other, SIZE), with_bytes(OTHER, target, BEFORE[source : source + size]), "target")
+        expect_same(memory.content(one, SIZE), BEFORE, "the source")
+
+    def within(objects: IcdObjects, source: int, target: int, size: int) -> None:
+        memory = Memory(objects)
+        mem = memory.buffer(BEFORE)
+        memory.succeed("clEnqueueCopyBuffer", memory.queue, mem, mem, source, target, size, 0, None, None)
+        expect_same(memory.content(mem, SIZE), with_bytes(BEFORE, target, BEFORE[source : source + size]))
+
+    with icd.attempts(sandbox) as attempts:
+        for part in ((0, 0, SIZE), (3, 9, 5), (255, 0, 1), (0, 255, 1), (64, 1, 100), (13, 200, 56)):
+            attempts.check(f"{part[2]} from {part[0]} to {part[1]}", lambda o, part=part: between(o, *part))  # type: ignore[misc]
+        for part in ((0, 128, 128), (128, 0, 128), (5, 40, 35), (40, 5, 35)):
+            attempts.check(f"within, {part[2]} from {part[0]} to {part[1]}", lambda o, part=part: within(o, *part))  # type: ignore[misc]
+
+
+@requirement("API-DAT-003")
+@pytest.mark.parametrize("function", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"])
+def test_rectangle_is_moved_row_by_row(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """The rows of a region go where origins and pitches say, and nothing else changes."""
+
+    def check(objects: IcdObjects, name: str) -> None:
+        region, own, far = RECTANGLES[name]
+        memory = Memory(objects)
+        mem = memory.buffer(BEFORE)
+        words = [memory.session.words(list(w)) for w in (own.origin, far.origin, region)]
+        pitches = (own.row, own.slice, far.row, far.slice)
+        if function == "clEnqueueCopyBufferRect":
+            other = memory.buffer(OTHER)
+            memory.succeed(function, memory.queue, mem, other, *words, *pitches, 0, None, None)
+            found = memory.content(other, SIZE)
+        else:
+            host = memory.session.data(OTHER)
+            memory.succeed(function, memory.queue, mem, 1, *words, *pitches, host, 0, None, None)
+            found = host.bytes()
+        if function == "clEnqueueWriteBufferRect":
+            expect_same(memory.content(mem, SIZE), copied(OTHER, far, BEFORE, own, region), "the buffer")
+            expect_same(found, OTHER, "the host's memory")
+        else:
+            expect_same(found, copied(BEFORE, own, OTHER, far, region), "the target")
+            expect_same(memory.content(mem, SIZE), BEFORE, "the source")
+
+    with icd.attempts(sandbox) as attempts:
+        for name in RECTANGLES:
+            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
+
+
+@requirement("API-DAT-004")
+def test_fill_repeats_a_pattern_of_each_size(icd: Icd, sandbox: Sandbox) -> None:
+    """A fill repeats its pattern from its offset on, of every size that there is, and changes no other byte."""
+
+    def check(objects: IcdObjects, width: int, offset: int, times: int) -> None:
+        memory = Memory(objects)
+        mem, pattern = memory.buffer(BEFORE), numbered(width, 3)
+        data = memory.session.data(pattern)
+        size = width * times
+        memory.succeed("clEnqueueFillBuffer", memory.queue, mem, data, width, offset, size, 0, None, None)
+        data.fill(0)
+        expect_same(memory.content(mem, SIZE), with_bytes(BEFORE, offset, pattern * times), "the buffer")
+
+    with icd.attempts(sandbox) as attempts:
+        for width in PATTERN_SIZES:
+            for offset, times in ((0, SIZE // width), (width, 1), (SIZE - width, 1), (0, 1)):
+                label = f"{width} bytes, {times} times at {offset}"
+                attempts.check(label, lambda o, row=(width, offset, times): check(o, *row))  # type: ignore[misc]
+
+
+@requirement("API-DAT-005")
+def test_mapped_part_shows_the_buffer_and_takes_what_is_written(icd: Icd, sandbox: Sandbox) -> None:
+    """A mapping shows the bytes from its offset on; what is written to it is in the buffer after it is given back."""
+
+    def check(objects: IcdObjects, flags: str, offset: int, size: int) -> None:
+        memory = Memory(objects)
+        mem, new = memory.buffer(BEFORE), OTHER[:size]
+        mapped = memory.map(mem, flags, offset, size)
+        if "INVALIDATE" not in flags:
+            expect_same(memory.session.bytes_at(mapped, size), BEFORE[offset : offset + size], "the mapping")
+        if flags != "CL_MAP_READ":
+            memory.session.store(mapped, 0, new)
+        memory.unmap(mem, mapped)
+        expected = BEFORE if flags == "CL_MAP_READ" else with_bytes(BEFORE, offset, new)
+        expect_same(memory.content(mem, SIZE), expected, "the buffer")
+
+    with icd.attempts(sandbox) as attempts:
+        for flags in ("CL_MAP_READ", "CL_MAP_WRITE", "CL_MAP_READ|CL_MAP_WRITE", "CL_MAP_WRITE_INVALIDATE_REGION"):
+            for offset, size in PARTS:
+                label = f"{flags}, {size} at {offset}"
+                attempts.check(label, lambda o, row=(flags, offset, size): check(o, *row))  # type: ignore[misc]
+
+
+@requirement("API-DAT-005")
+def test_several_mappings_of_a_buffer_are_of_one_content(icd: Icd, sandbox: Sandbox) -> None:
+    """Parts of a buffer that are mapped at the same time show their bytes; each takes what is written to it."""
+    with icd.open(sandbox) as session:
+        memory = Memory(session.objects(session.some_platforms()[0]))
+        mem = memory.buffer(BEFORE)
+        reading = [memory.map(mem, "CL_MAP_READ", offset, 64) for offset in (0, 32, 190)]
+        for offset, mapped in zip((0, 32, 190), reading, strict=True):
+            expect_same(session.bytes_at(mapped, 64), BEFORE[offset : offset + 64], f"the mapping at {offset}")
+        for mapped in (reading[1], reading[0], reading[2]):
+            memory.unmap(mem, mapped)
+        writing = [memory.map(mem, "CL_MAP_WRITE", offset, 40) for offset in (8, 100)]
+        for mapped in writing:
+            session.store(mapped, 0, OTHER[:40])
+        for mapped in reversed(writing):
+            memory.unmap(mem, mapped)
+        expected = with_bytes(with_bytes(BEFORE, 8, OTHER[:40]), 100, OTHER[:40])
+        expect_same(memory.content(mem, SIZE), expected, "the buffer")
+
+
+@requirement("API-DAT-006")
+def test_buffer_begins_with_the_hosts_content(icd: Icd, sandbox: Sandbox) -> None:
+    """A buffer made with CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR holds what the host's memory did."""
+
+    def check(objects: IcdObjects, flags: str) -> None:
+        memory = Memory(objects)
+        host = memory.session.data(BEFORE)
+        mem = memory.objects.made_by("clCreateBuffer", objects.context, flags_of(flags), SIZE, host)
+        if "COPY" in flags:
+            host.fill(0)
+        expect_same(memory.content(mem, SIZE), BEFORE, "the buffer")
+
+    with icd.attempts(sandbox) as attempts:
+        for flags in (
+            "CL_MEM_COPY_HOST_PTR",
+            "CL_MEM_COPY_HOST_PTR|CL_MEM_READ_ONLY",
+            "CL_MEM_COPY_HOST_PTR|CL_MEM_ALLOC_HOST_PTR",
+            "CL_MEM_USE_HOST_PTR",
+            "CL_MEM_USE_HOST_PTR|CL_MEM_READ_ONLY",
+        ):
+            attempts.check(flags, lambda objects, flags=flags: check(objects, flags))  # type: ignore[misc]
+
+
+@requirement("API-DAT-006")
+def test_mapping_of_the_hosts_own_memory_lies_in_it(icd: Icd, sandbox: Sandbox) -> None:
+    """A mapping of a buffer with CL_MEM_USE_HOST_PTR is a part of that memory, which then has the latest content."""
+    with icd.open(sandbox) as session:
+        memory = Memory(session.objects(session.some_platforms()[0]))
+        host = session.data(BEFORE)
+        mem = memory.objects.made_by(
+            "clCreateBuffer", memory.objects.context, flags_of("CL_MEM_USE_HOST_PTR"), SIZE, host
+        )
+        memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, 1, 8, 64, OTHER[:64], 0, None, None)
+        mapped = memory.map(mem, "CL_MAP_READ|CL_MAP_WRITE", 4, 100)
+        assert mapped == memory.address(host) + 4, "the mapping is not the host's memory and the offset"
+        expect_same(host[4:104], with_bytes(BEFORE, 8, OTHER[:64])[4:104], "the host's memory while it is mapped")
+        session.store(mapped, 10, b"changed")
+        memory.unmap(mem, mapped)
+        expected = with_bytes(with_bytes(BEFORE, 8, OTHER[:64]), 14, b"changed")
+        expect_same(memory.content(mem, SIZE), expected, "the buffer")
+
+
+@requirement("API-DAT-007")
+def test_sub_buffer_is_a_part_of_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
+    """What is written, copied, filled, mapped and read of a sub-buffer is its part of the buffer, from its origin."""
+
+    def made(objects: IcdObjects) -> tuple[Memory, int, bytes]:
+        memory = Memory(objects)
+        align = memory.alignment()
+        return memory, align, numbered(4 * align + 32, 4)
+
+    def check(objects: IcdObjects, how: str) -> None:
+        memory, align, content = made(objects)
+        mem = memory.buffer(content)
+        part = memory.part(mem, align, align + 16)
+        new, at = numbered(8, 5), 4
+        if how == "write":
+            memory.succeed("clEnqueueWriteBuffer", memory.queue, part, 1, at, 8, new, 0, None, None)
+        elif how == "fill":
+            memory.succeed("clEnqueueFillBuffer", memory.queue, part, new[:4] * 2, 4, at, 8, 0, None, None)
+            new = new[:4] * 2
+        elif how == "copy to":
+            memory.succeed("clEnqueueCopyBuffer", memory.queue, memory.buffer(new), part, 0, at, 8, 0, None, None)
+        elif how == "rectangle":
+            host, origin = memory.session.words([0, 0, 0]), memory.session.words([at, 0, 0])
+            region, data = memory.session.words([8, 1, 1]), memory.session.data(new)
+            memory.succeed(
+                "clEnqueueWriteBufferRect", memory.queue, part, 1, origin, host, region, 0, 0, 0, 0, data, 0, None, None
+            )
+        elif how == "map":
+            mapped = memory.map(part, "CL_MAP_WRITE", at, 8)
+            memory.session.store(mapped, 0, new)
+            memory.unmap(part, mapped)
+        elif how == "write to the whole":
+            memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, 1, align + at, 8, new, 0, None, None)
+        memory.finish()
+        expected = with_bytes(content, align + at, new)
+        expect_same(memory.content(part, align + 16), expected[align : 2 * align + 16], "the sub-buffer")
+        expect_same(memory.content(mem, len(content)), expected, "the buffer")
+
+    def check_copy_from(objects: IcdObjects) -> None:
+        memory, align, content = made(objects)
+        mem = memory.buffer(content)
+        part, target = memory.part(mem, 2 * align, align), memory.buffer(BEFORE)
+        memory.succeed("clEnqueueCopyBuffer", memory.queue, part, target, 3, 7, 4, 0, None, None)
+        begin = 2 * align + 3
+        expect_same(memory.content(target, SIZE), with_bytes(BEFORE, 7, content[begin : begin + 4]), "the target")
+        mapped = memory.map(part, "CL_MAP_READ", 2, 5)
+        expect_same(memory.session.bytes_at(mapped, 5), content[begin - 1 : begin + 4], "the mapping")
+        memory.unmap(part, mapped)
+
+    with icd.attempts(sandbox) as attempts:
+        for how in ("write", "fill", "copy to", "rectangle", "map", "write to the whole"):
+            attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
+        attempts.check("copy and map from", check_copy_from)
+
+
+@requirement("API-DAT-008")
+def test_migration_keeps_the_content(icd: Icd, sandbox: Sandbox) -> None:
+    """Memory objects that are migrated, to the device and to the host, hold what they held."""
+    with icd.open(sandbox) as session:
+        memory = Memory(session.objects(session.some_platforms()[0]))
+        both = [memory.buffer(BEFORE), memory.buffer(OTHER)]
+        for flags in (0, CL.MIGRATE_MEM_OBJECT_HOST, 0):
+            memory.succeed("clEnqueueMigrateMemObjects", memory.queue, 2, both, flags, 0, None, None)
+            expect_same(memory.content(both[0], SIZE), BEFORE, "the first buffer")
+            expect_same(memory.content(both[1], SIZE), OTHER, "the second buffer")
+
+
+@requirement("API-DAT-009")
+def test_copy_that_overlaps_is_refused(icd: Icd, sandbox: Sandbox) -> None:
+    """A copy within a buffer whose parts overlap is CL_MEM_COPY_OVERLAP, and changes nothing; side by side is none."""
+
+    def check(objects: IcdObjects, source: int, target: int, wanted: int) -> None:
+        memory = Memory(objects)
+        mem = memory.buffer(BEFORE)
+        error = memory.session.call("clEnqueueCopyBuffer", memory.queue, mem, mem, source, target, 32, 0, None, None)
+        assert error == wanted, f"answered {error}, expected {wanted!r}"
+        if wanted:
+            expect_same(memory.content(mem, SIZE), BEFORE, "the buffer")
+
+    def check_parts(objects: IcdObjects) -> None:
+        memory = Memory(objects)
+        align = memory.alignment()
+        mem = memory.buffer(numbered(4 * align, 4))
+        one, other = memory.part(mem, 0, 2 * align), memory.part(mem, align, 2 * align)
+        error = memory.session.call("clEnqueueCopyBuffer", memory.queue, one, other, align, 0, align, 0, None, None)
+        assert error == CL.MEM_COPY_OVERLAP, f"answered {error}, expected CL_MEM_COPY_OVERLAP"
+
+    def check_rectangle(objects: IcdObjects, source: tuple[int, int, int], target: tuple[int, int, int]) -> None:
+        memory = Memory(objects)
+        mem = memory.buffer(BEFORE)
+        words = [memory.session.words(list(w)) for w in (source, target, (4, 4, 1))]
+        error = memory.session.call(
+            "clEnqueueCopyBufferRect", memory.queue, mem, mem, *words, 16, 256, 16, 256, 0, None, None
+        )
+        assert error == CL.MEM_COPY_OVERLAP, f"answered {error}, expected CL_MEM_COPY_OVERLAP"
+
+    with icd.attempts(sandbox) as attempts:
+        for source, target, wanted in (
+            (0, 0, CL.MEM_COPY_OVERLAP),
+            (0, 31, CL.MEM_COPY_OVERLAP),
+            (31, 0, CL.MEM_COPY_OVERLAP),
+            (100, 101, CL.MEM_COPY_OVERLAP),
+            (0, 32, CL.SUCCESS),
+            (32, 0, CL.SUCCESS),
+        ):
+            label = f"32 bytes from {source} to {target}"
+            attempts.check(label, lambda o, row=(source, target, wanted): check(o, *row))  # type: ignore[misc]
+        attempts.check("sub-buffers", check_parts)
+        attempts.check("the same rectangle", lambda o: check_rectangle(o, (0, 0, 0), (0, 0, 0)))
+        attempts.check("rectangles that share a corner", lambda o: check_rectangle(o, (0, 0, 0), (3, 3, 0)))

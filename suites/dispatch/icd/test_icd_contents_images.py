@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What images hold after the commands that move data: every kind, every format, origins and pitches (API-DAT)."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from harness.check import (
+    CL,
+    PLAIN_FORMAT,
+    SHAPES,
+    Format,
+    Icd,
+    IcdObjects,
+    Images,
+    Layout,
+    Sandbox,
+    Value,
+    api,
+    copied,
+    expect_same,
+    layout_of,
+    numbered,
+    requirement,
+    with_bytes,
+)
+
+# A part of an image of each kind: its origin and its region.
+PARTS = {
+    "CL_MEM_OBJECT_IMAGE1D": ((5, 0, 0), (6, 1, 1)),
+    "CL_MEM_OBJECT_IMAGE2D": ((4, 2, 0), (6, 3, 1)),
+    "CL_MEM_OBJECT_IMAGE3D": ((4, 2, 1), (6, 3, 2)),
+    "CL_MEM_OBJECT_IMAGE1D_ARRAY": ((4, 3, 0), (6, 2, 1)),
+    "CL_MEM_OBJECT_IMAGE2D_ARRAY": ((4, 2, 1), (6, 3, 2)),
+    "CL_MEM_OBJECT_IMAGE1D_BUFFER": ((5, 0, 0), (6, 1, 1)),
+}
+NO_ORIGIN = (0, 0, 0)
+
+
+def harmless(size: int, seed: int = 0) -> bytes:
+    """Bytes of pixels that are plain numbers in every format: no NaN, and no two patterns of one value."""
+    return bytes(1 + byte % 62 for byte in numbered(size, seed))
+
+
+def whole(kind: str, image_format: Format, seed: int) -> bytes:
+    width, height, depth = SHAPES[kind]
+    return harmless(width * height * depth * image_format.size, seed)
+
+
+def bytes_of(region: tuple[int, int, int], image_format: Format) -> tuple[int, int, int]:
+    """A region whose rows are counted in bytes."""
+    return region[0] * image_format.size, region[1], region[2]
+
+
+def made(images: Images, kind: str, image_format: Format, content: bytes) -> Value:
+    image = images.image(kind, image_format)
+    images.write(image, NO_ORIGIN, SHAPES[kind], content)
+    return image
+
+
+@requirement("API-DAT-011")
+@pytest.mark.parametrize("kind", PARTS)
+def test_part_of_an_image_is_written_and_read(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """What is written to an image is read of it, the whole and a part, and nothing beside the part changes."""
+
+    def check(objects: IcdObjects, row: int) -> None:
+        images = Images(objects)
+        images.require(kind, PLAIN_FORMAT)
+        before, new = whole(kind, PLAIN_FORMAT, 1), whole(kind, PLAIN_FORMAT, 2)
+        image = made(images, kind, PLAIN_FORMAT, before)
+        origin, region = PARTS[kind]
+        own = layout_of(kind, 4, origin)
+        narrow = bytes_of(region, PLAIN_FORMAT)
+        images.write(image, origin, region, new, row)
+        expected = copied(new, Layout(NO_ORIGIN, row), before, own, narrow)
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+        part = copied(expected, own, bytes(24 * region[1] * region[2]), Layout(NO_ORIGIN), narrow)
+        expect_same(images.read(image, origin, region, 4), part, "the part")
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("smallest pitch", lambda objects: check(objects, 0))
+        if PARTS[kind][1][2] == 1 and "ARRAY" not in kind:
+            attempts.check("row pitch", lambda objects: check(objects, 40))
+
+
+@requirement("API-DAT-011")
+def test_slices_of_an_image_lie_apart_as_pitches_say(icd: Icd, sandbox: Sandbox) -> None:
+    """Rows and slices of the host's memory lie as far apart as its pitches say, and gaps stay as they were."""
+    with icd.open(sandbox) as session:
+        images = Images(session.objects(session.some_platforms()[0]))
+        kind, row, slice_ = "CL_MEM_OBJECT_IMAGE3D", 32, 160
+        images.require(kind, PLAIN_FORMAT)
+        before, host = whole(kind, PLAIN_FORMAT, 1), harmless(512, 3)
+        image = made(images, kind, PLAIN_FORMAT, before)
+        origin, region = PARTS[kind]
+        narrow, own, far = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin), Layout(NO_ORIGIN, row, slice_)
+        words = session.words(list(origin)), session.words(list(region))
+        to = session.data(host)
+        images.succeed("clEnqueueReadImage", images.queue, image, 1, *words, row, slice_, to, 0, None, None)
+        expect_same(to.bytes(), copied(before, own, host, far, narrow), "the host's memory")
+        source = session.data(host)
+        images.succeed("clEnqueueWriteImage", images.queue, image, 1, *words, row, slice_, source, 0, None, None)
+        expected = copied(host, far, before, own, narrow)
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+
+
+@requirement("API-DAT-012")
+def test_pixels_of_every_format_are_kept(icd: Icd, sandbox: Sandbox) -> None:
+    """An image of each format that is listed as supported keeps its pixels, which have the size of the format."""
+
+    def check(objects: IcdObjects, image_format: Format) -> None:
+        images = Images(objects)
+        kind = "CL_MEM_OBJECT_IMAGE2D"
+        images.require(kind, image_format)
+        content, new = whole(kind, image_format, 1), whole(kind, image_format, 2)
+        image = images.image(kind, image_format, "CL_MEM_READ_ONLY")
+        size = images.number("clGetImageInfo", image, "CL_IMAGE_ELEMENT_SIZE")
+        assert size == image_format.size, f"CL_IMAGE_ELEMENT_SIZE is {size}, expected {image_format.size}"
+        images.write(image, NO_ORIGIN, SHAPES[kind], content)
+        origin, region = PARTS[kind]
+        images.write(image, origin, region, new)
+        layout, narrow = layout_of(kind, size, origin), bytes_of(region, image_format)
+        expected = copied(new, Layout(NO_ORIGIN), content, layout, narrow)
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], size), expected, "the image")
+
+    with icd.attempts(sandbox) as attempts:
+        for order, type_ in FORMATS:
+            if order in api().constants:
+                image_format = Format(order, type_)
+                attempts.check(str(image_format), lambda o, f=image_format: check(o, f))  # type: ignore[misc]
+
+
+FORMATS = [
+    (order, type_)
+    for order in ("CL_R", "CL_RG", "CL_RGBA", "CL_BGRA", "CL_A", "CL_INTENSITY", "CL_LUMINANCE", "CL_DEPTH", "CL_sRGBA")
+    for type_ in (
+        "CL_SNORM_INT8", "CL_SNORM_INT16", "CL_UNORM_INT8", "CL_UNORM_INT16", "CL_SIGNED_INT8", "CL_SIGNED_INT16",
+        "CL_SIGNED_INT32", "CL_UNSIGNED_INT8", "CL_UNSIGNED_INT16", "CL_UNSIGNED_INT32", "CL_HALF_FLOAT", "CL_FLOAT",
+    )
+]  # fmt: skip
+
+
+@requirement("API-DAT-013")
+@pytest.mark.parametrize("kind", [kind for kind in PARTS if not kind.endswith("BUFFER")])
+def test_part_of_an_image_is_copied(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """A part of an image is copied to another place of another image, to a buffer, and from a buffer."""
+
+    def both(objects: IcdObjects) -> tuple[Images, bytes, bytes, Value, Value]:
+        images = Images(objects)
+        images.require(kind, PLAIN_FORMAT)
+        one, other = whole(kind, PLAIN_FORMAT, 1), whole(kind, PLAIN_FORMAT, 2)
+        return images, one, other, made(images, kind, PLAIN_FORMAT, one), made(images, kind, PLAIN_FORMAT, other)
+
+    origin, region = PARTS[kind]
+    target = tuple(max(at - 1, 0) for at in origin)
+    narrow = bytes_of(region, PLAIN_FORMAT)
+
+    def to_image(objects: IcdObjects) -> None:
+        images, one, other, source, copy = both(objects)
+        words = [images.session.words(list(w)) for w in (origin, target, region)]
+        images.succeed("clEnqueueCopyImage", images.queue, source, copy, *words, 0, None, None)
+        expected = copied(one, layout_of(kind, 4, origin), other, layout_of(kind, 4, target), narrow)
+        expect_same(images.read(copy, NO_ORIGIN, SHAPES[kind], 4), expected, "the target")
+        expect_same(images.read(source, NO_ORIGIN, SHAPES[kind], 4), one, "the source")
+
+    def to_buffer(objects: IcdObjects) -> None:
+        images, one, _, source, _ = both(objects)
+        before = harmless(512, 3)
+        mem, words = images.buffer(before), [images.session.words(list(w)) for w in (origin, region)]
+        images.succeed("clEnqueueCopyImageToBuffer", images.queue, source, mem, *words, 12, 0, None, None)
+        expected = copied(one, layout_of(kind, 4, origin), before[12:], Layout(NO_ORIGIN), narrow)
+        expect_same(images.content(mem, 512), before[:12] + expected, "the buffer")
+
+    def from_buffer(objects: IcdObjects) -> None:
+        images, one, _, image, _ = both(objects)
+        content = harmless(512, 3)
+        mem, words = images.buffer(content), [images.session.words(list(w)) for w in (origin, region)]
+        images.succeed("clEnqueueCopyBufferToImage", images.queue, mem, image, 20, *words, 0, None, None)
+        expected = copied(content[20:], Layout(NO_ORIGIN), one, layout_of(kind, 4, origin), narrow)
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("to another image", to_image)
+        attempts.check("to a buffer", to_buffer)
+        attempts.check("from a buffer", from_buffer)
+
+
+# A colour, as it is given and as pixels have it.
+FILLS = {
+    "CL_UNSIGNED_INT8": (struct.pack("<4I", 1, 2, 254, 255), bytes([1, 2, 254, 255])),
+    "CL_UNSIGNED_INT16": (struct.pack("<4I", 1, 2, 3, 65535), struct.pack("<4H", 1, 2, 3, 65535)),
+    "CL_UNSIGNED_INT32": (struct.pack("<4I", 1, 2, 3, 1 << 31), struct.pack("<4I", 1, 2, 3, 1 << 31)),
+    "CL_SIGNED_INT8": (struct.pack("<4i", -1, 2, -128, 127), struct.pack("<4b", -1, 2, -128, 127)),
+    "CL_SIGNED_INT16": (struct.pack("<4i", -1, 2, -3, 32767), struct.pack("<4h", -1, 2, -3, 32767)),
+    "CL_SIGNED_INT32": (struct.pack("<4i", -1, 2, -3, 4), struct.pack("<4i", -1, 2, -3, 4)),
+    "CL_FLOAT": (struct.pack("<4f", 0.5, -2, 3, 4), struct.pack("<4f", 0.5, -2, 3, 4)),
+    "CL_UNORM_INT8": (struct.pack("<4f", 0, 1, 0, 1), bytes([0, 255, 0, 255])),
+}
+
+
+@requirement("API-DAT-014")
+@pytest.mark.parametrize("kind", ["CL_MEM_OBJECT_IMAGE2D", "CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY"])
+def test_part_of_an_image_is_filled_with_a_colour(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """A fill gives each pixel of its region the colour, as the format has it, and no other pixel."""
+
+    def check(objects: IcdObjects, type_: str) -> None:
+        images = Images(objects)
+        image_format = Format("CL_RGBA", type_)
+        images.require(kind, image_format)
+        before, (colour, pixel) = whole(kind, image_format, 1), FILLS[type_]
+        image = made(images, kind, image_format, before)
+        origin, region = PARTS[kind]
+        words = [images.session.words(list(w)) for w in (origin, region)]
+        data = images.session.data(colour)
+        images.succeed("clEnqueueFillImage", images.queue, image, data, *words, 0, None, None)
+        data.fill(0)
+        narrow = bytes_of(region, image_format)
+        filled = pixel * (region[0] * region[1] * region[2])
+        size = image_format.size
+        expected = copied(filled, Layout(NO_ORIGIN), before, layout_of(kind, size, origin), narrow)
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], size), expected, "the image")
+
+    with icd.attempts(sandbox) as attempts:
+        for type_ in FILLS:
+            attempts.check(type_, lambda objects, type_=type_: check(objects, type_))  # type: ignore[misc]
+
+
+@requirement("API-DAT-015")
+@pytest.mark.parametrize("kind", ["CL_MEM_OBJECT_IMAGE2D", "CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY"])
+def test_mapped_part_of_an_image_shows_and_takes_pixels(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """A mapped region begins with its first pixel and lies as its pitches say, and what is written to it stays."""
+    with icd.open(sandbox) as session:
+        images = Images(session.objects(session.some_platforms()[0]))
+        images.require(kind, PLAIN_FORMAT)
+        before = whole(kind, PLAIN_FORMAT, 1)
+        image = made(images, kind, PLAIN_FORMAT, before)
+        origin, region = PARTS[kind]
+        narrow, own = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin)
+        row, slice_ = session.buffer(8, 0), session.buffer(8, 0)
+        words = [session.words(list(w)) for w in (origin, region)]
+        flags = CL.MAP_READ | CL.MAP_WRITE
+        mapped = images.objects.made_by(
+            "clEnqueueMapImage", images.queue, image, 1, flags, *words, row, slice_, 0, None, None
+        )
+        assert row.u64() >= narrow[0], f"the row pitch is {row.u64()}, and a row has {narrow[0]} bytes"
+        deep = region[2] > 1
+        assert slice_.u64() >= row.u64() * region[1] or not deep, f"the slice pitch is {slice_.u64()}"
+        assert deep or not slice_.u64(), f"the slice pitch of a 2D image is {slice_.u64()}, expected 0"
+        far = Layout(NO_ORIGIN, row.u64(), slice_.u64() or row.u64() * region[1])
+        seen, wanted = b"", b""
+        for start, end in zip(own.rows(narrow), far.rows(narrow), strict=True):
+            seen += session.bytes_at(mapped.plus(end), narrow[0])
+            wanted += before[start : start + narrow[0]]
+        expect_same(seen, wanted, "the mapping")
+        last = list(far.rows(narrow))[-1]
+        session.store(mapped, last, b"changed.")
+        images.unmap(image, mapped)
+        expected = with_bytes(before, list(own.rows(narrow))[-1], b"changed.")
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")

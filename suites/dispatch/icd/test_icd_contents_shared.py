@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What shared virtual memory holds after the commands that move data (API-DAT)."""
+
+from __future__ import annotations
+
+from harness.check import (
+    CL,
+    Callback,
+    Icd,
+    IcdObjects,
+    Sandbox,
+    Shared,
+    expect_same,
+    flags_of,
+    numbered,
+    requirement,
+    with_bytes,
+)
+
+SIZE = 256
+BEFORE = numbered(SIZE, 1)
+OTHER = numbered(SIZE, 2)
+FREE = "clEnqueueSVMFree.pfn_free_func"
+
+
+@requirement("API-DAT-010")
+def test_shared_memory_is_copied_and_filled_byte_for_byte(icd: Icd, sandbox: Sandbox) -> None:
+    """Copies to, from and between shared virtual memory, and fills of it, change their bytes and no other."""
+
+    def copy(objects: IcdObjects, source: int, target: int, size: int) -> None:
+        memory = Shared(objects)
+        one, other = memory.allocate(BEFORE), memory.allocate(OTHER)
+        memory.succeed("clEnqueueSVMMemcpy", memory.queue, 0, other.plus(target), one.plus(source), size, 0, None, None)
+        memory.finish()
+        expected = with_bytes(OTHER, target, BEFORE[source : source + size])
+        expect_same(memory.held(other, SIZE), expected, "the target")
+        expect_same(memory.held(one, SIZE), BEFORE, "the source")
+
+    def fill(objects: IcdObjects, width: int, offset: int, times: int) -> None:
+        memory = Shared(objects)
+        at, pattern = memory.allocate(BEFORE), numbered(width, 3)
+        data, size = memory.session.data(pattern), width * times
+        memory.succeed("clEnqueueSVMMemFill", memory.queue, at.plus(offset), data, width, size, 0, None, None)
+        data.fill(0)
+        expect_same(memory.held(at, SIZE), with_bytes(BEFORE, offset, pattern * times), "the memory")
+
+    with icd.attempts(sandbox) as attempts:
+        for part in ((0, 0, SIZE), (3, 9, 5), (255, 0, 1), (0, 255, 1), (13, 77, 100)):
+            attempts.check(f"{part[2]} from {part[0]} to {part[1]}", lambda o, part=part: copy(o, *part))  # type: ignore[misc]
+        for width in (1, 2, 4, 8, 16, 32, 64, 128):
+            row = (width, width, SIZE // width - 1)
+            attempts.check(f"pattern of {width} bytes", lambda o, row=row: fill(o, *row))  # type: ignore[misc]
+
+
+@requirement("API-DAT-010")
+def test_mapped_shared_memory_shows_and_takes_its_content(icd: Icd, sandbox: Sandbox) -> None:
+    """While shared virtual memory is mapped, the host sees what it holds; what it writes is there afterwards."""
+
+    def check(objects: IcdObjects, flags: str, offset: int, size: int) -> None:
+        memory = Shared(objects)
+        at = memory.allocate(BEFORE)
+        part = at.plus(offset)
+        memory.succeed("clEnqueueSVMMap", memory.queue, 1, flags_of(flags), part, size, 0, None, None)
+        expect_same(memory.session.bytes_at(part, size), BEFORE[offset : offset + size], "the mapping")
+        expected = BEFORE
+        if flags != "CL_MAP_READ":
+            memory.session.store(part, 0, OTHER[:size])
+            expected = with_bytes(BEFORE, offset, OTHER[:size])
+        memory.succeed("clEnqueueSVMUnmap", memory.queue, part, 0, None, None)
+        expect_same(memory.held(at, SIZE), expected, "the memory")
+
+    with icd.attempts(sandbox) as attempts:
+        for flags in ("CL_MAP_READ", "CL_MAP_WRITE|CL_MAP_READ"):
+            for offset, size in ((0, SIZE), (8, 40), (255, 1)):
+                label = f"{flags}, {size} at {offset}"
+                attempts.check(label, lambda o, row=(flags, offset, size): check(o, *row))  # type: ignore[misc]
+
+
+@requirement("API-DAT-010")
+def test_shared_memory_is_freed_once_and_aligned(icd: Icd, sandbox: Sandbox) -> None:
+    """clSVMAlloc keeps the alignment that it is asked for; clEnqueueSVMFree calls its function once, with its list."""
+    with icd.open(sandbox) as session:
+        memory = Shared(session.objects(session.some_platforms()[0]))
+        context = memory.objects.context
+        for alignment in (0, 1, 4, 16, 64):
+            at = session.call("clSVMAlloc", context, CL.MEM_READ_WRITE, 24, alignment)
+            assert at % max(alignment, 1) == 0 and at, f"alignment {alignment}: the address is {at:#x}"
+            session.call("clSVMFree", context, at)
+        two = [memory.allocate(BEFORE), memory.allocate(OTHER)]
+        memory.succeed("clEnqueueSVMFree", memory.queue, 2, two, Callback(FREE), 7, 0, None, None)
+        memory.finish()
+        calls = [e.arguments for e in sandbox.log if e.name == f"callback {FREE}"]
+        assert [(a[0], a[1] & 0xFFFFFFFF, a[3]) for a in calls] == [(memory.queue, 2, 7)]

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What reaches a kernel: its arguments, the places of its work items, local memory (API-KER)."""
+
+from __future__ import annotations
+
+import struct
+
+from harness.check import (
+    CL,
+    KERNEL_TYPES,
+    Asked,
+    CallFailed,
+    Icd,
+    IcdObjects,
+    Kernels,
+    Range,
+    Sandbox,
+    Unsupported,
+    Value,
+    expect_same,
+    numbered,
+    require_compiler,
+    requirement,
+)
+
+SLOTS = 64 * len(KERNEL_TYPES)
+RANGES = {
+    "one dimension": Range((12,), (), (4,)),
+    "two dimensions": Range((6, 4), (), (3, 2)),
+    "three dimensions": Range((4, 2, 3), (), (2, 1, 3)),
+    "offset": Range((8,), (100,), (4,)),
+    "offsets of three dimensions": Range((4, 2, 2), (5, 70, 900), (2, 2, 1)),
+    "groups of one": Range((5,), (), (1,)),
+    "one group": Range((6, 2), (), (6, 2)),
+}
+LEFT_OPEN = {"one dimension": Range((12,)), "three dimensions": Range((3, 5, 2)), "offset": Range((7,), (1000,))}
+UNEVEN = {
+    "one dimension": Range((10,), (), (4,)),
+    "two dimensions": Range((5, 7), (), (2, 3)),
+    "offset": Range((9, 2), (11, 12), (4, 2)),
+}
+
+
+def kernels_of(objects: IcdObjects, options: str = "") -> Kernels:
+    require_compiler([objects])
+    return Kernels(objects, options=options)
+
+
+def taking(kernels: Kernels) -> tuple[Value, Value, bytes]:
+    """clharness_take, the buffer that it stores to, and what that holds."""
+    before = numbered(SLOTS, 9)
+    to, kernel = kernels.buffer(before), kernels.kernel("clharness_take")
+    kernels.set(kernel, len(KERNEL_TYPES), to)
+    return kernel, to, before
+
+
+@requirement("API-KER-001")
+def test_arguments_of_every_type_reach_the_kernel(icd: Icd, sandbox: Sandbox) -> None:
+    """Numbers and vectors of every size reach a kernel bit by bit, each its own parameter, new values as well."""
+
+    def check(objects: IcdObjects) -> None:
+        kernels = kernels_of(objects)
+        kernel, to, before = taking(kernels)
+        for seed in (1, 50):
+            values = kernels.values(seed)
+            for index, value in enumerate(values):
+                kernels.set(kernel, index, value)
+            kernels.run(kernel, Range((1,)))
+            found, expected = kernels.content(to, SLOTS), kernels.stored(values, before)
+            for i, type_ in enumerate(KERNEL_TYPES):
+                expect_same(found[64 * i : 64 * i + 64], expected[64 * i : 64 * i + 64], f"the argument of {type_}")
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("a kernel of all types", check)
+
+
+@requirement("API-KER-002")
+def test_argument_is_copied_when_it_is_set(icd: Icd, sandbox: Sandbox) -> None:
+    """A kernel gets the values that its arguments had when it was enqueued, whatever becomes of the host's memory."""
+
+    def check_memory(objects: IcdObjects) -> None:
+        kernels = kernels_of(objects)
+        kernel, to, before = taking(kernels)
+        values = kernels.values(3)
+        for index, value in enumerate(values):
+            data = kernels.set(kernel, index, value)
+            if data is not None:
+                data.fill(0)
+        kernels.run(kernel, Range((1,)))
+        expect_same(kernels.content(to, SLOTS), kernels.stored(values, before), "what the kernel got")
+
+    def check_enqueued(objects: IcdObjects) -> None:
+        kernels = kernels_of(objects)
+        kernel, to, before = taking(kernels)
+        values = kernels.values(4)
+        for index, value in enumerate(values):
+            kernels.set(kernel, index, value)
+        gate = objects.made_by("clCreateUserEvent", objects.context)
+        kernels.run(kernel, Range((1,)), [gate])
+        for index, value in enumerate(kernels.values(90)):
+            kernels.set(kernel, index, value)
+        kernels.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        expect_same(kernels.content(to, SLOTS), kernels.stored(values, before), "what the kernel got")
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("memory is reused", check_memory)
+        attempts.check("set again after the kernel is enqueued", check_enqueued)
+
+
+@requirement("API-KER-003")
+def test_work_items_know_their_places(icd: Icd, sandbox: Sandbox) -> None:
+    """Work items have the ids, sizes and offsets of the range that was enqueued, in one to three dimensions."""
+
+    def check(objects: IcdObjects, range_: Range) -> None:
+        kernels = kernels_of(objects)
+        most = Asked(objects).words("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_WORK_ITEM_SIZES")
+        if any(size > limit for size, limit in zip(range_.group, most, strict=False)):
+            raise Unsupported("loader", f"the device has no groups of {range_.group}", "work groups")
+        found = kernels.places(range_)
+        group = (*range_.group, 1, 1)[:3] if range_.group else tuple(found[0][12:15])
+        assert all(size % own == 0 for size, own in zip(range_.size, group, strict=False)) or not range_.group
+        for place, wanted in zip(found, range_.places(group), strict=True):
+            assert place == wanted, f"a work item has {place}, expected {wanted}"
+
+    with icd.attempts(sandbox) as attempts:
+        for name, range_ in RANGES.items():
+            attempts.check(name, lambda objects, range_=range_: check(objects, range_))  # type: ignore[misc]
+        for name, range_ in LEFT_OPEN.items():
+            label = f"{name}, groups left to the driver"
+            attempts.check(label, lambda objects, range_=range_: check(objects, range_))  # type: ignore[misc]
+
+
+@requirement("API-KER-004")
+def test_last_group_is_smaller_where_sizes_are_uneven(icd: Icd, sandbox: Sandbox) -> None:
+    """Where the device has non-uniform work-groups, the last group of a dimension has what is left."""
+
+    def check(objects: IcdObjects, range_: Range) -> None:
+        asked = Asked(objects)
+        version = objects.device_version()
+        if version < (2, 0):
+            raise Unsupported("loader", "non-uniform work-groups came with OpenCL 2.0", "non-uniform work-groups")
+        if version >= (3, 0):
+            query = "CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT"
+            if not asked.number("clGetDeviceInfo", objects.device, query):
+                raise Unsupported("loader", f"{query} is CL_FALSE", "non-uniform work-groups")
+        kernels = kernels_of(objects, "-cl-std=CL3.0" if version >= (3, 0) else "-cl-std=CL2.0")
+        found = kernels.places(range_)
+        for place, wanted in zip(found, range_.places((*range_.group, 1, 1)[:3]), strict=True):
+            assert place == wanted, f"a work item has {place}, expected {wanted}"
+
+    with icd.attempts(sandbox) as attempts:
+        for name, range_ in UNEVEN.items():
+            attempts.check(name, lambda objects, range_=range_: check(objects, range_))  # type: ignore[misc]
+
+
+@requirement("API-KER-005")
+def test_local_arguments_are_memory_of_their_own(icd: Icd, sandbox: Sandbox) -> None:
+    """Two arguments in local memory are two arrays, of which the items of a group read what others wrote."""
+
+    def check(objects: IcdObjects, group: int) -> None:
+        kernels = kernels_of(objects)
+        kernel, items = kernels.kernel("clharness_exchange"), 4 * group
+        answer = kernels.session.buffer(8, 0)
+        query = CL.KERNEL_WORK_GROUP_SIZE
+        kernels.succeed("clGetKernelWorkGroupInfo", kernel, objects.device, query, 8, answer, None)
+        if answer.u64() < group:
+            raise Unsupported("loader", f"the device has no groups of {group}", "work groups")
+        to = kernels.buffer(bytes(4 * items))
+        kernels.set(kernel, 0, to)
+        for index in (1, 2):
+            kernels.set(kernel, index, None, 4 * group)
+        kernels.run(kernel, Range((items,), (), (group,)))
+        far = [group - 1 - i % group for i in range(items)]
+        expected = struct.pack(f"<{items}i", *(1000 * own + 100 + own for own in far))
+        expect_same(kernels.content(to, 4 * items), expected, "what the kernel stored")
+
+    with icd.attempts(sandbox) as attempts:
+        for group in (1, 2, 8, 16):
+            attempts.check(f"groups of {group}", lambda objects, group=group: check(objects, group))  # type: ignore[misc]
+
+
+@requirement("API-KER-006")
+def test_memory_reaches_the_kernel_from_its_first_byte(icd: Icd, sandbox: Sandbox) -> None:
+    """A kernel gets a buffer, a sub-buffer from its origin, constant memory, and NULL for a buffer that is NULL."""
+
+    def check_buffer(objects: IcdObjects) -> None:
+        kernels = kernels_of(objects)
+        expect_same(kernels.sifted(), kernels.sifted_expected(), "what the kernel stored")
+
+    def check_part(objects: IcdObjects) -> None:
+        kernels = kernels_of(objects)
+        align = kernels.alignment()
+        content = numbered(3 * align + 64, 8)
+        part = kernels.part(kernels.buffer(content), 2 * align, 64)
+        expected = kernels.sifted_expected(content[2 * align : 2 * align + 64], 2)
+        expect_same(kernels.sifted(part, kernels.buffer(bytes(4))), expected, "what the kernel stored")
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("buffers and NULL", check_buffer)
+        attempts.check("sub-buffer, no NULL", check_part)
+
+
+@requirement("API-KER-007")
+def test_clone_has_the_arguments_of_its_kernel(icd: Icd, sandbox: Sandbox) -> None:
+    """A clone of a kernel has the arguments that were set, and from then on its own."""
+
+    def check(objects: IcdObjects) -> None:
+        objects.require_function("clCloneKernel", objects.version())
+        kernels = kernels_of(objects)
+        kernel, to, before = taking(kernels)
+        values, others = kernels.values(5), kernels.values(60)
+        for index, value in enumerate(values):
+            kernels.set(kernel, index, value)
+        clone = objects.made_by("clCloneKernel", kernel)
+        if not clone:
+            raise CallFailed("clCloneKernel gave no kernel beside CL_SUCCESS")
+        for index, value in enumerate(others):
+            kernels.set(kernel, index, value)
+        kernels.run(clone, Range((1,)))
+        expect_same(kernels.content(to, SLOTS), kernels.stored(values, before), "what the clone got")
+        kernels.run(kernel, Range((1,)))
+        expect_same(kernels.content(to, SLOTS), kernels.stored(others, before), "what the kernel got")
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("clone", check)

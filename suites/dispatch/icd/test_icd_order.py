@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""In which order a vendor's commands run, shown by user events, and what their events tell of it (API-EVT)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from harness.check import (
+    CL,
+    Asked,
+    Callback,
+    Icd,
+    IcdObjects,
+    IcdSession,
+    Memory,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
+    calls,
+    command_type,
+    expect_same,
+    numbered,
+    requirement,
+)
+
+SIZE = 64
+BEFORE, AFTER = numbered(SIZE, 1), numbered(SIZE, 2)
+NOTIFY = "clSetEventCallback.pfn_notify"
+COMMANDS = [
+    function
+    for function in calls.recipes()
+    if function.startswith("clEnqueue")
+    and {"event", "event_wait_list"} <= {p.name for p in api().functions[function].parameters}
+    and not function.startswith("clEnqueueUnmap")
+    and command_type(function) in api().constants
+]
+BLOCKING = ("clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueMapBuffer")
+TIMES = ("QUEUED", "SUBMIT", "START", "END")
+
+
+def memory_of(session: IcdSession) -> Memory:
+    return Memory(session.objects(session.some_platforms()[0]))
+
+
+def status(memory: Memory, event: Value) -> int:
+    """The status of an event."""
+    answer = memory.session.buffer(4)
+    query = api().constant("CL_EVENT_COMMAND_EXECUTION_STATUS")
+    memory.succeed("clGetEventInfo", event, query, 4, answer, None)
+    return answer.i32()
+
+
+def gate_of(objects: IcdObjects) -> Value:
+    """A user event that has not ended."""
+    return objects.made_by("clCreateUserEvent", objects.context)
+
+
+def enqueue(objects: IcdObjects, function: str, waits: list[Value], queue: Value | None = None) -> Value:
+    """Enqueues the proper call of a function, which does not block and waits for events; gives its event."""
+    session = objects.session
+    call, event = calls.prepare(objects, function), session.buffer(8, 0)
+    for i, parameter in enumerate(call.function.parameters):
+        if parameter.name.startswith("blocking_"):
+            call.arguments[i] = 0
+        elif parameter.name == "num_events_in_wait_list":
+            call.arguments[i] = len(waits)
+        elif parameter.name == "event_wait_list":
+            call.arguments[i] = waits or None
+        elif parameter.name == "event":
+            call.arguments[i] = event
+        elif parameter.name == "command_queue" and queue is not None:
+            call.arguments[i] = queue
+    error = call.make()
+    if calls.lacks(function, error):
+        raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
+    assert error == CL.SUCCESS, f"answered {error}, expected CL_SUCCESS"
+    return event.handle()
+
+
+def queue_of(objects: IcdObjects, properties: str) -> Value:
+    """A queue with a property. Makes the attempt `unsupported` where the device has none such."""
+    able = Asked(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_QUEUE_PROPERTIES")
+    bits = api().constant(properties)
+    if not able & bits:
+        raise Unsupported("loader", f"the device has no queues with {properties}", properties)
+    return objects.made_by("clCreateCommandQueue", objects.context, objects.device, bits)
+
+
+@requirement("API-EVT-006")
+def test_command_waits_for_every_event_of_its_list(icd: Icd, sandbox: Sandbox) -> None:
+    """A command that waits for two events, of which one has ended, does not end before the other has."""
+
+    def check(objects: IcdObjects, function: str) -> None:
+        memory, gate = Memory(objects), gate_of(objects)
+        ended = objects.named("done")
+        event = enqueue(objects, function, [ended, gate])
+        memory.succeed("clFlush", memory.queue)
+        had = status(memory, event)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        memory.finish()
+        assert had > CL.COMPLETE, f"the status is {had} before the second event has ended"
+        end = status(memory, event)
+        assert end == CL.COMPLETE, f"the status is {end} when the queue is finished, expected CL_COMPLETE"
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        for function in COMMANDS:
+            attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+
+
+@requirement("API-EVT-007")
+def test_waiting_command_changes_nothing_before_its_event(icd: Icd, sandbox: Sandbox) -> None:
+    """What a waiting write, copy or fill is to change is as it was until the event has ended, and then is changed."""
+
+    def check(objects: IcdObjects, how: str) -> None:
+        memory, gate = Memory(objects), gate_of(objects)
+        mem, source, other = memory.buffer(BEFORE), memory.buffer(AFTER), Memory(objects)
+        other.queue = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
+        data = memory.session.data(AFTER)
+        arguments: tuple[Any, ...]
+        if how == "write":
+            arguments = ("clEnqueueWriteBuffer", memory.queue, mem, 0, 0, SIZE, data)
+        elif how == "copy":
+            arguments = ("clEnqueueCopyBuffer", memory.queue, source, mem, 0, 0, SIZE)
+        else:
+            arguments = ("clEnqueueFillBuffer", memory.queue, mem, data, SIZE, 0, SIZE)
+        memory.succeed(*arguments, 1, [gate], None)
+        memory.succeed("clFlush", memory.queue)
+        seen = other.content(mem, SIZE)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        expect_same(seen, BEFORE, "the buffer before the event has ended")
+        expect_same(memory.content(mem, SIZE), AFTER, "the buffer")
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        for how in ("write", "copy", "fill"):
+            attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
+
+
+@requirement("API-EVT-008")
+def test_queue_in_order_runs_one_command_after_the_other(icd: Icd, sandbox: Sandbox) -> None:
+    """A command of an in-order queue does not end before one that was enqueued before it, which waits."""
+    with icd.open(sandbox) as session:
+        memory = memory_of(session)
+        gate, mem = gate_of(memory.objects), memory.buffer(BEFORE)
+        data, to = session.data(AFTER), session.buffer(SIZE, 0)
+        memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, 0, 0, SIZE, data, 1, [gate], None)
+        later = memory.event("clEnqueueReadBuffer", memory.queue, mem, 0, 0, SIZE, to, 0, None)
+        marker = memory.event("clEnqueueMarker", memory.queue)
+        memory.succeed("clFlush", memory.queue)
+        had = [status(memory, event) for event in (later, marker)]
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        assert min(had) > CL.COMPLETE, "a later command had ended before the first one could"
+        memory.finish()
+        assert [status(memory, event) for event in (later, marker)] == [CL.COMPLETE] * 2
+        expect_same(to.bytes(), AFTER, "what the read after the write got")
+
+
+@requirement("API-EVT-009")
+def test_markers_and_barriers_wait_for_what_is_before_them(icd: Icd, sandbox: Sandbox) -> None:
+    """Out of order, markers and barriers without a list wait for all before them, and what follows a barrier for it."""
+
+    def check(objects: IcdObjects, function: str) -> None:
+        queue = queue_of(objects, "CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE")
+        memory, gate = Memory(objects), gate_of(objects)
+        first = enqueue(objects, "clEnqueueFillBuffer", [gate], queue)
+        own = enqueue(objects, function, [], queue)
+        after = enqueue(objects, "clEnqueueCopyBuffer", [], queue)
+        memory.succeed("clFlush", queue)
+        had = status(memory, own), status(memory, after)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        assert had[0] > CL.COMPLETE, f"{function} had ended before what is before it"
+        assert had[1] > CL.COMPLETE or "Marker" in function, "a command had ended before the barrier that is before it"
+        memory.succeed("clFinish", queue)
+        assert {status(memory, event) for event in (first, own, after)} == {CL.COMPLETE}
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        for function in ("clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList"):
+            attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+
+
+@requirement("API-EVT-010")
+def test_failure_reaches_all_that_wait_for_it(icd: Icd, sandbox: Sandbox) -> None:
+    """A command that waits for one that waits for a user event which fails ends with an error, too."""
+    with icd.open(sandbox) as session:
+        memory = memory_of(session)
+        gate, mem = gate_of(memory.objects), memory.buffer(BEFORE)
+        data = session.data(AFTER)
+        first = memory.event("clEnqueueWriteBuffer", memory.queue, mem, 0, 0, SIZE, data, 1, [gate])
+        second = memory.event("clEnqueueWriteBuffer", memory.queue, mem, 0, 0, SIZE, data, 1, [first])
+        memory.succeed("clFlush", memory.queue)
+        memory.succeed("clSetUserEventStatus", gate, CL.OUT_OF_RESOURCES)
+        error = session.call("clWaitForEvents", 1, [second])
+        assert error == CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+        assert status(memory, first) < 0 and status(memory, second) < 0
+
+
+@requirement("API-EVT-011")
+def test_blocking_call_says_that_its_event_failed(icd: Icd, sandbox: Sandbox) -> None:
+    """A blocking call whose wait list has an event that failed is CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST."""
+
+    def check(objects: IcdObjects, function: str) -> None:
+        changed = {"num_events_in_wait_list": "1", "event_wait_list": "w:failed"}
+        error = calls.prepare(objects, function, changed).make()
+        expected = CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+        assert error == expected, f"answered {error}, expected {expected!r}"
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        for function in BLOCKING:
+            attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+
+
+@requirement("API-EVT-012")
+@pytest.mark.parametrize("early", [True, False], ids=["before it runs", "when it has ended"])
+def test_callback_of_each_status_is_called_once(icd: Icd, sandbox: Sandbox, early: bool) -> None:
+    """Callbacks for a command that is submitted, runs and is complete are called once each, with its event and data."""
+    with icd.open(sandbox) as session:
+        memory = memory_of(session)
+        gate, mem = gate_of(memory.objects), memory.buffer(BEFORE)
+        event = memory.event("clEnqueueWriteBuffer", memory.queue, mem, 0, 0, SIZE, session.data(AFTER), 1, [gate])
+        if not early:
+            memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+            memory.finish()
+        states = (CL.SUBMITTED, CL.RUNNING, CL.COMPLETE)
+        for number, state in enumerate(states):
+            memory.succeed("clSetEventCallback", event, state, Callback(NOTIFY), 10 + number)
+        if early:
+            memory.succeed("clFlush", memory.queue)
+            memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+            memory.finish()
+        while len(called(sandbox)) < len(states) and time.monotonic() < session.deadline - 1:
+            session.command("hello")
+        assert session.quit() == 0
+        for number, state in enumerate(states):
+            found = [(own, how) for own, how, data in called(sandbox) if data == 10 + number]
+            assert len(found) == 1, f"the callback for {state!r} was called {len(found)} times, expected once"
+            own, how = found[0]
+            assert own == event, f"the callback for {state!r} got another event"
+            assert CL.COMPLETE <= how <= state, (
+                f"the callback for {state!r} got the status {how}"
+            )  # that one, or past it
+
+
+def called(sandbox: Sandbox) -> list[tuple[int, int, int]]:
+    """Event, status and data of each call of an event's callback so far, by data."""
+    events = [e.arguments for e in sandbox.log if e.name == f"callback {NOTIFY}"]
+    return sorted(((a[0], a[1] & 0xFFFFFFFF, a[2]) for a in events), key=lambda row: row[2])
+
+
+@requirement("API-EVT-013")
+def test_times_of_a_command_are_in_order(icd: Icd, sandbox: Sandbox) -> None:
+    """A command is queued, submitted, started and ended in this order, as its times say."""
+
+    def check(objects: IcdObjects, function: str) -> None:
+        queue = queue_of(objects, "CL_QUEUE_PROFILING_ENABLE")
+        memory, asked = Memory(objects), Asked(objects)
+        event = enqueue(objects, function, [], queue)
+        memory.succeed("clFinish", queue)
+        times = [asked.number("clGetEventProfilingInfo", event, f"CL_PROFILING_COMMAND_{name}") for name in TIMES]
+        wrong = [f"{TIMES[i]} after {TIMES[i + 1]}" for i in range(3) if times[i] > times[i + 1]]
+        assert not wrong, ", ".join(wrong)
+        assert any(times), "all times are 0"
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        for function in COMMANDS:
+            attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+
+
+@requirement("API-EVT-014")
+def test_times_are_not_available_before_the_end(icd: Icd, sandbox: Sandbox) -> None:
+    """Times of a command that waits are CL_PROFILING_INFO_NOT_AVAILABLE, and are available when it has ended."""
+    with icd.open(sandbox) as session:
+        memory = memory_of(session)
+        queue = queue_of(memory.objects, "CL_QUEUE_PROFILING_ENABLE")
+        gate, mem = gate_of(memory.objects), memory.buffer(BEFORE)
+        event = memory.event("clEnqueueWriteBuffer", queue, mem, 0, 0, SIZE, session.data(AFTER), 1, [gate])
+        memory.succeed("clFlush", queue)
+        query, answer = api().constant("CL_PROFILING_COMMAND_END"), session.buffer(8, 0)
+        error = session.call("clGetEventProfilingInfo", event, query, 8, answer, None)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        assert error == CL.PROFILING_INFO_NOT_AVAILABLE
+        memory.succeed("clFinish", queue)
+        assert session.call("clGetEventProfilingInfo", event, query, 8, answer, None) == CL.SUCCESS

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers in the registry (LAY-DSC)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from harness.check import LEGACY, Sandbox, WindowsLoader, requirement
+
+NAMES = ("one", "two", "three")
+
+
+def use_registry(loader: WindowsLoader, sandbox: Sandbox) -> None:
+    """Layers as this loader initialises them. A loader without layers makes the case unsupported."""
+    loader.require("OPENCL_LAYERS")
+    if not loader.has("initialises layers with properties"):
+        sandbox.env[LEGACY] = "1"
+
+
+def initialised(loader: WindowsLoader, sandbox: Sandbox) -> list[str]:
+    """The layers in the order in which they were initialised."""
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == ["a"]
+    return [e.who for e in sandbox.log.calls() if e.name.startswith("clInitLayer")]
+
+
+@requirement("LAY-DSC-010")
+@pytest.mark.parametrize(
+    "priorities",
+    [(1, 2, 3), (3, 2, 1), (2, 3, 1), (0, 1, 2), (0x7FFFFFFF, 0x80000000, 0xFFFFFFFF), (0x80000000, 1, 0), (256, 1, 2)],
+    ids=str,
+)
+def test_layers_of_the_registry_come_by_priority(
+    loader: WindowsLoader, sandbox: Sandbox, priorities: Sequence[int]
+) -> None:
+    """The numbers of the Layers key are priorities: layers are initialised in ascending order, and none is off."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    for name, priority in zip(NAMES, priorities, strict=True):
+        sandbox.registry_layer(sandbox.layer(name), priority)
+    assert initialised(loader, sandbox) == [name for _, name in sorted(zip(priorities, NAMES, strict=True))]
+
+
+@requirement("LAY-DSC-010")
+@pytest.mark.parametrize("type_", ["REG_SZ", "REG_BINARY", "REG_QWORD", "REG_MULTI_SZ"])
+def test_value_of_another_type_is_no_layer(loader: WindowsLoader, sandbox: Sandbox, type_: str) -> None:
+    """A value of another type is not a layer, and those beside it are."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    for name in ("one", "two"):
+        sandbox.registry_layer(sandbox.layer(name), 1)
+    sandbox.registry_layer(sandbox.layer("other"), "text" if type_.endswith("SZ") else bytes(8), type_)
+    assert sorted(initialised(loader, sandbox)) == ["one", "two"]
+
+
+@requirement("LAY-DSC-010")
+def test_missing_layer_of_the_registry_costs_only_itself(loader: WindowsLoader, sandbox: Sandbox) -> None:
+    """A layer whose library is missing is passed over, whatever its priority is."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    for priority, name in enumerate(("one", "two"), start=1):
+        sandbox.registry_layer(sandbox.layer(name), 2 * priority)
+        sandbox.registry_layer(rf"C:\missing\{name}.dll", 2 * priority - 1)
+    assert initialised(loader, sandbox) == ["one", "two"]
+
+
+@requirement("LAY-DSC-010")
+def test_layers_of_the_registry_are_behind_those_of_the_list(loader: WindowsLoader, sandbox: Sandbox) -> None:
+    """Layers of the machine are initialised before those of OPENCL_LAYERS, and so stand closer to the vendors."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    sandbox.registry_layer(sandbox.layer("registered"), 7)
+    sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("listed"))
+    assert initialised(loader, sandbox) == ["registered", "listed"]
