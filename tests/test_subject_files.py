@@ -188,7 +188,13 @@ def test_what_is_not_a_library_is_said(tmp_path: Path, content: bytes, says: str
     [
         ("loader", "a.icd", b"liba.so\n", "a.icd is an .icd file, which names the library of an ICD: clharness icd "),
         ("layer", "a.dll", b"MZ\x90\0", "a.dll is a Windows library (PE): not supported yet"),
-        ("icd", "a.json", b'{"ICD": {}}', "a.json is the manifest of a Vulkan driver: not supported yet"),
+        (
+            "icd",
+            "a.json",
+            b'{"layer": {}}',
+            "a.json is the manifest of a Vulkan layer, not of a driver: not supported yet",
+        ),
+        ("loader", "a.json", b'{"ICD": {}}', "a.json is the manifest of a Vulkan driver: clharness icd "),
     ],
 )
 def test_commands_say_what_a_file_is(

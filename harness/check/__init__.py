@@ -103,10 +103,8 @@ if TYPE_CHECKING:
 
     # --- a Vulkan driver under test: its session, in which the probe is in the place of the loader ---
     from harness.probe.vulkan_driver_session import (
-        GET_INSTANCE, GET_PHYSICAL_DEVICE, MAGIC as LOADER_MAGIC, NEWEST as NEWEST_INTERFACE,
-        OFFICIAL as OFFICIAL_NAMES, VulkanDriverSession,
+        GET_INSTANCE, GET_PHYSICAL_DEVICE, MAGIC as LOADER_MAGIC, OFFICIAL as OFFICIAL_NAMES, VulkanDriverSession,
     )
-    from harness.probe.vulkan_session import VulkanCallFailed
     from harness.subject.vulkan_driver import VulkanDriver
 
     # --- a vendor's ICD under test: its session, its objects, calls by the contract ---
