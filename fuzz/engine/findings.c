@@ -133,6 +133,11 @@ void grey(const char *why)
     }
 }
 
+bool describing_inputs(void)
+{
+    return describing;
+}
+
 void describe(const char *format, ...)
 {
     if (!describing) {
