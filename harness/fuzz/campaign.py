@@ -61,6 +61,7 @@ class State:
     in_a_row: int = 0  # ends without anything new
     resting: str = ""  # why it is not fuzzed any more
     errors: list[str] = field(default_factory=list)
+    watched_only: dict[str, str] = field(default_factory=dict)  # key and sentence of what showed only with breakpoints
     all_seconds: float = 0.0  # with earlier runs in the same folder
     all_inputs: int = 0
 
@@ -221,8 +222,13 @@ class Campaign:
         finding = self._keeper.keep(target.name, target.program, target.setting, data, end.defect, known)
         with self._lock:
             self.states[target.name].keeping += time.monotonic() - started
-            self.findings.append(finding)
+            if finding is None:
+                self.states[target.name].watched_only[key] = end.defect.sentence
+            else:
+                self.findings.append(finding)
             self._write_known()
+        if finding is None:
+            return True
         self._say(f"finding: {finding.target}: {finding.kind} {finding.key}: {finding.sentence}")
         if self._first:
             self.processes.stop.set()
@@ -250,7 +256,9 @@ class Campaign:
         )
 
     def _write_known(self) -> None:
-        text = "".join(f"{key}\n" for key in sorted({finding.key for finding in self.findings}))
+        keys = {finding.key for finding in self.findings}
+        keys.update(*(state.watched_only for state in self.states.values()))
+        text = "".join(f"{key}\n" for key in sorted(keys))
         (self.out / "known.txt").write_text(text)
 
     # --- for progress ---

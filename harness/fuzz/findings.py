@@ -91,16 +91,24 @@ class Keeper:
 
     def keep(
         self, target: str, program: Path, setting: Setting, data: bytes, first: Defect, known: Collection[str]
-    ) -> Finding:
-        """Replays the input, makes it small and writes its folder. `known` are the keys found before."""
+    ) -> Finding | None:
+        """Replays the input, makes it small and writes its folder. `known` are the keys found before.
+
+        Nothing is replayed with breakpoints: what shows only with them is no finding, and None.
+        """
         work = self._out / "work" / f"replay-{target}-{word(first.key)}"
         limit = 2 if first.kind == "hang" else TIME_LIMIT
+        watched, setting = setting.blocks is not None, replace(setting, blocks=None)
         replayer = Replayer(program, setting.passing_over(()), work, limit)
         behind: tuple[str, ...] = ()
         if replayer.replay(data).key != first.key:
             behind = tuple(sorted(set(known) - {first.key}))
             replayer = Replayer(program, setting.passing_over(behind), work, limit)
-        stable = all(replayer.replay(data).key == first.key for _ in range(REPLAYS))
+        shown = [replayer.replay(data).key == first.key for _ in range(REPLAYS)]
+        if watched and not any(shown):
+            shutil.rmtree(work, ignore_errors=True)
+            return None
+        stable = all(shown)
         if stable:
             data = self._minimised(target, replayer, setting.passing_over(behind), data, first)
         finding = Finding(target, first.kind, first.key, first.sentence, stable, len(data), "", setting.mode, behind)
@@ -113,7 +121,7 @@ class Keeper:
         quick = slow
         plain = build().folder / "fuzz" / f"replay_{target}"
         if setting.subject.coverage == "breakpoints" and not setting.against and plain.exists():
-            other = Replayer(plain, replace(setting, blocks=None, engine="none"), slow.folder / "plain")
+            other = Replayer(plain, replace(setting, engine="none"), slow.folder / "plain")
             if other.replay(data).key == first.key:
                 quick = other
         quick.symbolizes = not first.by_engine
@@ -123,7 +131,7 @@ class Keeper:
 
     def still_happens(self, finding: Finding, program: Path, setting: Setting) -> bool:
         work = self._out / "work" / f"replay-{finding.target}-{word(finding.key)}"
-        replayer = Replayer(program, setting.passing_over(finding.behind), work)
+        replayer = Replayer(program, replace(setting, blocks=None).passing_over(finding.behind), work)
         again = replayer.replay_file(finding.input())
         shutil.rmtree(work, ignore_errors=True)
         return again.key == finding.key

@@ -28,6 +28,10 @@ def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> list[s
         )
         text += [f"  {state.resting}"] if state.resting else []
         text += [f"  could not run: {printable(error)}" for error in state.errors[:1]]
+        text += [
+            f"  no finding, since it shows only with breakpoints: {key}: {printable(sentence)}"
+            for key, sentence in sorted(state.watched_only.items())
+        ]
     for finding in campaign.findings:
         text += _finding(finding)
     for finding in campaign.gone:
@@ -75,6 +79,7 @@ def as_json(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> dict
             "all_seconds": round(state.all_seconds, 1),
             "resting": state.resting or None,
             "errors": state.errors,
+            "only_with_breakpoints": state.watched_only,
         }
         for target in campaign.targets
         for state in [campaign.states[target.name]]
