@@ -272,7 +272,7 @@ def test_breakpoints_come_back_with_each_input_where_that_is_asked(tmp_path: Pat
     assert re.sub(r": \d+", "", once) == re.sub(r": \d+", "", again)
 
 
-# A library that wants SIGTRAP for itself, as LLVM does: its handler puts back what was there and raises the signal again.
+# A library that wants SIGTRAP for itself, as LLVM does: its handler puts back what was there, and raises the signal.
 TAKES_OVER = """\
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -298,7 +298,7 @@ static void with_signal(void) { signal(SIGTRAP, on_crash); }
 
 static void with_system_call(void)
 {
-    struct { void (*handler)(int); unsigned long flags; void *restorer; unsigned long mask; } action = {SIG_IGN, 0, 0, 0};
+    struct { void (*handler)(int); unsigned long flags; void *restorer; unsigned long mask; } action = {SIG_IGN, 0};
     syscall(SYS_rt_sigaction, SIGTRAP, &action, NULL, sizeof action.mask);
 }
 

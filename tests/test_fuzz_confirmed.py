@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli.fuzz import _exit_code
+from harness.fuzz import summary
 from harness.fuzz.campaign import Campaign, Target
 from harness.fuzz.findings import Keeper
 from harness.fuzz.job import ProcessEnd
@@ -62,3 +64,24 @@ def test_campaign_goes_on_past_what_shows_only_with_breakpoints(tmp_path: Path) 
     assert (tmp_path / "out" / "known.txt").read_text() == f"{DEFECT.key}\n"
     assert campaign.states["stub"].watched_only == {DEFECT.key: DEFECT.sentence}
     assert not campaign._take(target, ProcessEnd(DEFECT, b"another")), "it is not looked at twice"
+
+
+def test_target_that_cannot_start_is_left_out(tmp_path: Path) -> None:
+    """Another one goes on, and its findings decide how the campaign ends."""
+    programs = {"broken": "echo 'clharness-fuzz: it cannot start' >&2; exit 2", "sound": "exit 0"}
+    targets = []
+    for name, script in programs.items():
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        targets.append(Target(name, program, setting(tmp_path), [], None))
+    said: list[str] = []
+    campaign = Campaign(tmp_path / "out", targets, 2.0, 1, said.append)
+    campaign.prepare()
+    campaign.run(lambda: None)
+    campaign.states["sound"].inputs = 1
+    assert said == ["broken is left out: it cannot start"]
+    assert _exit_code(campaign, False) == 0
+    assert any("broken left out" in line for line in summary.lines(campaign, targets[0].setting.subject, False))
+    campaign.states["sound"].errors.append("it cannot, either")
+    assert _exit_code(campaign, False) == 3

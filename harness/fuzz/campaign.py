@@ -88,7 +88,7 @@ class Campaign:
         self._say, self._first = say, first
         self._lock = threading.Lock()
         self._keeping: set[str] = set()
-        self._keeper = Keeper(out, min(_MINIMISING, max(10.0, seconds / 6)))
+        self._keeper = Keeper(out, min(_MINIMISING, max(10.0, seconds / 6)), self.processes.stop.is_set)
 
     # --- before and after ---
 
@@ -112,10 +112,12 @@ class Campaign:
             of = by_name.get(finding.target)
             if of is None or finding.mode != of.setting.mode:
                 continue
-            if self._keeper.still_happens(finding, of.program, of.setting):
-                self.findings.append(finding)
-            else:
-                self.gone.append(finding)
+            try:
+                happens = self._keeper.still_happens(finding, of.program, of.setting)
+            except HarnessError as error:
+                self.states[of.name].errors = [str(error)]
+                continue
+            (self.findings if happens else self.gone).append(finding)
         self._write_known()
 
     def _earlier(self) -> Mapping[str, Any]:
@@ -167,6 +169,7 @@ class Campaign:
                 self._fuzz(target, max(_SHORTEST, min(_STRETCH, remaining)), number)
             except HarnessError as error:
                 state.errors.append(str(error))
+                self._say(f"{target.name} is left out: {error}")
             finally:
                 with self._lock:
                     state.numbers.discard(number)
@@ -195,6 +198,7 @@ class Campaign:
             state.edges = max(state.edges, result.edges)
             if result.error:
                 state.errors.append(result.error)
+                self._say(f"{target.name} is left out: {result.error}")
         news = [self._take(target, end) for end in result.ends]
         with self._lock:
             state.in_a_row = state.in_a_row + 1 if news and not any(news) else 0
