@@ -52,6 +52,9 @@ extern bool violations;
 void *keep(size_t size);
 const char *keep_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Bytes as a text for `describe`, which shows a NUL as \0. */
+const char *shown_bytes(const void *bytes, size_t size);
+
 /* Whether two texts are the same; strcmp would show it to the fuzzer, as if the loader had compared them. */
 static inline bool texts_equal(const char *a, const char *b)
 {

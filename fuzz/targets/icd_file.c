@@ -100,8 +100,8 @@ static void make_files(uint8_t where, const uint8_t *bytes, size_t size)
         world_variable("OCL_ICD_DEBUG", "7");
     }
     if (describing_inputs()) {
-        describe("the file %s/b.icd has %zu bytes: \"%.*s\"%s", folder, size, (int)(size < 400 ? size : 400),
-                 (const char *)bytes, place_in_words(where));
+        describe("the file %s/b.icd has %zu bytes: \"%s\"%s", folder, size, shown_bytes(bytes, size < 400 ? size : 400),
+                 place_in_words(where));
     }
 }
 
