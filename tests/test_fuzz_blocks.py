@@ -16,6 +16,8 @@ from harness.fuzz.blocks import Blocks, blocks_file, find_blocks, reached
 
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "fuzz" / "engine"
+# What a program needs that watches blocks.
+WATCHING = (f"-I{ENGINE}", ENGINE / "blocks.c", ENGINE / "trap.c", "-rdynamic")
 
 pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="breakpoints are for x86-64")
 
@@ -123,7 +125,7 @@ def subject(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def driver(tmp_path: Path) -> Path:
-    return compiled(DRIVER, tmp_path / "driver", "-O1", f"-I{ENGINE}", ENGINE / "blocks.c")
+    return compiled(DRIVER, tmp_path / "driver", "-O1", *WATCHING)
 
 
 def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -257,7 +259,7 @@ def test_breakpoints_come_back_with_each_input_where_that_is_asked(tmp_path: Pat
             return argc < 2;
         }
     """
-    program = compiled(source, tmp_path / "program", f"-I{ENGINE}", ENGINE / "blocks.c")
+    program = compiled(source, tmp_path / "program", *WATCHING)
     library = compiled(SUBJECT, tmp_path / "libsubject.so", "-O1", "-shared", "-fPIC")
     file = blocks_file(library, tmp_path)
     once = run(program, library, file).stdout
@@ -268,6 +270,95 @@ def test_breakpoints_come_back_with_each_input_where_that_is_asked(tmp_path: Pat
     assert hits[0][0] == hits[0][1] > 3, "a fuzzer does not look at what the first input reached"
     assert hits[0][2] < hits[1][2]
     assert re.sub(r": \d+", "", once) == re.sub(r": \d+", "", again)
+
+
+# A library that wants SIGTRAP for itself, as LLVM does: its handler puts back what was there, and raises the signal.
+TAKES_OVER = """\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct sigaction previous;
+
+static void on_crash(int number) { sigaction(number, &previous, NULL); raise(number); }
+
+__attribute__((noinline)) int after(int x) { return x > 3 ? x * 7 : -x; }
+
+static void with_sigaction(void)
+{
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)(SA_NODEFER | SA_RESETHAND | SA_ONSTACK)};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTRAP, &action, &previous);
+}
+
+static void with_signal(void) { signal(SIGTRAP, on_crash); }
+
+static void with_system_call(void)
+{
+    struct { void (*handler)(int); unsigned long flags; void *restorer; unsigned long mask; } action = {SIG_IGN, 0};
+    syscall(SYS_rt_sigaction, SIGTRAP, &action, NULL, sizeof action.mask);
+}
+
+static void with_dependency(void)
+{
+    void *library = dlopen(DEPENDENCY, RTLD_NOW);
+    void (*enable)(void) = (void (*)(void))dlsym(library, "enable");
+    enable();
+}
+
+static void by_blocking(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
+void enable(void) { HOW(); }
+
+void also(void)
+{
+    void *volatile unused[] = {(void *)with_sigaction, (void *)with_signal, (void *)with_system_call,
+                               (void *)with_dependency, (void *)by_blocking};
+    (void)unused;
+}
+"""
+
+TAKEN_DRIVER = """\
+#define _GNU_SOURCE
+#include "blocks.h"
+#include "trap.h"
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[1], RTLD_NOW);
+    struct link_map *map;
+    dlinfo(library, RTLD_DI_LINKMAP, &map);
+    void (*enable)(void) = (void (*)(void))dlsym(library, "enable");
+    int (*after)(int) = (int (*)(int))dlsym(library, "after");
+    blocks_watch(argv[2], argv[1], map->l_addr);
+    enable();
+    trap_check();
+    printf("%d %d hit %d\\n", after(5), after(1), blocks_hit() > 1);
+    return argc < 2;
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["with_sigaction", "with_signal", "with_system_call", "with_dependency", "by_blocking"])
+def test_breakpoints_go_on_where_a_library_wants_their_signal(how: str, tmp_path: Path) -> None:
+    dependency = tmp_path / "libdependency.so"
+    options = ("-O1", "-shared", "-fPIC", f'-DDEPENDENCY="{dependency}"')
+    compiled(TAKES_OVER, dependency, *options, "-DHOW=with_sigaction")
+    library = compiled(TAKES_OVER, tmp_path / "libtakes.so", *options, f"-DHOW={how}")
+    program = compiled(TAKEN_DRIVER, tmp_path / "taken", *WATCHING)
+    done = run(program, library, blocks_file(library, tmp_path))
+    assert (done.returncode, done.stdout) == (0, "35 -1 hit 1\n"), done.stderr
 
 
 def test_blocks_of_another_build_are_refused(subject: Path, driver: Path, tmp_path: Path) -> None:

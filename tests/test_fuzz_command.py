@@ -84,7 +84,8 @@ def test_finding_becomes_a_reproducer(campaign: Path, tmp_path: Path) -> None:
     assert one.finding == json.loads((folder_of(campaign) / "finding.json").read_text())["key"]
 
 
-def test_interrupted_campaign_reports_what_it_has(campaign: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_interrupted_campaign_reports_what_it_has(campaign: Path, tmp_path: Path, number: signal.Signals) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "harness.cli", "fuzz", TARGET, "--time", "10m", "--out", str(out)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
@@ -92,7 +93,7 @@ def test_interrupted_campaign_reports_what_it_has(campaign: Path, tmp_path: Path
         while not any(out.glob("work/*/log.txt")):
             assert process.poll() is None and time.monotonic() < until, "the campaign does not begin"
             time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
         said, _ = process.communicate(timeout=60)
     assert process.returncode == 130 and "interrupted" in said, said
 
@@ -105,6 +106,8 @@ def test_interrupted_campaign_reports_what_it_has(campaign: Path, tmp_path: Path
         (("--all", TARGET), "--all takes no other target"),
         ((TARGET, "--time", "soon"), "is not a time"),
         ((TARGET, "--loader", __file__), "not a shared library"),
+        ((TARGET, "--loader", ""), "--loader is empty"),
+        ((TARGET, "--against", ""), "--against is empty"),
         ((TARGET, "--out", __file__), "is not a folder"),
         ((TARGET, "--out", Path(__file__).parent), "has other files in it"),
         ((TARGET, "--fault", FAULT), "--fault needs --out"),

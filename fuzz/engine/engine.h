@@ -52,6 +52,9 @@ extern bool violations;
 void *keep(size_t size);
 const char *keep_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Bytes as a text for `describe`, which shows a NUL as \0. */
+const char *shown_bytes(const void *bytes, size_t size);
+
 /* Whether two texts are the same; strcmp would show it to the fuzzer, as if the loader had compared them. */
 static inline bool texts_equal(const char *a, const char *b)
 {
@@ -68,6 +71,8 @@ int function_named(const char *name);
 /* --- world.c: the machine that the loader finds. The loader itself is its /lib/libOpenCL.so.1. --- */
 
 enum file_kind { FILE_REGULAR, FILE_FOLDER, FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP, FILE_FIFO };
+/* Such as "a dangling link". */
+extern const char *const file_kind_words[];
 
 /* Adds a file at an absolute path, in the order in which readdir gives them. Folders above it come by themselves. */
 void world_file(const char *path, enum file_kind kind, const void *data, size_t size);
@@ -119,6 +124,8 @@ void saw_text(const char *what, const char *text);
 void grey(const char *why);
 /* What goes on where a crash is the same finding wherever it happens, as one word; else NULL. */
 extern const char *doing;
+/* Whether somebody reads descriptions: to make one costs time. */
+bool describing_inputs(void);
 /* Describes a part of the input in words; costs nothing unless somebody reads it. */
 void describe(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends the program (the fuzzer keeps the input), unless the key is a known one: then it is passed over. `kind` is

@@ -72,6 +72,11 @@ const char *function_at(uintptr_t address)
     return name ? name : "nowhere";
 }
 
+const char *of_loader(void)
+{
+    return subject && subject_count > 1 ? keep_text(" (in %s)", subject->path) : "";
+}
+
 void findings_load_known(const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -131,6 +136,11 @@ void grey(const char *why)
     if (grey_count < MOST_GREY) {
         greys[grey_count++] = why;
     }
+}
+
+bool describing_inputs(void)
+{
+    return describing;
 }
 
 void describe(const char *format, ...)
@@ -227,6 +237,6 @@ void finding(const char *kind, const char *key, const char *format, ...)
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s\n", strcmp(kind, "difference") == 0 ? "" : of_loader());
     abort();
 }

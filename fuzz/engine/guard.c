@@ -61,6 +61,11 @@ bool guard_owns(const void *memory)
     return slots && (uintptr_t)memory >= (uintptr_t)slots && (uintptr_t)memory < (uintptr_t)slot(SLOTS);
 }
 
+bool guard_was_released(const void *memory)
+{
+    return guard_owns(memory) && abouts[(size_t)((const char *)memory - slots) / ((PAGES + 1) * page)].closed;
+}
+
 bool guard_release(void *memory)
 {
     size_t number = (size_t)((char *)memory - slots) / ((PAGES + 1) * page);

@@ -81,6 +81,21 @@ const char *keep_text(const char *format, ...)
     return text;
 }
 
+const char *shown_bytes(const void *bytes, size_t size)
+{
+    char *text = keep(2 * size + 1);
+    char *to = text;
+    for (const char *c = bytes; c < (const char *)bytes + size; c++) {
+        if (*c) {
+            *to++ = *c;
+        } else {
+            *to++ = '\\';
+            *to++ = '0';
+        }
+    }
+    return text;
+}
+
 bool input_ended(void)
 {
     return at == end;

@@ -110,6 +110,8 @@ void process_run_exits(void);
  * up. Released memory is unreadable until the next reset. */
 void *guard_allocate(size_t size, size_t alignment);
 bool guard_owns(const void *memory);
+/* Whether an address lies in memory that was released in this input. */
+bool guard_was_released(const void *memory);
 /* False where it was changed past its end. */
 bool guard_release(void *memory);
 void guard_reset(void);
@@ -151,6 +153,8 @@ void world_check_variables(void);
 const char *where(uintptr_t address);
 /* The same without how far in. */
 const char *function_at(uintptr_t address);
+/* Where there are two loaders, which one it is, as the end of a sentence; else "". */
+const char *of_loader(void);
 void findings_begin(void);
 void findings_load_known(const char *path);
 /* What was seen since the beginning: a hash, for replays; compared between loaders. */

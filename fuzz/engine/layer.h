@@ -65,6 +65,9 @@ void layers_clear(void);
 struct layer *layer_plain(int number);
 /* Makes its table, as the settings say, and adds its library to the world. */
 void layer_make(struct layer *layer, const char *library);
+/* What is not ordinary about it; and the same as a part of the input (layer_words.c). */
+const char *layer_in_words(const struct layer *layer);
+void layer_describe(const struct layer *layer);
 /* Whether its table has the function. */
 bool layer_has(const struct layer *layer, enum function function);
 /* Finds a target table that has changed. */

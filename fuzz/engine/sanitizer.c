@@ -8,6 +8,14 @@
 
 /* Only where the program has the sanitizer. */
 extern void *__asan_region_is_poisoned(void *begin, size_t size) __attribute__((weak));
+extern size_t __asan_get_free_stack(void *address, void **trace, size_t size, int *thread) __attribute__((weak));
+
+static bool was_freed(uintptr_t address)
+{
+    void *frame;
+    int thread;
+    return __asan_get_free_stack && __asan_get_free_stack((void *)address, &frame, 1, &thread) > 0;
+}
 
 static void bad_access(uintptr_t address, const char *what, size_t size, uintptr_t caller)
 {
@@ -15,8 +23,10 @@ static void bad_access(uintptr_t address, const char *what, size_t size, uintptr
     if (is_known(key)) {
         leave_run();
     }
-    fprintf(stderr, "\nclharness-fuzz: finding: crash %s: %s of %zu bytes at %#lx, which is not the loader's, in %s\n",
-            key, what, size, (unsigned long)address, where(caller));
+    bool freed = was_freed(address);
+    fprintf(stderr, "\nclharness-fuzz: finding: crash %s: %s%s of %zu bytes at %#lx, which %s, in %s%s\n", key,
+            freed ? "use after free: " : "", what, size, (unsigned long)address,
+            freed ? "was freed before" : "is not the loader's", where(caller), of_loader());
 }
 
 static void check(uintptr_t address, const char *what, size_t size, uintptr_t caller)

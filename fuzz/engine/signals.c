@@ -129,12 +129,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
             siglongjmp(back, 1);
         }
         signals_reported = true;
-        fprintf(stderr, "\nclharness-fuzz: finding: %s %s: %s in %s", hangs ? "hang" : "crash", key, strsignal(number),
-                where(at));
-        if (number == SIGSEGV || number == SIGBUS) {
+        bool access = number == SIGSEGV || number == SIGBUS;
+        fprintf(stderr, "\nclharness-fuzz: finding: %s %s: %s%s in %s", hangs ? "hang" : "crash", key,
+                access && guard_was_released(info->si_addr) ? "use after free: " : "", strsignal(number), where(at));
+        if (access) {
             fprintf(stderr, ", at the address %p", info->si_addr);
         }
-        fputc('\n', stderr);
+        fprintf(stderr, "%s\n", of_loader());
     }
     running = 0;
     bool nobody = before[slot].sa_handler == SIG_DFL && !(before[slot].sa_flags & SA_SIGINFO);

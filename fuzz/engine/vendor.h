@@ -100,4 +100,17 @@ void *vendor_function(int vendor, enum function function);
 /* The object of a handle, or NULL where it is nobody's. */
 struct object *object_of(uint64_t handle);
 
+/* --- vendor_words.c: every field above that a target sets is named there --- */
+
+/* What is not ordinary about it, and the traits of each platform. */
+const char *vendor_in_words(const struct vendor *vendor);
+const char *platform_in_words(const struct platform *platform);
+/* Describes both as parts of the input. */
+void vendor_describe(const struct vendor *vendor);
+/* Whether a loader gets as far as the list of its platforms; and whether it gets the list. */
+bool vendor_is_reached(const struct vendor *vendor);
+bool vendor_is_listed(const struct vendor *vendor);
+/* Whether nothing is wrong with a platform: a loader that lists it must offer it. */
+bool platform_is_faultless(const struct platform *platform);
+
 #endif

@@ -9,6 +9,9 @@
 
 enum { VARIABLES = 32, LIBRARIES = 64 };
 
+const char *const file_kind_words[] = {"a file",          "a folder",         "an unreadable file",
+                                       "a dangling link", "a link to itself", "a FIFO"};
+
 struct file *world_files;
 static struct file **last_file = &world_files;
 struct library *world_libraries;

@@ -27,10 +27,9 @@ static void make(int number)
     for (unsigned p = 0; p < vendor->platform_count; p++) {
         vendor->platform[p].suffix = take_chance(2) ? some_word() : keep_text("%c%s", 'A' + number, p ? "B" : "");
         vendor->platform[p].icd2 = take_chance(2);
-        describe("vendor %d, platform %u has the suffix \"%s\"", number, p, vendor->platform[p].suffix);
     }
     vendor->also = take_chance(2) ? some_word() : keep_text("clSomething%s", vendor->platform[0].suffix);
-    describe("vendor %d knows the name \"%s\"", number, vendor->also);
+    vendor_describe(vendor);
     vendor_make(vendor);
     const char *name = keep_text("/lib/lib%c.so", 'a' + number);
     vendor_library(vendor, name);
@@ -120,7 +119,9 @@ void target_run(void)
         make(v);
     }
     if (take_chance(2)) {
-        CALL(clGetExtensionFunctionAddress, AT(some_name())); /* the first call of all */
+        const char *name = some_name();
+        describe("the first call of all: clGetExtensionFunctionAddress(\"%s\")", name);
+        CALL(clGetExtensionFunctionAddress, AT(name));
     }
     struct offered offered = platforms_offered();
     for (unsigned i = 0; i < MOST_QUERIES && !input_ended(); i++) {

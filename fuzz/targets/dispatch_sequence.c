@@ -43,9 +43,8 @@ static void draw_vendor(int number)
         platform->table_length = table & 0x40 ? SHORTEST + take_below(TABLE_LENGTH - SHORTEST) : 0;
         platform->bare = platform->icd2 && table & 0x20;
         draw_missing(platform, table & 0x80 ? table % MISSING_MOST : 0);
-        describe("platform %u of vendor %d: ICD %d, a table of %u", p, number, platform->icd2 ? 2 : 1,
-                 platform->table_length ? platform->table_length : TABLE_LENGTH);
     }
+    vendor_describe(vendor);
     vendor_make(vendor);
     vendor_library(vendor, keep_text("/lib/lib%d.so", number));
     const char *file = keep_text("/lib/lib%d.so\n", number);
@@ -69,8 +68,7 @@ static void draw_layer(int number, unsigned shape)
         }
     }
     layer_make(layer, keep_text("/layers/lib%d.so", number));
-    describe("layer %d: a table of %u, with %s but for %u", number, layer->table_length, shape & 4 ? "nothing" : "all",
-             count);
+    layer_describe(layer);
 }
 
 static void draw_layers(unsigned shape)

@@ -55,6 +55,27 @@ static void look(void)
     }
 }
 
+static const char *place_in_words(uint8_t where)
+{
+    static const struct {
+        uint8_t bit;
+        const char *words;
+    } remarks[] = {
+        {NAMED_BY_LINKER, "; libnamed.so is found by the linker"},
+        {OTHER_BY_LINKER, "; libother.so is found by the linker"},
+        {ALWAYS_FIRST, "; a.icd comes before it"},
+        {TRACED, "; the loader prints what it does"},
+        {BY_VARIABLE, "; OCL_ICD_VENDORS names its folder"},
+        {FILE_NAMED, "; a variable names the file"},
+        {AS_LAYER, "; it is the file of a layer, too"},
+    };
+    const char *text = "";
+    for (size_t i = 0; i < sizeof remarks / sizeof *remarks; i++) {
+        text = where & remarks[i].bit ? keep_text("%s%s", text, remarks[i].words) : text;
+    }
+    return text;
+}
+
 static void make_files(uint8_t where, const uint8_t *bytes, size_t size)
 {
     static const char always[] = "/lib/libalways.so\n";
@@ -78,8 +99,10 @@ static void make_files(uint8_t where, const uint8_t *bytes, size_t size)
         world_variable("OCL_ICD_ENABLE_TRACE", "True");
         world_variable("OCL_ICD_DEBUG", "7");
     }
-    describe("the file %s/b.icd has %zu bytes: \"%.*s\"%s", folder, size, (int)(size < 400 ? size : 400),
-             (const char *)bytes, where & AS_LAYER ? "; it is the file of a layer, too" : "");
+    if (describing_inputs()) {
+        describe("the file %s/b.icd has %zu bytes: \"%s\"%s", folder, size, shown_bytes(bytes, size < 400 ? size : 400),
+                 place_in_words(where));
+    }
 }
 
 void target_run(void)

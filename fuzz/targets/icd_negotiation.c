@@ -47,7 +47,7 @@ static const char *some_suffix(const char *own)
     return take_chance(2) ? some_text(texts, sizeof texts / sizeof *texts) : own;
 }
 
-static struct answer some_answer(const char *what, int vendor, unsigned platform)
+static struct answer some_answer(void)
 {
     struct answer answer = {0, 0, 0, false, false};
     if (!take_chance(4)) {
@@ -71,9 +71,6 @@ static struct answer some_answer(const char *what, int vendor, unsigned platform
         answer.unset = true;
         break;
     }
-    describe("vendor %d, platform %u: %s: error %d to the size, %d to the text, size %+d, %s%s", vendor, platform, what,
-             answer.size_error, answer.data_error, answer.longer, answer.unterminated ? "unterminated " : "",
-             answer.unset ? "nothing written" : "");
     return answer;
 }
 
@@ -122,8 +119,8 @@ static void make_platform(struct vendor *vendor, unsigned number)
     platform->null_in_list = violations && (shape & 48) == 48;
     platform->extensions = some_extensions();
     platform->suffix = some_suffix(platform->suffix);
-    platform->extensions_answer = some_answer("extensions", vendor->number, number);
-    platform->suffix_answer = some_answer("suffix", vendor->number, number);
+    platform->extensions_answer = some_answer();
+    platform->suffix_answer = some_answer();
     if (shape & 64) {
         enum function last = lasts[take_below(sizeof lasts / sizeof *lasts)];
         platform->table_length = (unsigned)function_info[last].slot + 1;
@@ -134,10 +131,6 @@ static void make_platform(struct vendor *vendor, unsigned number)
     }
     vendor_has(platform, FUNCTION_clGetPlatformInfo);
     vendor_has(platform, FUNCTION_clGetDeviceIDs);
-    describe("vendor %d, platform %u: %s, extensions \"%s\", suffix \"%s\", %u devices, table of %u entries, %s",
-             vendor->number, number, platform->icd2 ? "ICD 2" : "ICD 1", platform->extensions, platform->suffix,
-             platform->device_count, platform->table_length ? platform->table_length : TABLE_LENGTH,
-             platform->unloadable ? "unloadable" : "");
 }
 
 static void make_vendor(int number)
@@ -160,13 +153,10 @@ static void make_vendor(int number)
         vendor->count_more = take_byte();
         vendor->list_fewer = take_below(5);
     }
-    describe("vendor %d: %u platforms; without %s%s%s, not answered: %s%s%s; errors %d (count), %d (list)", number,
-             vendor->platform_count, hidden & 1 ? "query " : "", hidden & 2 ? "enumeration " : "",
-             hidden & 4 ? "info " : "", hidden & 8 ? "enumeration " : "", hidden & 16 ? "info " : "",
-             hidden & 32 ? "ICD 2 " : "", vendor->count_error, vendor->list_error);
     for (unsigned p = 0; p < vendor->platform_count; p++) {
         make_platform(vendor, p);
     }
+    vendor_describe(vendor);
     vendor_make(vendor);
     const char *name = keep_text("/lib/lib%c.so", 'a' + number);
     vendor_library(vendor, name);
@@ -190,45 +180,15 @@ static void some_variables(uint8_t which)
     }
 }
 
-static bool is_plain(const struct answer *answer)
-{
-    return !answer->size_error && !answer->data_error && !answer->longer && !answer->unterminated && !answer->unset;
-}
-
-static bool has_token(const char *text, const char *token)
-{
-    size_t length = strlen(token);
-    for (const char *hit = strstr(text, token); hit; hit = strstr(hit + 1, token)) {
-        if ((hit == text || hit[-1] == ' ') && (hit[length] == ' ' || !hit[length])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether a loader gets as far as the list of a vendor's platforms. */
-static bool is_reached(const struct vendor *vendor)
-{
-    return !vendor->hides_query && !vendor->hides_enumerate && !vendor->hides_info && !vendor->query_hides_enumerate &&
-           !vendor->query_hides_info && !vendor->query_hides_icd2 && !vendor->count_unset && !vendor->count_more &&
-           !vendor->list_fewer;
-}
-
-static bool is_faultless(const struct platform *platform)
-{
-    return !platform->null_in_list && !platform->set_data_error && is_plain(&platform->extensions_answer) &&
-           is_plain(&platform->suffix_answer) && has_token(platform->extensions, "cl_khr_icd");
-}
-
 /* Whether all loaders agree on a vendor: nothing is wrong with it, or its list of platforms cannot be had. */
 static bool is_clear(const struct vendor *vendor)
 {
     for (unsigned p = 0; p < vendor->platform_count; p++) {
-        if (!is_faultless(&vendor->platform[p])) {
+        if (!platform_is_faultless(&vendor->platform[p])) {
             return false;
         }
     }
-    return is_reached(vendor);
+    return vendor_is_reached(vendor);
 }
 
 /* A platform with which nothing is wrong must be offered, whatever its neighbours are like. */
@@ -241,8 +201,7 @@ static void check_faultless(const struct offered *offered, unsigned vendor_count
             for (cl_uint i = 0; i < offered->count; i++) {
                 is_offered |= offered->platform[i] == &platform->object[HANDLE_cl_platform_id];
             }
-            bool listed = is_reached(&vendors[v]) && !vendors[v].count_error && !vendors[v].list_error;
-            if (!is_offered && listed && is_faultless(platform)) {
+            if (!is_offered && vendor_is_listed(&vendors[v]) && platform_is_faultless(platform)) {
                 finding("wrong", "not-offered", "nothing is wrong with platform %u of vendor %u, and it is not offered",
                         p, v);
             }
@@ -250,16 +209,16 @@ static void check_faultless(const struct offered *offered, unsigned vendor_count
     }
 }
 
-void target_run(void)
+/* What an application may begin with. */
+static void first_call(unsigned which)
 {
-    unsigned count = 1 + take_below(VENDORS);
-    uint8_t first = take_byte();
-    some_variables(first & 4 ? take_byte() : 0);
-    for (unsigned v = 0; v < count; v++) {
-        make_vendor((int)v);
-    }
     cl_uint ignored;
-    switch (first & 3) { /* which call is the first one */
+    static const char *const words[] = {NULL, "clGetExtensionFunctionAddress(\"clFlushKHR\")",
+                                        "clGetPlatformIDs(0, NULL, NULL)", "clGetPlatformIDs(0, list, &count)"};
+    if (words[which]) {
+        describe("the first call is %s", words[which]);
+    }
+    switch (which) {
     case 1:
         CALL(clGetExtensionFunctionAddress, AT("clFlushKHR"));
         break;
@@ -272,6 +231,17 @@ void target_run(void)
     default:
         break;
     }
+}
+
+void target_run(void)
+{
+    unsigned count = 1 + take_below(VENDORS);
+    uint8_t first = take_byte();
+    some_variables(first & 4 ? take_byte() : 0);
+    for (unsigned v = 0; v < count; v++) {
+        make_vendor((int)v);
+    }
+    first_call(first & 3);
     layers_clear();
     if (first & 16) {
         static const char path[] = "/lib/liblayer.so";
@@ -280,16 +250,20 @@ void target_run(void)
         world_variable("OPENCL_LAYERS", path);
     }
     if (first & 8) {
+        describe("all functions are called with NULL first");
         check_null_handles();
     }
     CALL(clUnloadCompiler, 0);
+    unsigned failing = 0;
     if (violations && first & 32) { /* not the vendor's, but a thing that few loaders live through, too */
-        unsigned number = take_byte();
-        describe("allocation %u of the loader fails", number);
-        memory_fails_at(number);
+        failing = take_byte();
+        describe("allocation %u of the loader fails", failing);
+        memory_fails_at(failing);
     }
     struct offered offered = platforms_offered();
-    check_faultless(&offered, count);
+    if (!failing) {
+        check_faultless(&offered, count);
+    }
     for (unsigned v = 0; v < count; v++) {
         if (!is_clear(&vendors[v])) {
             grey("loaders ask different things of a vendor, and take refusals in different ways");

@@ -60,38 +60,6 @@ static unsigned draw_length(void)
     }
 }
 
-/* Only what is not ordinary. */
-static void describe_layer(const struct layer *layer)
-{
-    const struct {
-        bool is_so;
-        const char *words;
-    } all[] = {
-        {layer->hides_info, "no clGetLayerInfo"},
-        {layer->hides_init, "no clInitLayer"},
-        {layer->hides_init_with_properties, "no clInitLayerWithProperties"},
-        {layer->hides_deinit, "no clDeinitLayer"},
-        {layer->version_unset, "says no version"},
-        {layer->info_error, keep_text("clGetLayerInfo answers %d", layer->info_error)},
-        {layer->version_more, keep_text("API version %u", CL_LAYER_API_VERSION_100 + layer->version_more)},
-        {layer->init_error, keep_text("init answers %d", layer->init_error)},
-        {layer->refuses_late, "writes its answers also where it refuses"},
-        {layer->leaves_outputs, "init writes nothing"},
-        {layer->null_table, "its table is NULL"},
-        {layer->no_entries, "its table has 0 entries"},
-        {layer->count_more, keep_text("says %u entries too many", layer->count_more)},
-        {layer->table_length != TABLE_LENGTH, keep_text("a table of %u entries", layer->table_length)},
-        {layer->init_calls, keep_text("%u calls in init", layer->init_calls)},
-        {layer->deinit_calls, keep_text("%u calls in clDeinitLayer", layer->deinit_calls)},
-        {layer->deinit_error, keep_text("clDeinitLayer answers %d", layer->deinit_error)},
-    };
-    const char *text = "";
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        text = all[i].is_so ? keep_text("%s%s%s", text, *text ? ", " : "", all[i].words) : text;
-    }
-    describe("layer %d: %s", layer->number, *text ? text : "does all as it should");
-}
-
 /* What is asked first comes first, so that the end of an input is a layer that does as it should. */
 static void draw_layer(int number)
 {
@@ -119,9 +87,7 @@ static void draw_layer(int number)
     layer->deinit_calls = calls >> 2 & 3;
     layer->count_more = violations ? calls >> 4 : 0;
     layer_make(layer, paths[number]);
-    if (describing) {
-        describe_layer(layer);
-    }
+    layer_describe(layer);
 }
 
 /* --- where loaders find them --- */
@@ -201,10 +167,11 @@ static void draw_files(void)
     unsigned kind = take_byte();
     bool by_variable = (kind & 3) == 3;
     const char *folder = by_variable ? "/elsewhere" : "/etc/OpenCL/layers";
-    if (by_variable) {
-        world_variable("OPENCL_LAYER_PATH", kind & 4 ? "/elsewhere/" : "/elsewhere");
-    } else if ((kind & 3) == 2) {
-        world_variable("OPENCL_LAYER_PATH", kind & 4 ? "" : "/nowhere");
+    static const char *const variables[] = {"/nowhere", "", "/elsewhere", "/elsewhere/"};
+    if (kind & 2) {
+        const char *value = variables[(by_variable ? 2 : 0) + (kind & 4 ? 1 : 0)];
+        world_variable("OPENCL_LAYER_PATH", value);
+        describe("OPENCL_LAYER_PATH=%s", value);
     }
     unsigned count = (kind >> 3) % (FILES + 1);
     for (unsigned i = 0; i < count; i++) {
@@ -214,7 +181,7 @@ static void draw_files(void)
         const char *content = keep_text("%s%s", library, ends[take_byte() % (sizeof ends / sizeof *ends)]);
         enum file_kind what = take_chance(8) ? (enum file_kind)take_below(FILE_LOOP + 1) : FILE_REGULAR;
         world_file(keep_text("%s/%s", folder, name), what, content, strlen(content));
-        describe("%s/%s holds \"%.300s\"", folder, name, content);
+        describe("%s/%s is %s, \"%.300s\"", folder, name, file_kind_words[what], content);
         for (int n = 0; n < LAYERS; n++) {
             in_file[n] |= strstr(content, paths[n]) || n == number;
         }
@@ -229,6 +196,7 @@ static void draw_vendors(void)
         struct vendor *vendor = vendor_plain((int)v);
         vendor->platform_count = kind & 0x20 ? 2 : 1;
         vendor->platform[0].icd2 = kind >> (6 + v) & 1;
+        vendor_describe(vendor);
         vendor_make(vendor);
         vendor_library(vendor, keep_text("/lib/lib%c.so", 'a' + (int)v));
         const char *file = keep_text("/lib/lib%c.so\n", 'a' + (int)v);

@@ -76,10 +76,8 @@ static void some_entry(void)
     const char *library = some_library();
     const char *end = some_end();
     const char *content = keep_text("%s%s", library, end);
-    static const char *const shown[] = {"a file",          "a folder",         "an unreadable file",
-                                        "a dangling link", "a link to itself", "a FIFO"};
     world_file(path, kind, content, strlen(content));
-    describe("%s is %s, \"%s\"", path, shown[kind], content);
+    describe("%s is %s, \"%s\"", path, file_kind_words[kind], content);
     bool plain_name = *strrchr(path, '/') && strrchr(path, '/')[1] != '.';
     if (!is_plain_path(library) || strlen(end) > 1 || !plain_name) {
         grey("texts are silent on what this file holds, or on its name");

@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "blocks.h"
 #include "internal.h"
+#include "trap.h"
 #include "vendor_icd/icd.h"
 
 #include <dlfcn.h>
@@ -107,6 +108,7 @@ uint64_t icd_call(enum function function, const uint64_t *arguments)
     calling = info->name;
     uint64_t result = invoke(function, entries[function], arguments);
     calling = NULL;
+    trap_check();
     return result;
 }
 

@@ -83,6 +83,14 @@ def run(args: argparse.Namespace) -> int:
         name, folder = args.keep
         print(f"kept as {reproducers.keep(name, Path(folder))}; see {reproducers.LIST}")
         return Exit.AS_EXPECTED
+    for option in ("loader", "against", "icd", "out", "corpus", "json"):
+        if getattr(args, option) == "":
+            raise UsageError(f"--{option} is empty: give a path, or leave it out")
+    with _interruptible():
+        return _campaign(args)
+
+
+def _campaign(args: argparse.Namespace) -> int:
     output = output_path("--json", args.json) if args.json else None
     names = _targets(args)
     fuzz_build = builds.make(builds.AFL if args.engine == "afl" else builds.LIBFUZZER, names, seeded=bool(args.fault))
@@ -107,7 +115,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _coverage(args: argparse.Namespace, campaign: Campaign, fuzz_build: builds.FuzzBuild, setting: Setting) -> Path:
     folder, known = campaign.out / "coverage", campaign.out / "known.txt"
-    corpora = {target.name: campaign.corpus(target) for target in campaign.targets}
+    able = [target for target in campaign.targets if not campaign.states[target.name].errors]
+    corpora = {target.name: campaign.corpus(target) for target in able}
     if args.coverage or (setting.subject.path == fuzz_build.reference_loader.resolve() and not args.icd):
         counting = library_path(args.coverage) if args.coverage else coverage.reference_loader_with_counts()
         return coverage.write_source_coverage(folder, corpora, fuzz_build, setting, known, counting)
@@ -119,14 +128,18 @@ def _coverage(args: argparse.Namespace, campaign: Campaign, fuzz_build: builds.F
 def _run(campaign: Campaign, terminal: Terminal, seconds: float) -> bool:
     """Gives whether it was interrupted."""
     interrupted = False
-    with _interruptible():
-        try:
-            campaign.prepare()
-            campaign.run(lambda: terminal.progress(_progress(campaign, seconds)))
-        except KeyboardInterrupt:
-            interrupted = True
-            campaign.processes.stop.set()
-    campaign.finish()
+    try:
+        campaign.prepare()
+        campaign.run(lambda: terminal.progress(_progress(campaign, seconds)))
+    except KeyboardInterrupt:
+        interrupted = True
+        campaign.processes.stop.set()
+    try:
+        campaign.finish()
+    except KeyboardInterrupt:
+        interrupted = True
+        campaign.processes.stop.set()
+        campaign.finish()
     return interrupted
 
 
@@ -147,7 +160,7 @@ def _interruptible() -> Iterator[None]:
 def _progress(campaign: Campaign, seconds: float) -> str:
     passed, inputs, findings = campaign.progress()
     at_work = ", ".join(t.name for t in campaign.targets if campaign.states[t.name].numbers)
-    return f"{_clock(passed)} of {_clock(seconds)}  {inputs:,} inputs  {findings} findings  {at_work}"
+    return f"{_clock(min(passed, seconds))} of {_clock(seconds)}  {inputs:,} inputs  {findings} findings  {at_work}"
 
 
 def _clock(seconds: float) -> str:
@@ -157,10 +170,11 @@ def _clock(seconds: float) -> str:
 
 
 def _exit_code(campaign: Campaign, interrupted: bool) -> int:
-    if any(state.errors for state in campaign.states.values()):
-        return Exit.HARNESS
+    """A target that could not run is left out, and said; the others count."""
     if campaign.findings:
         return Exit.UNEXPECTED
+    if all(state.errors for state in campaign.states.values()):
+        return Exit.HARNESS
     if interrupted:
         return Exit.INTERRUPTED
     return Exit.AS_EXPECTED if any(s.inputs for s in campaign.states.values()) else Exit.NOTHING_RAN

@@ -61,6 +61,7 @@ class State:
     in_a_row: int = 0  # ends without anything new
     resting: str = ""  # why it is not fuzzed any more
     errors: list[str] = field(default_factory=list)
+    watched_only: dict[str, str] = field(default_factory=dict)  # key and sentence of what showed only with breakpoints
     all_seconds: float = 0.0  # with earlier runs in the same folder
     all_inputs: int = 0
 
@@ -87,7 +88,7 @@ class Campaign:
         self._say, self._first = say, first
         self._lock = threading.Lock()
         self._keeping: set[str] = set()
-        self._keeper = Keeper(out, min(_MINIMISING, max(10.0, seconds / 6)))
+        self._keeper = Keeper(out, min(_MINIMISING, max(10.0, seconds / 6)), self.processes.stop.is_set)
 
     # --- before and after ---
 
@@ -111,10 +112,12 @@ class Campaign:
             of = by_name.get(finding.target)
             if of is None or finding.mode != of.setting.mode:
                 continue
-            if self._keeper.still_happens(finding, of.program, of.setting):
-                self.findings.append(finding)
-            else:
-                self.gone.append(finding)
+            try:
+                happens = self._keeper.still_happens(finding, of.program, of.setting)
+            except HarnessError as error:
+                self.states[of.name].errors = [str(error)]
+                continue
+            (self.findings if happens else self.gone).append(finding)
         self._write_known()
 
     def _earlier(self) -> Mapping[str, Any]:
@@ -166,6 +169,7 @@ class Campaign:
                 self._fuzz(target, max(_SHORTEST, min(_STRETCH, remaining)), number)
             except HarnessError as error:
                 state.errors.append(str(error))
+                self._say(f"{target.name} is left out: {error}")
             finally:
                 with self._lock:
                     state.numbers.discard(number)
@@ -194,6 +198,7 @@ class Campaign:
             state.edges = max(state.edges, result.edges)
             if result.error:
                 state.errors.append(result.error)
+                self._say(f"{target.name} is left out: {result.error}")
         news = [self._take(target, end) for end in result.ends]
         with self._lock:
             state.in_a_row = state.in_a_row + 1 if news and not any(news) else 0
@@ -221,8 +226,13 @@ class Campaign:
         finding = self._keeper.keep(target.name, target.program, target.setting, data, end.defect, known)
         with self._lock:
             self.states[target.name].keeping += time.monotonic() - started
-            self.findings.append(finding)
+            if finding is None:
+                self.states[target.name].watched_only[key] = end.defect.sentence
+            else:
+                self.findings.append(finding)
             self._write_known()
+        if finding is None:
+            return True
         self._say(f"finding: {finding.target}: {finding.kind} {finding.key}: {finding.sentence}")
         if self._first:
             self.processes.stop.set()
@@ -250,7 +260,9 @@ class Campaign:
         )
 
     def _write_known(self) -> None:
-        text = "".join(f"{key}\n" for key in sorted({finding.key for finding in self.findings}))
+        keys = {finding.key for finding in self.findings}
+        keys.update(*(state.watched_only for state in self.states.values()))
+        text = "".join(f"{key}\n" for key in sorted(keys))
         (self.out / "known.txt").write_text(text)
 
     # --- for progress ---

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import html
 import os
+import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +20,14 @@ from harness.fuzz.blocks import Reached, find_blocks, reached
 from harness.fuzz.builds import FuzzBuild
 from harness.fuzz.libfuzzer import MEMORY
 from harness.fuzz.subject import FuzzSubject
-from harness.fuzz.target_process import TIME_LIMIT, Setting, environment
+from harness.fuzz.target_process import TIME_LIMIT, Setting, environment, read_finding, stop_message
 from harness.subject.library import read_library
+
+_WHOLE = re.compile(r"^Done \d+ runs", re.M)  # libFuzzer's last line; a target that ends the process is cut short
 
 # Counts lie in a mapped file from the start (%c), because at its end the loader finds no file system any more.
 FLAGS = "-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation"
+_MOST_FINDINGS = 200  # that are passed over in one corpus
 _REPLAY_LIMIT = 1800.0  # seconds of replaying one corpus
 
 
@@ -67,26 +72,61 @@ def write_block_coverage(
     hits = folder / "hits.txt"
     hits.write_text("")
     for target, corpus in corpora.items():
-        _replay(fuzz_build.program(target), setting, known, corpus, {"CLHARNESS_FUZZ_HITS": str(hits)})
+        variables = {"CLHARNESS_FUZZ_HITS": str(hits)}
+        if setting.icd:
+            _replay_each(fuzz_build.program(target), setting, known, corpus, variables)
+        else:
+            _replay(fuzz_build.program(target), setting, known, corpus, variables)
     page = folder / "index.html"
     page.write_text(_page(library, reached(find_blocks(library), hits)), encoding="utf-8")
     return page
 
 
 def _replay(program: Path, setting: Setting, known: Path, corpus: Path, variables: Mapping[str, str]) -> None:
-    """One process runs the whole corpus; what it finds is of no interest any more."""
+    """One process runs the whole corpus. What it finds is of no interest any more, unless it ends with it: then it has
+    not run all inputs. Keys hold offsets of a build, so that they are collected again: each run passes over one more.
+    """
+    passed_over = set(known.read_text().split()) if known.exists() else set()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "known.txt"
+        for _ in range(_MOST_FINDINGS):
+            file.write_text("".join(f"{key}\n" for key in sorted(passed_over)))
+            status, said = _run(program, setting, file, corpus, variables)
+            if status == 0 and _WHOLE.search(said):
+                return
+            defect = read_finding(said, setting.subject)
+            if defect is None or defect.key in passed_over or not defect.by_engine:
+                break
+            passed_over.add(defect.key)
+    raise HarnessError(
+        f"coverage: the replay of {corpus} did not run to its end (exit code {status}): "
+        f"{defect.sentence if defect else stop_message(said)}"
+    )
+
+
+def _replay_each(program: Path, setting: Setting, known: Path, corpus: Path, variables: Mapping[str, str]) -> None:
+    """A known crash of an ICD ends the process: each input has one of its own, and may end it."""
+    for file in sorted(corpus.iterdir()):
+        status, said = _run(program, setting, known, file, variables)
+        if status and read_finding(said, setting.subject) is None:
+            raise HarnessError(f"coverage: {file} cannot be replayed (exit code {status}): {stop_message(said)}")
+
+
+def _run(program: Path, setting: Setting, known: Path, corpus: Path, variables: Mapping[str, str]) -> tuple[int, str]:
+    """Exit code and what it said."""
     command = [str(program), "-runs=0", f"-timeout={TIME_LIMIT}", f"-rss_limit_mb={MEMORY}", str(corpus)]
     try:
-        subprocess.run(
+        done = subprocess.run(
             command,
             env=environment(setting.variables(known) | dict(variables)),
-            cwd=corpus,
+            cwd=corpus if corpus.is_dir() else corpus.parent,
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_REPLAY_LIMIT,
         )
     except subprocess.TimeoutExpired:
         raise HarnessError(f"coverage: {program.name} took longer than {_REPLAY_LIMIT:.0f} s over {corpus}") from None
+    return done.returncode, done.stderr.decode(errors="replace")
 
 
 def _tool(name: str, arguments: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -86,21 +86,33 @@ def source_of(library: Path, key: str) -> str:
 class Keeper:
     """Makes findings of inputs."""
 
-    def __init__(self, out: Path, minimising: float) -> None:
-        self._out, self._minimising = out, minimising
+    def __init__(self, out: Path, minimising: float, stopped: Callable[[], bool] = lambda: False) -> None:
+        """What is not small yet stays as it is once `stopped` says so."""
+        self._out, self._minimising, self._stopped = out, minimising, stopped
 
     def keep(
         self, target: str, program: Path, setting: Setting, data: bytes, first: Defect, known: Collection[str]
-    ) -> Finding:
-        """Replays the input, makes it small and writes its folder. `known` are the keys found before."""
+    ) -> Finding | None:
+        """Replays the input, makes it small and writes its folder. `known` are the keys found before.
+
+        A finding is replayed without breakpoints: what shows only with them is no finding, and None. An ICD cannot be
+        put back into an earlier state, so that a fresh process may show nothing of a true finding: it is unstable then.
+        """
         work = self._out / "work" / f"replay-{target}-{word(first.key)}"
         limit = 2 if first.kind == "hang" else TIME_LIMIT
+        watched, setting = setting, replace(setting, blocks=None)
         replayer = Replayer(program, setting.passing_over(()), work, limit)
         behind: tuple[str, ...] = ()
         if replayer.replay(data).key != first.key:
             behind = tuple(sorted(set(known) - {first.key}))
             replayer = Replayer(program, setting.passing_over(behind), work, limit)
-        stable = all(replayer.replay(data).key == first.key for _ in range(REPLAYS))
+        shown = [replayer.replay(data).key == first.key for _ in range(REPLAYS)]
+        if watched.blocks and not any(shown):
+            again = Replayer(program, watched.passing_over(behind), work, limit)
+            if not setting.icd or any(again.replay(data).key == first.key for _ in range(REPLAYS)):
+                shutil.rmtree(work, ignore_errors=True)
+                return None
+        stable = all(shown)
         if stable:
             data = self._minimised(target, replayer, setting.passing_over(behind), data, first)
         finding = Finding(target, first.kind, first.key, first.sentence, stable, len(data), "", setting.mode, behind)
@@ -113,17 +125,19 @@ class Keeper:
         quick = slow
         plain = build().folder / "fuzz" / f"replay_{target}"
         if setting.subject.coverage == "breakpoints" and not setting.against and plain.exists():
-            other = Replayer(plain, replace(setting, blocks=None, engine="none"), slow.folder / "plain")
+            other = Replayer(plain, replace(setting, engine="none"), slow.folder / "plain")
             if other.replay(data).key == first.key:
                 quick = other
         quick.symbolizes = not first.by_engine
-        small = minimised(data, lambda candidate: quick.replay(candidate).key == first.key, self._minimising)
+        small = minimised(
+            data, lambda candidate: quick.replay(candidate).key == first.key, self._minimising, self._stopped
+        )
         quick.symbolizes = True
         return small if slow.replay(small).key == first.key else data
 
     def still_happens(self, finding: Finding, program: Path, setting: Setting) -> bool:
         work = self._out / "work" / f"replay-{finding.target}-{word(finding.key)}"
-        replayer = Replayer(program, setting.passing_over(finding.behind), work)
+        replayer = Replayer(program, replace(setting, blocks=None).passing_over(finding.behind), work)
         again = replayer.replay_file(finding.input())
         shutil.rmtree(work, ignore_errors=True)
         return again.key == finding.key

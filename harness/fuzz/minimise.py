@@ -18,10 +18,14 @@ class _Search:
     shows: Callable[[bytes], bool]
     best: bytes
     until: float
+    stopped: Callable[[], bool]
     tries: int = 0
 
+    def over(self) -> bool:
+        return time.monotonic() > self.until or self.stopped()
+
     def better(self, candidate: bytes) -> bool:
-        if candidate == self.best or time.monotonic() > self.until:
+        if candidate == self.best or self.over():
             return False
         self.tries += 1
         if not self.shows(candidate):
@@ -30,15 +34,17 @@ class _Search:
         return True
 
 
-def minimised(data: bytes, shows: Callable[[bytes], bool], seconds: float) -> bytes:
-    """`shows` says whether an input has the finding; it has to be true of `data`."""
-    search = _Search(shows, data, time.monotonic() + seconds)
+def minimised(
+    data: bytes, shows: Callable[[bytes], bool], seconds: float, stopped: Callable[[], bool] = lambda: False
+) -> bytes:
+    """`shows` says whether an input has the finding; it has to be true of `data`. `stopped` ends the search early."""
+    search = _Search(shows, data, time.monotonic() + seconds, stopped)
     _shorten_end(search)
     while True:
         before = search.best
         _take_out(search)
         _make_plain(search)
-        if search.best == before or time.monotonic() > search.until:
+        if search.best == before or search.over():
             return search.best
 
 

@@ -27,7 +27,11 @@ def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> list[s
             f"{state.seconds:9.0f}{count:10}"
         )
         text += [f"  {state.resting}"] if state.resting else []
-        text += [f"  could not run: {printable(error)}" for error in state.errors[:1]]
+        text += [f"  left out: {printable(error)}" for error in state.errors[:1]]
+        text += [
+            f"  no finding, since it shows only with breakpoints: {key}: {printable(sentence)}"
+            for key, sentence in sorted(state.watched_only.items())
+        ]
     for finding in campaign.findings:
         text += _finding(finding)
     for finding in campaign.gone:
@@ -57,7 +61,9 @@ def _finding(finding: Finding) -> list[str]:
 def _last(campaign: Campaign, interrupted: bool) -> str:
     count = len(campaign.findings)
     total = "nothing was found" if not count else f"{count} finding{'' if count == 1 else 's'}"
-    cut = "; interrupted" if interrupted else ""
+    left_out = [name for name, state in campaign.states.items() if state.errors]
+    cut = f"; {', '.join(left_out)} left out" if left_out else ""
+    cut += "; interrupted" if interrupted else ""
     return f"{total}{cut}; corpora and findings are in {campaign.out}"
 
 
@@ -75,6 +81,7 @@ def as_json(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> dict
             "all_seconds": round(state.all_seconds, 1),
             "resting": state.resting or None,
             "errors": state.errors,
+            "only_with_breakpoints": state.watched_only,
         }
         for target in campaign.targets
         for state in [campaign.states[target.name]]

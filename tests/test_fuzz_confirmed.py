@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a binary shows under breakpoints is a finding only where it shows it without them, too."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.cli.fuzz import _exit_code
+from harness.fuzz import summary
+from harness.fuzz.campaign import Campaign, Target
+from harness.fuzz.findings import Keeper
+from harness.fuzz.job import ProcessEnd
+from harness.fuzz.subject import FuzzSubject
+from harness.fuzz.target_process import Defect, Setting
+
+DEFECT = Defect("crash", "memory@f", "Segmentation fault in f", by_engine=True)
+
+
+def target_program(folder: Path, condition: str) -> Path:
+    """A target that shows the defect where the condition holds."""
+    program = folder / "fuzz_stub"
+    line = f"clharness-fuzz: finding: {DEFECT.kind} {DEFECT.key}: {DEFECT.sentence}"
+    program.write_text(f"#!/bin/sh\nif {condition}; then echo '{line}' >&2; kill -ABRT $$; fi\n")
+    program.chmod(0o755)
+    return program
+
+
+def setting(folder: Path) -> Setting:
+    library = folder / "libOpenCL.so.1"
+    library.write_bytes(b"")
+    (folder / "blocks").write_text("")
+    return Setting(FuzzSubject(library, "breakpoints", False, ""), blocks=folder / "blocks")
+
+
+WATCHED = '[ -n "$CLHARNESS_FUZZ_BLOCKS" ]'
+
+
+@pytest.mark.parametrize(("condition", "is_finding"), [(WATCHED, False), ("true", True)], ids=["watched", "always"])
+def test_what_shows_only_with_breakpoints_is_no_finding(tmp_path: Path, condition: str, is_finding: bool) -> None:
+    program = target_program(tmp_path, condition)
+    finding = Keeper(tmp_path / "out", 1.0).keep("stub", program, setting(tmp_path), b"input", DEFECT, [])
+    assert (finding is not None) == is_finding
+    assert (tmp_path / "out" / "findings").exists() == is_finding
+    if finding:
+        assert finding.stable
+        script = Path(finding.folder) / "reproduce.sh"
+        assert "CLHARNESS_FUZZ_BLOCKS" not in script.read_text() and os.access(script, os.X_OK)
+        assert json.loads((Path(finding.folder) / "finding.json").read_text())["key"] == DEFECT.key
+
+
+def test_campaign_goes_on_past_what_shows_only_with_breakpoints(tmp_path: Path) -> None:
+    """Its key is passed over, and the summary says so; it is not counted."""
+    program = target_program(tmp_path, WATCHED)
+    said: list[str] = []
+    target = Target("stub", program, setting(tmp_path), [], None)
+    campaign = Campaign(tmp_path / "out", [target], 1.0, 1, said.append)
+    campaign.prepare()
+    assert campaign._take(target, ProcessEnd(DEFECT, b"input"))
+    assert campaign.findings == [] and said == []
+    assert (tmp_path / "out" / "known.txt").read_text() == f"{DEFECT.key}\n"
+    assert campaign.states["stub"].watched_only == {DEFECT.key: DEFECT.sentence}
+    assert not campaign._take(target, ProcessEnd(DEFECT, b"another")), "it is not looked at twice"
+
+
+def test_target_that_cannot_start_is_left_out(tmp_path: Path) -> None:
+    """Another one goes on, and its findings decide how the campaign ends."""
+    programs = {"broken": "echo 'clharness-fuzz: it cannot start' >&2; exit 2", "sound": "exit 0"}
+    targets = []
+    for name, script in programs.items():
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        targets.append(Target(name, program, setting(tmp_path), [], None))
+    said: list[str] = []
+    campaign = Campaign(tmp_path / "out", targets, 2.0, 1, said.append)
+    campaign.prepare()
+    campaign.run(lambda: None)
+    campaign.states["sound"].inputs = 1
+    assert said == ["broken is left out: it cannot start"]
+    assert _exit_code(campaign, False) == 0
+    assert any("broken left out" in line for line in summary.lines(campaign, targets[0].setting.subject, False))
+    campaign.states["sound"].errors.append("it cannot, either")
+    assert _exit_code(campaign, False) == 3

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the line of a finding, and the description of an input, say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.build import build
+from harness.fuzz import builds
+from harness.fuzz.target_process import environment
+
+pytestmark = pytest.mark.skipif(os.uname().machine not in ("x86_64", "aarch64"), reason="there are no fuzz targets")
+
+# A loader without vendors, which uses a block of memory after it has freed it, or not.
+LOADER = """
+#include <stdlib.h>
+int clGetPlatformIDs(unsigned room, void **list, unsigned *count)
+{
+    char *memory = malloc(16);
+    if (!memory) return -6;
+    if (FREED) free(memory);
+    *(volatile char *)memory = 1;
+    if (!FREED) free(memory);
+    if (count) *count = 0;
+    return -1001;
+}
+"""
+
+
+def loader(folder: Path, name: str, freed: bool) -> Path:
+    (folder / "loader.c").write_text(LOADER)
+    library = folder / name
+    options = ["-shared", "-fPIC", "-w", "-g", f"-DFREED={int(freed)}", "-O0"]
+    subprocess.run([build().compiler, *options, "-o", str(library), str(folder / "loader.c")], check=True)
+    return library
+
+
+def replay(folder: Path, data: bytes, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "input").write_bytes(data)
+    command = [str(builds.ordinary(["icd_file"]).replay("icd_file")), *options, str(folder / "input")]
+    return subprocess.run(command, env=environment({}), capture_output=True, text=True, timeout=60)
+
+
+def test_use_after_free_is_named_in_the_first_line(tmp_path: Path) -> None:
+    done = replay(tmp_path, b"\0", "--loader", str(loader(tmp_path, "libfreed.so", True)))
+    assert "finding: crash memory@clGetPlatformIDs+" in done.stderr and ": use after free: " in done.stderr, done.stderr
+    sound = replay(tmp_path, b"\0", "--loader", str(loader(tmp_path, "libsound.so", False)))
+    assert sound.returncode == 0, sound.stderr
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["the first", "the second"])
+def test_loader_that_fails_is_named_where_there_are_two(tmp_path: Path, first: bool) -> None:
+    sound, broken = loader(tmp_path, "libsound.so", False), loader(tmp_path, "libbroken.so", True)
+    one, two = (broken, sound) if first else (sound, broken)
+    done = replay(tmp_path, b"\0", "--loader", str(one), "--against", str(two))
+    (line,) = [line for line in done.stderr.splitlines() if "finding: " in line]
+    assert line.endswith(f" (in {broken})")
+
+
+def test_nul_is_shown_as_such(tmp_path: Path) -> None:
+    library = str(loader(tmp_path, "libsound.so", False))
+    done = replay(tmp_path, b"\0/lib\0x\n\x07", "--loader", library, "--describe")
+    assert 'has 8 bytes: "/lib\\0x\\n\\x07"' in done.stderr, done.stderr
