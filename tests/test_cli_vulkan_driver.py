@@ -64,10 +64,14 @@ def test_faulty_driver_is_red(sandbox: VulkanSandbox) -> None:
     assert f"./clharness icd {sandbox.shown[0]}" in done.stdout
 
 
-def test_loader_is_refused_with_a_driver(sandbox: VulkanSandbox, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_for_opencl_is_refused_with_a_driver(
+    sandbox: VulkanSandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
     sandbox.driver("mine")
     assert main(["icd", str(sandbox.shown[0]), "--loader", str(build().reference_loader)]) == 2
     assert "is a Vulkan driver, which is tested without a loader: leave --loader out" in capsys.readouterr().err
+    assert main(["icd", str(sandbox.shown[0]), "--reproducers", str(sandbox.root / "new")]) == 2
+    assert "--reproducers writes programs of OpenCL: leave it out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

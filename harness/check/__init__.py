@@ -91,12 +91,12 @@ if TYPE_CHECKING:
     from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table, ordinary_variants
 
     # --- a Vulkan loader under test: its session, its sandbox, the API as data ---
-    from harness.api.vulkan.model import version_number, version_text, vulkan
+    from harness.api.vulkan.model import VK, version_number, version_text, vulkan
     from harness.check.vulkan_dispatch import (
         Calls as VulkanCalls, by_origin as vulkan_functions_by_origin, extensions_of as vulkan_extensions_of,
         names_of as vulkan_names_of, physical_device_functions as vulkan_physical_device_functions,
     )
-    from harness.probe.vulkan_session import VulkanSession
+    from harness.probe.vulkan_session import Extension, VulkanSession
     from harness.sandbox.vulkan import MockDriver, VulkanSandbox, manifest_of
     from harness.subject.vulkan_capabilities import NEGOTIATE
     from harness.subject.vulkan_loader import VulkanLoader

@@ -82,6 +82,8 @@ def _is_vulkan(path: Path) -> bool:
 def _vulkan_options(args: argparse.Namespace) -> list[str]:
     if args.loader:
         raise UsageError(f"{args.file} is a Vulkan driver, which is tested without a loader: leave --loader out")
+    if args.reproducers:
+        raise UsageError("--reproducers writes programs of OpenCL: leave it out; `clharness replay` runs a failed case")
     VulkanDriver(Path(args.file))  # says what is wrong with a manifest or a library before anything is collected
     return [f"{VulkanDriver.option}={Path(args.file).absolute()}"]
 

@@ -138,12 +138,16 @@ def _faults() -> Mutants:
 
 
 def _of_mocks() -> list[Mutant]:
-    """The mutants of layers and ICDs; without a build, none of them."""
+    """The mutants of layers, ICDs, Vulkan drivers and Vulkan loaders; without a build, none of them."""
     try:
         from harness.selftest.mutants.icd import icd_mutants
         from harness.selftest.mutants.layer import layer_mutants
+        from harness.selftest.mutants.loader import vulkan_mutants
+        from harness.selftest.mutants.vulkan_driver import vulkan_driver_mutants
 
-        return [one.mutant for one in layer_mutants().values()] + [one.mutant for one in icd_mutants().values()]
+        found = [one.mutant for one in layer_mutants().values()] + [one.mutant for one in icd_mutants().values()]
+        found += [one.mutant for one in vulkan_driver_mutants().values()]
+        return found + list(vulkan_mutants().by_name.values())
     except NotBuilt:
         return []
 

@@ -221,8 +221,7 @@ function_pointer lookup_device(uint64_t device, const char *name)
 {
     int function = vulkan_function_by_name(name);
     bool takes_it = function >= 0 && vulkan_function_info[function].level == VULKAN_device;
-    function_pointer found =
-        takes_it || fault(FAULT_device_query_answers_all, ANY_PLATFORM) ? find_known(name) : NULL;
+    function_pointer found = takes_it || fault(FAULT_device_query_answers_all, ANY_PLATFORM) ? find_known(name) : NULL;
     found = found ? found : find_own(config.device_functions, VULKAN_device, name);
     if (fault(FAULT_device_query_finds_nothing, ANY_PLATFORM)) {
         found = NULL;
