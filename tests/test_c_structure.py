@@ -24,6 +24,7 @@ FOLDERS = (
     "harness/calllog",
     "harness/reference_loader",
     "harness/probe",
+    "fuzz/engine",
 )
 # What any of them may need, generated code included; its own files come first where both define a symbol.
 SHARED = ("harness/api", "harness/calllog")
@@ -52,14 +53,16 @@ def object_files(folder: str) -> dict[Path, str]:
     Those of files that are gone since, and of copies that the build made in folders of its own, are left out.
     """
     files = {}
-    for path in (build().folder / folder).rglob("*.o"):
+    # CMake puts the objects of a folder that has no CMakeLists.txt below those of the folder that names it.
+    where = next(path for path in (build().folder / folder, *(build().folder / folder).parents) if path.is_dir())
+    for path in where.rglob("*.o"):
         made_for = next((parent for parent in path.parents if parent.suffix == ".dir"), None)
         if made_for is None:
             continue
         within = str(path.relative_to(made_for).with_suffix("")).replace("__", "..")  # as CMake writes it
         source = os.path.normpath(made_for.parent.parent.relative_to(build().folder) / within)
         exists = any((root / source).is_file() for root in (ROOT, build().folder))
-        if exists and (ROOT / source).parent.is_dir():
+        if exists and (ROOT / source).parent.is_dir() and source.startswith(folder):
             files[path] = source
     return files
 

@@ -44,6 +44,13 @@ size_t take_bytes(const uint8_t **bytes, size_t most);
 /* The same as a terminated text, in memory that lives as long as the input. */
 const char *take_text(size_t most);
 bool input_ended(void);
+/* A length or a number up to `most`: small ones are likely, then those around powers of two, where limits are; 0 at the
+ * end of the input. */
+unsigned take_length(unsigned most);
+/* The n-th length around a power of two: 3, 4, 5, 7, 8, 9, ... 4097, and again from the beginning. */
+unsigned edge_length(unsigned n);
+/* A text of such a length, from one more byte: inputs stay small. Letters and digits only. */
+const char *take_long_text(unsigned most);
 
 /* Whether vendors and layers may break the contract in ways that no loader can protect itself from. */
 extern bool violations;

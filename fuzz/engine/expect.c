@@ -3,6 +3,9 @@
 #include "rules.h"
 #include "traced.h"
 
+const struct object *traced_platforms[TRACED_PLATFORMS];
+unsigned traced_platform_count;
+
 static struct expected by_loader(cl_int error)
 {
     return (struct expected){TO_LOADER, -1, error, NULL};

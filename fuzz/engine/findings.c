@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_SEEN = 16384, MOST_GREY = 8 };
 
@@ -27,17 +26,6 @@ static size_t grey_count;
 static char **known;
 static size_t known_count;
 bool describing;
-
-void stop(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("clharness-fuzz: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    _exit(2);
-}
 
 /* The function at an address, and where it begins; NULL where nothing is known but the file. */
 static const char *named(uintptr_t address, uintptr_t *begin)

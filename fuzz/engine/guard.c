@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Every slot has so many pages, and an unreadable one after them. */
-enum { SLOTS = 1024, PAGES = 4, FILL = 0xA5 };
+enum { SLOTS = 1024, PAGES = 12, FILL = 0xA5 };
 
 static char *slots;
 static size_t page;

@@ -81,6 +81,34 @@ const char *keep_text(const char *format, ...)
     return text;
 }
 
+unsigned edge_length(unsigned n)
+{
+    /* Around each of 2^2 to 2^12 a limit may be; 4096 is PATH_MAX, 255 is NAME_MAX. */
+    enum { FIRST_POWER = 2, POWERS = 11 };
+    unsigned edge = n % (3 * POWERS);
+    return (1U << (FIRST_POWER + edge / 3)) - 1 + edge % 3;
+}
+
+unsigned take_length(unsigned most)
+{
+    enum { SMALL = 96, EDGES = 224 };
+    unsigned kind = take_byte();
+    unsigned length = kind < SMALL ? kind % 17 : kind < EDGES ? edge_length(kind - SMALL) : take_below(65536);
+    return length <= most ? length : length % (most + 1);
+}
+
+const char *take_long_text(unsigned most)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    unsigned length = take_length(most);
+    unsigned seed = take_byte();
+    char *text = keep(length + 1);
+    for (unsigned i = 0; i < length; i++) {
+        text[i] = letters[(seed + i * (1 + seed % 7)) % (sizeof letters - 1)];
+    }
+    return text;
+}
+
 const char *shown_bytes(const void *bytes, size_t size)
 {
     char *text = keep(2 * size + 1);

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+/* --- stop.c --- */
+
 /* Ends the program with a sentence: the harness was used wrongly, or failed. */
 void stop(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
@@ -57,12 +59,15 @@ extern size_t subject_count;
 extern struct subject *subject; /* the one in use, or NULL */
 
 void subject_load(const char *path);
-/* Takes a span out of those that are saved and restored. */
-void subject_leave_out(struct subject *subject, struct span span);
 /* Makes the present state of its memory that to which it is put back. */
 void subject_checkpoint(struct subject *subject);
 void subject_restore(struct subject *subject);
 void subject_run_destructors(struct subject *subject);
+
+/* --- spans.c --- */
+
+/* Takes a span out of those that are saved and restored. */
+void subject_leave_out(struct subject *subject, struct span span);
 
 /* --- elf.c: what stands in the file of the loader --- */
 

@@ -10,10 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct subject subjects[2];
-size_t subject_count;
-struct subject *subject;
-
 /* As the compiler's code calls it for variables of a thread in a library that was opened. */
 struct thread_local_index {
     unsigned long module;
@@ -28,24 +24,6 @@ static void protect_relocated(int protection)
 {
     if (mprotect((void *)relocated.begin, relocated.end - relocated.begin, protection) != 0) {
         stop("the loader's table of imports cannot be changed");
-    }
-}
-
-void subject_leave_out(struct subject *of, struct span left_out)
-{
-    for (size_t i = 0; i < of->writable_count; i++) {
-        struct span *span = &of->writable[i];
-        if (left_out.end <= span->begin || left_out.begin >= span->end) {
-            continue;
-        }
-        struct span rest = {left_out.end, span->end};
-        span->end = left_out.begin > span->begin ? left_out.begin : span->begin;
-        if (rest.begin < rest.end) {
-            if (of->writable_count == SPANS_MAX) {
-                stop("%s has more than %d sections of counters", of->path, SPANS_MAX);
-            }
-            of->writable[of->writable_count++] = rest;
-        }
     }
 }
 

@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-const struct object *traced_platforms[TRACED_PLATFORMS];
-unsigned traced_platform_count;
-
 static uint64_t unhindered[MAX_PARAMETERS]; /* the arguments as they arrive without a loader */
 static uint64_t written[MAX_PARAMETERS];    /* what the outputs must hold */
 static uint64_t call_number;

@@ -22,6 +22,14 @@ static const char *joined(const struct remark *remarks, size_t count)
 
 #define JOINED(remarks) joined(remarks, sizeof(remarks) / sizeof *(remarks))
 
+/* A long text by its beginning and its length. */
+static const char *quoted(const char *text)
+{
+    enum { SHOWN = 100 };
+    size_t length = strlen(text);
+    return length <= SHOWN ? keep_text("\"%s\"", text) : keep_text("\"%.*s...\" (%zu bytes)", SHOWN / 2, text, length);
+}
+
 static bool is_plain(const struct answer *answer)
 {
     return !answer->size_error && !answer->data_error && !answer->longer && !answer->unterminated && !answer->unset;
@@ -52,9 +60,9 @@ const char *platform_in_words(const struct platform *platform)
 {
     const struct remark remarks[] = {
         {true, platform->icd2 ? "ICD 2" : "ICD 1"},
-        {true, keep_text("name \"%s\"", platform->name)},
-        {true, keep_text("extensions \"%s\"", platform->extensions)},
-        {true, keep_text("suffix \"%s\"", platform->suffix)},
+        {true, keep_text("name %s", quoted(platform->name))},
+        {true, keep_text("extensions %s", quoted(platform->extensions))},
+        {true, keep_text("suffix %s", quoted(platform->suffix))},
         {true, keep_text("%u devices", platform->device_count)},
         {platform->table_length, keep_text("a table of %u entries", platform->table_length)},
         {missing_count(platform), keep_text("%u functions missing", missing_count(platform))},
@@ -86,7 +94,7 @@ const char *vendor_in_words(const struct vendor *vendor)
         {vendor->count_unset, "does not write the number of platforms"},
         {vendor->count_more, keep_text("says %u platforms too many", vendor->count_more)},
         {vendor->list_fewer, keep_text("does not write the last %u handles", vendor->list_fewer)},
-        {vendor->also, keep_text("knows the name \"%s\"", vendor->also ? vendor->also : "")},
+        {vendor->also, keep_text("knows the name %s", quoted(vendor->also ? vendor->also : ""))},
     };
     return JOINED(remarks);
 }

@@ -15,7 +15,10 @@ static const char *const words[] = {
 
 static const char *some_word(void)
 {
-    unsigned number = take_below(sizeof words / sizeof *words + 1);
+    unsigned number = take_below(sizeof words / sizeof *words + 2);
+    if (number == sizeof words / sizeof *words + 1) {
+        return take_long_text(5000);
+    }
     return number < sizeof words / sizeof *words ? words[number] : take_text(200);
 }
 

@@ -18,7 +18,10 @@ enum {
     BY_VARIABLE = 16, /* the folder is named by a variable */
     FILE_NAMED = 32,  /* the file itself is */
     AS_LAYER = 64,    /* the same bytes are the file of a layer, too */
+    LONG = 128,       /* a long text comes before them */
 };
+
+enum { LONGEST = 9000 }; /* bytes before those of the input */
 
 /* Where loaders look for vendor files, besides a variable. */
 static const char *const FOLDER = "/etc/OpenCL/vendors";
@@ -109,7 +112,14 @@ void target_run(void)
 {
     uint8_t where = take_byte();
     const uint8_t *bytes;
+    const char *before = where & LONG ? take_long_text(LONGEST) : "";
     size_t size = take_bytes(&bytes, SIZE_MAX);
+    if (where & LONG) {
+        size_t length = strlen(before);
+        bytes = memcpy((char *)keep(length + size + 1) + length, bytes, size);
+        bytes = memcpy((char *)(uintptr_t)bytes - length, before, length);
+        size += length;
+    }
     for (int v = 0; v < 3; v++) {
         vendor_make(vendor_plain(v));
     }

@@ -9,6 +9,8 @@
 
 const char *const target_name = "icd_negotiation";
 
+enum { LONGEST = 5000 }; /* texts of platforms */
+
 static const cl_int errors[] = {CL_SUCCESS,
                                 CL_PLATFORM_NOT_FOUND_KHR,
                                 CL_OUT_OF_HOST_MEMORY,
@@ -133,6 +135,30 @@ static void make_platform(struct vendor *vendor, unsigned number)
     vendor_has(platform, FUNCTION_clGetDeviceIDs);
 }
 
+/* Texts of a platform whose lengths are beyond what loaders expect. */
+static void grow(struct platform *platform)
+{
+    const char *text;
+    switch (take_below(5)) {
+    case 0:
+        platform->suffix = take_long_text(LONGEST);
+        break;
+    case 1: /* the extension that counts stands after, before, or between others */
+        platform->extensions = keep_text("%s cl_khr_icd", take_long_text(LONGEST));
+        break;
+    case 2:
+        platform->extensions = keep_text("cl_khr_icd %s", take_long_text(LONGEST));
+        break;
+    case 3:
+        text = take_long_text(LONGEST);
+        platform->extensions = keep_text("%s cl_khr_icd %s", text, text);
+        break;
+    default:
+        platform->name = take_long_text(LONGEST);
+        break;
+    }
+}
+
 static void make_vendor(int number)
 {
     struct vendor *vendor = vendor_plain(number);
@@ -155,6 +181,9 @@ static void make_vendor(int number)
     }
     for (unsigned p = 0; p < vendor->platform_count; p++) {
         make_platform(vendor, p);
+    }
+    if (shape & 16) {
+        grow(&vendor->platform[0]);
     }
     vendor_describe(vendor);
     vendor_make(vendor);
@@ -274,7 +303,7 @@ void target_run(void)
         check_devices(offered.platform[i]);
         const struct platform *platform = &vendors[offered.platform[i]->vendor].platform[offered.platform[i]->platform];
         check_queries(offered.platform[i], take_text(40));
-        char name[64] = "";
+        char name[LONGEST + 1] = "";
         CALL(clGetPlatformInfo, AT(offered.platform[i]), CL_PLATFORM_NAME, sizeof name, AT(name), 0);
         if (strcmp(name, platform->name) != 0) {
             finding("wrong", "name", "the name of platform %u is \"%s\", that of its vendor \"%s\"", i, name,

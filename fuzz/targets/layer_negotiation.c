@@ -103,7 +103,8 @@ static const char *draw_text(size_t most)
 
 static const char *long_text(void)
 {
-    size_t length = 200 + take_below(64) * 100;
+    unsigned kind = take_byte();
+    size_t length = kind < 64 ? 200 + kind * 100 : edge_length(kind - 64);
     char *text = keep(length + 1);
     memset(text, 'l', length);
     return text;

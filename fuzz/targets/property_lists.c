@@ -8,7 +8,7 @@
 
 const char *const target_name = "property_lists";
 
-enum { MOST_PAIRS = 12, MOST_CALLS = 8 };
+enum { MOST_PAIRS = 2100, SHOWN_PAIRS = 12, NO_LIST = 255, MOST_CALLS = 8 };
 
 static struct object *platforms[VENDORS];
 static enum function functions[FUNCTION_COUNT];
@@ -77,14 +77,24 @@ static uint64_t some_value(uint64_t name, struct list *list)
 static struct list some_list(void)
 {
     struct list list = {NULL, 0, -2};
-    unsigned pairs = take_below(MOST_PAIRS + 2);
-    if (pairs == MOST_PAIRS + 1) {
+    unsigned shape = take_byte();
+    if (shape == NO_LIST) {
         describe("the list is NULL");
         return list;
     }
+    /* Up to twelve pairs that are drawn, after any number of the same one. */
+    unsigned drawn = shape % (SHOWN_PAIRS + 1);
+    unsigned same = shape >= 128 ? take_length(MOST_PAIRS - SHOWN_PAIRS) : 0;
+    unsigned pairs = same + drawn;
     list.count = 2 * pairs + 1;
     list.words = guarded(list.count * sizeof *list.words);
-    for (size_t i = 0; i < pairs; i++) {
+    for (size_t i = 0; i < same; i++) {
+        list.words[2 * i] = CL_CONTEXT_INTEROP_USER_SYNC;
+    }
+    if (same) {
+        describe("%u times %#x, 0, and after them", same, CL_CONTEXT_INTEROP_USER_SYNC);
+    }
+    for (size_t i = same; i < pairs; i++) {
         list.words[2 * i] = some_name();
         list.words[2 * i + 1] = some_value(list.words[2 * i], &list);
         describe("%#llx, %#llx", (unsigned long long)list.words[2 * i], (unsigned long long)list.words[2 * i + 1]);

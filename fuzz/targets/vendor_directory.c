@@ -9,7 +9,7 @@
 
 const char *const target_name = "vendor_directory";
 
-enum { MOST_ENTRIES = 16, MOST_VARIABLES = 4 };
+enum { MOST_ENTRIES = 16, MOST_VARIABLES = 4, MOST_FILES = 1100, LONGEST = 6000 };
 
 static const char *const folders[] = {"/etc/OpenCL/vendors", "/etc/OpenCL/layers", "/vendors", "/other", "/"};
 
@@ -23,8 +23,17 @@ static const char *some_library(void)
     static const char *const names[] = {"/lib/liba.so",        "/lib/libb.so",       "libc.so", "libd.so",
                                         "/lib/../lib/liba.so", "lib/libb.so",        "liba.so", "",
                                         "/lib/missing.so",     "/etc/OpenCL/vendors"};
-    unsigned number = take_below(sizeof names / sizeof *names + 1);
-    return number < sizeof names / sizeof *names ? names[number] : take_text(64);
+    unsigned number = take_below(sizeof names / sizeof *names + 3);
+    switch (number < sizeof names / sizeof *names ? 0 : number - sizeof names / sizeof *names + 1) {
+    case 0:
+        return names[number];
+    case 1:
+        return take_text(64);
+    case 2:
+        return keep_text("/lib/%s", take_long_text(LONGEST));
+    default: /* a long way to a library that is there */
+        return keep_text("/%s/../lib/liba.so", take_long_text(LONGEST));
+    }
 }
 
 /* How a file goes on after its library. */
@@ -77,16 +86,43 @@ static void some_entry(void)
     const char *end = some_end();
     const char *content = keep_text("%s%s", library, end);
     world_file(path, kind, content, strlen(content));
-    describe("%s is %s, \"%s\"", path, file_kind_words[kind], content);
+    describe("%s is %s of %zu bytes, \"%.400s\"", path, file_kind_words[kind], strlen(content), content);
     bool plain_name = *strrchr(path, '/') && strrchr(path, '/')[1] != '.';
     if (!is_plain_path(library) || strlen(end) > 1 || !plain_name) {
         grey("texts are silent on what this file holds, or on its name");
     }
 }
 
+/* A list of so many times the same. */
+static const char *repeated(const char *text, unsigned times)
+{
+    size_t length = strlen(text) + 1;
+    char *list = keep(times * length + 1);
+    for (unsigned i = 0; i < times; i++) {
+        list[i * length] = ':';
+        memcpy(list + i * length + 1, text, length - 1);
+    }
+    return times ? list + 1 : list;
+}
+
+/* Many files, all of which name the same vendor. */
+static void many_files(unsigned count)
+{
+    static const char content[] = "/lib/libb.so\n";
+    for (unsigned i = 0; i < count; i++) {
+        world_file(keep_text("/etc/OpenCL/vendors/many%04u.icd", i), FILE_REGULAR, content, sizeof content - 1);
+    }
+    describe("%u more files that name %s", count, content);
+    grey("a library that is named often may be loaded once");
+}
+
 static const char *some_value(void)
 {
-    switch (take_below(4)) {
+    switch (take_below(6)) {
+    case 4:
+        return take_long_text(LONGEST);
+    case 5:
+        return repeated(take_below(2) ? "/lib/liba.so" : "/vendors", take_length(MOST_FILES));
     case 0:
         return some_folder();
     case 1:
@@ -110,7 +146,7 @@ static void some_variable(void)
         value = keep_text("%s%s%s", value, between[take_below(sizeof between / sizeof *between)], some_value());
     }
     world_variable(name, value);
-    describe("%s=%s", name, value);
+    describe("%s has %zu bytes: %.400s", name, strlen(value), value);
     grey("loaders have variables of their own");
 }
 
@@ -121,13 +157,17 @@ void target_run(void)
         vendor_make(vendor);
         vendor_library(vendor, keep_text("%slib%c.so", v < 2 ? "/lib/" : "", 'a' + v));
     }
-    unsigned variables = take_below(MOST_VARIABLES);
+    unsigned shape = take_byte();
+    unsigned variables = shape % MOST_VARIABLES;
     unsigned entries = 1 + take_below(MOST_ENTRIES);
     for (unsigned i = 0; i < entries; i++) {
         some_entry();
     }
     for (unsigned i = 0; i < variables; i++) {
         some_variable();
+    }
+    if (shape >= 224) {
+        many_files(take_length(MOST_FILES));
     }
     struct offered offered = platforms_offered();
     for (cl_uint i = 0; i < offered.count; i++) {
