@@ -43,7 +43,7 @@ def cases(records: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("icd2", [False, True])
 def test_correct_icd_is_green(sandbox: Sandbox, tmp_path: Path, icd2: bool) -> None:
     """The report names the ICD; what it has is checked, and what it does not advertise is unsupported."""
-    mock = sandbox.icd("mine", icd2=icd2, version="OpenCL 3.0 mine 7.25")
+    mock = sandbox.icd("mine", icd2=icd2, version="OpenCL 3.0 mine 7.25", features="images compiler")
     records, junit = tmp_path / "run.jsonl", tmp_path / "run.xml"
     done = run_icd(mock.path, "--json", records, "--junit", junit)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -66,7 +66,7 @@ def test_correct_icd_is_green(sandbox: Sandbox, tmp_path: Path, icd2: bool) -> N
 )
 def test_other_correct_icds_are_green(sandbox: Sandbox, settings: dict[str, Any]) -> None:
     """One that exports all functions, one with little objects and a table for each class, and an old one."""
-    done = run_icd(sandbox.icd("other", **settings).path)
+    done = run_icd(sandbox.icd("other", features="images compiler", **settings).path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -81,7 +81,7 @@ def test_icd_without_platforms_has_nothing_to_be_judged(sandbox: Sandbox, tmp_pa
 
 def test_fault_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
     """The check that a fault is for is red, and it alone."""
-    mock = sandbox.icd("faulty", functions={"without_dispatch": ["clCloneKernel"]})
+    mock = sandbox.icd("faulty", functions={"without_dispatch": ["clCloneKernel"]}, features="images compiler")
     records = tmp_path / "run.jsonl"
     assert run_icd(mock.path, "--json", records).returncode == 1
     red = [case["case"].rpartition("::")[2] for case in cases(records) if case["status"] == "unexpected"]

@@ -244,7 +244,7 @@ def header(**loader: str) -> bytes:
         (b"", "does not begin with the header of a run"),
         (b"[" * 100_000 + b"\n", "line 1 is not a record"),
         (b'{"record": "footer"}\n', "does not begin with the header of a run"),
-        (header() + b'{"record": "case"}\n', "the record of a case is not complete"),
+        (header() + b'{"record": "case"}\n', "holds a case whose record is not complete"),
         (header(real_path="/other"), "is of another loader"),
     ],
 )
