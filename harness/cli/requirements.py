@@ -28,7 +28,7 @@ from harness.requirements.state import (
     without_proof,
 )
 from harness.selftest.mutants import Mutant
-from harness.selftest.mutants.loader import Mutants, lists, load_all, mutants
+from harness.selftest.mutants.loader import Mutants, lists, load_all, mutants, vulkan_mutants
 
 EXAMPLE = """\
   clharness requirements                the table
@@ -127,14 +127,16 @@ def _proofs_of(file: str | None) -> Proofs:
 
 
 def _faults() -> Mutants:
-    """All faults. Those of generated functions come from a build; without one, the lists alone."""
+    """The faults of OpenCL loaders, and the reasons for none, also those of Vulkan loaders.
+
+    Faults of generated functions come from a build; without one, the lists alone."""
+    listed = load_all(lists(windows=True))  # with the part for Windows, which this build may not have
+    reasons = {**listed.reasons, **vulkan_mutants().reasons}
     try:
-        own = mutants()
-        windows = load_all(lists(windows=True))  # of the part for Windows, which this build may not have
-        return Mutants({**windows.by_name, **own.by_name}, windows.reasons)
+        return Mutants({**listed.by_name, **mutants().by_name}, reasons)
     except NotBuilt:
         print("clharness: without a build, faults of generated functions are left out", file=sys.stderr)
-        return load_all(lists(windows=True))
+        return Mutants(listed.by_name, reasons)
 
 
 def _of_mocks() -> list[Mutant]:
@@ -142,7 +144,6 @@ def _of_mocks() -> list[Mutant]:
     try:
         from harness.selftest.mutants.icd import icd_mutants
         from harness.selftest.mutants.layer import layer_mutants
-        from harness.selftest.mutants.loader import vulkan_mutants
         from harness.selftest.mutants.vulkan_driver import vulkan_driver_mutants
 
         found = [one.mutant for one in layer_mutants().values()] + [one.mutant for one in icd_mutants().values()]
