@@ -13,7 +13,8 @@
 static trap_handler *handler;   /* NULL: nothing is replaced */
 static struct sigaction others; /* what everybody else believes the action of SIGTRAP to be */
 
-/* Declarations of their own: headers may have these as macros, or not at all. */
+/* Declarations of their own: headers may have these as macros, or not at all.
+ * NOLINTBEGIN(readability-redundant-declaration) */
 typedef void simple_handler(int);
 typedef int set_action(int, const struct sigaction *, struct sigaction *);
 typedef int set_mask(int, const sigset_t *, sigset_t *);
@@ -25,6 +26,7 @@ EXPORTED simple_handler *bsd_signal(int, simple_handler *);
 EXPORTED simple_handler *ssignal(int, simple_handler *);
 EXPORTED simple_handler *sysv_signal(int, simple_handler *);
 EXPORTED simple_handler *__sysv_signal(int, simple_handler *);
+/* NOLINTEND(readability-redundant-declaration) */
 
 /* The next function of this name after the program's own: the C library's. */
 static void *next(const char *name)

@@ -116,8 +116,10 @@ void target_run(void)
     size_t size = take_bytes(&bytes, SIZE_MAX);
     if (where & LONG) {
         size_t length = strlen(before);
-        bytes = memcpy((char *)keep(length + size + 1) + length, bytes, size);
-        bytes = memcpy((char *)(uintptr_t)bytes - length, before, length);
+        char *whole = keep(length + size + 1);
+        memcpy(whole + length, bytes, size);
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the bytes follow */
+        bytes = memcpy(whole, before, length);
         size += length;
     }
     for (int v = 0; v < 3; v++) {

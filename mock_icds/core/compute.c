@@ -312,9 +312,10 @@ static bool build_info(const struct program *program, cl_uint query, const uint6
 static cl_int answer_names(const struct program *program, const uint64_t *rest)
 {
     char text[MOST_KERNELS * MOST_NAME] = "";
-    for (unsigned i = 0; i < program->count; i++) {
-        strcat(text, i ? ";" : "");
-        strcat(text, program->kernels[i].name);
+    size_t length = 0;
+    for (unsigned i = 0; i < program->count && length < sizeof text; i++) {
+        const char *name = program->kernels[i].name;
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i ? ";" : "", name);
     }
     return answer_text(rest, text);
 }

@@ -204,7 +204,7 @@ void *contents_share(const struct object *context, const uint64_t *arguments)
     if (!context || size > MOST_MEMORY) {
         return NULL;
     }
-    uintptr_t start = (uintptr_t)arena_keep(size + 2 * ALIGNMENT);
+    uintptr_t start = (uintptr_t)arena_keep(size + (size_t)2 * ALIGNMENT);
     start = (start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return (void *)(start + (fault(FAULT_shared_memory_is_not_aligned, ANY_PLATFORM) ? 4 : 0));
 }

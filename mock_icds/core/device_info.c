@@ -91,9 +91,9 @@ bool device_info_number(cl_uint query, const uint64_t *rest, cl_int *result)
 
 static cl_version version_of(const char *text, const char *start)
 {
-    unsigned major = 1;
-    unsigned minor = 0;
-    sscanf(text + strlen(start), "%u.%u", &major, &minor);
+    char *end;
+    cl_version major = (cl_version)strtoul(text + strlen(start), &end, 10);
+    cl_version minor = *end == '.' ? (cl_version)strtoul(end + 1, NULL, 10) : 0;
     return CL_MAKE_VERSION(major, minor, 0);
 }
 

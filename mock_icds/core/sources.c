@@ -22,7 +22,7 @@ static size_t size_of(const char *type)
         size_t length = strlen(sizes[i].name);
         if (strncmp(type, sizes[i].name, length) == 0 &&
             (type[length] == '\0' || isdigit((unsigned char)type[length]))) {
-            int width = type[length] ? atoi(type + length) : 1;
+            long width = type[length] ? strtol(type + length, NULL, 10) : 1;
             return sizes[i].size * (size_t)(width == 3 ? 4 : width);
         }
     }
@@ -115,8 +115,12 @@ static const char *read_kernel(struct kernel_declaration *kernel, const char *at
     const char *required = strstr(at, "reqd_work_group_size(");
     *kernel = (struct kernel_declaration){0};
     if (required && required < strstr(at, "void")) {
-        sscanf(required, "reqd_work_group_size(%zu, %zu, %zu)", &kernel->required[0], &kernel->required[1],
-               &kernel->required[2]);
+        required = strchr(required, '(');
+        for (size_t d = 0; d < 3; d++) {
+            char *end;
+            kernel->required[d] = (size_t)strtoull(required + 1, &end, 10);
+            required = end;
+        }
         at = strstr(at, "void");
         open = strchr(at, '(');
     }

@@ -90,7 +90,6 @@ EXPORTED function_pointer vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, c
 /* --- official names, as drivers of version 0 export them --- */
 
 #ifdef DRIVER_EXPORTS_OFFICIAL_GET
-EXPORTED function_pointer vkGetInstanceProcAddr(VkInstance instance, const char *name);
 EXPORTED function_pointer vkGetInstanceProcAddr(VkInstance instance, const char *name)
 {
     return lookup_instance("vkGetInstanceProcAddr", (uint64_t)(uintptr_t)instance, name);
@@ -99,8 +98,6 @@ EXPORTED function_pointer vkGetInstanceProcAddr(VkInstance instance, const char 
 
 #ifdef DRIVER_EXPORTS_OFFICIAL_CREATE
 EXPORTED VkResult vkCreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator,
-                                   VkInstance *instance);
-EXPORTED VkResult vkCreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator,
                                    VkInstance *instance)
 {
     FORWARD(vkCreateInstance, (uintptr_t)info, (uintptr_t)allocator, (uintptr_t)instance);
@@ -108,8 +105,6 @@ EXPORTED VkResult vkCreateInstance(const VkInstanceCreateInfo *info, const VkAll
 #endif
 
 #ifdef DRIVER_EXPORTS_OFFICIAL_EXTENSIONS
-EXPORTED VkResult vkEnumerateInstanceExtensionProperties(const char *layer, uint32_t *count,
-                                                         VkExtensionProperties *properties);
 EXPORTED VkResult vkEnumerateInstanceExtensionProperties(const char *layer, uint32_t *count,
                                                          VkExtensionProperties *properties)
 {

@@ -95,7 +95,7 @@ static void list_extensions(struct extension_list *list, const struct driver *dr
     }
     for (size_t i = 0; i < sizeof own_extensions / sizeof *own_extensions; i++) {
         VkExtensionProperties own = {.specVersion = 1};
-        strcpy(own.extensionName, own_extensions[i]);
+        snprintf(own.extensionName, sizeof own.extensionName, "%s", own_extensions[i]);
         add_extension(list, &own);
     }
 }

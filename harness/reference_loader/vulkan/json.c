@@ -115,6 +115,7 @@ static bool read_number(struct reader *reader)
 }
 
 /* The members of an object after its opening brace. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than MAX_DEPTH */
 static bool read_members(struct reader *reader, int depth)
 {
     char key[MAX_TEXT];
@@ -135,6 +136,7 @@ static bool read_members(struct reader *reader, int depth)
     return take(reader, "}");
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than MAX_DEPTH */
 static bool read_elements(struct reader *reader, int depth)
 {
     size_t length = strlen(reader->path);
@@ -149,6 +151,7 @@ static bool read_elements(struct reader *reader, int depth)
     return take(reader, "]");
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than MAX_DEPTH */
 static bool read_value(struct reader *reader, int depth)
 {
     char text[MAX_TEXT];

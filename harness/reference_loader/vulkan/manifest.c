@@ -59,10 +59,16 @@ static char *read_file(const char *path)
 /* A version "1.2.3"; 0 where it does not begin with a number. */
 static uint32_t read_version(const char *text)
 {
-    unsigned major = 0;
-    unsigned minor = 0;
-    unsigned patch = 0;
-    return sscanf(text, "%u.%u.%u", &major, &minor, &patch) > 0 ? VK_MAKE_API_VERSION(0, major, minor, patch) : 0;
+    uint32_t parts[3] = {0};
+    char *end;
+    parts[0] = (uint32_t)strtoul(text, &end, 10);
+    if (end == text) {
+        return 0;
+    }
+    for (size_t i = 1; i < 3 && *end == '.'; i++) {
+        parts[i] = (uint32_t)strtoul(end + 1, &end, 10);
+    }
+    return VK_MAKE_API_VERSION(0, parts[0], parts[1], parts[2]);
 }
 
 /* A name without a slash is looked for by the dynamic linker; other paths begin at the manifest's folder. */
