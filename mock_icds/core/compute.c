@@ -13,6 +13,7 @@
 #include "core/programs.h"
 #include "core/usual.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { GROUP_SIZE = 64 };

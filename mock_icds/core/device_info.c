@@ -6,7 +6,7 @@
 #include "base/platforms.h"
 #include "calls.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- numbers --- */

@@ -2,6 +2,7 @@
 /* The functions before there is an instance, and instances of all drivers as one. */
 #include "vulkan_loader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
