@@ -18,7 +18,7 @@ packages_of() {
     make) echo ninja-build ;;
     headers) echo opencl-c-headers ;;
     loader) echo ocl-icd-libopencl1 ;;
-    mingw) echo gcc-mingw-w64-x86-64-posix ;;
+    mingw) echo gcc-mingw-w64-x86-64-win32 ;;
     wine) echo wine64 ;;
     browser) echo chromium chromium-driver ;;
     python-modules)
