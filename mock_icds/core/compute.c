@@ -197,11 +197,11 @@ bool compute_handle(enum function function, const uint64_t *arguments, uint64_t 
 {
     const struct program *program =
         function == FUNCTION_clCreateKernelsInProgram ? programs_program(arguments[0]) : NULL;
-    uint64_t *kernels = (uint64_t *)(uintptr_t)arguments[2];
-    cl_uint *count = program ? (cl_uint *)(uintptr_t)arguments[3] : NULL;
     if (!program) {
         return false;
     }
+    uint64_t *kernels = (uint64_t *)(uintptr_t)arguments[2];
+    cl_uint *count = (cl_uint *)(uintptr_t)arguments[3];
     for (unsigned i = 0; kernels && i < program->count && i < (cl_uint)arguments[1]; i++) {
         struct object *kernel = usual_object(function, arguments, HANDLE_cl_kernel, object_find(arguments[0]));
         kernels[i] = (uint64_t)(uintptr_t)object_handle(kernel);
