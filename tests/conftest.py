@@ -14,10 +14,13 @@ __all__ = ["library", "small"]
 
 
 @pytest.fixture(autouse=True, scope="session")
-def hangups_count() -> Iterator[None]:
-    """SIGHUP ends programs that these tests start, as in a terminal, also where nohup started the tests."""
-    before = signal.getsignal(signal.SIGHUP)
-    if before == signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def signals_count() -> Iterator[None]:
+    """Signals reach programs that these tests start, as in a terminal, also where nohup or a script's `&` started the
+    tests, which leaves SIGHUP, or SIGINT and SIGQUIT, ignored.
+    """
+    ignored = [n for n in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT) if signal.getsignal(n) == signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)

@@ -145,16 +145,20 @@ def _run(campaign: Campaign, terminal: Terminal, seconds: float) -> bool:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """What ends a job from outside (a time limit of CI) gets the summary, too."""
+    """What ends a job from outside (a time limit of CI) gets the summary, too.
+
+    Also SIGINT where a script has started the job in the background, which ignores that signal.
+    """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _progress(campaign: Campaign, seconds: float) -> str:
