@@ -69,6 +69,7 @@ string(APPEND entries "  \"vulkan\": ${vulkan},\n")
 install(FILES ${PROJECT_BINARY_DIR}/harness/api/api.json DESTINATION ${root}/parts)
 file(GENERATE OUTPUT ${CLHARNESS_OUTPUT_FOLDER}/installed/clharness.json CONTENT "{
   \"installed\": true,
+  \"system\": \"${system}\",
   \"compiler\": \"cc\",
   \"sanitize\": \"${CLHARNESS_SANITIZE}\",
 ${entries}  \"api\": \"parts/api.json\"
