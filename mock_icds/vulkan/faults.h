@@ -44,8 +44,6 @@ FAULT(negotiation_has_another_error)
 FAULT(negotiation_forgets)
 /* Makes no instance after a negotiation of a version below 3. */
 FAULT(negotiation_breaks_old_versions)
-/* Crashes in the negotiation. */
-FAULT(negotiation_crashes)
 /* Sleeps VALUE milliseconds in the negotiation. */
 FAULT(negotiation_sleeps)
 
@@ -97,8 +95,6 @@ FAULT(create_instance_fails)
 FAULT(create_instance_refuses_versions)
 /* Answers VK_ERROR_EXTENSION_NOT_PRESENT to vkCreateInstance where an extension is enabled that it does not have. */
 FAULT(create_instance_refuses_extensions)
-/* Answers VK_SUCCESS to vkCreateInstance with the handle NULL. */
-FAULT(create_instance_answers_null)
 /* Answers VK_ERROR_INITIALIZATION_FAILED to vkCreateInstance without a VkApplicationInfo. */
 FAULT(create_instance_needs_application)
 /* Crashes in vkCreateInstance for an apiVersion above 1.0 after a negotiation of a version below 5. */
@@ -112,8 +108,6 @@ FAULT(destroying_null_takes_devices)
 FAULT(destroying_null_crashes)
 /* Destroys the physical devices of all instances with each instance. */
 FAULT(destroy_instance_takes_all_devices)
-/* Crashes in vkCreateInstance. */
-FAULT(create_instance_crashes)
 /* Leaves the first word of instances without the loader's magic number. */
 FAULT(instance_without_magic)
 

@@ -80,9 +80,6 @@ static uint64_t create_instance(const uint64_t *a)
     const VkInstanceCreateInfo *info = pointer(a[0]);
     VkInstance *instance = pointer(a[2]);
     uint32_t version = info->pApplicationInfo ? info->pApplicationInfo->apiVersion : 0;
-    if (fails(FAULT_create_instance_crashes)) {
-        abort();
-    }
     if (fails(FAULT_create_instance_fails)) {
         return failure(FAULT_create_instance_fails);
     }
@@ -95,10 +92,6 @@ static uint64_t create_instance(const uint64_t *a)
     }
     if (fails(FAULT_create_instance_refuses_extensions) && lacks_some(info)) {
         return (uint64_t)VK_ERROR_EXTENSION_NOT_PRESENT;
-    }
-    if (fails(FAULT_create_instance_answers_null)) {
-        *instance = VK_NULL_HANDLE;
-        return VK_SUCCESS;
     }
     if (fails(FAULT_starts_thread)) {
         start_thread();

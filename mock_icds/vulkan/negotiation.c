@@ -67,9 +67,6 @@ VkResult negotiation(uint32_t *version)
     calllog_hex(&line, "version", *version);
     calllog_close_object(&line);
     calllog_commit(&mock_log, &line);
-    if (fault(FAULT_negotiation_crashes, ANY_PLATFORM)) {
-        abort();
-    }
     sleep_milliseconds(
         fault(FAULT_negotiation_sleeps, ANY_PLATFORM) ? fault_value(FAULT_negotiation_sleeps, ANY_PLATFORM, 0) : 0);
     negotiations++;
