@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from harness.api.model import api
 from harness.build import build
+from harness.errors import UsageError
 from harness.probe import SubjectFailure
 from harness.probe.calls import Calls
+from harness.probe.process_calls import ProcessCalls
 from harness.probe.replies import CommandError
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.environment import environment
@@ -109,6 +111,14 @@ class Subject(ABC):
 
     @abstractmethod
     def _ask(self) -> None: ...
+
+    def _load(self, session: ProcessCalls) -> None:
+        """Loads the library in a late session. Raises UsageError where it cannot be: no loader would have it either."""
+        try:
+            session.open()
+        except CommandError as error:
+            reason = str(error).rpartition("open: ")[2]
+            raise UsageError(f"{self.facts.path} cannot be loaded: {reason}") from None
 
     # --- how a process on it is started ---
 

@@ -14,7 +14,7 @@ from harness.errors import UsageError
 from harness.probe.extensions import extensions
 from harness.probe.icd_attempts import Attempts
 from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSession
-from harness.probe.session import CommandError, Session
+from harness.probe.session import Session
 from harness.sandbox import Sandbox
 from harness.subject import identify
 from harness.subject.base import NO_ANSWER, Option, Subject
@@ -132,11 +132,7 @@ class Icd(Subject):
         sandbox = Sandbox()
         try:
             with self.open(sandbox, late=True) as session:
-                try:
-                    session.open()
-                except CommandError as error:
-                    reason = str(error).rpartition("open: ")[2]
-                    raise UsageError(f"{self.facts.path} cannot be loaded: {reason}") from None
+                self._load(session)
                 name, self.facts.version = session.name_and_version()
                 self.facts.name = name or "unknown"
         except NO_ANSWER:

@@ -11,8 +11,6 @@ from typing import Any, ClassVar, Self
 
 from harness.api.vulkan.model import version_text, vulkan
 from harness.build import build
-from harness.errors import UsageError
-from harness.probe.session import CommandError
 from harness.probe.vulkan_driver_session import (
     GET_INSTANCE,
     GET_PHYSICAL_DEVICE,
@@ -94,11 +92,7 @@ class VulkanDriver(Subject):
         sandbox = VulkanSandbox()
         try:
             with self.open(sandbox, late=True) as vk:
-                try:
-                    vk.open()
-                except CommandError as error:
-                    reason = str(error).rpartition("open: ")[2]
-                    raise UsageError(f"{self.facts.path} cannot be loaded: {reason}") from None
+                self._load(vk)
                 self._identify(vk)
         except NO_ANSWER:
             pass  # the checks will say so
