@@ -93,7 +93,7 @@ def _of_this_system() -> dict[str, Capability]:
 
 
 def detect(loader: Loader) -> set[str]:
-    """The capabilities of a loader; fills in `loader.by_variable` and the name and version that it answers.
+    """The capabilities of a loader; fills in how it is led to vendors, and the name and version that it answers.
 
     Starts some thirty processes, each in a sandbox of its own that is removed; raises nothing: what the loader does
     wrong there, its checks report.
@@ -107,6 +107,7 @@ def detect(loader: Loader) -> set[str]:
             shown.add(name)
         if name == "OCL_ICD_VENDORS":
             loader.by_variable = name in shown
+            loader.folder_ending = "" if any(answers) else "/"
     return shown
 
 
