@@ -119,6 +119,9 @@ class Expectations:
         self.sections = None if sections is None else frozenset(sections)  # of the catalogue, as it was on that day
         self.all_entries = tuple(entries)
         self.entries = tuple(e for e in entries if matches(e.versions, version))
+        self._of_requirement: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            self._of_requirement.setdefault(entry.requirement, []).append(entry)
 
     def expected(self, requirements: Sequence[str], case: str) -> Expected:
         """The expectation of a case: an entry with a case pattern before one without, then the first."""
@@ -133,8 +136,9 @@ class Expectations:
         )
 
     def _first(self, kind: str, requirements: Sequence[str], case: str) -> Entry | None:
-        entries = [e for e in self.entries if e.kind == kind and e.covers(requirements, case)]
-        return min(entries, key=lambda e: e.case is None, default=None)
+        of_requirements = [e for i in dict.fromkeys(requirements) for e in self._of_requirement.get(i, ())]
+        entries = [e for e in of_requirements if e.kind == kind and e.covers(requirements, case)]
+        return min(entries, key=lambda e: (e.case is None, e.number), default=None)
 
     @property
     def unexplained(self) -> list[Entry]:
