@@ -27,8 +27,8 @@ VARIABLES = [
 # What a vendor may say of itself; the length of each comes out as an odd number of bytes somewhere.
 EXTENSIONS = {
     "nothing": "", "blank": " ", "letter": "c", "shorter": "cl_khr_ic", "alone": "cl_khr_icd",
-    "blank before": " cl_khr_icd", "blank after": "cl_khr_icd ", "letter before": "xcl_khr_icd", "longer": "cl_khr_icd_",
-    "two others": "a b",
+    "blank before": " cl_khr_icd", "blank after": "cl_khr_icd ", "letter before": "xcl_khr_icd",
+    "longer": "cl_khr_icd_", "two others": "a b",
 }  # fmt: skip
 SUFFIXES = ["", "X", "KHR", "cl", "clGetPlatformIDs", "x" * 14, "x" * 15, "x" * 16, "x" * 17]
 NAMES = ["", "c", "cl", "clGet", "clGetPlatformID", "KHR", "X", "clX", "x" * 14, "x" * 15, "x" * 16, "x" * 17]
