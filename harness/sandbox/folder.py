@@ -138,7 +138,10 @@ def _empty(top: int) -> None:
 
 
 def _remove_empty(parent: int, name: str, folder: int) -> None:
-    """Removes the folder `folder`, which is empty: by its name in `parent`, or wherever a subject moved it to."""
+    """Removes the folder `folder`, which is empty: by its name in `parent`, or wherever a subject moved it to.
+
+    What a subject put in its place goes, too: nobody else uses that name.
+    """
     own = os.fstat(folder)
     with contextlib.suppress(FileNotFoundError):
         os.close(_open_inside(parent, name, _mount_of(parent)))
@@ -146,8 +149,7 @@ def _remove_empty(parent: int, name: str, folder: int) -> None:
         if _same(there, own):
             os.rmdir(name, dir_fd=parent)
             return
-        if stat.S_ISLNK(there.st_mode):
-            os.unlink(name, dir_fd=parent)
+        _remove_in(parent, name)
     moved = os.readlink(f"/proc/self/fd/{folder}")
     with contextlib.suppress(FileNotFoundError):
         if _same(os.lstat(moved), own):
@@ -158,22 +160,25 @@ def remove(path: Path) -> None:
     """Removes a folder and all that is in it, or a file. Raises OSError where that cannot be done."""
     parent = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        try:
-            folder = os.open(path.name, _FOLDER, dir_fd=parent)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            if error.errno not in (errno.ENOTDIR, errno.ELOOP):
-                raise
-            os.unlink(path.name, dir_fd=parent)
-            return
-        try:
-            _empty(folder)
-            _remove_empty(parent, path.name, folder)
-        finally:
-            os.close(folder)
+        _remove_in(parent, path.name)
     finally:
         os.close(parent)
+
+
+def _remove_in(parent: int, name: str) -> None:
+    """The same, by its name in the open folder `parent`."""
+    try:
+        if not stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
+            os.unlink(name, dir_fd=parent)
+            return
+        folder = os.open(name, _FOLDER, dir_fd=parent)
+    except FileNotFoundError:
+        return
+    try:
+        _empty(folder)
+        _remove_empty(parent, name, folder)
+    finally:
+        os.close(folder)
 
 
 class OwnFolder:
