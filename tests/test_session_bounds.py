@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import resource
 import time
 from pathlib import Path
@@ -12,7 +14,8 @@ import pytest
 from harness.probe import Crashed, SubjectFailure, limits
 from harness.probe.connection import Connection
 from harness.probe.output import MAX_SHOWN
-from harness.sandbox import Sandbox
+from harness.sandbox import Sandbox, guard
+from harness.sandbox.machine import is_root
 from harness.subject.loader import Loader
 from tests.hostile import Tell, hostile, sandbox, tell
 
@@ -97,6 +100,21 @@ def test_processes_without_end_are_a_crash_of_its_own(
     with pytest.raises(SubjectFailure, match="more than 50 processes") as caught, hostile.start(sandbox) as cl:
         cl.platform_count()
     assert caught.value.verdict == "crash"
+
+
+@pytest.mark.skipif(guard.isolation() != "namespaces", reason="this machine has no namespaces for the subject")
+def test_the_kernel_bounds_processes_also_of_root(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """Whatever the harness notices of it, and without a change to the machine's own bound."""
+    if is_root() and tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 14):
+        pytest.skip("a namespace has a bound of its own since Linux 6.14")
+    machine = Path("/proc/sys/kernel/pid_max")
+    before = machine.read_text()
+    tell(shell="cat /proc/sys/kernel/pid_max > largest; ulimit -u > processes")
+    with hostile.start(sandbox) as cl:
+        assert cl.platform_count() == 1
+    bound = "largest" if is_root() else "processes"
+    assert (sandbox.root / bound).read_text() == "4096\n"
+    assert machine.read_text() == before
 
 
 def test_memory_without_end_is_a_crash_of_its_own(
