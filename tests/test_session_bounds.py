@@ -147,6 +147,23 @@ def test_memory_is_scarcer_where_the_machine_has_little_left(
         cl.platform_count()
 
 
+def test_files_of_the_case_itself_are_not_the_subjects(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand mocks are no subject that writes without end, however large they are."""
+    monkeypatch.setattr(Connection, "file_limit", 4 << 20)
+    monkeypatch.setattr(limits, "SUSPICIOUS", 0)
+    sandbox.file("large", b"x" * (20 << 20))
+    tell(shell="head -c 1M /dev/zero > one", sleeps="300")
+    with hostile.start(sandbox, time_limit=30) as cl:
+        assert cl.platform_count() == 1
+    tell(shell="cat large > another; head -c 1M /dev/zero > one", hangs="")
+    monkeypatch.setattr(Connection, "file_limit", 20 << 20)
+    monkeypatch.setattr(Connection, "disk_factor", 1)
+    with pytest.raises(SubjectFailure, match="in its sandbox"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
 @pytest.mark.parametrize(
     ("commands", "limit"),
     [
