@@ -82,7 +82,7 @@ class Runner:
         case.sandbox, case.outcome = None, None
         item.config.option.time_limit = self.usual.time_limit(number)
         started = time.perf_counter()
-        error = _protocol(item)
+        error = protocol(item)
         verdict = str(verdict_of(error)[0])
         if verdict == "pass" and number in self.usual.outcomes and case.outcome != self.usual.outcomes[number]:
             verdict = "changed"
@@ -104,7 +104,7 @@ class Runner:
         return results
 
 
-def _protocol(item: Any) -> BaseException | None:
+def protocol(item: Any) -> BaseException | None:
     """Sets a case up, calls it, and takes it down; gives the first error. A case may be run any number of times."""
     error: BaseException | None = None
     steps: list[Callable[[], object]] = [
