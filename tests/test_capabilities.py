@@ -66,6 +66,14 @@ def test_broken_capability_leaves_its_sign(monkeypatch: pytest.MonkeyPatch, muta
     assert "yes" not in capabilities.outcomes(loader, capability).values()
 
 
+@needs_mutants
+def test_loader_info_that_fails_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its checks have something to say, and the loader keeps its expectation file, though its name is unknown."""
+    loader = asked(monkeypatch, "loader_info_refuses_every_name")
+    assert loader.has("clGetICDLoaderInfoOCLICD")
+    assert (loader.facts.name, loader.facts.version) == ("unknown", "")
+
+
 @pytest.mark.parametrize("content", [b"\0OCL_ICD_VENDRS\0", b"\0OCL_ICD_VENDORSS\0", b"\0OPENCL_LAYER_PATHS\0"])
 def test_variable_that_differs_by_a_slip_is_a_sign(tmp_path: Path, content: bytes) -> None:
     loader = Loader(build().reference_loader)

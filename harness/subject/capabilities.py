@@ -42,7 +42,7 @@ CAPABILITIES: dict[str, Capability] = {
     "OCL_ICD_VENDORS": Capability(
         (questions.directory_by_variable, questions.directory_by_variable_with_slash), ("OCL_ICD_VENDORS",)
     ),
-    LOADER_INFO: Capability((questions.loader_info,), (LOADER_INFO,)),
+    LOADER_INFO: Capability((questions.loader_info, questions.loader_info_has_an_address), (LOADER_INFO,)),
     "Android vendor directory": Capability((questions.android_directory,), (ANDROID_VENDORS,)),
     "OCL_ICD_VENDORS as a library": Capability((questions.library_as_vendors,)),
     "OCL_ICD_FILENAMES": Capability(

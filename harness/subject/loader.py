@@ -95,6 +95,7 @@ class Loader(Subject):
         elevated: bool = False,
         counted_heap: bool = False,
         guarded_heap: bool = False,
+        guarded_front: bool = False,
         failing_allocation: int = 0,
         torture: Torture | None = None,
         unset: tuple[str, ...] = (),
@@ -107,6 +108,7 @@ class Loader(Subject):
         RTLD_NOW; late: only at `cl.open()`). system: the vendor directory stands at the compiled-in path, in a private
         root, and no variable names it; system_binds: more such places. ordinary_user: not root. elevated: AT_SECURE.
         counted_heap: `cl.heap()` counts exactly. guarded_heap: the same, and misuse of the heap is a crash;
+        guarded_front: the same, where reads before a block are found in place of those past it;
         failing_allocation: the n-th allocation of the loader fails, from 1. torture: its calls for resources are
         counted, and one of them may fail (harness.probe.torture).
         unset: variables to leave out, also OCL_ICD_VENDORS.
@@ -121,6 +123,7 @@ class Loader(Subject):
             unset=unset,
             counted_heap=counted_heap,
             guarded_heap=guarded_heap,
+            guarded_front=guarded_front,
             failing_allocation=failing_allocation,
             torture=torture,
         )
