@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A function that every loader exports, with its type. */
-#define EXPORTED(name) ((PFN_##name)loader_symbol(#name))
+#define EXPORTED(name) ((PFN_##name)subject_symbol(#name))
 /* One of an instance, by query. */
 #define FOUND(instance, name) ((PFN_##name)loader_find(instance, #name))
 
