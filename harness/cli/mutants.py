@@ -69,14 +69,9 @@ def _span(text: str) -> tuple[int, int]:
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.mutation.subjects import all_mutants, reference_loader, subject_of
+    from harness.mutation.subjects import all_mutants, subject_named
 
-    if args.compile_commands:
-        subject = subject_of(args.compile_commands, args.loader, args.target, args.link, args.file)
-    elif args.loader or args.target or args.link:
-        raise UsageError("--loader, --target and --link are about the library of --compile-commands; give that, too")
-    else:
-        subject = reference_loader(args.file)
+    subject = subject_named(args.compile_commands, args.loader, args.target, args.link, args.file)
     selected = _selected(args, all_mutants(subject))
     if args.list:
         print("\n".join(str(mutant) for mutant in selected))

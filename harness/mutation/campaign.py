@@ -69,6 +69,7 @@ class Campaign:
     jobs: int = 2
     limit: float = 300.0  # seconds of a mutant
     most: int | None = None  # cases of a mutant
+    per_check: int | None = None  # cases of a check
     own: bool = False
     tick: Callable[[str], None] = lambda _: None
     results: Results = field(default_factory=lambda: Results(None, {}))
@@ -82,7 +83,13 @@ class Campaign:
         with tempfile.TemporaryDirectory(prefix="clharness-mutants-", ignore_cleanup_errors=True) as folder:
             Path(folder).chmod(0o755)  # cases run the library as an ordinary user, too
             builder = Builder(self.subject, Path(folder))
-            with_suites(builder.original, self.folders, self.expression, lambda suites: self._meet(suites, builder))
+            with_suites(
+                builder.original,
+                self.folders,
+                self.expression,
+                self.per_check,
+                lambda suites: self._meet(suites, builder),
+            )
 
     def _meet(self, suites: Suites, builder: Builder) -> None:
         self.suites = suites
