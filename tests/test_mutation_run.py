@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -82,7 +83,8 @@ def test_what_is_no_mutant(tmp_path: Path) -> None:
 def small_suite(folder: Path, text: str = SUITE) -> Path:
     suite = folder / "suites" / "discovery"
     suite.mkdir(parents=True)
-    (suite / "test_small.py").write_text(text)
+    name = re.sub(r"\W", "_", folder.name)  # pytest collects several of them in this process
+    (suite / f"test_{name}.py").write_text(text)
     return suite
 
 

@@ -37,8 +37,9 @@ class Covered:
     missed_branches: tuple[tuple[int, str], ...]  # line, and which way it never went
 
     def __str__(self) -> str:
-        return (f"lines {self.lines_reached} of {self.lines} ({_percent(self.lines_reached, self.lines)}), branches "
-                f"{self.branches_reached} of {self.branches} ({_percent(self.branches_reached, self.branches)})")  # fmt: skip
+        lines = f"{self.lines_reached} of {self.lines} ({_percent(self.lines_reached, self.lines)})"
+        branches = f"{self.branches_reached} of {self.branches} ({_percent(self.branches_reached, self.branches)})"
+        return f"lines {lines}, branches {branches}"
 
 
 def _percent(part: int, whole: int) -> str:
