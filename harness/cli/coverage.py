@@ -42,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
     subject = subject_named(args.compile_commands, args.loader, args.target, args.link, args.file)
     with tempfile.TemporaryDirectory(prefix="clharness-coverage-", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o755)  # cases run the library as an ordinary user, too
         counting = Counting(subject, Path(name))
         options = [word for option in ("suite", "j", "k") for word in _given(args, option)]
         command = [sys.executable, "-P", "-m", "harness.cli", "loader", str(counting.library), *options]

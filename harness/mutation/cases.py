@@ -235,7 +235,8 @@ class Suites:
             self.reach, self.idle = known["reach"], set(known["idle"])
             self.seconds = {int(number): seconds for number, seconds in known["seconds"].items()}
             return
-        marks = folder / "marks"
+        folder.mkdir()
+        marks = folder / "marks"  # beside the library: private roots have that folder
         self._learn(marking(marks), marks, tick)
         if path and self.reach:
             keep(path, self.reach, {"names": names, "idle": sorted(self.idle), "seconds": self.seconds})

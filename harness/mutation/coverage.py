@@ -18,7 +18,6 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.mutation.builder import Builder, Subject
 
-# Only a file that is there is written by users other than the one who made it: see `measured`.
 PROFILE = "counters.profraw"
 FLAGS = ("-fcoverage-mapping", "-O0", "-g0", "-mllvm", "-runtime-counter-relocation", "-Qunused-arguments",
          "-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument")  # fmt: skip
@@ -50,13 +49,15 @@ class Counting:
     """A library that counts what is reached, built in a folder."""
 
     def __init__(self, subject: Subject, folder: Path) -> None:
-        self._folder = folder
-        profile = folder / f"%m%c-{PROFILE}"
+        beside = folder / "original"  # the library's own folder, which private roots have, too
+        beside.mkdir()
+        beside.chmod(0o777)  # cases run the library as other users, too
+        self._folder = beside
+        profile = beside / f"%m%c-{PROFILE}"
         flags = (f"-fprofile-instr-generate={profile}",)
         units = tuple(dataclasses.replace(u, command=("clang", *u.command[1:], *flags, *FLAGS)) for u in subject.units)
         link = ("clang", *subject.link[1:], *flags)
         self.sources = subject.sources
-        folder.chmod(0o777)  # cases run the library as other users, too
         self.library = Builder(dataclasses.replace(subject, units=units, link=link), folder).original
 
     def measured(self) -> list[Covered]:
