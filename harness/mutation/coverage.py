@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.mutation.builder import Builder, Subject
+from harness.mutation.builder import Builder, Subject, Unit, run
 
 PROFILE = "counters.profraw"
 FLAGS = ("-fcoverage-mapping", "-O0", "-g0", "-mllvm", "-runtime-counter-relocation", "-Qunused-arguments",
@@ -45,6 +45,13 @@ def _percent(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else "none"
 
 
+class _InPlace(Builder):
+    """Compiles the files where they lie: coverage is told of the file that the compiler reads."""
+
+    def _compile(self, unit: Unit, text: bytes, object_: Path, work: Path, flags: Sequence[str] = ()) -> str:
+        return run([*unit.command, "-w", *flags, "-c", str(unit.source), "-o", str(object_)], unit.directory)
+
+
 class Counting:
     """A library that counts what is reached, built in a folder."""
 
@@ -58,7 +65,7 @@ class Counting:
         units = tuple(dataclasses.replace(u, command=("clang", *u.command[1:], *flags, *FLAGS)) for u in subject.units)
         link = ("clang", *subject.link[1:], *flags)
         self.sources = subject.sources
-        self.library = Builder(dataclasses.replace(subject, units=units, link=link), folder).original
+        self.library = _InPlace(dataclasses.replace(subject, units=units, link=link), folder).original
 
     def measured(self) -> list[Covered]:
         """What was reached until now, file by file."""
