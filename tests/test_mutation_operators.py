@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of ci/mutants: what each makes of a small C file, and that it compiles."""
+"""The operators of clharness mutants: what each makes of a small C file, and that it compiles."""
 
 from __future__ import annotations
 

@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
     parser.add_argument("--limit", metavar="S", type=float, default=300.0, help="seconds of a mutant (default 300)")
     parser.add_argument("--cases", metavar="N", type=positive, help="at most so many cases of each mutant; the nearest")
+    parser.add_argument("--per-check", metavar="N", type=positive, help="at most so many cases of each check")
     parser.add_argument(
         "--out", metavar="DIR", type=Path, help="keep results and a page there; a run goes on from them"
     )
@@ -69,14 +70,9 @@ def _span(text: str) -> tuple[int, int]:
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.mutation.subjects import all_mutants, reference_loader, subject_of
+    from harness.mutation.subjects import all_mutants, subject_named
 
-    if args.compile_commands:
-        subject = subject_of(args.compile_commands, args.loader, args.target, args.link, args.file)
-    elif args.loader or args.target or args.link:
-        raise UsageError("--loader, --target and --link are about the library of --compile-commands; give that, too")
-    else:
-        subject = reference_loader(args.file)
+    subject = subject_named(args.compile_commands, args.loader, args.target, args.link, args.file)
     selected = _selected(args, all_mutants(subject))
     if args.list:
         print("\n".join(str(mutant) for mutant in selected))
@@ -95,7 +91,8 @@ def run(args: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a nightly job that is cut short still cleans up
     started = time.monotonic()
     campaign = Campaign(subject, selected, _suites(args.suite), args.k, args.j or len(os.sched_getaffinity(0)))
-    campaign.limit, campaign.most, campaign.own = args.limit, args.cases, args.no_expectations
+    campaign.limit, campaign.most, campaign.per_check = args.limit, args.cases, args.per_check
+    campaign.own = args.no_expectations
     campaign.tick, campaign.results = terminal.progress, Results(args.out, about)
     try:
         campaign.run()

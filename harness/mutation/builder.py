@@ -147,9 +147,8 @@ class Builder:
         return "no compile" if self._link(output, self._objects | {mutant.file: object_}) else ""
 
     def marking(self, marks: Path) -> Path:
-        """The unchanged library that marks its blocks in a file (harness.mutation.reach)."""
-        folder = self.folder / "marking"
-        folder.mkdir(exist_ok=True)
+        """The unchanged library that marks its blocks in a file beside it (harness.mutation.reach)."""
+        folder = marks.parent
         runtime = folder / "reach.o"
         first = self.subject.units[0]
         command = [first.command[0], "-O2", "-fPIC", f'-DREACH_FILE="{marks}"', "-c", str(reach.RUNTIME)]

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import itertools
+import re
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,15 +20,40 @@ AHEAD = 4  # mutants that are built before a worker is free
 NEAREST = 12  # checks that are named for a survivor
 
 
+class Vocabulary:
+    """The words in the names of cases, and in the sources."""
+
+    def __init__(self, names: Mapping[int, str], texts: Mapping[Path, bytes]) -> None:
+        self._texts = {path: text.decode(errors="replace").splitlines() for path, text in texts.items()}
+        self._words = {number: _words(name) for number, name in names.items()}
+        self._frequency = Counter(word for words in self._words.values() for word in words)
+
+    def by_likeness(self, cases: Sequence[int], mutant: Mutant) -> list[int]:
+        """Those first whose names share rare words with the lines around a mistake, and with its function."""
+        lines = self._texts.get(mutant.file, [])[max(mutant.line - 4, 0) : mutant.line + 3]
+        around = _words("\n".join([mutant.function, *lines]))
+
+        def likeness(number: int) -> float:
+            return sum(1 / self._frequency[word] for word in self._words[number] & around)
+
+        return sorted(cases, key=likeness, reverse=True)
+
+
+def _words(text: str) -> set[str]:
+    """Words of three letters and more, in the parts of names, too."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}", text)}
+
+
 class Order:
     """Which cases meet a mutant first: those that noticed mistakes near it, then those that noticed many, then all
     that reach its lines.
     """
 
-    def __init__(self, suites: Suites) -> None:
+    def __init__(self, suites: Suites, texts: Mapping[Path, bytes]) -> None:
         self._suites = suites
         self._all = suites.usable()
         self._noticed: dict[object, Counter[int]] = defaultdict(Counter)
+        self._vocabulary = Vocabulary({n: suites.items[n].nodeid for n in self._all}, texts)
 
     def noticed(self, mutant: Mutant, number: int) -> None:
         for near in self._near(mutant):
@@ -47,15 +72,14 @@ class Order:
 
     def cases_for(self, mutant: Mutant) -> tuple[int, ...]:
         first: dict[int, None] = {}
-        word = mutant.function.lower()
-        named = [n for n in self._all if word and word in self._suites.items[n].nodeid.lower()]
         for near, most in zip(self._near(mutant), (10, 10, 20), strict=True):
             first |= dict.fromkeys(number for number, _ in self._noticed[near].most_common(most))
-        first |= dict.fromkeys(itertools.islice(named, 20))
         reaching, left_out = self.reaching(mutant), self._suites.unstable | self._suites.idle
-        return tuple(
-            n for n in first | dict.fromkeys(self._all) if n not in left_out and (reaching is None or n in reaching)
-        )
+        usable = [n for n in self._all if n not in left_out and (reaching is None or n in reaching)]
+        near_first = {n: None for n in first if n in usable}
+        # In turn: what is named like the place of the mistake, and what is quick.
+        in_turn = (n for pair in zip(self._vocabulary.by_likeness(usable, mutant), usable, strict=True) for n in pair)
+        return tuple(near_first | dict.fromkeys(in_turn))
 
 
 @dataclass
@@ -69,6 +93,7 @@ class Campaign:
     jobs: int = 2
     limit: float = 300.0  # seconds of a mutant
     most: int | None = None  # cases of a mutant
+    per_check: int | None = None  # cases of a check
     own: bool = False
     tick: Callable[[str], None] = lambda _: None
     results: Results = field(default_factory=lambda: Results(None, {}))
@@ -82,12 +107,18 @@ class Campaign:
         with tempfile.TemporaryDirectory(prefix="clharness-mutants-", ignore_cleanup_errors=True) as folder:
             Path(folder).chmod(0o755)  # cases run the library as an ordinary user, too
             builder = Builder(self.subject, Path(folder))
-            with_suites(builder.original, self.folders, self.expression, lambda suites: self._meet(suites, builder))
+            with_suites(
+                builder.original,
+                self.folders,
+                self.expression,
+                self.per_check,
+                lambda suites: self._meet(suites, builder),
+            )
 
     def _meet(self, suites: Suites, builder: Builder) -> None:
         self.suites = suites
-        suites.learn(builder.marking, builder.folder, self.results.reach, self.tick)
-        order = Order(suites)
+        suites.learn(builder.marking, builder.folder / "marking", self.results.reach, self.tick)
+        order = Order(suites, {unit.source: unit.text for unit in self.subject.units})
         built: dict[int, Mutant] = {}
         known = self.results.known()
         left = [mutant for mutant in self.mutants if mutant not in known]

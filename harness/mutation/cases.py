@@ -235,7 +235,8 @@ class Suites:
             self.reach, self.idle = known["reach"], set(known["idle"])
             self.seconds = {int(number): seconds for number, seconds in known["seconds"].items()}
             return
-        marks = folder / "marks"
+        folder.mkdir()
+        marks = folder / "marks"  # beside the library: private roots have that folder
         self._learn(marking(marks), marks, tick)
         if path and self.reach:
             keep(path, self.reach, {"names": names, "idle": sorted(self.idle), "seconds": self.seconds})
@@ -274,9 +275,26 @@ class Suites:
         return sorted(position, key=lambda n: (position[n], self.seconds.get(n, 1.0)))
 
 
-def with_suites(library: Path, folders: Sequence[Path], expression: str, use: Callable[[Suites], None]) -> None:
+def some_of(items: Sequence[pytest.Item], per_check: int | None) -> list[pytest.Item]:
+    """At most so many cases of each check: its first, its last, and others evenly between them."""
+    checks: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        checks.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    if per_check is None:
+        return list(items)
+    chosen = []
+    for cases in checks.values():
+        step = (len(cases) - 1) / max(per_check - 1, 1)
+        numbers = {round(n * step) for n in range(per_check)} if len(cases) > per_check else range(len(cases))
+        chosen += [cases[number] for number in sorted(numbers)]
+    return chosen
+
+
+def with_suites(
+    library: Path, folders: Sequence[Path], expression: str, per_check: int | None, use: Callable[[Suites], None]
+) -> None:
     """Calls `use` with the collected suites, from within pytest. Raises where they cannot be collected, or are none."""
-    loop = _Loop(use)
+    loop = _Loop(lambda items: use(Suites(some_of(items, per_check))))
     arguments = ["-c", str(ROOT / "pytest.ini"), "--rootdir", str(folders[0].parent.parent), "-p", "harness.run.plugin"]
     for plugin in ("cacheprovider", "logging", "faulthandler", "xdist"):
         arguments += ["-p", f"no:{plugin}"]
@@ -297,7 +315,7 @@ def with_suites(library: Path, folders: Sequence[Path], expression: str, use: Ca
 class _Loop:
     """A pytest plugin that takes the place of pytest's own loop."""
 
-    def __init__(self, use: Callable[[Suites], None]) -> None:
+    def __init__(self, use: Callable[[list[pytest.Item]], None]) -> None:
         self._use = use
         self.called = False
         self.error: BaseException | None = None
@@ -308,7 +326,7 @@ class _Loop:
             return None
         self.called = True
         try:
-            self._use(Suites(items))
+            self._use(items)
         except BaseException as error:  # raised again outside of pytest, which would print it
             self.error = error
         return True

@@ -99,10 +99,10 @@ def reach_of(library: Path, blocks: Mapping[int, Iterable[int] | None]) -> Reach
     cases: dict[tuple[str, int], set[int]] = {(file, line): set() for _, file, line in rows}
     sites = _sites(library)
     lines_of: list[set[tuple[str, int]]] = []
-    for site, following in zip(sites, [*sites[1:], 1 << 62], strict=True):
-        # The row that holds the mark, and all until the next one.
-        start, end = max(bisect.bisect_right(addresses, site) - 1, 0), bisect.bisect_left(addresses, following)
-        lines_of.append({(file, line) for _, file, line in rows[start:end]})
+    for site, following in zip(sites, [*sites[1:], rows[-1][0] + 1], strict=True):
+        # From the row that holds the mark to the one that holds the next: the call is the first of its block.
+        start, end = (max(bisect.bisect_right(addresses, place) - 1, 0) for place in (site, following))
+        lines_of.append({(file, line) for _, file, line in rows[start : max(end, start + 1)]})
     for case, offsets in blocks.items():
         for block in {max(bisect.bisect_right(sites, offset) - 1, 0) for offset in offsets or ()}:
             for place in lines_of[block]:

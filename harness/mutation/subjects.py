@@ -31,6 +31,17 @@ def reference_loader(patterns: Sequence[str] = ("*.c",)) -> Subject:
     return Subject(all_units, link, directory, _sources(own, patterns))
 
 
+def subject_named(
+    folder: Path | None, loader: Path | None, target: str, link: str | None, patterns: Sequence[str]
+) -> Subject:
+    """What a command line names: the library of a build folder, else the reference loader."""
+    if folder:
+        return subject_of(folder, loader, target, link, patterns)
+    if loader or target or link:
+        raise UsageError("--loader, --target and --link are about the library of --compile-commands; give that, too")
+    return reference_loader(patterns)
+
+
 def subject_of(folder: Path, loader: Path | None, target: str, link: str | None, patterns: Sequence[str]) -> Subject:
     """A library that is built in `folder`: a target of CMake's, or of what its own symbol table says."""
     folder = folder.resolve()
