@@ -18,7 +18,6 @@ import pytest
 from harness.build import build
 from harness.errors import NotBuilt
 from harness.expectations import FOLDER, Expectations, find, load
-from harness.expectations.update import refuse_unasked
 from harness.report import Header, SubjectRecord
 from harness.requirements.catalogue import fingerprint
 from harness.sandbox import Sandbox
@@ -153,6 +152,8 @@ def expectations(config: pytest.Config) -> Expectations:
             folder = FOLDER / subject(config).expectations_folder
             config.stash[EXPECTATIONS] = find(facts.name, version, folder)
         if config.getoption("--update-expectations"):
+            from harness.expectations.update import refuse_unasked  # its library of TOML takes a while
+
             refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None)
     return config.stash[EXPECTATIONS]
 
