@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from ci.mutation import report
-from ci.mutation.builder import Builder, Subject, chosen, cmake_link, units, with_output
-from ci.mutation.campaign import Campaign
-from ci.mutation.cases import Job, Lost, Pool
-from ci.mutation.main import all_mutants, main
-from ci.mutation.operators import Mutant
+from harness.mutation import report
+from harness.mutation.builder import Builder, Subject, chosen, cmake_link, units, with_output
+from harness.mutation.campaign import Campaign
+from harness.mutation.cases import Job, Lost, Pool
+from harness.mutation.main import all_mutants, main
+from harness.mutation.operators import Mutant
 from harness.errors import UsageError
 
 LOADER = """\

@@ -5,6 +5,9 @@ One TOML file holds what is known of one loader in one range of versions. An ent
 where needed, cases by a pattern in which only `*` and `?` are special: pytest's brackets stand for
 themselves. `deviates` lists which calls or parameters of such a case deviate, and how, by patterns of the same
 kind ("num_devices=0: CL_SUCCESS instead of CL_INVALID_VALUE"): any other deviation in the case is unexpected.
+
+`pinned` in the head is a range of versions of which every recorded outcome has an entry: one without is red.
+`recognised_by` are texts of the loader's file (recognition.py), for a loader that does not say its name.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
 
 TO_BE_EXPLAINED = "to be explained"  # how the reason of an entry begins that nobody has given one
 
-_HEAD_KEYS = {"loader", "versions", "confirmed", "sections", "capabilities", "deviation", "outcome"}
+_HEAD_KEYS = {
+    "loader", "versions", "recognised_by", "confirmed", "pinned", "sections", "capabilities", "deviation", "outcome",
+}  # fmt: skip
 _ENTRY_KEYS = {
     "deviation": {"requirement", "case", "verdict", "deviates", "reason", "link", "versions"},
     "outcome": {"requirement", "case", "outcome", "reason", "link", "versions"},
@@ -85,6 +90,7 @@ class Expected:
     reason: str | None = None
     deviation: Entry | None = None  # the entries that say so
     pin: Entry | None = None
+    all_pinned: bool = False  # every recorded outcome must have an entry
 
     @property
     def entry(self) -> str | None:
@@ -106,6 +112,7 @@ class Expectations:
         folder: Path = FOLDER,
         confirmed: str | None = None,
         sections: Collection[str] | None = None,
+        pinned: str | None = None,
     ) -> None:
         self.path = path
         self.version = version
@@ -116,6 +123,8 @@ class Expectations:
         self.versions = versions
         self.confirmed = confirmed  # the day of the last run of all cases that the file was brought up to
         self.sections = None if sections is None else frozenset(sections)  # of the catalogue, as it was on that day
+        # Whether every outcome that is recorded of this version has an entry: what has none is new.
+        self.all_pinned = pinned is not None and matches(pinned, version)
         self.all_entries = tuple(entries)
         self.entries = tuple(e for e in entries if matches(e.versions, version))
         self._of_requirement: dict[str, list[Entry]] = {}
@@ -129,6 +138,7 @@ class Expectations:
         return Expected(
             verdicts=deviation.verdicts if deviation else ("pass",),
             outcome=pin.outcome if pin else None,
+            all_pinned=self.all_pinned,
             reason=(deviation.reason if deviation else None) or (pin.reason if pin else None),
             deviation=deviation,
             pin=pin,
@@ -193,7 +203,16 @@ def load(path: Path, version: str | None = None) -> Expectations:
         _capabilities(path, data),
         confirmed=optional_text(path, "the head", data, "confirmed"),
         sections=_sections(path, data),
+        pinned=_pinned(path, data),
     )
+
+
+def _pinned(path: Path, data: Mapping[str, Any]) -> str | None:
+    """The head's range of versions of which every recorded outcome has an entry; None where it names none."""
+    versions = optional_text(path, "the head", data, "pinned")
+    if versions:
+        _versions(path, "`pinned`", {"versions": versions})
+    return versions
 
 
 def _sections(path: Path, data: Mapping[str, Any]) -> list[str] | None:

@@ -13,9 +13,10 @@ from typing import Any
 
 from harness.api.codes import CL
 from harness.api.model import api
+from harness.probe.answers import AnsweredBuffer, Content, Handle, Record, result_answer
 from harness.probe.convenience import CallFailed
 from harness.probe.icd_objects import IcdObjects
-from harness.probe.session import CommandError, Session
+from harness.probe.session import CANARY, CommandError, Session
 from harness.probe.values import Buffer, Value
 from harness.sandbox import Unsupported
 
@@ -31,6 +32,27 @@ class IcdSession(Session):
     file_limit = ICD_FILE_LIMIT
     platform: Value | None = None
     failed = False  # whether this process showed what is wrong (Attempts)
+    attempt = ""  # what was tried in it last (Attempts)
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.record = Record()  # of the answers that were compared
+
+    # --- answers that know where they came from ---
+
+    def buffer(self, size: int, fill: int = CANARY) -> Buffer:
+        plain = super().buffer(size, fill)
+        return AnsweredBuffer(self, plain.index, plain.size, self.record)
+
+    def bytes_at(self, address: Value, size: int) -> bytes:
+        return Content.of(super().bytes_at(address, size), address.token, 0, self.record)
+
+    def peek(self, address: Value, offset: int) -> Value:
+        plain = super().peek(address, offset)
+        return Handle.of(plain, plain.token, self.record)
+
+    def _result(self, function: str, command: str, variable: int) -> int:
+        return result_answer(super()._result(function, command, variable), variable, self.record)
 
     # --- as a loader finds them ---
 

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.build import ROOT
-from harness.errors import ClharnessError, UsageError
+from harness.build import ROOT, build
+from harness.errors import ClharnessError, NotBuilt, UsageError
 from harness.run import tested
 from harness.run.cases import CASE, COMMAND, Case
 from harness.run.index import INDEX, Index, index_of
@@ -28,6 +28,32 @@ def is_worker(config: pytest.Config) -> bool:
 def under_command(config: pytest.Config) -> bool:
     """Whether the clharness command runs this session, and reports what comes of it."""
     return bool(config.pluginmanager.has_plugin(COMMAND))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """The suites can only be read with a build, and of files without a selected case nothing is read."""
+    suites = session.config.rootpath / "suites"
+    asked = [Path(session.config.invocation_params.dir, name.partition("::")[0]) for name in session.config.args]
+    if any(path.is_relative_to(suites) or suites.is_relative_to(path) for path in asked):
+        try:
+            build()
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
+    try:
+        if (index := index_of(session.config)) is not None:
+            session.config.stash[INDEX] = index
+    except ClharnessError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report() -> Generator[None, Any, None]:
+    """A test of the project itself that needs a build as soon as it is read."""
+    outcome = yield
+    excinfo = outcome.get_result().call.excinfo
+    if excinfo and excinfo.errisinstance(NotBuilt):
+        pytest.exit(str(excinfo.value), pytest.ExitCode.USAGE_ERROR)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -49,15 +75,6 @@ def is_whole(config: pytest.Config) -> bool:
 
 def _of_all_suites(config: pytest.Config) -> bool:
     return is_whole(config) and tested.is_loader(config) and not under_command(config)  # users need not care
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    try:
-        if (index := index_of(session.config)) is not None:
-            session.config.stash[INDEX] = index
-    except ClharnessError as error:
-        raise pytest.UsageError(str(error)) from None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -44,7 +44,7 @@ CAPABILITIES: dict[str, Capability] = {
     "OCL_ICD_VENDORS": Capability(
         (questions.directory_by_variable, questions.directory_by_variable_with_slash), ("OCL_ICD_VENDORS",)
     ),
-    LOADER_INFO: Capability((questions.loader_info,), (LOADER_INFO,)),
+    LOADER_INFO: Capability((questions.loader_info, questions.loader_info_has_an_address), (LOADER_INFO,)),
     "Android vendor directory": Capability((questions.android_directory,), (ANDROID_VENDORS,)),
     "OCL_ICD_VENDORS as a library": Capability((questions.library_as_vendors,)),
     "OCL_ICD_FILENAMES": Capability(
@@ -88,6 +88,10 @@ _OF_LINUX = (
 )
 
 
+# How a loader is led to its vendors.
+_WAYS_TO_VENDORS = ("by_variable", "folder_ending", "system_vendors")
+
+
 def _of_this_system() -> dict[str, Capability]:
     """The capabilities that loaders of the build's system can have."""
     left_out = _OF_LINUX if build().windows else ()
@@ -95,13 +99,14 @@ def _of_this_system() -> dict[str, Capability]:
 
 
 def detect(loader: Loader) -> set[str]:
-    """The capabilities of a loader; fills in `loader.by_variable` and the name and version that it answers.
+    """The capabilities of a loader; fills in how it is led to vendors, and the name and version that it answers.
 
     Starts some thirty processes, each in a sandbox of its own that is removed; raises nothing: what the loader does
     wrong there, its checks report.
     """
     answers = remembered(loader, lambda: _asked(loader))
-    loader.by_variable, loader.system_vendors = answers["by_variable"], answers["system_vendors"]
+    for name in _WAYS_TO_VENDORS:
+        setattr(loader, name, answers[name])
     facts = loader.facts
     facts.name, facts.version, facts.opencl_version = answers["says"]
     return set(answers["shown"])
@@ -119,9 +124,10 @@ def _asked(loader: Loader) -> tuple[dict[str, Any], bool]:
             shown.add(name)
         if name == "OCL_ICD_VENDORS":
             loader.by_variable = name in shown
+            loader.folder_ending = "" if any(answers) else "/"
     said = [loader.facts.name, loader.facts.version, loader.facts.opencl_version]
-    places = {"by_variable": loader.by_variable, "system_vendors": loader.system_vendors}
-    return {"shown": sorted(shown), "says": said, **places}, not trouble
+    ways = {name: getattr(loader, name) for name in _WAYS_TO_VENDORS}
+    return {"shown": sorted(shown), "says": said, **ways}, not trouble
 
 
 def _ask(loader: Loader, question: Question, trouble: list[Exception] | None = None) -> bool | None:

@@ -15,7 +15,7 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -25,23 +25,44 @@ import pytest
 
 from harness.build import ROOT, build
 from harness.errors import HarnessError, UsageError
+from harness.expectations import Expected
+from harness.mutation.reach import Marks, Reach, keep, kept, reach_of
 from harness.probe import stacks
-from harness.run.cases import CASE
+from harness.probe.deviations import deviations_of
+from harness.report.status import status, strength_of
+from harness.run.cases import CASE, explained, verdict_of
 from harness.run.tested import LOADER
-from harness.selftest.worker import Result, Runner, Usual
+from harness.selftest.worker import protocol
+from harness.subject import capabilities
 
+Tick = Callable[[str], None]
 MEMORY = 8 << 30  # bytes of address space that a case may take: a mutant that asks for all of it harms only itself
 FILE = 1 << 30
+VENDORS = "OCL_ICD_VENDORS"
 HANG = 5.0  # seconds: what did not end in its usual time is given this before it counts as hung
 
 
 @dataclass(frozen=True)
-class Usually:
-    """What a case does with the unchanged library."""
+class Seen:
+    """What a case did with a library."""
 
     verdict: str
     outcome: str | None
+    deviations: tuple[str, ...]
+    message: str
     seconds: float
+    red: bool  # it would fail a run without an expectation file
+
+    def differs(self, usual: Seen) -> bool:
+        """Whether a run with an expectation file, written from the unchanged library's records, would notice."""
+        mine, others = (self.verdict, self.outcome, self.deviations), (usual.verdict, usual.outcome, usual.deviations)
+        return mine != others
+
+    def shown(self, usual: Seen) -> str:
+        if self.verdict != usual.verdict:
+            return self.verdict
+        now, before = (self.outcome, usual.outcome) if self.verdict == "pass" else (self.deviations, usual.deviations)
+        return f"{self.verdict} ({before} → {now})"
 
 
 @dataclass
@@ -52,6 +73,7 @@ class Answer:
     verdict: str = ""
     usually: str = ""
     message: str = ""
+    own: bool = False  # the check's own red: no expectation file is needed
     ran: int = 0
     seconds: float = 0.0
     unstable: list[int] = field(default_factory=list)  # cases that now differ with the unchanged library, too
@@ -67,73 +89,134 @@ class Lost:
 
 @dataclass(frozen=True)
 class Job:
-    """A library, and the cases that meet it, in this order."""
+    """A library, and the cases that meet it, in this order. `own`: only the checks' own red counts."""
 
     key: int
     library: Path
     cases: tuple[int, ...]
+    own: bool = False
+
+
+class Asked(set[str]):
+    """The capabilities of a loader; keeps which of them were asked for."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(names)
+        self.asked: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        present = super().__contains__(name)
+        if present:
+            self.asked.add(str(name))
+        return present
 
 
 class Against:
     """Runs cases in this process against a library that takes the place of the one they were collected with."""
 
-    def __init__(self, items: Sequence[pytest.Item], usual: Mapping[int, Usually] | None = None) -> None:
+    def __init__(self, items: Sequence[pytest.Item], seconds: Mapping[int, float] | None = None) -> None:
         self.items = items
-        self.usual = usual or {}
-        times = {number: known.seconds for number, known in self.usual.items()}
-        self._runner = Runner(items, Usual({}, times))
-        self._patient = Runner(items, Usual({}, dict.fromkeys(times, HANG / 10)))
+        self._seconds = seconds or {}
+        self._usual: dict[int, Seen] = {}
         self._loader = items[0].config.stash[LOADER]
         self._original = self._loader.path
+        self._capabilities = frozenset(self._loader.capabilities)
+        self._by_variable = self._loader.by_variable
 
-    def run(self, number: int, library: Path | None = None, patient: bool = False) -> Result:
+    def run(self, number: int, library: Path | None = None, patient: bool = False) -> Seen:
+        """What a case does with a library, else with the unchanged one."""
+        item = self.items[number]
+        case = item.stash[CASE]
+        case.sandbox, case.outcome = None, None
+        item.config.option.time_limit = HANG if patient else max(1.0, 10 * self._seconds.get(number, 0.5))
         self._loader.path = library or self._original
+        started = time.perf_counter()
         try:
-            return (self._patient if patient else self._runner).run(number)
+            caught = protocol(item)
         finally:
             self._loader.path = self._original
+        error = explained(caught, case.sandbox) if caught else None
+        verdict = verdict_of(error)[0]
+        red = verdict in ("fail", "crash", "hang", "leak") and error is not None
+        deviations = tuple(sorted(map(str, deviations_of(error)))) if red and error else ()
+        counts = status(verdict, Expected(), strength_of(case.requirements), False, False, False, None) == "unexpected"
+        message = f"{type(error).__name__}: {error}"[:500] if error else ""
+        return Seen(verdict, case.outcome, deviations, message, time.perf_counter() - started, counts)
 
-    def differs(self, result: Result) -> bool:
-        known = self.usual[result.case]
-        if result.verdict != known.verdict:
-            return True
-        return result.verdict == "pass" and result.outcome != known.outcome
+    def usual(self, number: int) -> Seen:
+        """What a case does with the unchanged library; asked once."""
+        if number not in self._usual:
+            self._reset()
+            self._usual[number] = self.run(number)
+        return self._usual[number]
 
-    def results(self, job: Job) -> list[Result]:
-        """What all cases do."""
-        return [self.run(number, job.library) for number in job.cases]
+    def _reset(self, lost: frozenset[str] = frozenset()) -> Asked:
+        """Gives the loader its capabilities, but for those that a mutant has lost."""
+        self._loader.capabilities = asked = Asked(self._capabilities - lost)
+        self._loader.by_variable = self._by_variable and VENDORS not in lost
+        return asked
+
+    def marked(self, number: int, marks: Marks) -> tuple[tuple[int, ...] | None, float, str]:
+        """The blocks of the library that a case reaches, its time and verdict; the library is one that marks them."""
+        marks.take()
+        seen = self.run(number, patient=True)
+        return marks.take(), seen.seconds, seen.verdict
 
     def answer(self, job: Job) -> Answer:
-        """The first case that does not what it usually does."""
+        """The first case that does not what it usually does; with `job.own`, the first whose check says so itself."""
         answer, started = Answer(), time.perf_counter()
+        lost: frozenset[str] = frozenset()
+        known: frozenset[str] = frozenset()  # capabilities that the mutant was asked for
         for number in job.cases:
             answer.ran += 1
-            result = self.run(number, job.library)
-            if result.verdict == "hang" and self.differs(result):
-                result = self.run(number, job.library, patient=True)
-            if not self.differs(result):
+            usual = self.usual(number)
+            asked = self._reset(lost)
+            seen = self.run(number, job.library)
+            if seen.verdict == "hang" and seen.differs(usual):
+                seen = self.run(number, job.library, patient=True)
+            if job.own and _matters(seen, usual, own=True) and (new := (asked.asked | {VENDORS}) - known):
+                # A run would have asked the mutant itself what it can do.
+                known |= new
+                gone = frozenset(name for name in new & self._capabilities if not self._has(name, job.library))
+                if gone:
+                    lost |= gone
+                    self._reset(lost)
+                    seen = self.run(number, job.library, patient=True)
+            if not _matters(seen, usual, job.own):
                 continue
-            if self.differs(self.run(number)):
+            self._reset()
+            if self.run(number).differs(usual):
                 answer.unstable.append(number)
-            elif result.verdict == "error":
-                answer.error_only = f"{self.items[number].nodeid}: {result.message}"
+            elif seen.verdict == "error":
+                answer.error_only = answer.error_only or f"{self.items[number].nodeid}: {seen.message}"
             else:
-                answer.case, answer.verdict, answer.message = number, result.verdict, result.message
-                answer.usually = self.usual[number].verdict
-                if result.verdict == answer.usually:
-                    answer.verdict = f"{result.verdict} ({self.usual[number].outcome} → {result.outcome})"
+                answer.case, answer.message, answer.usually = number, seen.message, usual.verdict
+                answer.verdict, answer.own = seen.shown(usual), seen.red and not usual.red
                 break
         answer.seconds = time.perf_counter() - started
         return answer
 
+    def _has(self, capability: str, library: Path) -> bool:
+        self._loader.path = library
+        try:
+            return "yes" in capabilities.outcomes(self._loader, capability).values()
+        finally:
+            self._loader.path = self._original
+
+
+def _matters(seen: Seen, usual: Seen, own: bool) -> bool:
+    return (seen.red and not usual.red) if own else seen.differs(usual)
+
 
 @dataclass
 class Suites:
-    """The collected cases, and what they do with the unchanged library."""
+    """The collected cases; what they reach of the library, and how long they take."""
 
     items: list[pytest.Item]
-    usual: dict[int, Usually] = field(default_factory=dict)
+    seconds: dict[int, float] = field(default_factory=dict)
     unstable: set[int] = field(default_factory=set)
+    idle: set[int] = field(default_factory=set)  # cases that can notice nothing here: they are unsupported
+    reach: Reach | None = None
 
     @property
     def memory(self) -> int:
@@ -144,38 +227,51 @@ class Suites:
     def check_of(self, number: int) -> str:
         return self.items[number].nodeid.partition("[")[0]
 
-    def learn(self, jobs: int, tick: Callable[[str], None], rounds: int = 2) -> None:
-        """Runs all cases without a mistake, more than once: those that do not always do the same are left out."""
-        library = self.items[0].config.stash[LOADER].path
-        seen: dict[int, list[Usually]] = {}
+    def learn(self, marking: Callable[[Path], Path], folder: Path, path: Path | None, tick: Tick) -> None:
+        """Runs all cases with a library that marks what they reach; `path` keeps that for another run."""
+        names = [item.nodeid for item in self.items]
+        known = kept(path) if path else None
+        if known is not None and known["names"] == names:
+            self.reach, self.idle = known["reach"], set(known["idle"])
+            self.seconds = {int(number): seconds for number, seconds in known["seconds"].items()}
+            return
+        marks = folder / "marks"
+        self._learn(marking(marks), marks, tick)
+        if path and self.reach:
+            keep(path, self.reach, {"names": names, "idle": sorted(self.idle), "seconds": self.seconds})
+
+    def _learn(self, library: Path, marks: Path, tick: Tick) -> None:
+        blocks: dict[int, tuple[int, ...] | None] = {}
+        shared = Marks(marks, library)
+
+        def run(job: Job) -> list[tuple[int, tuple[int, ...] | None, float, str]]:
+            against = Against(self.items)
+            against._original = job.library
+            return [(number, *against.marked(number, shared)) for number in job.cases]
+
+        def done(job: Job, answers: Any) -> None:
+            if isinstance(answers, Lost):  # whatever they reach, they are tried
+                blocks.update(dict.fromkeys(job.cases))
+                return
+            for number, reached, seconds, verdict in answers:
+                blocks[number], self.seconds[number] = reached, seconds
+                if verdict == "unsupported":
+                    self.idle.add(number)
+            tick(f"unchanged: {len(blocks)} of {len(self.items)} cases")
+
         numbers = range(len(self.items))
-
-        def done(_: Job, results: list[Result] | Lost) -> None:
-            if isinstance(results, Lost):
-                raise HarnessError(f"the suites cannot be run with the unchanged library: {results.reason}")
-            for result in results:
-                known = Usually(result.verdict, result.outcome, result.seconds)
-                seen.setdefault(result.case, []).append(known)
-            tick(f"unchanged: {sum(map(len, seen.values()))} of {rounds * len(self.items)} runs")
-
-        def parts() -> Iterator[Job]:
-            for _ in range(rounds):
-                yield from (Job(0, library, tuple(numbers[start::100])) for start in range(min(100, len(numbers))))
-
-        Pool(Against(self.items).results, jobs, 600, self.memory).run(parts(), done)
-        for number, runs in seen.items():
-            self.usual[number] = Usually(runs[0].verdict, runs[0].outcome, max(run.seconds for run in runs))
-            if any((run.verdict, run.outcome) != (runs[0].verdict, runs[0].outcome) for run in runs):
-                self.unstable.add(number)
+        parts = (Job(0, library, tuple(numbers[start : start + 50])) for start in range(0, len(numbers), 50))
+        Pool(run, 1, 600, self.memory).run(parts, done)  # one: all of them mark one file
+        self.reach = reach_of(library, blocks)
 
     def usable(self) -> list[int]:
         """Cases that can notice something: the quick ones first, one of each check, then the second of each, ..."""
         checks: dict[str, list[int]] = {}
-        for number, known in self.usual.items():
-            if known.verdict not in ("unsupported", "error") and number not in self.unstable:
+        for number in range(len(self.items)):
+            if number not in self.idle and number not in self.unstable:
                 checks.setdefault(self.check_of(number), []).append(number)
         position = {n: place for cases in checks.values() for place, n in enumerate(cases)}
-        return sorted(position, key=lambda n: (position[n], self.usual[n].seconds))
+        return sorted(position, key=lambda n: (position[n], self.seconds.get(n, 1.0)))
 
 
 def with_suites(library: Path, folders: Sequence[Path], expression: str, use: Callable[[Suites], None]) -> None:
