@@ -13,4 +13,5 @@ def test_platform_device_and_plain_objects_can_be_had(icd: Icd, sandbox: Sandbox
         session.gate = {}
         if not session.platforms():
             raise Unsupported("machine", "this ICD has no platform on this machine")
-    assert icd.missing() == {}
+    missing = icd.missing()
+    assert not missing, "; ".join(missing.values())
