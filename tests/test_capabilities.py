@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import build
+from harness.sandbox import Sandbox
 from harness.selftest.mutants import VARIABLE
 from harness.subject import Loader, capabilities
 
@@ -32,6 +33,21 @@ def test_loader_that_reads_no_variable_has_none_by_accident(monkeypatch: pytest.
     assert not loader.has("OCL_ICD_VENDORS")
     assert not loader.has("OPENCL_VENDOR_PATH")
     assert loader.has("OPENCL_LAYERS")
+
+
+@needs_mutants
+def test_loader_that_finds_folders_with_a_slash_alone_is_led_by_a_slash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else it does is tested; that it takes no other spelling is a deviation of its own."""
+    loader = asked(monkeypatch, "folder_loses_last_character")
+    assert loader.has("OCL_ICD_VENDORS")
+    assert loader.by_variable
+    sandbox = Sandbox(loader.path)
+    try:
+        sandbox.vendor("a")
+        with loader.start(sandbox) as cl:
+            assert cl.platform_names() == ["a"]
+    finally:
+        sandbox.close()
 
 
 @needs_mutants

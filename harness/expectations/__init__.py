@@ -12,13 +12,12 @@ kind ("num_devices=0: CL_SUCCESS instead of CL_INVALID_VALUE"): any other deviat
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.deviation import Deviation
+from harness.deviation import Deviation, fits_pattern
 from harness.errors import UsageError
 from harness.expectations.versions import matches
 from harness.requirements.catalogue import catalogue
@@ -79,7 +78,7 @@ class Entry:
     def covers(self, requirements: Sequence[str], case: str) -> bool:
         if self.requirement not in requirements:
             return False
-        return self.case is None or self.case == case or fnmatch.fnmatchcase(case, self.case.replace("[", "[[]"))
+        return self.case is None or fits_pattern(case, self.case)
 
 
 @dataclass(frozen=True)
@@ -128,6 +127,9 @@ class Expectations:
         self.all_pinned = pinned is not None and matches(pinned, version)
         self.all_entries = tuple(entries)
         self.entries = tuple(e for e in entries if matches(e.versions, version))
+        self._of_requirement: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            self._of_requirement.setdefault(entry.requirement, []).append(entry)
 
     def expected(self, requirements: Sequence[str], case: str) -> Expected:
         """The expectation of a case: an entry with a case pattern before one without, then the first."""
@@ -143,8 +145,9 @@ class Expectations:
         )
 
     def _first(self, kind: str, requirements: Sequence[str], case: str) -> Entry | None:
-        entries = [e for e in self.entries if e.kind == kind and e.covers(requirements, case)]
-        return min(entries, key=lambda e: e.case is None, default=None)
+        of_requirements = [e for i in dict.fromkeys(requirements) for e in self._of_requirement.get(i, ())]
+        entries = [e for e in of_requirements if e.kind == kind and e.covers(requirements, case)]
+        return min(entries, key=lambda e: (e.case is None, e.number), default=None)
 
     @property
     def unexplained(self) -> list[Entry]:

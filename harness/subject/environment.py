@@ -21,7 +21,7 @@ def environment(
     library: Path,
     sanitizer: str,
     *,
-    vendors: Path | None = None,
+    vendors: str | None = None,
     unset: Iterable[str] = (),
     preload: Iterable[str | Path] = (),
     counted_heap: bool = False,
@@ -44,7 +44,7 @@ def environment(
     variables.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # leaks have checks of their own
     assert not set(variables) & set(LOADER_VARIABLES)
     if vendors is not None:
-        variables["OCL_ICD_VENDORS"] = str(vendors)
+        variables["OCL_ICD_VENDORS"] = vendors
     variables |= sandbox.env
     for name in unset:
         variables.pop(name, None)

@@ -50,6 +50,7 @@ class Loader(Subject):
         super().__init__(path)
         self.capabilities: set[str] = set()
         self.by_variable = True  # vendors are shown as OCL_ICD_VENDORS, not as the compiled-in directory
+        self.folder_ending = ""  # what the loader needs after a folder's name in a variable
         self.system_vendors = SYSTEM_VENDORS  # the compiled-in directory
 
     def __str__(self) -> str:
@@ -118,7 +119,7 @@ class Loader(Subject):
             sandbox,
             self.path,
             self.facts.sanitizer,
-            vendors=None if system else sandbox.vendors,
+            vendors=None if system else f"{sandbox.vendors}{self.folder_ending}",
             unset=unset,
             counted_heap=counted_heap,
             guarded_heap=guarded_heap,

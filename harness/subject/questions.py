@@ -26,6 +26,7 @@ class Loader(Protocol):
     path: Path
     facts: Facts
     by_variable: bool
+    folder_ending: str
     system_vendors: str
 
     def start(
