@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is derived from files of this project (parsed TOML, marks in sources), kept below the build folder.
 
-An entry holds for exactly the content that it was made of and for the code that made it: both are in its digest, so that
-nothing has to be invalidated. What cannot be kept, or is not below the project's root, is made each time.
+An entry holds for exactly the content that it was made of and for the code that made it: both are in its digest, so
+that nothing has to be invalidated. What cannot be kept, or is not below the project's root, is made each time.
 """
 
 from __future__ import annotations

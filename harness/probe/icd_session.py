@@ -9,6 +9,7 @@ with icd.open(sandbox) as session:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from harness.api.codes import CL
@@ -33,10 +34,13 @@ class IcdSession(Session):
     platform: Value | None = None
     failed = False  # whether this process showed what is wrong (Attempts)
     attempt = ""  # what was tried in it last (Attempts)
+    only_platform = ""  # the number (from 0) or a part of the name of those that are used; "" for all
+    only_device = ""  # the same of the device that objects are made for; "" for the first
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.record = Record()  # of the answers that were compared
+        self.gate: Mapping[str, str] = {}  # by class of object, why none can be had (harness/subject/gate.py)
 
     # --- answers that know where they came from ---
 
@@ -83,12 +87,34 @@ class IcdSession(Session):
             raise CallFailed(f"{ENUMERATE}({count.u32()}, platforms, NULL) answered {result} after that count")
         return listed.handles()
 
-    def some_platforms(self) -> list[Value]:
+    def all_platforms(self) -> list[Value]:
         """The same; makes the case `unsupported` where the vendor has none here, as without its hardware."""
+        self.require_gate("cl_platform_id")
         platforms = self.platforms()
         if not platforms:
             raise Unsupported("machine", "this ICD has no platform on this machine")
         return platforms
+
+    def some_platforms(self) -> list[Value]:
+        """Those that the run was asked to use; else all."""
+        platforms = self.all_platforms()
+        chosen = [p for n, p in enumerate(platforms) if self._is_chosen(self.only_platform, n, p)]
+        if not chosen:
+            raise Unsupported("machine", f"this ICD has no platform {self.only_platform!r} on this machine")
+        return chosen
+
+    def _is_chosen(self, wanted: str, number: int, platform: Value) -> bool:
+        if not wanted or wanted.isdecimal():
+            return not wanted or int(wanted) == number
+        before, self.platform = self.platform, platform
+        name = self.GetPlatformInfo(platform)
+        self.platform = before
+        return wanted.lower() in name.lower()
+
+    def require_gate(self, kind: str) -> None:
+        """Makes the case `unsupported` where no object of a class can be had at all, which its own check reports."""
+        if kind in self.gate:
+            raise Unsupported("loader", f"precondition failed: {self.gate[kind]}", "precondition")
 
     def objects(self, platform: Value) -> IcdObjects:
         """Uses a platform."""

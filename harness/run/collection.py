@@ -112,7 +112,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _problems(
     config: pytest.Config, items: Sequence[pytest.Item], all_cases: Sequence[Case], index: Index | None
 ) -> list[str]:
-    """What the lint says of the items, and of `all_cases`. What it has passed, and has not changed, is not read again."""
+    """What the lint says of the items, and of `all_cases`. What it passed and has not changed is not read again."""
     suspects = [item for item in items if CASE in item.stash and not (index and index.passed_lint(item.path))]
     problems: list[str] = []
     if suspects:

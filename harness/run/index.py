@@ -21,10 +21,11 @@ from typing import Any
 import pytest
 
 from harness import derived
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.errors import NotBuilt
 from harness.run import tested, torture
 from harness.run.cases import CASE, Case
+from harness.subject import KINDS
 
 INDEX = pytest.StashKey["Index"]()
 
@@ -157,7 +158,7 @@ def index_of(config: pytest.Config) -> Index | None:
 def _context(config: pytest.Config) -> list[Any]:
     """What decides which cases there are, besides files."""
     kind = tested.kind_of(config)
-    others = list(tested.through(config)) if kind is not tested.KINDS["loader"] and not kind.stands_alone else []
+    others = list(tested.through(config)) if kind is not KINDS["loader"] and not kind.stands_alone else []
     plugins = sorted(f"{d.project_name} {d.version}" for _, d in config.pluginmanager.list_plugin_distinfo())
     variables = sorted((n, v) for n, v in os.environ.items() if n.startswith("CLHARNESS_") and not n.endswith("IN_USE"))
     wanted = [config.getoption(torture.ONLY), config.getoption(torture.TOO)]
@@ -184,11 +185,11 @@ def _stamps(root: Path) -> Iterator[tuple[str, list[int]]]:
 def _of_build() -> Iterator[tuple[str, list[int]]]:
     """What the build wrote about itself and the API: the content counts, which a build may write again unchanged."""
     try:
-        build = tested.build()
+        built = build()
     except NotBuilt:
         return
-    paths = [build.api, *([build.vulkan.api] if build.vulkan else [])]
-    for path in [build.folder / "clharness.json", *paths]:
+    paths = [built.api, *([built.vulkan.api] if built.vulkan else [])]
+    for path in [built.folder / "clharness.json", *paths]:
         with contextlib.suppress(OSError):
             yield f"build:{path}", list(hashlib.sha256(path.read_bytes()).digest())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a loader answered about itself in an earlier run: it is asked again where anything changed that it may depend on.
+"""What a loader answered about itself in an earlier run: it is asked again where anything changed that may matter.
 
 Asking takes some thirty processes, which is more than one check takes. An answer holds for the loader's file and the
 libraries beside it, for the built parts and the code that ask, and for this machine and user. What a loader did not

@@ -78,6 +78,7 @@ class Facts:
     text_relocations: bool = False
     executable_stack: bool = False
     search_paths: list[str] = field(default_factory=list)
+    devices: list[dict[str, str]] = field(default_factory=list)  # of an ICD: platform, name, version, driver
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as records have them, by name."""
