@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -46,7 +47,8 @@ def run(args: argparse.Namespace) -> int:
         counting = Counting(subject, Path(name))
         options = [word for option in ("suite", "j", "k") for word in _given(args, option)]
         command = [sys.executable, "-P", "-m", "harness.cli", "loader", str(counting.library), *options]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
         # What is unexpected does not matter here, but that it ran does.
         if done.returncode not in (Exit.AS_EXPECTED, Exit.UNEXPECTED):
             raise HarnessError(f"the suites ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}")
