@@ -7,18 +7,20 @@ themselves. `deviates` lists which calls or parameters of such a case deviate, a
 kind ("num_devices=0: CL_SUCCESS instead of CL_INVALID_VALUE"): any other deviation in the case is unexpected.
 A deviation that is only waived for a time has `expires`, the last day on which it holds ("2027-03-31"), and may have
 `owner` and `bug`, whom and what to ask.
+
+`pinned` in the head is a range of versions of which every recorded outcome has an entry: one without is red.
+`recognised_by` are texts of the loader's file (recognition.py), for a loader that does not say its name.
 """
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.deviation import Deviation
+from harness.deviation import Deviation, fits_pattern
 from harness.errors import UsageError
 from harness.expectations.versions import matches
 from harness.requirements.catalogue import catalogue
@@ -31,7 +33,9 @@ EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
 
 TO_BE_EXPLAINED = "to be explained"  # how the reason of an entry begins that nobody has given one
 
-_HEAD_KEYS = {"loader", "versions", "confirmed", "sections", "capabilities", "deviation", "outcome"}
+_HEAD_KEYS = {
+    "loader", "versions", "recognised_by", "confirmed", "pinned", "sections", "capabilities", "deviation", "outcome",
+}  # fmt: skip
 _ENTRY_KEYS = {
     "deviation": {
         "requirement",
@@ -96,7 +100,7 @@ class Entry:
     def covers(self, requirements: Sequence[str], case: str) -> bool:
         if self.requirement not in requirements:
             return False
-        return self.case is None or self.case == case or fnmatch.fnmatchcase(case, self.case.replace("[", "[[]"))
+        return self.case is None or fits_pattern(case, self.case)
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,7 @@ class Expected:
     reason: str | None = None
     deviation: Entry | None = None  # the entries that say so
     pin: Entry | None = None
+    all_pinned: bool = False  # every recorded outcome must have an entry
 
     @property
     def entry(self) -> str | None:
@@ -129,6 +134,7 @@ class Expectations:
         folder: Path = FOLDER,
         confirmed: str | None = None,
         sections: Collection[str] | None = None,
+        pinned: str | None = None,
     ) -> None:
         self.path = path
         self.version = version
@@ -139,10 +145,15 @@ class Expectations:
         self.versions = versions
         self.confirmed = confirmed  # the day of the last run of all cases that the file was brought up to
         self.sections = None if sections is None else frozenset(sections)  # of the catalogue, as it was on that day
+        # Whether every outcome that is recorded of this version has an entry: what has none is new.
+        self.all_pinned = pinned is not None and matches(pinned, version)
         self.all_entries = tuple(entries)
         of_version = [e for e in entries if matches(e.versions, version)]
         self.entries = tuple(e for e in of_version if not e.expired)
         self.expired = tuple(e for e in of_version if e.expired)
+        self._of_requirement: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            self._of_requirement.setdefault(entry.requirement, []).append(entry)
 
     def expected(self, requirements: Sequence[str], case: str) -> Expected:
         """The expectation of a case: an entry with a case pattern before one without, then the first."""
@@ -153,14 +164,16 @@ class Expectations:
         return Expected(
             verdicts=deviation.verdicts if deviation else ("pass",),
             outcome=pin.outcome if pin else None,
+            all_pinned=self.all_pinned,
             reason=reason or (pin.reason if pin else None),
             deviation=deviation,
             pin=pin,
         )
 
     def _first(self, kind: str, requirements: Sequence[str], case: str) -> Entry | None:
-        entries = [e for e in self.entries if e.kind == kind and e.covers(requirements, case)]
-        return min(entries, key=lambda e: e.case is None, default=None)
+        of_requirements = [e for i in dict.fromkeys(requirements) for e in self._of_requirement.get(i, ())]
+        entries = [e for e in of_requirements if e.kind == kind and e.covers(requirements, case)]
+        return min(entries, key=lambda e: (e.case is None, e.number), default=None)
 
     @property
     def unexplained(self) -> list[Entry]:
@@ -227,7 +240,16 @@ def load(path: Path, version: str | None = None) -> Expectations:
         _capabilities(path, data),
         confirmed=optional_text(path, "the head", data, "confirmed"),
         sections=_sections(path, data),
+        pinned=_pinned(path, data),
     )
+
+
+def _pinned(path: Path, data: Mapping[str, Any]) -> str | None:
+    """The head's range of versions of which every recorded outcome has an entry; None where it names none."""
+    versions = optional_text(path, "the head", data, "pinned")
+    if versions:
+        _versions(path, "`pinned`", {"versions": versions})
+    return versions
 
 
 def _sections(path: Path, data: Mapping[str, Any]) -> list[str] | None:

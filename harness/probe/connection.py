@@ -128,9 +128,9 @@ class Connection:
 
     def quit(self) -> int:
         """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
-        self._send([*self._prepared, "quit"])
         expected = len(self._prepared) + 1
         self._last = "the end of the process"
+        self._send([*self._prepared, "quit"])
         self._wait()
         if self.exit_code or self.signal:
             self._died()
@@ -285,6 +285,7 @@ class Connection:
         self._require_silence()
         commands = [*self._prepared, text]
         self._prepared = []
+        self._last = commands[0]  # also where the process has ended before it gets it
         self._send(commands)
         refused: CommandError | None = None
         answer = ""

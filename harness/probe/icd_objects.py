@@ -104,11 +104,14 @@ class IcdObjects(Objects):
             raise Unsupported("loader", "the device has no images", "images")
 
     def named(self, name: str) -> Value:
-        """An object by the name that calls.toml has for it; each is made when it is first asked for."""
+        """An object by the name that calls.toml has for it; each is made when it is first asked for, and shared memory
+        each time: what is not counted is gone once a call has freed it."""
         if f"cl_{name}" in self:
             return self[f"cl_{name}"]
         if name in _CLASSES:
             return self[_CLASSES[name]]
+        if name in _NOT_COUNTED:
+            return _NAMED[name](self)
         if name not in self._further:
             self._further[name] = _NAMED[name](self)
         return self._further[name]
@@ -293,6 +296,8 @@ _NAMED: dict[str, Callable[[IcdObjects], Value]] = {
     "svm_mapped": _shared_and_mapped,
     **STATES,
 }
+
+_NOT_COUNTED = {"svm", "svm2", "svm_mapped"}
 
 _SAMPLER = ("CL_SAMPLER_ADDRESSING_MODE", "CL_ADDRESS_NONE", "CL_SAMPLER_FILTER_MODE", "CL_FILTER_NEAREST")
 

@@ -87,12 +87,17 @@ class GreyArea:
 @functools.cache
 def catalogue() -> dict[str, Requirement]:
     """All requirements by ID, in the order of reports."""
-    return load_catalogue(FOLDER)[1]
+    return _whole()[1]
 
 
 @functools.cache
 def index() -> Index:
-    return load_catalogue(FOLDER)[0]
+    return _whole()[0]
+
+
+@functools.cache
+def _whole() -> tuple[Index, dict[str, Requirement]]:
+    return load_catalogue(FOLDER)
 
 
 @functools.cache

@@ -92,7 +92,7 @@ class Runner:
             if self.tries_programs and verdict_of(error)[0] in PROGRAMS:
                 said.append(programs.tried(case, error))
 
-        error = _protocol(item, look)
+        error = protocol(item, look)
         verdict = str(verdict_of(error)[0])
         if verdict == "pass" and number in self.usual.outcomes and case.outcome != self.usual.outcomes[number]:
             verdict = "changed"
@@ -114,7 +114,7 @@ class Runner:
         return results
 
 
-def _protocol(item: Any, look: Callable[[BaseException], None]) -> BaseException | None:
+def protocol(item: Any, look: Callable[[BaseException], None] = lambda error: None) -> BaseException | None:
     """Sets a case up, calls it, and takes it down; gives the first error. A case may be run any number of times.
 
     `look` is called with an error while the sandbox of the case is still there.

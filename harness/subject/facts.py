@@ -16,6 +16,10 @@ _SHOWN = 12
 _COMMON = ("path", "real_path", "soname", "build_id", "sanitizer", "name", "version")
 
 
+class NotShared(ValueError):
+    """The file is not a shared library, or not for any system; the message goes on after its path."""
+
+
 @dataclass
 class SharedLibrary:
     """What the file of a shared library says. `real_path`: links followed; sets hold names of symbols."""
