@@ -124,7 +124,7 @@ void memory_fails_at(unsigned number);
 typedef void (*address)(void);
 address loader_function(enum function function);
 /* The same by name, for functions that are not OpenCL's. */
-address loader_symbol(const char *name);
+address subject_symbol(const char *name);
 /* Calls it. Arguments are widened to 64 bits. Where the loader has no such function: 0, and nothing is called. */
 uint64_t call(enum function function, const uint64_t *arguments);
 #define CALL(name, ...) call(FUNCTION_##name, (const uint64_t[]){__VA_ARGS__})

@@ -146,7 +146,7 @@ address loader_function(enum function function)
     return subject->function[function];
 }
 
-address loader_symbol(const char *name)
+address subject_symbol(const char *name)
 {
     address function;
     *(void **)&function = dlsym(subject->handle, name);
