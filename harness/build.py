@@ -126,18 +126,8 @@ def _output_folder(where: Path, installed: bool) -> Path:
     return folder
 
 
-@cache
-def build() -> Build:
-    """The build in $CLHARNESS_BUILD, else what was installed with this package, else `build` below the project's root.
-
-    Nothing is built there from then on.
-    """
-    installed = not os.environ.get("CLHARNESS_BUILD") and (ROOT / "clharness.json").exists()
-    folder = ROOT if installed else Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
-    if not installed:
-        _keep_as_it_is(folder)
-    content = _read(folder)
-
+def _parts(folder: Path, content: dict[str, Any], output: Path) -> Build:
+    """The parts that a clharness.json names. Raises KeyError where it lacks one."""
     windows = content.get("system") == "windows"
 
     def part(name: str) -> Path:
@@ -149,8 +139,8 @@ def build() -> Build:
     def mocks(kind: str) -> dict[str, Path]:
         return {name: folder / str(path) for name, path in content[kind].items()}
 
-    found = Build(
-        folder=_output_folder(folder, installed),
+    return Build(
+        folder=output,
         api=part("api"),
         probe=part("probe"),
         linked_probe=linux_part("linked_probe"),
@@ -171,8 +161,25 @@ def build() -> Build:
         wine_prefix=folder / "wine",
         vulkan=_vulkan(folder, content.get("vulkan")),
     )
+
+
+@cache
+def build() -> Build:
+    """The build in $CLHARNESS_BUILD, else what was installed with this package, else `build` below the project's root.
+
+    Nothing is built there from then on.
+    """
+    installed = not os.environ.get("CLHARNESS_BUILD") and (ROOT / "clharness.json").exists()
+    folder = ROOT if installed else Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
+    if not installed:
+        _keep_as_it_is(folder)
+    content = _read(folder)
+    try:
+        found = _parts(folder, content, _output_folder(folder, installed))
+    except KeyError:
+        raise UsageError(f"the build in {folder} is of another version of clharness: build again") from None
     needed = [found.probe, found.api, found.reference_loader, found.guard]
-    needed += [] if windows else [found.linked_probe, found.at_secure]
+    needed += [] if found.windows else [found.linked_probe, found.at_secure]
     needed += [*found.mock_icds.values(), *found.mock_layers.values()]
     if missing := [path for path in needed if not path.exists()]:
         how = content.get("build_with") or f"cmake --build {folder}"

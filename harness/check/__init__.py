@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     # --- functions that are reached by address query; their lists ---
     from harness.check.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
     from harness.probe.extensions import (
-        FUNCTIONS as EXTENSION_FUNCTIONS, MEMORY_HANDLE_TYPES, SEMAPHORE_HANDLE_TYPES, function_of,
+        FUNCTIONS as EXTENSION_FUNCTIONS, function_of, memory_handle_types, semaphore_handle_types,
     )
 
     # --- calls of the loader for resources that fail ---
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     )
     from harness.check.layer.compared import handles_of, problems as noticeable_problems
     from harness.check.layer.workload import run_mistakes, run_workload, vendors_calls
-    from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table, ordinary_variants
+    from harness.probe.layer_session import LayerSession, OrdinaryCall, Table, all_entries, ordinary_variants
 
     # --- a Vulkan loader under test: its session, its sandbox, the API as data ---
     from harness.api.vulkan.model import VK, version_number, version_text, vulkan

@@ -43,6 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a variable that the ICD needs, such as RUSTICL_ENABLE=llvmpipe; may be given several times",
     )
     parser.add_argument(
+        "--platform", metavar="WHICH", help="use this platform only: its number, from 0, or a part of its name"
+    )
+    parser.add_argument(
+        "--device",
+        metavar="WHICH",
+        help="make objects for this device of it: its number, from 0, or a part of its name",
+    )
+    parser.add_argument(
         "--reproducers",
         metavar="DIR",
         help="copy a small C program for each failed case there, known or not, with a README; a new or empty folder",
@@ -82,6 +90,8 @@ def _is_vulkan(path: Path) -> bool:
 def _vulkan_options(args: argparse.Namespace) -> list[str]:
     if args.loader:
         raise UsageError(f"{args.file} is a Vulkan driver, which is tested without a loader: leave --loader out")
+    if args.platform or args.device:
+        raise UsageError("--platform and --device are of OpenCL: leave them out")
     if args.reproducers:
         raise UsageError("--reproducers writes programs of OpenCL: leave it out; `clharness replay` runs a failed case")
     VulkanDriver(Path(args.file))  # says what is wrong with a manifest or a library before anything is collected
@@ -103,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
         if not text.partition("=")[0] or "=" not in text:
             raise UsageError(f"--env {text}: give a name and a value, as in RUSTICL_ENABLE=llvmpipe")
     options += [f"--icd-env={text}" for text in args.env]
+    options += [f"--icd-{name}={which}" for name in ("platform", "device") if (which := vars(args)[name])]
     if args.reproducers:
         options.append(f"--clharness-reproducers={_empty_folder(args.reproducers)}")
     return run_suites(options, args, *folders)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.errors import Exit, NotBuilt, UsageError
 from harness.report.table import table
 from harness.report.terminal import Terminal
@@ -87,6 +87,8 @@ class Proofs:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.check:
+        build()  # many faults come from it
     checks = find_checks(_SUITES) if _SUITES.is_dir() else []
     proofs = _proofs_of(args.selftest)
     if args.json:

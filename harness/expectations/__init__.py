@@ -12,13 +12,12 @@ kind ("num_devices=0: CL_SUCCESS instead of CL_INVALID_VALUE"): any other deviat
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.deviation import Deviation
+from harness.deviation import Deviation, fits_pattern
 from harness.errors import UsageError
 from harness.expectations.versions import matches
 from harness.requirements.catalogue import catalogue
@@ -79,7 +78,7 @@ class Entry:
     def covers(self, requirements: Sequence[str], case: str) -> bool:
         if self.requirement not in requirements:
             return False
-        return self.case is None or self.case == case or fnmatch.fnmatchcase(case, self.case.replace("[", "[[]"))
+        return self.case is None or fits_pattern(case, self.case)
 
 
 @dataclass(frozen=True)

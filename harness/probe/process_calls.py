@@ -102,6 +102,9 @@ class ProcessCalls(Calls):
         return sorted(files)
 
     def maps(self, path: object) -> bool:
-        """Whether a file is mapped into the process: a library that is loaded."""
+        """Whether a file is mapped into the process: a library that is loaded.
+
+        In a chroot the folder of that stands before the path, as soon as the process has mounts of its own.
+        """
         with open(f"/proc/{self.pid}/maps") as file:
-            return any(line.rstrip("\n").endswith(f" {path}") for line in file)
+            return any(line.rstrip("\n").endswith(str(path)) for line in file)

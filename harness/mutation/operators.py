@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ci.mutation.syntax import BLANK, Node, Source
+from harness.mutation.syntax import BLANK, Node, Source
 
 Edit = tuple[int, int, str]  # from, to (byte offsets), and the text in their place
 Operator = Callable[[Source, Node], Iterator[Edit]]
@@ -32,6 +32,7 @@ class Mutant:
     after: str
     start: int
     end: int
+    in_function: bool = True
 
     def applied(self, text: bytes) -> bytes:
         """The file with the mistake. Lines keep their numbers: what is removed leaves its newlines."""
@@ -142,11 +143,11 @@ def _both_ways(*pairs: tuple[str, str]) -> dict[str, str]:
 boundary = _exchange(_both_ways(("<", "<="), (">", ">=")))
 equality = _exchange(_both_ways(("==", "!=")))
 logical = _exchange(_both_ways(("&&", "||")))
-_arithmetic = _exchange(_both_ways(("+", "-"), ("+=", "-=")))
+_arithmetic = _exchange(_both_ways(("+", "-"), ("+=", "-="), ("*", "/"), ("<<", ">>"), ("&", "|"), ("|=", "&=")))
 
 
 def arithmetic(source: Source, node: Node) -> Iterator[Edit]:
-    """+ ↔ -, += ↔ -=, ++ ↔ --."""
+    """+ ↔ -, * ↔ /, << ↔ >>, & ↔ |, the same with =, and ++ ↔ --."""
     yield from _arithmetic(source, node)
     if node.kind == "UnaryOperator" and node.placed and node.json.get("opcode") in ("++", "--"):
         start = node.end - 2 if node.json.get("isPostfix") else node.start
@@ -282,6 +283,18 @@ def string(source: Source, node: Node) -> Iterator[Edit]:
         yield node.start, node.end, text[:place] + other + text[place + 1 :]
 
 
+def length(source: Source, node: Node) -> Iterator[Edit]:
+    """A size or the length of a string, one more and one less."""
+    sized = node.kind == "UnaryExprOrTypeTraitExpr"
+    if node.kind == "CallExpr" and node.children:
+        called = _unwrapped(node.children[0]).json.get("referencedDecl", {}).get("name", "")
+        sized = called in ("strlen", "strnlen")
+    if sized and node.placed:
+        text = source.text_of(node)
+        yield node.start, node.end, f"({text} + 1)"
+        yield node.start, node.end, f"({text} - 1)"
+
+
 def drop_not(source: Source, node: Node) -> Iterator[Edit]:
     if node.kind == "UnaryOperator" and node.json.get("opcode") == "!" and node.placed:
         operand = node.children[0]
@@ -311,6 +324,7 @@ OPERATORS: dict[str, Operator] = {
     "drop-call": drop_call,
     "drop-assignment": drop_assignment,
     "constant": constant,
+    "length": length,
     "swap-arguments": swap_arguments,
     "null-argument": null_argument,
     "early-return": early_return,
@@ -327,6 +341,7 @@ def mutants(source: Source) -> list[Mutant]:
     by_edit: dict[Edit, Mutant] = {}
     for declaration in source.declarations:
         name = str(declaration.json.get("name", ""))
+        code = declaration.kind == "FunctionDecl"
         for node in declaration.walk():
             for operator, edits in OPERATORS.items():
                 for edit in edits(source, node):
@@ -334,5 +349,7 @@ def mutants(source: Source) -> list[Mutant]:
                     before = source.text[start:end].decode(errors="replace")
                     if before != after and edit not in by_edit:
                         line, column = source.line(start), source.column(start)
-                        by_edit[edit] = Mutant(source.path, line, column, operator, name, before, after, start, end)
+                        by_edit[edit] = Mutant(
+                            source.path, line, column, operator, name, before, after, start, end, code
+                        )
     return sorted(by_edit.values(), key=lambda mutant: (mutant.start, mutant.end))

@@ -12,17 +12,19 @@ import hashlib
 import json
 import shlex
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 from elftools.elf.relocation import RelocationSection  # type: ignore[import-untyped]
 
-from ci.mutation.operators import Mutant
 from harness.errors import HarnessError, UsageError
+from harness.mutation import reach
+from harness.mutation.operators import Mutant
 
 COMPILE_LIMIT = 60  # seconds
+LAUNCHERS = ("ccache", "sccache", "distcc")  # every mutant is new to them
 _ALLOC = 0x2  # SHF_ALLOC
 # Compilers name debug sections and unwinding tables after lines, which say nothing of what the code does.
 _BESIDE_THE_CODE = (".eh_frame", ".note", ".debug")
@@ -54,31 +56,50 @@ class Subject:
     link: tuple[str, ...]
     directory: Path  # of the link
     sources: tuple[Path, ...]  # those to mutate
+    versions: str = ""  # the linker's script that the command calls {versions}
+    name: str = "libOpenCL.so.1"
+
+    @property
+    def digest(self) -> str:
+        """Of everything that a mutant is made of."""
+        everything = self.link, self.versions, [(unit.command, unit.text) for unit in self.units]
+        return hashlib.sha256(repr(everything).encode()).hexdigest()
 
     def unit(self, source: Path) -> Unit:
         return next(unit for unit in self.units if unit.source == source)
 
 
-def units(folder: Path, target: str) -> tuple[Unit, ...]:
-    """The C files of a CMake target, by compile_commands.json; all, where no target is named."""
+def units(folder: Path, target: str, names: Collection[str] = ()) -> tuple[Unit, ...]:
+    """The C files of a CMake target, by compile_commands.json; all, where no target is named; else those of a name.
+
+    A file that is compiled twice, as libtool does, counts once: as it is compiled for a shared library.
+    """
     path = folder / "compile_commands.json"
     try:
         entries = json.loads(path.read_text())
     except FileNotFoundError:
-        raise UsageError(f"{path} does not exist: configure with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON") from None
-    compiled = []
+        raise UsageError(
+            f"{path} does not exist: configure with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or build with `bear -- make`"
+        ) from None
+    compiled: dict[Path, Unit] = {}
     for entry in entries:
         words = list(entry["arguments"]) if "arguments" in entry else shlex.split(entry["command"])
+        words = words[1:] if Path(words[0]).name in LAUNCHERS else words
         directory = Path(entry["directory"])
         source = (directory / entry["file"]).resolve()
         output = str(words[words.index("-o") + 1]) if "-o" in words else source.with_suffix(".o").name
-        if source.suffix == ".c" and (not target or f"/{target}.dir/" in f"/{output}"):
+        of_target = (not target or f"/{target}.dir/" in f"/{output}") and (not names or source.name in names)
+        if source.suffix == ".c" and of_target and (source not in compiled or _shared(words)):
             left_out = {"-c", "-o", output, entry["file"], str(source)}
             command = tuple(word for word in words if word not in left_out)
-            compiled.append(Unit(source, source.read_bytes(), directory, output, command))
+            compiled[source] = Unit(source, source.read_bytes(), directory, output, command)
     if not compiled:
-        raise UsageError(f"{path} names no C file of {target or 'anything'}")
-    return tuple(compiled)
+        raise UsageError(f"{path} names no C file of {target or 'the library'}")
+    return tuple(compiled.values())
+
+
+def _shared(words: Sequence[str]) -> bool:
+    return "-fPIC" in words or "-fpic" in words
 
 
 def chosen(all_units: Iterable[Unit], patterns: Sequence[str]) -> tuple[Path, ...]:
@@ -87,26 +108,13 @@ def chosen(all_units: Iterable[Unit], patterns: Sequence[str]) -> tuple[Path, ..
     return tuple(s for s in sources if any(fnmatch(str(s), p) or fnmatch(str(s), f"*/{p}") for p in patterns))
 
 
-def cmake_link(folder: Path, target: str) -> tuple[Path, tuple[str, ...]]:
-    """The command that links a target, as CMake wrote it for make or ninja, and its folder."""
-    if scripts := list(folder.rglob(f"{target}.dir/link.txt")):
-        return scripts[0].parents[2], with_output(shlex.split(scripts[0].read_text().strip()))
-    if not (folder / "build.ninja").exists():
-        raise UsageError(f"{folder}: how {target} is linked is not found; give --link")
-    commands = subprocess.run(["ninja", "-C", folder, "-t", "commands", target], capture_output=True, text=True)
-    for line in reversed(commands.stdout.splitlines()):
-        words = [word for word in shlex.split(line) if word not in ("&&", ":")]
-        if f"/{target}.dir/" in line and "-o" in words and "-c" not in words:
-            return folder, with_output(words)
-    raise UsageError(f"{folder}: ninja knows no command that links {target}; give --link")
-
-
 class Builder:
     """Builds mutants in a folder of its own."""
 
     def __init__(self, subject: Subject, folder: Path) -> None:
         self.subject = subject
         self.folder = folder
+        (folder / "versions.map").write_text(subject.versions)
         self._digests: dict[Path, set[str]] = {}
         self._objects: dict[Path, Path] = {}
         self._original_digest: dict[Path, str] = {}
@@ -116,7 +124,7 @@ class Builder:
                 raise HarnessError(f"{unit.source} does not compile:\n{problem}")
             self._original_digest[unit.source] = digest(self._objects[unit.source])
             self._digests[unit.source] = set()
-        self.original = folder / "original" / "libOpenCL.so.1"
+        self.original = folder / "original" / subject.name
         self.original.parent.mkdir(exist_ok=True)
         if problem := self._link(self.original, self._objects):
             raise HarnessError(f"the unchanged library cannot be linked:\n{problem}")
@@ -138,37 +146,44 @@ class Builder:
         output.parent.mkdir(parents=True, exist_ok=True)
         return "no compile" if self._link(output, self._objects | {mutant.file: object_}) else ""
 
-    def _compile(self, unit: Unit, text: bytes, object_: Path, work: Path) -> str:
+    def marking(self, marks: Path) -> Path:
+        """The unchanged library that marks its blocks in a file beside it (harness.mutation.reach)."""
+        folder = marks.parent
+        runtime = folder / "reach.o"
+        first = self.subject.units[0]
+        command = [first.command[0], "-O2", "-fPIC", f'-DREACH_FILE="{marks}"', "-c", str(reach.RUNTIME)]
+        problem = run([*command, "-o", str(runtime)], folder)
+        objects: dict[Path, Path] = {}
+        for unit in self.subject.units:
+            objects[unit.source] = folder / f"{len(objects)}-{unit.source.stem}.o"
+            problem = problem or self._compile(unit, unit.text, objects[unit.source], folder, reach.FLAGS)
+        problem = problem or self._link(folder / self.subject.name, objects, (str(runtime), *reach.LINK_FLAGS))
+        if problem:
+            raise HarnessError(f"the library that says which lines are reached cannot be built:\n{problem}")
+        return folder / self.subject.name
+
+    def _compile(self, unit: Unit, text: bytes, object_: Path, work: Path, flags: Sequence[str] = ("-g0",)) -> str:
         """What the compiler has against it; empty if nothing."""
         work.mkdir(exist_ok=True)
         file = work / unit.source.name
         # The line names the original: __FILE__, __LINE__ and messages stay as they are.
         file.write_bytes(f'#line 1 "{unit.source}"\n'.encode() + text)
-        command = [*unit.command, "-w", "-Wno-error", "-g0", "-iquote", str(unit.source.parent)]
-        return _run([*command, "-c", str(file), "-o", str(object_)], unit.directory)
+        command = [*unit.command, "-w", "-Wno-error", *flags, "-iquote", str(unit.source.parent)]
+        return run([*command, "-c", str(file), "-o", str(object_)], unit.directory)
 
-    def _link(self, output: Path, objects: dict[Path, Path]) -> str:
+    def _link(self, output: Path, objects: dict[Path, Path], others: tuple[str, ...] = ()) -> str:
         names = {unit.object: str(objects[unit.source]) for unit in self.subject.units}
         command: list[str] = []
         for word in self.subject.link:
             if word == "{objects}":
                 command += names.values()
             else:
+                word = word.replace("{versions}", str(self.folder / "versions.map"))
                 command.append(str(output) if word == "{output}" else names.get(word, word))
-        return _run(command, self.subject.directory)
+        return run([*command, *others], self.subject.directory)
 
 
-def with_output(link: Sequence[str]) -> tuple[str, ...]:
-    """The command with {output} in place of what follows -o."""
-    words = list(link)
-    if "{output}" not in words:
-        if "-o" not in words:
-            raise UsageError("--link: name the output, -o {output}")
-        words[words.index("-o") + 1] = "{output}"
-    return tuple(words)
-
-
-def _run(command: Sequence[str], directory: Path) -> str:
+def run(command: Sequence[str], directory: Path) -> str:
     try:
         done = subprocess.run(command, cwd=directory, capture_output=True, timeout=COMPILE_LIMIT)
     except subprocess.TimeoutExpired:

@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.errors import HarnessError
+
 Json = dict[str, Any]
 # Between two tokens: white space, a continued line, a comment.
 BLANK = re.compile(rb"(?:\s|\\\n|/\*.*?\*/|//[^\n]*)*", re.DOTALL)
 _TOKEN = re.compile(rb"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|/\*.*?\*/|//[^\n]*|[()]", re.DOTALL)
 
 
-class SyntaxFailure(Exception):
+class SyntaxFailure(HarnessError):
     """clang does not take the file."""
 
 
