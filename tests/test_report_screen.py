@@ -15,10 +15,11 @@ import pytest
 from harness.build import build
 from harness.deviation import Deviation
 from harness.expectations import FOLDER, Expectations, load
-from harness.report import CaseResult, Header, Reporter, SubjectRecord, judge
+from harness.report import CaseResult, Header, SubjectRecord, judge
 from harness.report.ending import Ending, exit_code, recorded_ending
 from harness.report.progress import Progress, duration
 from harness.report.records import Verdict
+from harness.report.reporter import Reporter
 from harness.report.saved import read
 from harness.report.screen import head, screen
 from harness.requirements.catalogue import catalogue

@@ -15,8 +15,9 @@ import pytest
 
 from harness.escaping import printable
 from harness.expectations import Expectations, load
-from harness.report import CaseResult, Header, Reporter, SubjectRecord, judge
+from harness.report import CaseResult, Header, SubjectRecord, judge
 from harness.report.layout import COLUMNS, column, section_counts
+from harness.report.reporter import Reporter
 from harness.report.terminal import Color, Terminal, color_option
 
 HEADER = Header(SubjectRecord(facts={"path": "/lib/libOpenCL.so.1", "name": "Some", "version": "2.3"}))

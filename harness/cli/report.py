@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.cli.loader import add_terminal_arguments, output_path
 from harness.errors import Exit, UsageError
 from harness.expectations import FOLDER, Expectations, load
-from harness.report import Header, Reporter
+from harness.report import Header
 from harness.report.badge import badge
 from harness.report.ending import Ending, recorded_ending
 from harness.report.junit import write_junit
@@ -19,6 +19,7 @@ from harness.report.markdown import summary
 from harness.report.markdown_matrix import matrix
 from harness.report.merge import merge
 from harness.report.page import write_page
+from harness.report.reporter import Reporter
 from harness.report.sarif import write_sarif
 from harness.report.saved import Saved, read
 from harness.report.screen import head, screen

@@ -13,8 +13,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Literal, TextIO
 
-from rich.cells import cell_len, set_cell_size
-
 from harness.escaping import printable
 
 Color = Literal["auto", "always", "never"]
@@ -89,6 +87,8 @@ class Terminal:
             self._write(f"{printable(text)}\n")
             return
         line = printable(text).expandtabs(1).replace("\n", " ")
+        from rich.cells import cell_len, set_cell_size  # a run without a line of progress does without it
+
         # Counted in columns, of which a character can take two; the terminal may have been resized since.
         self._progress = set_cell_size(line, min(cell_len(line), _columns() - 1))
         self._write(f"\r\x1b[K{self._progress}")

@@ -18,7 +18,7 @@ from harness.subject.library import read_library
 from harness.subject.loader import Loader
 
 # The options of Loader.start that are the same, or nothing, on Windows; and those that only Linux has.
-ALWAYS = ("system", "ordinary_user", "guarded_heap")
+ALWAYS = ("system", "ordinary_user", "guarded_heap", "guarded_front")
 ONLY_ON_LINUX = {
     "linked": "a program that is linked to the loader",
     "bind_global": "RTLD_GLOBAL",
