@@ -75,7 +75,7 @@ def _programs(matrix: Matrix) -> list[str]:
     """Which faults no C program shows, and why."""
     tried = [caught for caught in matrix.caught.values() if caught.program]
     without = [caught for caught in tried if caught.program != SHOWN]
-    lines = [f"no program shows {caught.fault.name}: {caught.program}" for caught in without]
+    lines = [f"no program shows {caught.mutant.name}: {caught.program}" for caught in without]
     return [*lines, f"{len(tried) - len(without)} of {len(tried)} faults shown by a program"] if tried else []
 
 
