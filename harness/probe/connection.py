@@ -22,6 +22,8 @@ from harness.probe.process import Process
 from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
 
+_UNFINISHED = 4096  # bytes without an end that are no answer which got stuck
+
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
@@ -169,6 +171,8 @@ class Connection:
         return self._stdout.whole()
 
     def _hung(self) -> None:
+        if len(self._received) > _UNFINISHED:
+            self._never_ends()
         maps, threads = self._ask_for_stacks()
         until = time.monotonic() + 0.5
         while len(stacks.LINE.findall(self._stderr.text())) < threads and time.monotonic() < until:
@@ -176,6 +180,10 @@ class Connection:
         shown = stacks.readable(self._stderr.text(), maps)
         self._kill()
         raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
+
+    def _never_ends(self) -> None:
+        """Too much, or too much for an answer of which the end did not come in time."""
+        raise ProtocolViolation(f"bytes without end came in answer to: {self._last[:200]}")
 
     def _ask_for_stacks(self) -> tuple[str, int]:
         """The memory map of the process, and how many threads are to write their stacks."""
@@ -261,7 +269,7 @@ class Connection:
                 self._wait()
                 self._died()
             if len(self._received) > MAX_REPLY:
-                raise ProtocolViolation(f"more than {MAX_REPLY} bytes came in answer to: {self._last[:200]}")
+                self._never_ends()
             self._received += part
         line = self._received[:end].decode(errors="backslashreplace")
         del self._received[: end + 1]
