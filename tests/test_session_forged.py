@@ -188,7 +188,7 @@ def test_bytes_without_end_are_the_same_crash_however_fast_they_come(
     tell(says_without_end="x" * 50)
     limit = 60.0 if too_much == "at once" else 0.3
     with (
-        pytest.raises(ProtocolViolation, match="bytes without end came in answer to: call .* clGetPlatformIDs"),
+        pytest.raises(ProtocolViolation, match=r"bytes without end came in answer to: call .* clGetPlatformIDs"),
         hostile.start(sandbox, time_limit=limit) as cl,
     ):
         cl.platform_count()

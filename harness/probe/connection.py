@@ -288,7 +288,8 @@ class Connection:
 
     def command(self, text: str) -> str:
         """Sends one command (see harness/probe/commands.c) and gives what follows "ok". Raises CommandError."""
-        self._require_silence()
+        if self.exchange:  # else what came early is the answer to the first question, as it is when it comes later
+            self._require_silence()
         commands = [*self._prepared, text]
         self._prepared = []
         self._last = commands[0]  # also where the process has ended before it gets it
