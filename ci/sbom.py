@@ -23,7 +23,6 @@ from harness import __version__  # noqa: E402 - found by the line above
 LICENCES = {
     "jinja2": "BSD-3-Clause",
     "jsonschema": "MIT",
-    "packaging": "Apache-2.0 OR BSD-2-Clause",
     "pycparser": "BSD-3-Clause",
     "pyelftools": "Unlicense",
     "pytest": "MIT",

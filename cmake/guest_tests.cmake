@@ -24,12 +24,13 @@ if(CLHARNESS_LOADER)
   set_target_properties(clharness_loader_under_test PROPERTIES IMPORTED_LOCATION "${CLHARNESS_LOADER}")
   clharness_add_suites(TARGET clharness_loader_under_test)
 elseif(CMAKE_VERSION VERSION_LESS 3.19)
-  # Evaluated, and so an error, only where nothing was registered until the end.
-  if(CMAKE_TESTING_ENABLED AND (NOT DEFINED BUILD_TESTING OR BUILD_TESTING))
-    file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/nothing_is_tested.txt
-      CONTENT "$<TARGET_FILE:clharness-nothing-is-tested-call-clharness_add_suites>"
-      CONDITION $<NOT:$<TARGET_EXISTS:clharness_registered>>)
-  endif()
+  # Calls cannot be deferred there: the end of the top-level file is where this variable becomes empty.
+  function(clharness_at_the_end variable access value)
+    if(access STREQUAL "MODIFIED_ACCESS" AND "${value}" STREQUAL "" AND CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)
+      clharness_expect_tests()
+    endif()
+  endfunction()
+  variable_watch(CMAKE_CURRENT_LIST_DIR clharness_at_the_end)
 else()
   cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL clharness_expect_tests)
 endif()

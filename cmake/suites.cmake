@@ -158,9 +158,6 @@ endfunction()
 # clharness_register(LABEL SUBJECT COMMAND ARGUMENT...): one entry of ctest.
 function(clharness_register label subject)
   set_property(GLOBAL PROPERTY CLHARNESS_REGISTERED ON)
-  if(NOT TARGET clharness_registered) # for generator expressions, which cannot ask for properties
-    add_library(clharness_registered INTERFACE IMPORTED GLOBAL)
-  endif()
   if(DEFINED BUILD_TESTING AND NOT BUILD_TESTING)
     return()
   endif()

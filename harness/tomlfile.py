@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from harness.derived import derived
 from harness.errors import UsageError
 
 MAX_SIZE = 4 << 20  # bytes
@@ -20,11 +20,8 @@ def read(path: Path) -> dict[str, Any]:
             content = file.read(MAX_SIZE + 1)
         if len(content) > MAX_SIZE:
             raise UsageError(f"{path}: is larger than {MAX_SIZE >> 20} MiB, which no such file needs")
-        lines = content.decode()
-        for number, line in enumerate(lines.split("\n"), 1):
-            if line.count(".") > MAX_DOTS:  # the parser takes the square of their number
-                raise UsageError(f"{path}: line {number} has more than {MAX_DOTS} dots, which no such file needs")
-        return tomllib.loads(lines.replace("\r\n", "\n"))
+        table: dict[str, Any] = derived("toml", path, content, lambda: _parsed(path, content))
+        return table
     except RecursionError:
         raise UsageError(f"{path}: is nested deeper than any such file needs; correct its brackets") from None
     except UnicodeDecodeError as error:
@@ -35,13 +32,23 @@ def read(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path}: cannot be read: {error.strerror}; name a readable file") from error
 
 
+def _parsed(path: Path, content: bytes) -> dict[str, Any]:
+    import tomllib
+
+    lines = content.decode()
+    for number, line in enumerate(lines.split("\n"), 1):
+        if line.count(".") > MAX_DOTS:  # the parser takes the square of their number
+            raise UsageError(f"{path}: line {number} has more than {MAX_DOTS} dots, which no such file needs")
+    return tomllib.loads(lines.replace("\r\n", "\n"))
+
+
 def wrong(path: Path, where: str, what: str) -> NoReturn:
     raise UsageError(f"{path}: {where} {what}")
 
 
 def text(path: Path, where: str, table: object, key: str) -> str:
     """The string under a key that has to be there."""
-    value = table.get(key) if isinstance(table, Mapping) else None
+    value = table.get(key) if isinstance(table, (dict, Mapping)) else None
     if not isinstance(value, str) or not value.strip():
         wrong(path, where, f"needs `{key}`, a string that is not empty")
     return value

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 from collections.abc import Iterator
 
@@ -24,3 +26,10 @@ def signals_count() -> Iterator[None]:
     yield
     for number in ignored:
         signal.signal(number, signal.SIG_IGN)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def generator() -> None:
+    """Projects that tests make are built by Ninja where that is the only build tool: CMake's own choice is make."""
+    if not shutil.which("make") and shutil.which("ninja"):
+        os.environ.setdefault("CMAKE_GENERATOR", "Ninja")

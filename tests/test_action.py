@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -96,4 +97,77 @@ def test_action_hands_over_every_input_that_the_step_reads() -> None:
     assert handed == {("INPUT_PATH", "path"), ("INPUT_KIND", "kind"), ("INPUT_ARGUMENTS", "arguments")}
     assert {name for name, _ in handed} == set(re.findall(r"\bINPUT_\w+", (ROOT / "ci" / "action").read_text()))
     run = re.findall(r"^      run: '(.*)'$", text, re.M)
-    assert run == ['"$GITHUB_ACTION_PATH/ci/action"']
+    assert run == ['"$GITHUB_ACTION_PATH/ci/action" key', '"$GITHUB_ACTION_PATH/ci/action"']
+
+
+# --- what is kept between jobs ---
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The action in a checkout with one source and a command that does nothing, and what a job has kept of a build."""
+    place = tmp_path / "checkout"
+    for folder in ("ci", "harness"):
+        (place / folder).mkdir(parents=True)
+    shutil.copy(ROOT / "ci" / "action", place / "ci")
+    (place / "harness" / "source.c").write_text("int one;\n")
+    (place / "clharness").write_text("#!/bin/sh\n")
+    (place / "clharness").chmod(0o755)
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    for name in ("clharness.json", "setup.built"):
+        (kept / name).write_text("")
+        os.utime(kept / name, (1_000_000_000, 1_000_000_000))
+    return place
+
+
+def step(checkout: Path, *arguments: str, **environment: str) -> str:
+    """Runs the checkout's action; what it writes for later steps."""
+    output = checkout.parent / "output"
+    output.unlink(missing_ok=True)
+    given = {"GITHUB_OUTPUT": str(output), "INPUT_PATH": "harness/source.c", "CLHARNESS_RESULTS": str(checkout / "r")}
+    done = subprocess.run([checkout / "ci" / "action", *arguments], cwd=checkout, env=os.environ | given | environment)
+    assert done.returncode == 0
+    return output.read_text()
+
+
+def test_build_is_kept_under_a_name_that_follows_every_source(checkout: Path) -> None:
+    name = step(checkout, "key")
+    assert re.fullmatch(r"key=clharness-[0-9a-f]{16}-[0-9a-f]{32}\n", name)
+    (checkout / "harness" / "source.c").touch()
+    assert step(checkout, "key") == name
+    (checkout / "harness" / "source.c").write_text("int two;\n")
+    assert step(checkout, "key") != name
+
+
+@pytest.mark.parametrize("restored", [True, False])
+def test_kept_build_is_not_older_than_a_new_checkout(restored: bool, checkout: Path) -> None:
+    kept = checkout.parent / "kept"
+    step(checkout, CLHARNESS_BUILD=str(kept), CLHARNESS_RESTORED="true" if restored else "")
+    built, source = (path.stat().st_mtime for path in (kept / "clharness.json", checkout / "harness" / "source.c"))
+    assert (source < built) == restored
+
+
+# --- the sample workflows ---
+
+WORKFLOWS = sorted((ROOT / "ci" / "workflows").glob("*.yml"))
+
+
+def inputs_of(step: str) -> dict[str, str]:
+    return dict(re.findall(r"^ {10}(\w+): (.*)$", step, re.M))
+
+
+def test_there_is_a_sample_for_each_kind_of_user() -> None:
+    assert [path.stem for path in WORKFLOWS] == ["khronos-loader", "layer", "ocl-icd", "vendor-icd"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_sample_gives_the_action_what_it_knows(path: Path) -> None:
+    declared = set(re.findall(r"^  (\w+):$", (ROOT / "action.yml").read_text().split("outputs:")[0], re.M))
+    (step,) = re.findall(r"^ {6}- uses: \./external/clharness\n(?: {8,}.*\n)+", path.read_text(), re.M)
+    given = inputs_of(step)
+    assert {"path"} <= given.keys() <= declared
+    command = given.get("kind", "loader")
+    usage = subprocess.run([ROOT / "clharness", command, "--help"], capture_output=True, text=True, check=True).stdout
+    options = re.findall(r"--[a-z-]+", given.get("arguments", ""))
+    assert [option for option in options if option not in usage] == []

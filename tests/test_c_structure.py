@@ -25,6 +25,7 @@ FOLDERS = (
     "harness/reference_loader",
     "harness/probe",
     "fuzz/engine",
+    "fuzz/targets",
 )
 # What any of them may need, generated code included; its own files come first where both define a symbol.
 SHARED = ("harness/api", "harness/calllog")

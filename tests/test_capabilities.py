@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import build
+from harness.sandbox import Sandbox
 from harness.selftest.mutants import VARIABLE
 from harness.subject import Loader, capabilities
 
@@ -35,6 +36,21 @@ def test_loader_that_reads_no_variable_has_none_by_accident(monkeypatch: pytest.
 
 
 @needs_mutants
+def test_loader_that_finds_folders_with_a_slash_alone_is_led_by_a_slash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else it does is tested; that it takes no other spelling is a deviation of its own."""
+    loader = asked(monkeypatch, "folder_loses_last_character")
+    assert loader.has("OCL_ICD_VENDORS")
+    assert loader.by_variable
+    sandbox = Sandbox(loader.path)
+    try:
+        sandbox.vendor("a")
+        with loader.start(sandbox) as cl:
+            assert cl.platform_names() == ["a"]
+    finally:
+        sandbox.close()
+
+
+@needs_mutants
 @pytest.mark.parametrize(
     ("mutant", "capability"),
     [
@@ -48,6 +64,14 @@ def test_broken_capability_leaves_its_sign(monkeypatch: pytest.MonkeyPatch, muta
     assert not loader.has(capability)
     assert capabilities.signs(loader, capability)
     assert "yes" not in capabilities.outcomes(loader, capability).values()
+
+
+@needs_mutants
+def test_loader_info_that_fails_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its checks have something to say, and the loader keeps its expectation file, though its name is unknown."""
+    loader = asked(monkeypatch, "loader_info_refuses_every_name")
+    assert loader.has("clGetICDLoaderInfoOCLICD")
+    assert (loader.facts.name, loader.facts.version) == ("unknown", "")
 
 
 @pytest.mark.parametrize("content", [b"\0OCL_ICD_VENDRS\0", b"\0OCL_ICD_VENDORSS\0", b"\0OPENCL_LAYER_PATHS\0"])

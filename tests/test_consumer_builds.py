@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import ROOT
-from tests.consumers import CHECK, CLHARNESS, LOADER, SUITES, Consumer, failed
+from tests.consumers import CHECK, CLHARNESS, LOADER, SUITES, Consumer, failed, run
 
 NAME = "clharness.discovery.OpenCL::OpenCL"
 FETCH = f"""
@@ -109,6 +110,8 @@ def test_faulty_loader_is_red_and_sound_one_green(name: str, tmp_path: Path) -> 
     for program in (chosen.needs, "make" if "Make" in chosen.generator else "ninja"):
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")
+    if not re.search(rf"^[* ] {chosen.generator} *=", run("cmake", "--help").stdout, re.M):
+        pytest.skip(f"this CMake has no generator {chosen.generator}")
     project = Consumer(tmp_path / "con sumer", chosen.text, languages=chosen.languages)
     project.add_loader()
     configured = project.configure("-G", chosen.generator, *chosen.options)
@@ -117,7 +120,7 @@ def test_faulty_loader_is_red_and_sound_one_green(name: str, tmp_path: Path) -> 
 
     sound = project.ctest(*chosen.configuration, "-V")
     assert sound.returncode == 0, sound.stdout
-    assert "100% tests passed, 0 tests failed out of 1" in sound.stdout
+    assert re.search(r"^100% tests passed(, 0 tests failed)? out of 1$", sound.stdout, re.M), sound.stdout
     assert "clharness reference loader 1.2.3" in sound.stdout and "as expected, 5 cases" in sound.stdout
     command = next(line for line in sound.stdout.splitlines() if "Test command:" in line)
     assert f'"loader" "{project.build}' in command, "the project's own loader was tested"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -208,6 +209,7 @@ string(APPEND state "${options}|${definitions}|${tests}")
     assert "CLHARNESS_PYTHON" in new and strange == set()
 
 
+@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
 def test_every_target_has_the_prefix(tmp_path: Path) -> None:
     project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{SUITES}")
     assert project.configure("-G", "Unix Makefiles").returncode == 0

@@ -14,9 +14,10 @@ import pytest
 from harness import escaping, tomlfile
 from harness.build import build
 from harness.errors import UsageError
-from harness.report import CaseResult, Header, Reporter, SubjectRecord
+from harness.report import CaseResult, Header, SubjectRecord
 from harness.report.ending import Ending
 from harness.report.markdown import summary
+from harness.report.reporter import Reporter
 from harness.run import reproducer, resume
 from harness.run.reproducers import Reproducers
 

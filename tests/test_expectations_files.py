@@ -80,6 +80,17 @@ def test_a_deviation_and_an_outcome_are_expected(tmp_path: Path) -> None:
     assert (pinned.verdicts, pinned.outcome) == (("pass",), "accepted")
 
 
+@pytest.mark.parametrize(
+    ("pinned", "version", "all_pinned"),
+    [("==2.3.1", "2.3.1", True), ("==2.3.1", "2.3.2", False), ("==2.3.1", None, False), (None, "2.3.1", False)],
+)
+def test_every_outcome_of_some_versions_is_pinned(
+    tmp_path: Path, pinned: str | None, version: str | None, all_pinned: bool
+) -> None:
+    path = written(tmp_path, HEAD + (f'pinned = "{pinned}"\n' if pinned else ""))
+    assert load(path, version).expected(["DISC-LNX-017"], "test_x").all_pinned == all_pinned
+
+
 def test_brackets_in_a_case_pattern_stand_for_themselves(tmp_path: Path) -> None:
     entry = '[[deviation]]\nrequirement = "DISC-LNX-011"\ncase = "{}"\nverdict = "fail"\nreason = "r"\n'
     exact = load(written(tmp_path, HEAD + entry.format("test_x[p]")), "2.3")
@@ -188,6 +199,7 @@ DEVIATION = '[[deviation]]\nrequirement = "DISC-LNX-011"\nverdict = "hang"\nreas
         (HEAD + DEVIATION + "deviates = []", "needs `deviates` as a list"),
         (HEAD + DEVIATION + 'deviates = "clFlush: SIGSEGV"', "needs `deviates` as a list"),
         (HEAD + 'sections = "DISC-LNX"', "the head needs `sections` as a list"),
+        (HEAD + 'pinned = "all"', "`pinned` has a malformed version range: 'all'"),
         (HEAD + DEVIATION + 'versions = "2"', "(DISC-LNX-011) has a malformed version range"),
         (
             HEAD + '[[outcome]]\nrequirement = "DISC-LNX-017"\n',

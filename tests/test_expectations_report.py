@@ -12,7 +12,8 @@ from pathlib import Path
 from harness.build import ROOT, build
 from harness.deviation import Deviation
 from harness.expectations import load
-from harness.report import CaseResult, Header, Reporter, SubjectRecord, judge
+from harness.report import CaseResult, Header, SubjectRecord, judge
+from harness.report.reporter import Reporter
 
 ENTRY = '[[deviation]]\nrequirement = "{}"\ncase = "{}"\nverdict = "fail"\nreason = "{}"\n'
 SELECTED = "test_library_path_without_final_newline"

@@ -15,11 +15,12 @@ import pytest
 from harness.build import ROOT
 from harness.cli.main import main
 from harness.expectations import Expectations
-from harness.report import Reporter, judge
+from harness.report import judge
 from harness.report.annotations import error_lines
 from harness.report.badge import badge
 from harness.report.ending import Ending
 from harness.report.junit import write_junit
+from harness.report.reporter import Reporter
 from harness.report.sarif import sarif
 from tests.test_report_compare import run, written
 from tests.test_report_terminal import BAD, HEADER, case

@@ -7,9 +7,10 @@ import io
 from pathlib import Path
 
 from harness.expectations import Expectations
-from harness.report import Reporter, judge
+from harness.report import judge
 from harness.report.ending import Ending
 from harness.report.markdown import summary
+from harness.report.reporter import Reporter
 from tests.test_report_terminal import BAD, FIFO, HANG, HEADER, case, expectation_file
 
 

@@ -15,10 +15,11 @@ import pytest
 from harness.build import build
 from harness.deviation import Deviation
 from harness.expectations import FOLDER, Expectations, load
-from harness.report import CaseResult, Header, Reporter, SubjectRecord, judge
+from harness.report import CaseResult, Header, SubjectRecord, judge
 from harness.report.ending import Ending, exit_code, recorded_ending
 from harness.report.progress import Progress, duration
 from harness.report.records import Verdict
+from harness.report.reporter import Reporter
 from harness.report.saved import read
 from harness.report.screen import head, screen
 from harness.requirements.catalogue import catalogue
@@ -74,6 +75,11 @@ def test_head_says_what_is_tested_with_what() -> None:
         "  expectations /x/some.toml",
     ]
     assert head(HEADER, 100)[-1] == "  expectations none"
+
+
+def test_head_parts_a_long_word_from_the_path() -> None:
+    subject = SubjectRecord("vulkan_loader", "Vulkan loader", {"path": "/lib/libvulkan.so.1"})
+    assert head(Header(subject), 100)[1] == "  Vulkan loader /lib/libvulkan.so.1"
 
 
 def test_unexpected_case_is_a_block_with_all_that_is_needed() -> None:

@@ -17,6 +17,7 @@ HANG = Expected(("hang",), reason="known")
 FLAKY = Expected(("pass", "hang"))
 LACKS = Expected(("unsupported",))
 PINNED = Expected(outcome="a")
+ALL_PINNED = Expected(all_pinned=True)
 
 NO_FILE, FILE = False, True
 LAX, STRICT = False, True
@@ -60,6 +61,10 @@ TABLE = [
     ("pass", PINNED, "undefined", FILE, LAX, False, "b", "changed"),
     ("pass", PINNED, "undefined", FILE, LAX, False, None, "changed"),
     ("fail", PINNED, "undefined", FILE, LAX, False, "a", "unexpected"),
+    # Where a file has every outcome, one that it does not have is new.
+    ("pass", ALL_PINNED, "undefined", FILE, LAX, False, "a", "changed"),
+    ("pass", ALL_PINNED, "undefined", FILE, LAX, False, None, "ok"),
+    ("fail", ALL_PINNED, "undefined", FILE, LAX, False, "a", "unexpected"),
     # Unsupported.
     ("unsupported", PASS, "must", NO_FILE, LAX, False, None, "ok"),
     ("unsupported", PASS, "must", NO_FILE, STRICT, False, None, "ok"),

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and folders of the input, as the loader finds them: from memory. Descriptors are numbers of our own, which no
+/* Files of the input, as the loader finds them: from memory. Descriptors are numbers of our own, which no
  * real one has; streams are real ones, over memory. */
 #define _GNU_SOURCE
-#include "internal.h"
+#include "files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,27 +15,10 @@
 
 enum { FIRST_DESCRIPTOR = 1 << 20, OPEN_MAX_FILES = 64 };
 
-/* Something that the loader opened: a descriptor, a stream or a folder. */
-struct open {
-    const struct file *file; /* NULL: not in use */
-    size_t at;
-    FILE *stream;
-    struct file *next_entry; /* of a folder */
-    union {
-        struct dirent entry;
-        struct dirent64 entry64;
-    };
-    uintptr_t opener;
-    int dots; /* of a folder: how many of its two were read */
-    bool is_stream;
-};
-
 static struct open opened[OPEN_MAX_FILES];
 static size_t highest; /* no slot from here on was in use in this input */
 
-#define CALLER ((uintptr_t)__builtin_return_address(0))
-
-static struct open *open_file(const struct file *file, uintptr_t opener)
+struct open *files_open(const struct file *file, uintptr_t opener)
 {
     for (size_t i = 0; i < OPEN_MAX_FILES; i++) {
         if (!opened[i].file) {
@@ -53,8 +35,7 @@ static struct open *open_file(const struct file *file, uintptr_t opener)
     return NULL;
 }
 
-/* What opening or asking for a path gives: the file, or NULL and errno. */
-static struct file *reached(const char *path, bool to_open)
+struct file *files_find(const char *path, bool to_open)
 {
     if (strlen(path) >= PATH_MAX) {
         errno = ENAMETOOLONG;
@@ -82,7 +63,7 @@ static _Noreturn void wait_for_ever(const struct file *file, uintptr_t caller)
 
 /* --- descriptors --- */
 
-static struct open *of_descriptor(int descriptor)
+struct open *files_of_descriptor(int descriptor)
 {
     int number = descriptor - FIRST_DESCRIPTOR;
     struct open *open = number >= 0 && number < OPEN_MAX_FILES ? &opened[number] : NULL;
@@ -93,9 +74,14 @@ static struct open *of_descriptor(int descriptor)
     return open;
 }
 
+int files_descriptor(const struct open *open)
+{
+    return FIRST_DESCRIPTOR + (int)(open - opened);
+}
+
 static int open_path(const char *path, int flags, uintptr_t caller)
 {
-    struct file *file = reached(path, true);
+    struct file *file = files_find(path, true);
     if (!file) {
         return -1;
     }
@@ -110,8 +96,8 @@ static int open_path(const char *path, int flags, uintptr_t caller)
         errno = EROFS;
         return -1;
     }
-    struct open *open = open_file(file, caller);
-    return open ? FIRST_DESCRIPTOR + (int)(open - opened) : -1;
+    struct open *open = files_open(file, caller);
+    return open ? files_descriptor(open) : -1;
 }
 
 static int my_open(const char *path, int flags, ...)
@@ -121,7 +107,7 @@ static int my_open(const char *path, int flags, ...)
 
 static const char *below(int folder, const char *path)
 {
-    struct open *open = *path == '/' || folder == AT_FDCWD ? NULL : of_descriptor(folder);
+    struct open *open = *path == '/' || folder == AT_FDCWD ? NULL : files_of_descriptor(folder);
     return open ? keep_text("%s/%s", open->file->path, path) : path;
 }
 
@@ -132,7 +118,7 @@ static int my_openat(int folder, const char *path, int flags, ...)
 
 static int my_close(int descriptor)
 {
-    struct open *open = of_descriptor(descriptor);
+    struct open *open = files_of_descriptor(descriptor);
     if (!open) {
         return descriptor < FIRST_DESCRIPTOR ? close(descriptor) : -1;
     }
@@ -154,7 +140,7 @@ static ssize_t read_at(const struct open *open, void *to, size_t size, size_t fr
 
 static ssize_t my_read(int descriptor, void *to, size_t size)
 {
-    struct open *open = of_descriptor(descriptor);
+    struct open *open = files_of_descriptor(descriptor);
     ssize_t got = open ? read_at(open, to, size, open->at) : -1;
     if (got > 0) {
         open->at += (size_t)got;
@@ -164,13 +150,13 @@ static ssize_t my_read(int descriptor, void *to, size_t size)
 
 static ssize_t my_pread(int descriptor, void *to, size_t size, off_t from)
 {
-    struct open *open = of_descriptor(descriptor);
+    struct open *open = files_of_descriptor(descriptor);
     return open ? read_at(open, to, size, (size_t)from) : -1;
 }
 
 static off_t my_lseek(int descriptor, off_t by, int from)
 {
-    struct open *open = of_descriptor(descriptor);
+    struct open *open = files_of_descriptor(descriptor);
     if (!open) {
         return -1;
     }
@@ -208,7 +194,7 @@ static int about(const struct file *file, struct stat *to)
 
 static int my_stat(const char *path, struct stat *to)
 {
-    return about(reached(path, false), to);
+    return about(files_find(path, false), to);
 }
 
 static int my_lstat(const char *path, struct stat *to)
@@ -219,7 +205,7 @@ static int my_lstat(const char *path, struct stat *to)
 
 static int my_fstat(int descriptor, struct stat *to)
 {
-    struct open *open = of_descriptor(descriptor);
+    struct open *open = files_of_descriptor(descriptor);
     return open ? about(open->file, to) : -1;
 }
 
@@ -252,7 +238,7 @@ static int my_fxstat(int version, int descriptor, struct stat *to)
 
 static int my_access(const char *path, int mode)
 {
-    struct file *file = reached(path, (mode & R_OK) != 0);
+    struct file *file = files_find(path, (mode & R_OK) != 0);
     if (file && (mode & W_OK)) {
         errno = EROFS;
         return -1;
@@ -262,7 +248,7 @@ static int my_access(const char *path, int mode)
 
 static char *my_realpath(const char *path, char *to)
 {
-    struct file *file = reached(path, false);
+    struct file *file = files_find(path, false);
     if (!file) {
         return NULL;
     }
@@ -292,7 +278,7 @@ static FILE *stream_of(struct open *open)
 
 static FILE *my_fopen(const char *path, const char *mode)
 {
-    struct file *file = reached(path, true);
+    struct file *file = files_find(path, true);
     if (file && file->kind == FILE_FIFO) {
         wait_for_ever(file, CALLER);
     }
@@ -300,13 +286,13 @@ static FILE *my_fopen(const char *path, const char *mode)
         errno = EROFS;
         return NULL;
     }
-    return file ? stream_of(open_file(file, CALLER)) : NULL;
+    return file ? stream_of(files_open(file, CALLER)) : NULL;
 }
 
 static FILE *my_fdopen(int descriptor, const char *mode)
 {
     (void)mode;
-    return stream_of(of_descriptor(descriptor));
+    return stream_of(files_of_descriptor(descriptor));
 }
 
 static int my_fclose(FILE *stream)
@@ -328,150 +314,6 @@ static int my_fileno(FILE *stream)
         }
     }
     return fileno(stream);
-}
-
-/* --- folders --- */
-
-static void rewind_folder(struct open *open)
-{
-    open->next_entry = world_files;
-    open->dots = 0;
-}
-
-static DIR *folder_of(struct open *open)
-{
-    if (open) {
-        rewind_folder(open);
-    }
-    return (DIR *)(void *)open;
-}
-
-static DIR *my_opendir(const char *path)
-{
-    struct file *file = reached(path, true);
-    if (file && file->kind != FILE_FOLDER) {
-        errno = ENOTDIR;
-        file = NULL;
-    }
-    return file ? folder_of(open_file(file, CALLER)) : NULL;
-}
-
-static DIR *my_fdopendir(int descriptor)
-{
-    struct open *open = of_descriptor(descriptor);
-    if (open && open->file->kind != FILE_FOLDER) {
-        errno = ENOTDIR;
-        open = NULL;
-    }
-    return folder_of(open);
-}
-
-/* The name of a file, where it lies in a folder itself; else NULL. */
-static const char *name_in(const struct file *folder, const struct file *file)
-{
-    size_t length = folder->path[1] ? strlen(folder->path) : 0;
-    if (strncmp(file->path, folder->path, length) != 0 || file->path[length] != '/' || !file->path[length + 1]) {
-        return NULL;
-    }
-    const char *name = file->path + length + 1;
-    return strchr(name, '/') || strlen(name) > NAME_MAX ? NULL : name;
-}
-
-static unsigned char entry_type(enum file_kind kind)
-{
-    switch (kind) {
-    case FILE_FOLDER:
-        return DT_DIR;
-    case FILE_DANGLING_LINK:
-    case FILE_LOOP:
-        return DT_LNK;
-    case FILE_FIFO:
-        return DT_FIFO;
-    default:
-        return DT_REG;
-    }
-}
-
-static struct dirent *my_readdir(DIR *folder)
-{
-    struct open *open = (struct open *)(void *)folder;
-    const char *name = NULL;
-    unsigned char type = DT_DIR;
-    if (open->dots < 2) {
-        name = open->dots++ ? ".." : ".";
-    }
-    while (!name && open->next_entry) {
-        type = entry_type(open->next_entry->kind);
-        name = name_in(open->file, open->next_entry);
-        open->next_entry = open->next_entry->next;
-    }
-    if (!name) {
-        return NULL;
-    }
-    open->entry = (struct dirent){.d_ino = 1, .d_reclen = sizeof open->entry, .d_type = type};
-    memcpy(open->entry.d_name, name, strlen(name) + 1);
-    return &open->entry;
-}
-
-static int my_readdir_r(DIR *folder, struct dirent *entry, struct dirent **result)
-{
-    struct dirent *found = my_readdir(folder);
-    if (found) {
-        *entry = *found;
-    }
-    *result = found ? entry : NULL;
-    return 0;
-}
-
-static int my_closedir(DIR *folder)
-{
-    ((struct open *)(void *)folder)->file = NULL;
-    return 0;
-}
-
-static void my_rewinddir(DIR *folder)
-{
-    rewind_folder((struct open *)(void *)folder);
-}
-
-static int my_dirfd(DIR *folder)
-{
-    return FIRST_DESCRIPTOR + (int)((struct open *)(void *)folder - opened);
-}
-
-static void *loaders_memory(size_t size)
-{
-    static void *(*allocate)(size_t size);
-    if (!allocate) {
-        allocate = (void *(*)(size_t))heap_imports[0].function;
-    }
-    return allocate(size);
-}
-
-static int my_scandir(const char *path, struct dirent ***list, int (*wanted)(const struct dirent *),
-                      int (*order)(const struct dirent **, const struct dirent **))
-{
-    DIR *folder = my_opendir(path);
-    if (!folder) {
-        return -1;
-    }
-    int count = 0;
-    int room = 0;
-    for (struct file *file = world_files; file; file = file->next) {
-        room++;
-    }
-    *list = loaders_memory((size_t)(room + 2) * sizeof **list);
-    for (struct dirent *entry; (entry = my_readdir(folder)) != NULL;) {
-        if (!wanted || wanted(entry)) {
-            (*list)[count] = loaders_memory(sizeof *entry);
-            *(*list)[count++] = *entry;
-        }
-    }
-    my_closedir(folder);
-    if (order) {
-        qsort(*list, (size_t)count, sizeof **list, (int (*)(const void *, const void *))(void (*)(void))order);
-    }
-    return count;
 }
 
 const struct import file_imports[] = {
@@ -511,16 +353,6 @@ const struct import file_imports[] = {
     FUNCTION("fdopen", my_fdopen),
     FUNCTION("fclose", my_fclose),
     FUNCTION("fileno", my_fileno),
-    FUNCTION("opendir", my_opendir),
-    FUNCTION("fdopendir", my_fdopendir),
-    FUNCTION("readdir", my_readdir),
-    FUNCTION("readdir64", my_readdir),
-    FUNCTION("closedir", my_closedir),
-    FUNCTION("readdir_r", my_readdir_r),
-    FUNCTION("dirfd", my_dirfd),
-    FUNCTION("rewinddir", my_rewinddir),
-    FUNCTION("scandir", my_scandir),
-    FUNCTION("scandir64", my_scandir),
     {NULL, NULL, NULL},
 };
 

@@ -89,9 +89,10 @@ struct import {
 
 void imports_replace(struct subject *subject, uintptr_t dynamic);
 
-/* --- heap.c, files.c, libraries.c: replacements, and what is left at the end of an input --- */
+/* --- heap.c, files.c, folders.c, libraries.c: replacements, and what is left at the end of an input --- */
 
-extern const struct import heap_imports[], file_imports[], library_imports[], process_imports[], sanitizer_imports[];
+extern const struct import heap_imports[], file_imports[], folder_imports[], library_imports[], process_imports[],
+    sanitizer_imports[];
 
 void heap_reset(void);
 /* What is allocated now stays, and is put back into its present state by each reset. */

@@ -52,6 +52,7 @@ cl_int clReImportSemaphoreSyncFdKHR(cl_semaphore_khr sema_object, cl_properties 
 #define CL_SEMAPHORE_EXPORTABLE_KHR 0x2054
 
 /* cl_external_semaphore_handle_type_khr */
+#define CL_SEMAPHORE_HANDLE_D3D12_FENCE_KHR 0x2059
 #define CL_SEMAPHORE_HANDLE_OPAQUE_WIN32_NAME_KHR 0x2068
 
 /* cl_command_buffer_info_khr */

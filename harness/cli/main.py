@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import pkgutil
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from pathlib import Path
 
 import harness.cli
 from harness import __version__
@@ -28,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         args = _parser(arguments).parse_args(arguments)
+        gc.enable()  # see __main__.py
         code = int(args.run(args))
         sys.stdout.flush()
         return code
@@ -88,10 +90,17 @@ def command_parser() -> dict[str, tuple[argparse.ArgumentParser, str]]:
 
 
 def _add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], arguments: Sequence[str]) -> None:
-    for name, module in _commands(arguments):
+    names = _names()
+    wanted = [name for name in arguments[:1] if name in names]
+    if not wanted and arguments:  # help, or what is refused: the lines of help are enough
+        for name in names:
+            commands.add_parser(name.replace("_", "-"), help=_summary(name))
+        return
+    for name in wanted or names:
+        module = importlib.import_module(f"harness.cli.{name}")
         summary = (module.__doc__ or "").strip().partition("\n")[0]
         command = commands.add_parser(
-            name,
+            name.replace("_", "-"),
             help=summary,
             description=summary,
             epilog=f"example:\n{module.EXAMPLE}",
@@ -102,12 +111,15 @@ def _add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser],
         command.set_defaults(run=module.run)
 
 
-def _commands(arguments: Sequence[str]) -> list[tuple[str, ModuleType]]:
-    """The subcommands; only the one asked for, where that is clear, so that the others cost nothing."""
-    names = sorted(info.name for info in pkgutil.iter_modules(harness.cli.__path__))
-    wanted = [name for name in arguments[:1] if name in names] or names
-    modules = [(name, importlib.import_module(f"harness.cli.{name}")) for name in wanted if name not in _OWN]
-    return [(name.replace("_", "-"), module) for name, module in modules if hasattr(module, "run")]
+def _names() -> list[str]:
+    """The modules of the subcommands."""
+    return sorted(info.name for info in pkgutil.iter_modules(harness.cli.__path__) if info.name not in _OWN)
+
+
+def _summary(name: str) -> str:
+    """The first line of a module's documentation, without importing it: what some of them need takes its time."""
+    source = (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+    return source.partition('"""')[2].partition('"""')[0].partition("\n")[0]
 
 
 _OWN = ("__main__", "main", "pages")

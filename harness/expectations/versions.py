@@ -3,11 +3,18 @@
 
 from __future__ import annotations
 
+import operator
 import re
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
-_OPERATORS = (">=", "<=", "==", "!=", ">", "<")
+_OPERATORS = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_CLAUSE = re.compile(r"(>=|<=|==|!=|>|<)\s*(\d+(?:\.\d+)*)")
 
 
 def parse_version(text: str | None) -> tuple[int, ...] | None:
@@ -19,7 +26,11 @@ def parse_version(text: str | None) -> tuple[int, ...] | None:
     match = re.match(r"\s*v?(\d+(?:\.\d+)*)", text or "")
     if not match:
         return None
-    numbers = [int(part) for part in match.group(1).split(".")]
+    return _numbers(match.group(1))
+
+
+def _numbers(dotted: str) -> tuple[int, ...]:
+    numbers = [int(part) for part in dotted.split(".")]
     while numbers and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)
@@ -31,15 +42,15 @@ def matches(versions: str, version: str | None) -> bool:
     Loaders spell their versions as they like ("2.3.2 (git)", "v3.0.6"): only the leading integers are compared.
     Raises ValueError, with a text for the user, where the range is malformed.
     """
-    clauses = [clause.strip() for clause in versions.split(",") if clause.strip()]
-    for clause in clauses:
-        if not clause.startswith(_OPERATORS) or not re.fullmatch(r"[\d.\s]+", clause.lstrip("<>=!")):
-            raise ValueError(f"{clause!r} is not a version clause; write for example '>=2.3.1, <2.4'")
-    try:
-        specifiers = SpecifierSet(",".join(clauses))
-    except InvalidSpecifier as error:
-        raise ValueError(f"{versions!r} is not a version clause; write for example '>=2.3.1, <2.4'") from error
+    bounds = [_bound(clause.strip()) for clause in versions.split(",") if clause.strip()]
     numbers = parse_version(version)
     if numbers is None:
-        return not clauses
-    return specifiers.contains(".".join(map(str, numbers)) or "0")
+        return not bounds
+    return all(_OPERATORS[sign](numbers, bound) for sign, bound in bounds)
+
+
+def _bound(clause: str) -> tuple[str, tuple[int, ...]]:
+    match = _CLAUSE.fullmatch(clause)
+    if not match:
+        raise ValueError(f"{clause!r} is not a version clause; write for example '>=2.3.1, <2.4'")
+    return match.group(1), _numbers(match.group(2))

@@ -23,7 +23,7 @@ from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
 
 _UNFINISHED = 4096  # bytes without an end that are no answer which got stuck
-
+KEPT_REPLY = 1 << 14  # characters of a reply that stay on record
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
@@ -44,6 +44,7 @@ class Connection:
         self.time_limit = time_limit
         self._folder = folder
         self.exchange: list[str] = []
+        self.replies: list[str] = []  # to the commands of the exchange, as far as they came; long ones are cut
         self.exit_code: int | None = None
         self.signal: int | None = None
         self.calls_made = 0  # calls that came back, each of which is in the call log
@@ -298,6 +299,7 @@ class Connection:
         answer = ""
         for self._last in commands:
             reply = self._receive()
+            self.replies.append(reply[:KEPT_REPLY])
             if reply.startswith("error "):
                 refused = refused or refusal(self._last, reply)
             else:

@@ -6,6 +6,9 @@
  * end and that page, which alignment may leave, are not zero (a string without terminator does not end there) and
  * must be unchanged when the block is freed. `mallinfo2` counts the bytes in use exactly.
  *
+ * CLHARNESS_GUARD=front has every block begin just past an unreadable page in place of ending at one: a read or write
+ * before its first byte is a crash. Blocks of whole pages have both.
+ *
  * CLHARNESS_FAIL_ALLOCATION=N makes the N-th allocation (from 1) fail that the library CLHARNESS_FAIL_IN asks for.
  */
 #define _GNU_SOURCE
@@ -26,10 +29,11 @@ enum { FILL = 0xA5, ALIGNMENT = 16 };
 
 static const uint64_t MAGIC = 0x636c6861726e6573;
 
-/* In front of every block. */
+/* What is known of a block: just before it, or, where it begins at a page, before the unreadable page before it. */
 struct block {
     uint64_t magic;
     size_t size;
+    size_t slack; /* bytes past its end that must stay as they are */
     char *mapping;
     size_t mapped;
 };
@@ -38,12 +42,15 @@ static size_t bytes_in_use;
 static size_t blocks_in_use;
 static long failing; /* allocations of the library until one fails; 0: none fails */
 static const char *fail_in;
+static bool guards_front;
 
 __attribute__((constructor)) static void configure(void)
 {
     const char *number = getenv("CLHARNESS_FAIL_ALLOCATION");
     fail_in = getenv("CLHARNESS_FAIL_IN");
     failing = number && fail_in ? strtol(number, NULL, 10) : 0;
+    const char *guard = getenv("CLHARNESS_GUARD");
+    guards_front = guard && strcmp(guard, "front") == 0;
 }
 
 static void stop(const char *what)
@@ -67,9 +74,55 @@ static void *map(void *at, size_t length, int protection, int flags)
                            0);
 }
 
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static struct block *head_of(char *memory)
+{
+    size_t page = page_size();
+    return (uintptr_t)memory % page == 0 ? (struct block *)(void *)(memory - 2 * page)
+                                         : (struct block *)(void *)memory - 1;
+}
+
+/* A block that ends where an unreadable page begins; its head is just before it. NULL: no room. */
+static char *place_before_guard(size_t size, size_t alignment, struct block *head)
+{
+    size_t page = page_size();
+    size_t readable = rounded(rounded(size, alignment) + alignment + sizeof(struct block), page);
+    char *mapping = map(NULL, readable + page, PROT_READ | PROT_WRITE, 0);
+    if (mapping == MAP_FAILED) {
+        return NULL;
+    }
+    mprotect(mapping + readable, page, PROT_NONE);
+    char *memory = mapping + readable - rounded(size, alignment);
+    memory -= (uintptr_t)memory % alignment;
+    *head = (struct block){.slack = rounded(size, ALIGNMENT) - size, .mapping = mapping, .mapped = readable + page};
+    return memory;
+}
+
+/* A block that begins where an unreadable page ends: a page with its head, that page, its own pages, one more. */
+static char *place_after_guard(size_t size, size_t alignment, struct block *head)
+{
+    size_t page = page_size();
+    size_t readable = rounded(size, page);
+    size_t spare = alignment > page ? alignment : 0;
+    size_t mapped = 3 * page + spare + readable;
+    char *mapping = map(NULL, mapped, PROT_READ | PROT_WRITE, 0);
+    if (mapping == MAP_FAILED) {
+        return NULL;
+    }
+    char *memory = mapping + 2 * page;
+    memory += spare ? rounded((uintptr_t)memory, alignment) - (uintptr_t)memory : 0;
+    mprotect(memory - page, page, PROT_NONE);
+    mprotect(memory + readable, page, PROT_NONE);
+    *head = (struct block){.slack = readable - size, .mapping = mapping, .mapped = mapped};
+    return memory;
+}
+
 static void *allocate(size_t size, size_t alignment)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (alignment < ALIGNMENT) {
         alignment = ALIGNMENT;
     }
@@ -77,20 +130,20 @@ static void *allocate(size_t size, size_t alignment)
         errno = ENOMEM;
         return NULL;
     }
-    size_t readable = rounded(rounded(size, alignment) + alignment + sizeof(struct block), page);
-    char *mapping = map(NULL, readable + page, PROT_READ | PROT_WRITE, 0);
-    if (mapping == MAP_FAILED) {
+    struct block head;
+    bool whole_pages = rounded(size, alignment) % page_size() == 0; /* also of a block of 0 bytes */
+    char *memory = guards_front || whole_pages ? place_after_guard(size, alignment, &head)
+                                               : place_before_guard(size, alignment, &head);
+    if (!memory) {
         errno = ENOMEM;
         return NULL;
     }
-    mprotect(mapping + readable, page, PROT_NONE);
-    char *memory = mapping + readable - rounded(size, alignment);
-    memory -= (uintptr_t)memory % alignment;
-    struct block *block = (struct block *)(void *)memory - 1;
-    *block = (struct block){.magic = MAGIC, .size = size, .mapping = mapping, .mapped = readable + page};
+    head.magic = MAGIC;
+    head.size = size;
+    *head_of(memory) = head;
     /* Fresh pages are zero: a large block's middle is not worth the time. */
     memset(memory, FILL, size < 1 << 20 ? size : 1 << 20);
-    memset(memory + size, FILL, rounded(size, ALIGNMENT) - size);
+    memset(memory + size, FILL, head.slack);
     __atomic_fetch_add(&bytes_in_use, size, __ATOMIC_RELAXED);
     __atomic_fetch_add(&blocks_in_use, 1, __ATOMIC_RELAXED);
     return memory;
@@ -98,12 +151,12 @@ static void *allocate(size_t size, size_t alignment)
 
 static struct block *block_of(void *memory)
 {
-    struct block *block = (struct block *)memory - 1;
+    struct block *block = head_of(memory);
     if (block->magic != MAGIC) {
         stop("a pointer that was never allocated, or the memory before a block was overwritten\n");
     }
     const unsigned char *end = (const unsigned char *)memory + block->size;
-    for (size_t i = 0; i < rounded(block->size, ALIGNMENT) - block->size; i++) {
+    for (size_t i = 0; i < block->slack; i++) {
         if (end[i] != FILL) {
             stop("the memory past a block was overwritten\n");
         }

@@ -79,6 +79,8 @@ def actual(result: CaseResult, most: int = 3) -> str:
     if result.status == "flaky":
         return f"several runs differ: {result.runs_in_words}"
     if result.status == "changed":
+        if result.expected_outcome is None:
+            return f"{result.outcome!r}, which is not on record, as every outcome of this version is"
         return f"{result.outcome!r}; on record is {result.expected_outcome!r}"
     if result.verdict == "unsupported":
         return f"unsupported: {result.reason or 'no reason given'}"

@@ -12,16 +12,13 @@ from typing import TextIO
 from harness.errors import Exit, UsageError
 from harness.escaping import one_line, printable
 from harness.expectations import Expectations, load
-from harness.expectations.update import update as update_expectations
 from harness.report import layout
 from harness.report.annotations import error_lines
 from harness.report.ending import Ending, exit_code
 from harness.report.jsonl import JsonLines
-from harness.report.junit import write_junit
 from harness.report.markdown import write_step_summary
 from harness.report.progress import Progress
 from harness.report.records import CaseResult, Footer, Header, counts_of
-from harness.report.sarif import write_sarif
 from harness.report.screen import head, screen
 from harness.report.status import judge
 from harness.report.terminal import Color, Terminal
@@ -159,6 +156,8 @@ class Reporter:
             self._jsonl.close()
             troubles += filter(None, [self._jsonl.trouble])
         if self._junit:
+            from harness.report.junit import write_junit
+
             try:
                 write_junit(self._junit, header, self.results, interrupted)
             except OSError as error:
@@ -191,6 +190,8 @@ class Reporter:
         """Gives the trouble that there was."""
         try:
             if self._sarif:
+                from harness.report.sarif import write_sarif
+
                 write_sarif(self._sarif, ending)
         except OSError as error:
             return [f"{self._sarif}: cannot be written: {error.strerror}"]
@@ -210,6 +211,8 @@ class Reporter:
 
     def _update_file(self, header: Header, whole_suite: bool) -> tuple[list[str], list[CaseResult]]:
         """Rewrites the expectation file; gives what changed, and the results as the new file judges them."""
+        from harness.expectations.update import update as update_expectations  # its library of TOML takes a while
+
         path, changes = update_expectations(
             self._expectations, self.results, header.subject.facts, whole_suite, self._update_path, header.started[:10]
         )

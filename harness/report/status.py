@@ -26,7 +26,8 @@ def status(
     With an expectation file every difference from the file counts, whatever the strength: that is how a
     regression is noticed. `vanished` says that the case is unsupported for want of a capability that the file
     says the loader has; what else is unsupported never counts. Without a file, strength decides; a crash or a
-    hang counts whatever the strength, and a leak where the texts leave the rest open.
+    hang counts whatever the strength, and a leak where the texts leave the rest open. An outcome without an entry
+    counts where the file has one for each.
     """
     if verdict == "error":
         return "unexpected"
@@ -37,7 +38,9 @@ def status(
     if verdict == "pass":
         if verdict not in expected.verdicts:
             return "improved"
-        return "ok" if expected.outcome in (None, outcome) else "changed"
+        if expected.outcome is None:
+            return "changed" if expected.all_pinned and outcome is not None else "ok"
+        return "ok" if expected.outcome == outcome else "changed"
     if verdict in expected.verdicts:
         return "expected"
     if has_expectation_file or strength == "must" or verdict in ("crash", "hang"):

@@ -14,6 +14,8 @@ def table(rows: Sequence[Sequence[str]], texts: int = 1, width: int | None = Non
     To fit into `width` characters, text is folded between words within its column; where that does not suffice,
     nothing is folded. Cells are text that is `printable`; the only escapes in them are those of `Terminal.style`.
     """
+    if _is_plain(rows) and (width is None or _plain_width(rows) <= width):
+        return _plain(rows, texts)
     # Only here: most commands print no table, and the import takes longer than many of them.
     from rich.console import Console
     from rich.measure import Measurement
@@ -33,3 +35,28 @@ def table(rows: Sequence[Sequence[str]], texts: int = 1, width: int | None = Non
     with console.capture() as capture:
         console.print(grid, width=width if fits else None)
     return [line.rstrip() for line in capture.get().splitlines()]
+
+
+# --- where each character is one column, and nothing is folded ---
+
+
+def _is_plain(rows: Sequence[Sequence[str]]) -> bool:
+    return all(cell.isascii() and cell.isprintable() for row in rows for cell in row)
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
+def _plain_width(rows: Sequence[Sequence[str]]) -> int:
+    return sum(_widths(rows)) + 2 * len(rows[0]) - 2
+
+
+def _plain(rows: Sequence[Sequence[str]], texts: int) -> list[str]:
+    widths = _widths(rows)
+    lines = []
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        aligned = [cell.ljust(w) if number < texts else cell.rjust(w) for number, (cell, w) in enumerate(cells)]
+        lines.append("  ".join(aligned).rstrip())
+    return lines

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.derived import derived, version_of
 from harness.errors import UsageError
 
 _ID = re.compile(r"[A-Z]+-[A-Z0-9]+-[0-9]{3}")
@@ -38,15 +39,22 @@ class Check:
 
 def find_checks(suites: Path) -> list[Check]:
     """All marks below a folder, in the order of files and lines."""
+    maker = f"marks@{version_of(__file__)}"
     checks: list[Check] = []
     for path in sorted(suites.rglob("*.py")):
         file = str(path.relative_to(suites.parent))
-        try:
-            tree = ast.parse(path.read_text(encoding="utf-8"), file)
-        except (SyntaxError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path}: not valid Python: {error}; correct it") from error
-        checks += sorted(_file_marks(tree, file), key=lambda check: check.line)
+        content = path.read_bytes()
+        marks = derived(maker, path, content, lambda: _in_source(path, file, content))  # noqa: B023 - called at once
+        checks += [Check(name, file, line, owner) for name, line, owner in marks]
     return checks
+
+
+def _in_source(path: Path, file: str, content: bytes) -> list[tuple[str | None, int, str]]:
+    try:
+        tree = ast.parse(content.decode(), file)
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not valid Python: {error}; correct it") from error
+    return [(c.requirement, c.line, c.name) for c in sorted(_file_marks(tree, file), key=lambda check: check.line)]
 
 
 def _file_marks(tree: ast.Module, file: str) -> list[Check]:

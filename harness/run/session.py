@@ -11,8 +11,9 @@ from typing import Any, TextIO
 
 import pytest
 
-from harness.report import CaseResult, Header, Reporter, judge
+from harness.report import CaseResult, Header, judge
 from harness.report.records import selection_of
+from harness.report.reporter import Reporter
 from harness.report.terminal import color_option
 from harness.run import tested
 from harness.run.cases import CASE

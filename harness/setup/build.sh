@@ -16,7 +16,20 @@ has_identity() { [[ -e $build/setup.built && $(<"$build/setup.built") == "$(buil
 # Only Ninja can be asked; where make builds, it always runs.
 build_is_current() {
     [[ -e $build/clharness.json && -e $build/build.ninja ]] && has_identity &&
-        [[ $(cmake --build "$build" -- -n 2>/dev/null) == *"no work to do"* ]]
+        [[ $(build_tool_asked) == *"no work to do"* ]]
+}
+
+# What Ninja would do. It is run itself where CMake says which one it is: `cmake --build` does nothing else.
+build_tool_asked() {
+    local ninja=""
+    if [[ -e $build/CMakeCache.txt ]]; then
+        ninja=$(sed -n 's/^CMAKE_MAKE_PROGRAM:[A-Z]*=//p' "$build/CMakeCache.txt")
+    fi
+    if [[ $ninja == *ninja* && -x $ninja ]]; then
+        "$ninja" -C "$build" -n 2>/dev/null
+    else
+        cmake --build "$build" -- -n 2>/dev/null
+    fi
 }
 
 # A folder that a person configured is left as it is.

@@ -35,10 +35,20 @@ python_candidates() {
     done
 }
 
+# Whether an interpreter is new enough: Debian's says so by the name of its file, others are asked.
+is_new_enough() {
+    local file
+    file=$(readlink -f "$1")
+    case $file in
+    /usr/bin/python3.1[1-9]) [[ -x $file ]] ;;
+    *) "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ;;
+    esac
+}
+
 # Sets `python` to any interpreter that is new enough, with or without the modules.
 find_any_python() {
     while read -r python; do
-        ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || return 0
+        ! is_new_enough "$python" || return 0
     done < <(python_candidates)
     python=""
     return 1
@@ -51,13 +61,44 @@ python_parts() {
     "$python" "$root/harness/setup/python_parts.py" ${options[@]+"${options[@]}"}
 }
 
-# Sets `python` to an interpreter that has the modules.
+# Sets `python` to an interpreter that has the modules. What was found is kept in the build folder, and holds until one
+# of the folders changes in which the modules were, the list of them, or what there is to choose from.
 find_python() {
+    if known_python "$1"; then
+        return 0
+    fi
     while read -r python; do
-        ! python_parts "$1" 2>/dev/null || return 0
+        if ! python_parts "$1" 2>/dev/null; then
+            continue
+        fi
+        keep_python "$1"
+        return 0
     done < <(python_candidates)
     python=""
     return 1
+}
+
+known_python() {
+    local kept=$build/setup.python-$1 folders now
+    [[ -r $kept ]] || return 1
+    { read -r python && read -r folders && now=$(cat); } <"$kept" || return 1
+    [[ $now == "$(state_of_python "$1" "$folders")" ]]
+}
+
+keep_python() {
+    local folders
+    [[ -d $build && -w $build ]] || return 0
+    folders=$("$python" "$root/harness/setup/python_parts.py" --folders "${@/tests/--tests}")
+    printf '%s\n' "$python" "$folders" "$(state_of_python "$1" "$folders")" >"$build/setup.python-$1.$$" &&
+        mv "$build/setup.python-$1.$$" "$build/setup.python-$1"
+}
+
+# state_of_python NEEDS FOLDERS: what the choice depends on. FOLDERS are separated by colons.
+state_of_python() {
+    local folders
+    IFS=: read -ra folders <<<"$2"
+    printf '%s\n' "${CLHARNESS_PYTHON-}" "${PYTHONPATH-}" "$PATH"
+    stat -L -c '%n %i %Y %Z' "$python" "$root/pyproject.toml" "$root/harness/setup/python_parts.py" "${folders[@]}" 2>&1
 }
 
 # A compiler that can compile: on Debian gcc comes without the C library's headers.

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exits 0 where this Python is new enough and has the modules that clharness needs; else 1, and names what is missing.
 
-    python_parts.py [--tests] [--requirements]
+    python_parts.py [--tests] [--requirements | --folders]
 
---tests: with those that the project's own tests need. --requirements: prints what pip is to install instead. The list
-itself is pyproject.toml's. The set-up and CMake run this with every interpreter that they try, old ones too: up to the
-version check use what they know.
+--tests: with those that the project's own tests need. --requirements: prints what pip is to install instead. --folders:
+prints the folders in which they are, with colons between them, which change where one of them comes, goes or changes.
+The list itself is pyproject.toml's. The set-up and CMake run this with every interpreter that they try, old ones too:
+up to the version check use what they know.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import sys
 from pathlib import Path
@@ -44,6 +46,20 @@ def fulfilled(requirement: str) -> bool:
     return enough and importlib.util.find_spec(MODULES.get(distribution, distribution)) is not None
 
 
+def folders(wanted: list[str]) -> list[str]:
+    """The folders that modules are found in, and those of the modules and of what says their versions."""
+    from importlib import metadata
+
+    found = {folder for folder in sys.path[1:] if os.path.isdir(folder)}
+    for requirement in wanted:
+        distribution = requirement.split(">=")[0]
+        spec = importlib.util.find_spec(MODULES.get(distribution, distribution))
+        found |= {os.path.dirname(spec.origin)} if spec and spec.origin else set()
+        path = getattr(metadata.distribution(distribution), "_path", None)
+        found |= {str(path)} if path else set()
+    return sorted(found)
+
+
 def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - see above
         print("Python>=3.11", file=sys.stderr)
@@ -51,6 +67,9 @@ def main() -> int:
     wanted = requirements("--tests" in sys.argv[1:])
     if "--requirements" in sys.argv[1:]:
         print("\n".join(wanted))
+        return 0
+    if "--folders" in sys.argv[1:]:
+        print(":".join(folders(wanted)))
         return 0
     missing = [requirement for requirement in wanted if not fulfilled(requirement)]
     print("\n".join(missing), file=sys.stderr)

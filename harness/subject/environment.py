@@ -21,11 +21,12 @@ def environment(
     library: Path,
     sanitizer: str,
     *,
-    vendors: Path | None = None,
+    vendors: str | None = None,
     unset: Iterable[str] = (),
     preload: Iterable[str | Path] = (),
     counted_heap: bool = False,
     guarded_heap: bool = False,
+    guarded_front: bool = False,
     failing_allocation: int = 0,
     torture: Torture | None = None,
 ) -> dict[str, str]:
@@ -33,8 +34,9 @@ def environment(
 
     `sanitizer` is the runtime that the `library` under test needs, "" for none. `unset` are names to leave out, also
     that of the vendor directory. counted_heap: what is allocated and freed can be counted; guarded_heap: misuse of the
-    heap is a crash; failing_allocation: the n-th allocation of the library fails, from 1; torture: its calls for any
-    resource are counted, and one may fail. A sanitizer brings a heap of its own, which guards as well: raises
+    heap is a crash (guarded_front: the same, where reads before a block are found in place of those past it);
+    failing_allocation: the n-th allocation of the library fails, from 1; torture: its calls for any resource are
+    counted, and one may fail. A sanitizer brings a heap of its own, which guards as well: raises
     Unsupported where it would have to be counted or to fail.
     """
     variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
@@ -42,7 +44,7 @@ def environment(
     variables.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # leaks have checks of their own
     assert not set(variables) & set(LOADER_VARIABLES)
     if vendors is not None:
-        variables["OCL_ICD_VENDORS"] = str(vendors)
+        variables["OCL_ICD_VENDORS"] = vendors
     variables |= sandbox.env
     for name in unset:
         variables.pop(name, None)
@@ -51,7 +53,8 @@ def environment(
         if counted_heap or failing_allocation or torture:
             raise Unsupported("machine", "a sanitizer's heap can neither be counted nor be made to fail")
     else:
-        libraries += [str(build().guarded_heap)] * (guarded_heap or failing_allocation > 0)
+        libraries += [str(build().guarded_heap)] * (guarded_heap or guarded_front or failing_allocation > 0)
+        variables |= {"CLHARNESS_GUARD": "front"} if guarded_front else {}
         variables |= {"GLIBC_TUNABLES": _COUNTED_HEAP} if counted_heap else {}
         if failing_allocation:
             variables |= {"CLHARNESS_FAIL_ALLOCATION": str(failing_allocation), "CLHARNESS_FAIL_IN": str(library)}

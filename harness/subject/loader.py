@@ -50,6 +50,7 @@ class Loader(Subject):
         super().__init__(path)
         self.capabilities: set[str] = set()
         self.by_variable = True  # vendors are shown as OCL_ICD_VENDORS, not as the compiled-in directory
+        self.folder_ending = ""  # what the loader needs after a folder's name in a variable
         self.system_vendors = SYSTEM_VENDORS  # the compiled-in directory
 
     def __str__(self) -> str:
@@ -94,6 +95,7 @@ class Loader(Subject):
         elevated: bool = False,
         counted_heap: bool = False,
         guarded_heap: bool = False,
+        guarded_front: bool = False,
         failing_allocation: int = 0,
         torture: Torture | None = None,
         unset: tuple[str, ...] = (),
@@ -106,6 +108,7 @@ class Loader(Subject):
         RTLD_NOW; late: only at `cl.open()`). system: the vendor directory stands at the compiled-in path, in a private
         root, and no variable names it; system_binds: more such places. ordinary_user: not root. elevated: AT_SECURE.
         counted_heap: `cl.heap()` counts exactly. guarded_heap: the same, and misuse of the heap is a crash;
+        guarded_front: the same, where reads before a block are found in place of those past it;
         failing_allocation: the n-th allocation of the loader fails, from 1. torture: its calls for resources are
         counted, and one of them may fail (harness.probe.torture).
         unset: variables to leave out, also OCL_ICD_VENDORS.
@@ -116,10 +119,11 @@ class Loader(Subject):
             sandbox,
             self.path,
             self.facts.sanitizer,
-            vendors=None if system else sandbox.vendors,
+            vendors=None if system else f"{sandbox.vendors}{self.folder_ending}",
             unset=unset,
             counted_heap=counted_heap,
             guarded_heap=guarded_heap,
+            guarded_front=guarded_front,
             failing_allocation=failing_allocation,
             torture=torture,
         )

@@ -26,6 +26,7 @@ class Loader(Protocol):
     path: Path
     facts: Facts
     by_variable: bool
+    folder_ending: str
     system_vendors: str
 
     def start(
@@ -224,7 +225,10 @@ def icd2_beside_icd1(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def loader_info(loader: Loader, sandbox: Sandbox) -> bool:
-    """Fills in the loader's name and versions where it reports them."""
+    """Whether there is the function; fills in the loader's name and versions where it reports them.
+
+    What it answers is its checks' business: a query that fails is not one that is missing.
+    """
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         address = cl.GetExtensionFunctionAddress(LOADER_INFO)
@@ -233,9 +237,15 @@ def loader_info(loader: Loader, sandbox: Sandbox) -> bool:
         answers = []
         for query in (1, 2, 3):
             text = cl.buffer(256, 0)
-            if cl.call_at(address, LOADER_INFO, query, 256, text, None):
-                return False
-            answers.append(text.text())
+            failed = cl.call_at(address, LOADER_INFO, query, 256, text, None)
+            answers.append("" if failed else text.text())
     facts = loader.facts
-    facts.opencl_version, facts.version, facts.name = answers
+    facts.opencl_version, facts.version = answers[:2]
+    facts.name = answers[2] or facts.name
     return True
+
+
+def loader_info_has_an_address(loader: Loader, sandbox: Sandbox) -> bool:
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        return bool(cl.GetExtensionFunctionAddress(LOADER_INFO))

@@ -50,6 +50,7 @@ class WindowsLoader(Loader):
         elevated: bool = False,
         counted_heap: bool = False,
         guarded_heap: bool = False,
+        guarded_front: bool = False,
         failing_allocation: int = 0,
         torture: Torture | None = None,
         unset: tuple[str, ...] = (),

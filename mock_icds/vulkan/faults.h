@@ -91,6 +91,8 @@ FAULT(extension_count_is_higher)
 
 /* Answers the VkResult VALUE to vkCreateInstance. */
 FAULT(create_instance_fails)
+/* Makes the instance in vkCreateInstance, and answers the VkResult VALUE. */
+FAULT(create_instance_fails_late)
 /* Answers VK_ERROR_INCOMPATIBLE_DRIVER to vkCreateInstance for an apiVersion above 1.0, as drivers of 1.0 did. */
 FAULT(create_instance_refuses_versions)
 /* Answers VK_ERROR_EXTENSION_NOT_PRESENT to vkCreateInstance where an extension is enabled that it does not have. */

@@ -98,7 +98,7 @@ static uint64_t create_instance(const uint64_t *a)
     }
     lookup_note_instance();
     *instance = (VkInstance)object_make(KIND_instance, NULL, 0, FAULT_instance_without_magic);
-    return VK_SUCCESS;
+    return fails(FAULT_create_instance_fails_late) ? failure(FAULT_create_instance_fails_late) : VK_SUCCESS;
 }
 
 static uint64_t destroy_instance(const uint64_t *a)

@@ -10,8 +10,10 @@
 
 #include "engine.h"
 
-/* --- vendor_icd.c --- */
+/* --- icd.c --- */
 
+/* Finds the platform of the vendor that is loaded, its functions and its limits. */
+void icd_find(void);
 /* Calls the function that the vendor has in its dispatch table, or gives by its name. Every code is checked. */
 uint64_t icd_call(enum function function, const uint64_t *arguments);
 #define ICD(function, ...) icd_call(function, (const uint64_t[]){__VA_ARGS__})
@@ -23,8 +25,16 @@ void wrong(enum function function, const char *key, const char *sentence);
 cl_int checked(enum function function, uint64_t code);
 
 extern uint64_t icd_platform;
+/* The function that the vendor is in, or NULL. */
+extern const char *volatile icd_calling;
 /* What no device of the platform allocates at once, and what no image has in one dimension. */
 extern size_t icd_too_large;
+
+/* --- ends.c --- */
+
+/* From now on it is a finding when the vendor ends the process. A fuzzer has taken its own signals before, so that
+ * ours come first. */
+void watch_ends(bool fuzzer);
 
 /* --- objects.c --- */
 

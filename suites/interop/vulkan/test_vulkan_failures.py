@@ -39,6 +39,21 @@ def test_driver_without_an_instance_costs_only_itself(
 
 
 @requirement("VK-OBJ-012")
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("code", CODES)
+def test_handle_of_a_failed_instance_is_not_used(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, code: str, order: str
+) -> None:
+    """What a driver leaves in *pInstance where vkCreateInstance fails is not an instance, valid as it looks."""
+    add_drivers(sandbox, order, f"create_instance_fails_late={CODES[code]}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.device_names() == {"a.0", "b.0"}
+    assert len(sandbox.log.calls("vkCreateInstance", by="fails")) == 1
+    assert not sandbox.log.calls("vkEnumeratePhysicalDevices", by="fails")
+
+
+@requirement("VK-OBJ-012")
 @pytest.mark.parametrize("code", CODES)
 def test_no_instance_where_all_drivers_fail(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, code: str) -> None:
     """Where every driver fails, vkCreateInstance does, and the driver beside them makes it succeed."""

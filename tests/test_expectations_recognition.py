@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A loader that does not say its name keeps its expectation file: texts of its library say whose it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.build import build
+from harness.errors import UsageError
+from harness.expectations.recognition import recognised
+
+TEXTS = ["Some Loader", "Some Vendor", "SOME_VARIABLE"]
+HEAD = f'loader = "Some Loader"\nversions = ">=2.2, <2.4"\nrecognised_by = {TEXTS}\n'.replace("'", '"')
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "some.toml").write_text(HEAD)
+    (tmp_path / "silent.toml").write_text('loader = "Silent"\n')
+    return tmp_path
+
+
+def library(*texts: str) -> bytes:
+    return b"\x7fELF\0" + b"".join(text.encode() + b"\0" for text in texts)
+
+
+@pytest.mark.parametrize("broken", [None, *TEXTS])
+def test_most_of_the_texts_are_enough(folder: Path, broken: str | None) -> None:
+    known = recognised(library(*(text for text in TEXTS if text != broken), "2.3.1"), folder)
+    assert known is not None and known.path is not None
+    assert (known.path.name, known.version) == ("some.toml", "2.3.1")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [],
+        ["2.3.1"],
+        ["Some Loader", "2.3.1"],
+        ["Some Loaders", "Some Vendor", "2.3.1"],
+        ["Another Some Loader", "Some Vendor", "2.3.1"],
+        TEXTS,
+        [*TEXTS, "2.4.0"],
+        [*TEXTS, "v2.3.1"],
+        [*TEXTS, "2.3.1", "2.2.0"],
+    ],
+    ids=["nothing", "version", "too few", "longer", "end of a longer one", "no version", "later", "other", "two"],
+)
+def test_other_libraries_are_not_recognised(folder: Path, texts: list[str]) -> None:
+    assert recognised(library(*texts), folder) is None
+
+
+def test_library_that_two_files_are_about_is_not_recognised(folder: Path) -> None:
+    (folder / "other.toml").write_text(HEAD)
+    assert recognised(library(*TEXTS, "2.3.1"), folder) is None
+
+
+def test_texts_that_are_not_a_list_are_refused(folder: Path) -> None:
+    (folder / "wrong.toml").write_text('loader = "Wrong"\nrecognised_by = "Wrong"\n')
+    with pytest.raises(UsageError, match="needs `recognised_by` as a list"):
+        recognised(library(), folder)
+
+
+def test_the_reference_loader_is_recognised() -> None:
+    known = recognised(build().reference_loader.read_bytes())
+    assert known is not None and known.path is not None
+    assert known.path.name == "reference.toml"
