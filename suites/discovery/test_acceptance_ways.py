@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a vendor library has the functions that it needs: exported, told by its address function, nowhere (DISC-ACC)."""
+"""Where a library has the functions that a vendor needs: exported, told by its address function, nowhere (DISC-ACC)."""
 
 from __future__ import annotations
 
