@@ -18,6 +18,7 @@ install(DIRECTORY harness suites DESTINATION ${root} FILES_MATCHING
   PATTERN __pycache__ EXCLUDE PATTERN harness/setup EXCLUDE
   PATTERN "*.py" PATTERN "*.toml" PATTERN "*.json" PATTERN "*.html" PATTERN "*.css" PATTERN "*.js" PATTERN "*.j2")
 install(DIRECTORY mock_icds mock_layers DESTINATION ${root} FILES_MATCHING PATTERN "*.h" PATTERN "*.toml")
+install(FILES harness/mutation/reach.c DESTINATION ${root}/harness/mutation)
 install(FILES pytest.ini LICENSE DESTINATION ${root})
 
 # --- the built parts ---

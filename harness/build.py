@@ -43,6 +43,7 @@ class Build:
     guarded_heap: Path
     torture: Path  # the same, and calls for resources can be made to fail
     exit_watch: Path
+    late_caller: Path  # a library whose destructor runs when all else is over
     calllog_bench: Path
     gl_objects: Path  # a library that makes OpenGL objects, for ICDs that share them
     compiler: str
@@ -126,18 +127,8 @@ def _output_folder(where: Path, installed: bool) -> Path:
     return folder
 
 
-@cache
-def build() -> Build:
-    """The build in $CLHARNESS_BUILD, else what was installed with this package, else `build` below the project's root.
-
-    Nothing is built there from then on.
-    """
-    installed = not os.environ.get("CLHARNESS_BUILD") and (ROOT / "clharness.json").exists()
-    folder = ROOT if installed else Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
-    if not installed:
-        _keep_as_it_is(folder)
-    content = _read(folder)
-
+def _parts(folder: Path, content: dict[str, Any], output: Path) -> Build:
+    """The parts that a clharness.json names. Raises KeyError where it lacks one."""
     windows = content.get("system") == "windows"
 
     def part(name: str) -> Path:
@@ -149,8 +140,8 @@ def build() -> Build:
     def mocks(kind: str) -> dict[str, Path]:
         return {name: folder / str(path) for name, path in content[kind].items()}
 
-    found = Build(
-        folder=_output_folder(folder, installed),
+    return Build(
+        folder=output,
         api=part("api"),
         probe=part("probe"),
         linked_probe=linux_part("linked_probe"),
@@ -161,6 +152,7 @@ def build() -> Build:
         guarded_heap=linux_part("guarded_heap"),
         torture=linux_part("torture"),
         exit_watch=linux_part("exit_watch"),
+        late_caller=linux_part("late_caller"),
         gl_objects=linux_part("gl_objects"),
         calllog_bench=linux_part("calllog_bench"),
         compiler=content["compiler"],
@@ -171,8 +163,25 @@ def build() -> Build:
         wine_prefix=folder / "wine",
         vulkan=_vulkan(folder, content.get("vulkan")),
     )
+
+
+@cache
+def build() -> Build:
+    """The build in $CLHARNESS_BUILD, else what was installed with this package, else `build` below the project's root.
+
+    Nothing is built there from then on.
+    """
+    installed = not os.environ.get("CLHARNESS_BUILD") and (ROOT / "clharness.json").exists()
+    folder = ROOT if installed else Path(os.environ.get("CLHARNESS_BUILD") or ROOT / "build")
+    if not installed:
+        _keep_as_it_is(folder)
+    content = _read(folder)
+    try:
+        found = _parts(folder, content, _output_folder(folder, installed))
+    except KeyError:
+        raise UsageError(f"the build in {folder} is of another version of clharness: build again") from None
     needed = [found.probe, found.api, found.reference_loader, found.guard]
-    needed += [] if windows else [found.linked_probe, found.at_secure]
+    needed += [] if found.windows else [found.linked_probe, found.at_secure]
     needed += [*found.mock_icds.values(), *found.mock_layers.values()]
     if missing := [path for path in needed if not path.exists()]:
         how = content.get("build_with") or f"cmake --build {folder}"

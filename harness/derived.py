@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is derived from files of this project (parsed TOML, marks in sources), kept below the build folder.
 
-An entry holds for exactly the content that it was made of and for the code that made it: both are in its digest, so that
-nothing has to be invalidated. What cannot be kept, or is not below the project's root, is made each time.
+An entry holds for exactly the content that it was made of and for the code that made it: both are in its digest, so
+that nothing has to be invalidated. What cannot be kept, or is not below the project's root, is made each time.
 """
 
 from __future__ import annotations
@@ -87,14 +87,24 @@ def derived(maker: str, path: Path, content: bytes, make: Callable[[], Any]) -> 
 
     `maker` tells what is made, with a version of it where code may change: one word.
     """
-    name = _name_of(path)
-    if not keeps or name is None or (place := folder()) is None:
+    if (name := _name_of(path)) is None:
         return make()
     digest = hashlib.sha256(maker.encode() + b"\0" + content).hexdigest()
-    pack = _pack(place, maker.partition("@")[0], name)
+    return kept(f"{maker.partition('@')[0]}-{os.path.dirname(name).replace(os.sep, '-')}", name, digest, make)
+
+
+def kept(pack_name: str, name: str, digest: str, make: Callable[[], Any]) -> Any:
+    """What `make` gives, as JSON can hold it; a new object each time. It is kept under a name in a pack, for as long as
+    the digest is the same: that of everything that it depends on. None is not kept.
+    """
+    if not keeps or {"\t", "\n"} & set(name) or (place := folder()) is None:
+        return make()
+    pack = _pack(place / pack_name)
     if (text := pack.get(name, digest)) is not None:
         return json.loads(text)
     value = make()
+    if value is None:
+        return None
     with contextlib.suppress(TypeError, ValueError):  # such as dates
         pack.put(name, digest, json.dumps(value, ensure_ascii=True))
     return value
@@ -104,11 +114,10 @@ def _name_of(path: Path) -> str | None:
     """The file's name within the project; None for one outside of it."""
     whole = os.path.abspath(path)
     root = f"{_ROOT}{os.sep}"
-    return whole.removeprefix(root) if whole.startswith(root) and not {"\t", "\n"} & set(whole) else None
+    return whole.removeprefix(root) if whole.startswith(root) else None
 
 
-def _pack(place: Path, maker: str, name: str) -> Pack:
-    file = place / f"{maker}-{os.path.dirname(name).replace(os.sep, '-')}"
+def _pack(file: Path) -> Pack:
     if str(file) not in _packs:
         _packs[str(file)] = Pack(file)
     return _packs[str(file)]

@@ -92,7 +92,7 @@ static void do_one(const char *name, const char *value)
         }
     } else if (strcmp(name, "aborts") == 0) {
         abort();
-    } else if (strcmp(name, "exits") == 0) {
+    } else if (strcmp(name, "exits") == 0 || strcmp(name, "greeting_exits") == 0) {
         _exit((int)strtol(value, NULL, 10));
     } else if (strcmp(name, "hangs") == 0) {
         for (;;) {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -201,10 +202,31 @@ def test_what_could_not_be_judged_keeps_its_entry(path: Path) -> None:
     assert sayings[0].startswith("left deviation DISC-LNX-011 alone")
 
 
-def test_a_capability_that_the_loader_lacks_is_recorded(path: Path) -> None:
-    lacking = case("test_x", "DISC-LNX-013", "unsupported", unsupported="loader")
-    updated(path, HANGS, ACCEPTED, lacking)
-    assert load(path).expected(["DISC-LNX-013"], "test_x").verdicts == ("unsupported",)
+LACKING = "the loader does not honour"
+
+
+def lacking(name: str, capability: str) -> CaseResult:
+    """A case for which the loader lacks a capability."""
+    result = case(name, "DISC-LNX-013", "unsupported", unsupported="loader")
+    return dataclasses.replace(result, capability=capability, reason=f"{LACKING} {capability}")
+
+
+@pytest.mark.parametrize("whole_suite", [True, False])
+def test_a_capability_that_the_loader_never_had_is_not_recorded(path: Path, whole_suite: bool) -> None:
+    cases = [lacking("test_x", "OCL_ICD_VENDORS"), lacking("test_y", "OPENCL_LAYERS")]
+    assert updated(path, HANGS, ACCEPTED, *cases, whole_suite=whole_suite) == (FILE, [])
+
+
+def test_a_capability_that_is_gone_is_recorded_with_its_own_reason(path: Path) -> None:
+    path.write_text(
+        FILE.replace("# Upstream", '[capabilities]\nOCL_ICD_VENDORS = ""\nOPENCL_LAYERS = ""\n\n# Upstream')
+    )
+    updated(path, HANGS, ACCEPTED, lacking("test_x", "OCL_ICD_VENDORS"), lacking("test_y", "OPENCL_LAYERS"))
+    after = load(path)
+    for name, capability in (("test_x", "OCL_ICD_VENDORS"), ("test_y", "OPENCL_LAYERS")):
+        expected = after.expected(["DISC-LNX-013"], name)
+        assert expected.verdicts == ("unsupported",)
+        assert expected.reason == f"to be explained: {LACKING} {capability}"
 
 
 def test_stale_entries_go_after_a_run_of_the_whole_suite(path: Path) -> None:

@@ -4,38 +4,104 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from harness.api.codes import CL
 from harness.api.model import api
+from harness.probe.answers import Compared
 from harness.probe.icd_attempts import readable
-from harness.probe.verdicts import Crashed
+from harness.probe.icd_objects import IcdObjects
+from harness.probe.verdicts import SubjectFailure
 from harness.run import reproducer
+from harness.run.exchange import NotReproducible
+from harness.run.program import Failure, Part, part, program
 from harness.sandbox import Sandbox
 from harness.subject.icd import Icd
 
 
-def test_crash_happens_again_without_the_harness(tmp_path: Path) -> None:
-    sandbox = Sandbox()
-    mock = sandbox.icd("faulty", faults=["null_is_looked_at"])
-    icd = Icd(mock.path)
-    with pytest.raises(Crashed), icd.attempts(sandbox) as attempts:
-        attempts.check(
-            "NULL", lambda objects: print(objects.session.call("clGetContextInfo", objects.context, 0, 0, None, None))
-        )
-        attempts.check("NULL", lambda objects: print(objects.session.call("clFinish", None)))
-    exchange = sandbox.runs[-1].exchange  # type: ignore[attr-defined]
-    program = tmp_path / "reproducer.c"
-    program.write_text(reproducer.source("case", "what happened */", mock.path, {"VENDOR": "1"}, exchange))
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    made = Sandbox()
+    yield made
+    made.close()
+
+
+def failed(sandbox: Sandbox, fault: str, body: Callable[[IcdObjects], None]) -> tuple[Icd, BaseException]:
+    """What an attempt on an ICD with a fault raises."""
+    icd = Icd(sandbox.icd("faulty", faults=[fault]).path)
+    with pytest.raises((AssertionError, SubjectFailure)) as caught, icd.attempts(sandbox) as attempts:
+        attempts.check("before", lambda objects: None)
+        attempts.check("the one", body)
+    return icd, caught.value
+
+
+def ended(tmp_path: Path, text: str, library: Path) -> tuple[int, str]:
+    """The exit code and the output of a program on a library."""
+    source = tmp_path / "program.c"
+    source.write_text(text)
     compiler = os.environ.get("CC", "cc")
-    subprocess.run([compiler, "-w", str(program), "-ldl", "-o", str(tmp_path / "run")], check=True)
-    done = subprocess.run([tmp_path / "run"], capture_output=True, text=True)
-    sandbox.close()
-    assert done.returncode == -signal.SIGSEGV, done.stdout
-    assert done.stdout.splitlines()[-1] == "clFinish"
+    subprocess.run([compiler, "-w", str(source), "-ldl", "-o", str(tmp_path / "program")], check=True)
+    done = subprocess.run([tmp_path / "program", library], capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+def compiles(tmp_path: Path, text: str) -> None:
+    (tmp_path / "program.c").write_text(text)
+    subprocess.run(["cc", "-w", "-c", str(tmp_path / "program.c"), "-o", str(tmp_path / "program.o")], check=True)
+
+
+def text_of(exchange: list[str], replies: list[str] | None = None, comparisons: tuple[Compared, ...] = ()) -> str:
+    """The program of an exchange, in the form that compares every answer unless there are comparisons."""
+    failure = Failure("a part", exchange, replies or [], comparisons, False)
+    return program("case", "", "program", Path("lib.so"), {}, [part(failure, failure.forms()[0])])
+
+
+def test_wrong_error_shows_on_the_faulty_icd_alone(tmp_path: Path, sandbox: Sandbox) -> None:
+    def check(objects: IcdObjects) -> None:
+        code, mem = objects.session.buffer(4), objects.named("hidden")
+        objects.session.call("clEnqueueMapBuffer", objects.queue, mem, 1, CL.MAP_READ, 0, 16, 0, None, None, code)
+        assert code.code() == CL.INVALID_OPERATION
+
+    icd, error = failed(sandbox, "host_access_is_ignored", check)
+    text = reproducer.of_case("case", error, sandbox).text("case", "what happened */")
+    code, output = ended(tmp_path, text, icd.path)
+    assert code == 1
+    assert "CL_INVALID_OPERATION" in output
+    assert "the defect is there" in output
+    assert "before" not in text, "what passed is not part of the program"
+    code, output = ended(tmp_path, text, reproducer.correct_mock())
+    assert code == 0
+    assert "the defect is gone" in output
+
+
+def test_crash_is_caught_and_named(tmp_path: Path, sandbox: Sandbox) -> None:
+    icd, error = failed(sandbox, "null_is_looked_at", lambda objects: print(objects.session.call("clFinish", None)))
+    text = reproducer.of_case("case", error, sandbox).text("case", "")
+    code, output = ended(tmp_path, text, icd.path)
+    assert code == 1
+    assert "Segmentation fault" in output
+    assert ended(tmp_path, text, reproducer.correct_mock())[0] == 0
+
+
+def test_library_that_cannot_be_loaded_is_not_judged(tmp_path: Path) -> None:
+    """125 is what `git bisect run` skips."""
+    text = text_of(["buffer 1 4 0", "call 2 clFinish 0"], ["ok", "ok 0x0"])
+    code, output = ended(tmp_path, text, tmp_path / "none.so")
+    assert code == 125
+    assert "dlopen failed" in output
+
+
+def test_failure_that_calls_do_not_show_has_no_program(sandbox: Sandbox) -> None:
+    """A correct ICD gives the same answers to the same calls: a program of these would show nothing."""
+    icd = Icd(sandbox.icd("plain").path)
+    with icd.open(sandbox) as session:
+        session.call("clGetExtensionFunctionAddress", "clNoSuchFunction")
+    with pytest.raises(NotReproducible, match="does not show it"):
+        reproducer.of_case("case", AssertionError("seen elsewhere"), sandbox)
 
 
 def test_all_kinds_of_functions_compile(tmp_path: Path) -> None:
@@ -52,14 +118,48 @@ def test_all_kinds_of_functions_compile(tmp_path: Path) -> None:
     )
     zeros = {name: " 0" * len(api().functions[name].parameters) for name in names}
     exchange = [f"address {number} 0 {name}{zeros[name]}" for number, name in enumerate(names)]
-    program = tmp_path / "reproducer.c"
-    program.write_text(reproducer.source("case", "", tmp_path / "lib.so", {}, exchange))
-    subprocess.run(["cc", "-w", "-c", str(program), "-o", str(tmp_path / "program.o")], check=True)
+    compiles(tmp_path, text_of(exchange))
 
 
-def test_threads_are_not_reproducible(tmp_path: Path) -> None:
-    with pytest.raises(reproducer.NotReproducible):
-        reproducer.source("case", "", tmp_path, {}, ["thread 0 call 1 clFinish 0"])
+def test_extension_function_is_got_by_its_name(tmp_path: Path) -> None:
+    exchange = [
+        "buffer 1 34 0",
+        f"put 1 0 {b'clCreateSemaphoreWithPropertiesKHR'.hex()}",
+        "call 2 clGetExtensionFunctionAddressForPlatform 0 b1",
+        "address 3 r2 clCreateSemaphoreWithPropertiesKHR 0 0 0",
+    ]
+    replies = ["ok", "ok", "ok 0x7f0000001000", "ok 0x0"]
+    text = text_of(exchange, replies, (Compared("r3", "!=", 0, False),))
+    assert "AT(address_2, clCreateSemaphoreWithPropertiesKHR)(NULL, NULL, NULL)" in text
+    compiles(tmp_path, text)
+
+
+def test_threads_are_not_reproducible() -> None:
+    with pytest.raises(NotReproducible, match="threads"):
+        text_of(["thread 0 call 1 clFinish 0"])
+
+
+def test_constants_have_their_names(tmp_path: Path) -> None:
+    exchange = ["buffer 1 8 0", "call 2 clGetPlatformInfo 0 2306 8 b1 0"]
+    text = text_of(exchange, ["ok", "ok 0x0"], (Compared("r2", "==", -30, False, kind="code"),))
+    assert "(NULL, CL_PLATFORM_NAME, 8, param_value_1, NULL)" in text
+    assert "error_2 == CL_INVALID_VALUE" in text
+    compiles(tmp_path, text)
+
+
+def test_queries_that_nobody_needs_are_left_out() -> None:
+    exchange = ["buffer 1 8 0", "call 2 clGetPlatformInfo 0 2306 8 b1 0", "call 3 clFinish 0"]
+    text = text_of(exchange, ["ok", "ok 0x0", "ok 0x0"], (Compared("r3", "==", -36, False, kind="code"),))
+    assert "clFinish" in text
+    assert "clGetPlatformInfo" not in text
+
+
+def test_parts_survive_their_file(tmp_path: Path) -> None:
+    made = reproducer.Reproducer(Path("lib.so"), {"A": "1"}, (Part("label", "    clFinish(NULL);\n", "compared"),))
+    made.write(tmp_path, "case", "")
+    assert reproducer.read(tmp_path) == reproducer.Reproducer(
+        Path("lib.so"), {"A": "1"}, (Part("label", "    clFinish(NULL);\n", "compared", [], {}, []),)
+    )
 
 
 def test_calls_in_words() -> None:
@@ -67,12 +167,3 @@ def test_calls_in_words() -> None:
     assert said == "SIGSEGV in: clBuildProgram(program, 1, device_list, NULL, NULL, NULL)"
     said = readable("SIGSEGV in: call 3 clCreateBuffer r1 9 -1 0 b2")
     assert said == "SIGSEGV in: clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, -1, NULL, errcode_ret)"
-
-
-def test_constants_are_named_beside_their_numbers(tmp_path: Path) -> None:
-    """Beside, because the headers of whoever builds the program may lack a name."""
-    exchange = ["buffer 1 8 0", "call 2 clGetPlatformInfo 0 2306 8 b1 0"]
-    program = tmp_path / "reproducer.c"
-    program.write_text(reproducer.source("case", "", tmp_path / "lib.so", {}, exchange))
-    assert "clGetPlatformInfo, NULL, 2306 /* CL_PLATFORM_NAME */, 8, (void *)(uint64_t)b1, NULL" in program.read_text()
-    subprocess.run(["cc", "-w", "-c", str(program), "-o", str(tmp_path / "program.o")], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of ci/mutants: what each makes of a small C file, and that it compiles."""
+"""The operators of clharness mutants: what each makes of a small C file, and that it compiles."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ci.mutation.builder import digest
-from ci.mutation.operators import OPERATORS, Mutant, mutants
-from ci.mutation.syntax import SyntaxFailure, parse
+from harness.mutation.builder import digest
+from harness.mutation.operators import OPERATORS, Mutant, mutants
+from harness.mutation.syntax import SyntaxFailure, parse
 
 # Positions are known from what stands there; an operator may make more of a function than its row below names.
 C = """\

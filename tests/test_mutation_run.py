@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ci/mutants on a library of a few lines: what counts as a mutant, which are found, and what a lost worker costs."""
+"""clharness mutants on a library of a few lines: what counts as a mutant, which are found, what a lost worker costs."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +14,18 @@ from typing import Any
 
 import pytest
 
-from ci.mutation import report
-from ci.mutation.builder import Builder, Subject, chosen, cmake_link, units, with_output
-from ci.mutation.campaign import Campaign
-from ci.mutation.cases import Job, Lost, Pool
-from ci.mutation.main import all_mutants, main
-from ci.mutation.operators import Mutant
+from harness.cli.main import main
 from harness.errors import UsageError
+from harness.mutation import report
+from harness.mutation.builder import Builder, Subject, chosen, units
+from harness.mutation.campaign import Campaign
+from harness.mutation.cases import Job, Lost, Pool
+from harness.mutation.link import cmake_link, link_like, source_names, version_script, with_output
+from harness.mutation.operators import Mutant
+from harness.mutation.page import page
+from harness.mutation.results import RECORDS, Results
+from harness.mutation.subjects import all_mutants
+from harness.subject.library import read_library
 
 LOADER = """\
 static int answers = -1001;
@@ -73,11 +80,17 @@ def test_what_is_no_mutant(tmp_path: Path) -> None:
     assert builder.build(edit(tmp_path, "return -30", "return -30 - 1"), output) == "duplicate"
 
 
+def small_suite(folder: Path, text: str = SUITE) -> Path:
+    suite = folder / "suites" / "discovery"
+    suite.mkdir(parents=True)
+    name = re.sub(r"\W", "_", folder.name)  # pytest collects several of them in this process
+    (suite / f"test_{name}.py").write_text(text)
+    return suite
+
+
 def test_a_run_distinguishes_found_from_survived(tmp_path: Path) -> None:
     """The suite asks for the answer alone: what is changed of anything else survives."""
-    suite = tmp_path / "suites" / "discovery"
-    suite.mkdir(parents=True)
-    (suite / "test_small.py").write_text(SUITE)
+    suite = small_suite(tmp_path)
     tested = subject(tmp_path)
     mutants = [m for m in all_mutants(tested) if m.operator in ("constant", "equality")]
     assert len(mutants) == 9
@@ -88,13 +101,117 @@ def test_a_run_distinguishes_found_from_survived(tmp_path: Path) -> None:
     assert states["30", "31"] == states["0", "1"] == "survived"
     (found,) = (fate for fate in campaign.fates if fate.mutant.after == "1002")
     assert found.case.endswith("::test_answer")
-    assert "-1002" in found.answer.message
+    assert "-1002" in found.message
+    assert found.own
     counted = [fate for fate in campaign.fates if fate.counts]
-    assert report.share(campaign) == 2 / len(counted)
+    assert report.share(campaign.fates) == 2 / len(counted)
     text = "\n".join(report.lines(campaign, 1.0))
     assert "30 → 31" in text
     assert "1001 → 1002" not in text
-    assert report.as_json(campaign, 1.0)["mutants"][0]["state"] in ("found", "survived")
+    html = page(campaign.fates, "in short", {unit.source: unit.text for unit in tested.units})
+    assert "return -<del>30</del><ins>31</ins>;" in html
+    assert "<ins>1002</ins>" not in html
+
+
+def test_only_cases_that_reach_an_edit_meet_it(tmp_path: Path) -> None:
+    """The suite never asks for a list, so that no case runs on a change of what that answers."""
+    suite = small_suite(tmp_path)
+    tested = subject(tmp_path)
+    unreached = [m for m in all_mutants(tested) if m.operator == "constant" and m.before == "30"]
+    reached = [m for m in all_mutants(tested) if m.operator == "equality"]
+    assert unreached
+    assert reached
+    campaign = Campaign(tested, [*unreached, *reached], [suite], jobs=1)
+    campaign.run()
+    fates = {fate.mutant: fate for fate in campaign.fates}
+    assert [(fates[mutant].reached_by, fates[mutant].ran) for mutant in unreached] == [(0, 0)] * len(unreached)
+    (near,) = fates[reached[0]].near
+    assert near.endswith("::test_answer")
+    assert campaign.suites is not None
+    assert campaign.suites.reach is not None
+    lines, with_cases = campaign.suites.reach.reached(tmp_path / "loader.c")
+    assert 0 < with_cases < lines
+
+
+RECORDS_ITS_ANSWER = '''\
+"""A suite whose one check accepts every answer, and records which it was."""
+from harness.check import requirement
+
+
+@requirement("DISC-GEN-001")
+def test_any_answer(loader, sandbox, record):
+    """Without a vendor there is an answer."""
+    with loader.start(sandbox) as cl:
+        record(str(int(cl.clGetPlatformIDs(0, None, None))))
+'''
+
+
+@pytest.mark.parametrize(("own", "state"), [(False, "found"), (True, "survived")])
+def test_without_expectations_only_red_counts(tmp_path: Path, own: bool, state: str) -> None:
+    """Another recorded outcome is a difference for who knows the loader, and nothing for who does not."""
+    tested = subject(tmp_path)
+    mutants = [m for m in all_mutants(tested) if m.after == "1002"]
+    campaign = Campaign(tested, mutants, [small_suite(tmp_path, RECORDS_ITS_ANSWER)], jobs=1, own=own)
+    campaign.run()
+    (fate,) = campaign.fates
+    assert fate.state == state
+    assert not fate.own
+
+
+def test_a_run_goes_on_where_it_was_cut_short(tmp_path: Path) -> None:
+    suite = small_suite(tmp_path)
+    tested = subject(tmp_path)
+    mutants = [m for m in all_mutants(tested) if m.operator == "constant"]
+    out = tmp_path / "out"
+    first = Campaign(tested, mutants[:2], [suite], jobs=1, results=Results(out, {"subject": tested.digest}))
+    first.run()
+    with (out / RECORDS).open("a") as file:
+        file.write('{"mutant": {"fi')  # killed in the middle of a line
+    second = Campaign(tested, mutants, [suite], jobs=1, results=Results(out, {"subject": tested.digest}))
+    assert second.fates == first.fates
+    second.run()
+    assert {fate.mutant for fate in second.fates} == set(mutants)
+    assert len((out / RECORDS).read_text().splitlines()) == 1 + len(mutants)
+    with pytest.raises(UsageError, match="of another run"):
+        Results(out, {"subject": "another"})
+
+
+def test_a_library_is_linked_like_a_built_one(tmp_path: Path) -> None:
+    """With its name, its exports and their versions, and of the files that its symbol table names."""
+    (tmp_path / "loader.c").write_text(LOADER + "int helper(void) { return 1; }\n")
+    (tmp_path / "other.c").write_text("int main(void) { return 0; }\n")
+    script = tmp_path / "script"
+    script.write_text("OPENCL_1.0 { global: clGetPlatformIDs; local: *; };\n")
+    built = tmp_path / "libOpenCL.so.1"
+    run = subprocess.run(
+        [
+            "cc",
+            "-shared",
+            "-fPIC",
+            "-Wl,-soname,libOpenCL.so.1",
+            f"-Wl,--version-script={script}",
+            "loader.c",
+            "-o",
+            built,
+        ],
+        cwd=tmp_path,
+    )
+    assert run.returncode == 0
+    rows = [
+        {"directory": str(tmp_path), "file": f"{name}.c", "command": f"ccache cc -fPIC -c {name}.c -o {name}.o"}
+        for name in ("loader", "other")
+    ]
+    (tmp_path / "compile_commands.json").write_text(json.dumps(rows))
+    all_units = units(tmp_path, "", source_names(built))
+    assert [(unit.source.name, unit.command[0]) for unit in all_units] == [("loader.c", "cc")]
+    command = link_like(built, "cc")
+    builder = Builder(Subject(all_units, command, tmp_path, (), version_script(built)), tmp_path)
+    again, first = (read_library(path, "loader", "") for path in (builder.original, built))
+    assert again.exported == first.exported
+    assert "clGetPlatformIDs" in again.exported
+    assert "helper" not in again.exported
+    assert again.symbol_versions == first.symbol_versions
+    assert again.soname == "libOpenCL.so.1"
 
 
 def test_a_lost_worker_costs_one_job(tmp_path: Path) -> None:
@@ -123,5 +240,19 @@ def test_the_link_of_a_target_is_found_below_a_build(tmp_path: Path) -> None:
 
 
 def test_wrong_usage_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--compile-commands", str(tmp_path), "--list"]) == 2
+    assert main(["mutants", "--compile-commands", str(tmp_path), "--list"]) == 2
     assert "CMAKE_EXPORT_COMPILE_COMMANDS" in capsys.readouterr().err
+    assert main(["mutants", "--target", "OpenCL"]) == 2
+    assert "--compile-commands" in capsys.readouterr().err
+
+
+def test_mutants_of_the_reference_loader_end_with_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From its compile_commands.json, its own suites, a check of them: the newline at the end of a file."""
+    out = tmp_path / "out"
+    words = ["--file", "os_linux.c", "--function", "folder_each", "--sample", "3", "--seed", "1"]
+    assert main(["mutants", *words, "-j", "1", "-k", "test_library_path_without_final_newline", "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert " mutants found" in shown
+    assert "Lines that cases reach" in shown
+    assert "os_linux.c" in (out / "index.html").read_text()
+    assert len((out / RECORDS).read_text().splitlines()) == 4

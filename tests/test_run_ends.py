@@ -11,12 +11,13 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from harness.build import build
-from tests.small_runs import QUIET, SmallRun, read
+from tests.small_runs import HOSTILE, QUIET, SmallRun, read
 
 WAITS = '''
 @requirement("DISC-LNX-014")
@@ -194,20 +195,39 @@ def test_interrupt_while_the_subject_is_asked_what_it_is(cut: Cut, tmp_path: Pat
     assert [r["record"] for r in done.records] == ["header", "footer"]
 
 
-@pytest.mark.parametrize("records", [0, 2, 5])
+FAILS = '''
+@requirement("DISC-LNX-014")
+@pytest.mark.parametrize("answer", [0, 1])
+def test_fails(loader, sandbox, answer):
+    """It answers what no loader answers."""
+    with loader.start(sandbox) as cl:
+        assert cl.clGetPlatformIDs(0, None, None) == answer
+'''
+
+
+@pytest.mark.parametrize("records", [0, 3, 8])
 def test_run_killed_at_some_moment_ends_like_an_undisturbed_one(small: SmallRun, tmp_path: Path, records: int) -> None:
-    small.suite(QUIET)
+    """The same verdicts, for the same reasons, counted in the same way."""
+    small.suite(QUIET, HOSTILE.replace("{what}", "trace"), FAILS)
+    undisturbed = small.run("-j", "2")
+    small.records.unlink()
     process = small.start("-j", "2")
     Cut(small, tmp_path).until(lambda: small.records.exists() and len(read(small.records)) > records, process)
     process.kill()
     process.communicate()
-    assert len(read(small.records)) > records
+    before = read(small.records)
+    assert before[0]["record"] == "header" and len(before) > records
     done = small.run("-j", "2", "--resume", str(small.records))
-    assert done.code == 0, done.said
-    assert {name: case["verdict"] for name, case in done.cases.items()} == {
-        f"test_quiet[{n}]": "pass" for n in range(6)
-    }
-    assert len(done.records) == 8
+    assert done.code == undisturbed.code == 1, done.said
+    assert judged(done.cases) == judged(undisturbed.cases) and len(done.cases) == 9
+    counts = ("planned", "recorded", "complete", "verdicts", "statuses")
+    assert [done.footer.get(key) for key in counts] == [undisturbed.footer.get(key) for key in counts]
+    assert len(done.records) == 11
+    assert not list(small.scratch.iterdir())
+
+
+def judged(cases: dict[str, dict[str, Any]]) -> dict[str, tuple[object, ...]]:
+    return {name: (case["verdict"], case["status"], case.get("deviations")) for name, case in cases.items()}
 
 
 def test_half_a_line_is_run_again(small: SmallRun) -> None:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,8 +34,12 @@ DEEDS = {
     "renames it to elsewhere": 'mv "$PWD" ../../bystander/renamed',
     "replaces it by a link": 'mv "$PWD" ../renamed; ln -s ../bystander "$PWD"',
     "replaces it by a link to the parent": 'mv "$PWD" ../renamed; ln -s . "$PWD"',
+    "replaces it by a file": 'mv "$PWD" ../renamed; touch "$PWD"',
+    "replaces it by a FIFO": 'rm -rf "$PWD"; mkfifo "$PWD"',
+    "replaces it by a copy": 'mv "$PWD" ../renamed; cp -a ../renamed "$PWD"; chmod 0 "$PWD/vendors" "$PWD"',
     "makes links to others": "ln -s ../../bystander a; ln -s .. vendors/up; ln ../../bystander/file hard; ln -s / root",
     "makes it unreadable": 'mkdir -p a/b/c; chmod 0 a/b/c a/b a vendors libraries "$PWD"',
+    "makes it unchangeable": "mkdir -p a/b; touch a/f a/b/f; chattr +i a/f a/b/f; chattr +a a/b; chattr +i a .",
     "makes it 3,000 deep": "for n in $(seq 3000); do mkdir d; cd d; done",
     "goes on writing": "for n in 1 2 3; do setsid sh -c 'while :; do mkdir -p x/y/z; : > x/y/z/$$; done' & done",
     "mounts": "mkdir m n; mount -t tmpfs none m; mkdir m/in; mount --bind ../../bystander n; mount --bind n vendors",
@@ -71,8 +77,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.parametrize("deed", DEEDS)
 def test_nothing_outside_is_touched(place: Path, hostile: Loader, deed: str) -> None:
-    if "mount" in deed and not is_root():
-        pytest.skip("only root can mount")
+    if ("mount" in deed or "chattr" in DEEDS[deed]) and not is_root():
+        pytest.skip("only root can do that")
     before = snapshot(place)
     sandbox = Sandbox(hostile.path)
     sandbox.vendor("a")
@@ -109,6 +115,25 @@ def test_the_place_of_sandboxes_keeps_its_mode(hostile: Loader) -> None:
     sandbox.close()
     assert not sandbox.root.exists()
     assert scratch_root().stat().st_mode == before
+
+
+def test_folder_that_cannot_be_removed_costs_no_time(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing changes by waiting where something may not be removed."""
+    own = OwnFolder(place / "scratch", "case-")
+    (own.path / "file").touch()
+    (own.path / "folder").mkdir()
+    remove = os.unlink
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(errno.EPERM, "not permitted")
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    start = time.monotonic()
+    assert "not permitted" in own.remove()
+    assert time.monotonic() - start < 5
+    monkeypatch.setattr(os, "unlink", remove)
+    sweep(place / "scratch", "case-")
+    assert not own.path.exists(), "the next run removes it"
 
 
 # --- copies ---

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import resource
 import time
 from pathlib import Path
@@ -12,7 +14,8 @@ import pytest
 from harness.probe import Crashed, SubjectFailure, limits
 from harness.probe.connection import Connection
 from harness.probe.output import MAX_SHOWN
-from harness.sandbox import Sandbox
+from harness.sandbox import Sandbox, guard
+from harness.sandbox.machine import is_root
 from harness.subject.loader import Loader
 from tests.hostile import Tell, hostile, sandbox, tell
 
@@ -99,6 +102,21 @@ def test_processes_without_end_are_a_crash_of_its_own(
     assert caught.value.verdict == "crash"
 
 
+@pytest.mark.skipif(guard.isolation() != "namespaces", reason="this machine has no namespaces for the subject")
+def test_the_kernel_bounds_processes_also_of_root(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """Whatever the harness notices of it, and without a change to the machine's own bound."""
+    if is_root() and tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) < (6, 14):
+        pytest.skip("a namespace has a bound of its own since Linux 6.14")
+    machine = Path("/proc/sys/kernel/pid_max")
+    before = machine.read_text()
+    tell(shell="cat /proc/sys/kernel/pid_max > largest; ulimit -u > processes")
+    with hostile.start(sandbox) as cl:
+        assert cl.platform_count() == 1
+    bound = "largest" if is_root() else "processes"
+    assert (sandbox.root / bound).read_text() == "4096\n"
+    assert machine.read_text() == before
+
+
 def test_memory_without_end_is_a_crash_of_its_own(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +144,23 @@ def test_memory_is_scarcer_where_the_machine_has_little_left(
     monkeypatch.setattr(limits, "_machine", lambda: (320 << 20, 10 << 20))
     tell(allocates="50", hangs="")
     with pytest.raises(SubjectFailure, match="more than 20 MiB of memory"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+def test_files_of_the_case_itself_are_not_the_subjects(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand mocks are no subject that writes without end, however large they are."""
+    monkeypatch.setattr(Connection, "file_limit", 4 << 20)
+    monkeypatch.setattr(limits, "SUSPICIOUS", 0)
+    sandbox.file("large", b"x" * (20 << 20))
+    tell(shell="head -c 1M /dev/zero > one", sleeps="300")
+    with hostile.start(sandbox, time_limit=30) as cl:
+        assert cl.platform_count() == 1
+    tell(shell="cat large > another; head -c 1M /dev/zero > one", hangs="")
+    monkeypatch.setattr(Connection, "file_limit", 20 << 20)
+    monkeypatch.setattr(Connection, "disk_factor", 1)
+    with pytest.raises(SubjectFailure, match="in its sandbox"), hostile.start(sandbox) as cl:
         cl.platform_count()
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from harness.probe import AbnormalExit, Crashed
+from harness.probe.connection import Connection
+from harness.probe.process import Process
 from harness.probe.verdicts import ProtocolViolation, SubjectFailure
 from harness.sandbox import Sandbox
 from harness.subject.loader import Loader
@@ -141,3 +145,22 @@ def test_any_exit_code_is_an_abnormal_exit(hostile: Loader, sandbox: Sandbox, te
     tell(exits=str(code))
     with pytest.raises(AbnormalExit, match=f"exit code {code} "), hostile.start(sandbox) as cl:
         cl.platform_count()
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["before it is asked", "when it is asked"])
+def test_an_end_is_told_of_what_was_asked_however_early_it_came(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch, at_once: bool
+) -> None:
+    """What a case deviates in must not depend on which of the two processes was faster."""
+    start = Connection._start
+
+    def start_and_wait(connection: Connection, theirs: socket.socket) -> Process:
+        process = start(connection, theirs)
+        theirs.close()
+        assert not at_once or select.select([process.descriptor], [], [], 60)[0]
+        return process
+
+    monkeypatch.setattr(Connection, "_start", start_and_wait)
+    tell(greeting_exits="3")
+    with pytest.raises(AbnormalExit, match="exit code 3 in: hello"), hostile.start(sandbox):
+        pass

@@ -24,6 +24,13 @@ extern const char *const target_name;
 void target_run(void);
 /* A target of ours that no loader takes part in defines it, with false. */
 extern bool target_needs_loader;
+/* The library that it takes: its file's name, and a function that it exports. OpenCL's, where a target defines none. */
+struct target_library {
+    const char *file;
+    const char *function;
+    const char *words;
+};
+extern struct target_library target_library; /* not const: it is weak */
 /* A target may define it: what is to be checked after the loader has ended. */
 void target_ended(void);
 /* Where a target defines this it is done once, and each input begins with what it left: for targets that are about what
@@ -116,6 +123,8 @@ void memory_fails_at(unsigned number);
 /* The address of a function of the loader under test, or NULL where it has none. */
 typedef void (*address)(void);
 address loader_function(enum function function);
+/* The same by name, for functions that are not OpenCL's. */
+address subject_symbol(const char *name);
 /* Calls it. Arguments are widened to 64 bits. Where the loader has no such function: 0, and nothing is called. */
 uint64_t call(enum function function, const uint64_t *arguments);
 #define CALL(name, ...) call(FUNCTION_##name, (const uint64_t[]){__VA_ARGS__})

@@ -102,6 +102,23 @@ static int my_dlclose(void *handle)
     return library ? 0 : -1;
 }
 
+/* Libraries of the input are in no file: what asks where one is gets no answer. */
+static int my_dlinfo(void *handle, int request, void *answer)
+{
+    (void)handle;
+    (void)request;
+    (void)answer;
+    failure = "no information";
+    return -1;
+}
+
+static int my_dladdr(const void *address, void *answer)
+{
+    (void)address;
+    (void)answer;
+    return 0;
+}
+
 static char *my_dlerror(void)
 {
     char *last = (char *)(uintptr_t)failure;
@@ -110,8 +127,10 @@ static char *my_dlerror(void)
 }
 
 const struct import library_imports[] = {
-    FUNCTION("dlopen", my_dlopen),   FUNCTION("dlsym", my_dlsym),     FUNCTION("dlvsym", my_dlvsym),
-    FUNCTION("dlclose", my_dlclose), FUNCTION("dlerror", my_dlerror), {NULL, NULL, NULL},
+    FUNCTION("dlopen", my_dlopen),   FUNCTION("dlsym", my_dlsym),
+    FUNCTION("dlvsym", my_dlvsym),   FUNCTION("dlclose", my_dlclose),
+    FUNCTION("dlerror", my_dlerror), FUNCTION("dlinfo", my_dlinfo),
+    FUNCTION("dladdr", my_dladdr),   {NULL, NULL, NULL},
 };
 
 void libraries_reset(void)

@@ -39,6 +39,9 @@ static void load(const char *path)
 
 __attribute__((weak)) bool target_needs_loader = true; /* not const: compilers would not look for another */
 
+__attribute__((weak)) struct target_library target_library = {"libOpenCL.so.1", "clGetPlatformIDs",
+                                                              "an OpenCL ICD loader"};
+
 /* Where services that run fuzz targets on other machines put libraries. NULL where there is none. */
 static const char *beside_program(const char *name)
 {
@@ -57,7 +60,7 @@ static void load_subjects(const char *path, const char *against)
     if (!target_needs_loader) {
         return;
     }
-    path = path ? path : beside_program("lib/libOpenCL.so.1");
+    path = path ? path : beside_program(keep_text("lib/%s", target_library.file));
     if (!path) {
         stop("CLHARNESS_FUZZ_LOADER is not set: give the path of the loader under test");
     }

@@ -129,8 +129,8 @@ void subject_load(const char *path)
     for (int f = 0; f < FUNCTION_COUNT; f++) {
         *(void **)&of->function[f] = dlsym(of->handle, function_info[f].name);
     }
-    if (!of->function[FUNCTION_clGetPlatformIDs]) {
-        stop("%s has no clGetPlatformIDs: give an OpenCL ICD loader", path);
+    if (!dlsym(of->handle, target_library.function)) {
+        stop("%s has no %s: give %s", path, target_library.function, target_library.words);
     }
     protect_relocated(PROT_READ | PROT_WRITE);
     imports_replace(of, (uintptr_t)map->l_ld);
@@ -144,6 +144,13 @@ void subject_load(const char *path)
 address loader_function(enum function function)
 {
     return subject->function[function];
+}
+
+address subject_symbol(const char *name)
+{
+    address function;
+    *(void **)&function = dlsym(subject->handle, name);
+    return function;
 }
 
 uint64_t call(enum function function, const uint64_t *arguments)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from harness.probe.deviations import Parts
     from harness.probe.session import CANARY, CommandError, Session
     from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack
-    from harness.probe.verdicts import Crashed, Leaked, SubjectFailure
+    from harness.probe.verdicts import Crashed, Hung, Leaked, SubjectFailure
 
     # --- the call log ---
     from harness.calllog.reader import CallLog, Event
@@ -71,11 +71,17 @@ if TYPE_CHECKING:
     # --- functions that are reached by address query; their lists ---
     from harness.check.addressed import DEVICE, NAME, Words, problems_of_function, problems_of_lists
     from harness.probe.extensions import (
-        FUNCTIONS as EXTENSION_FUNCTIONS, MEMORY_HANDLE_TYPES, SEMAPHORE_HANDLE_TYPES, function_of,
+        FUNCTIONS as EXTENSION_FUNCTIONS, function_of, memory_handle_types, semaphore_handle_types,
     )
 
     # --- calls of the loader for resources that fail ---
     from harness.probe.torture import Failure, Torture, answered_in_order
+
+    # --- calls of every function while the process ends ---
+    from harness.check.late import (
+        POINTS as LATE_POINTS, VENDOR as LATE_VENDOR, keep_late_calls, late_outcomes, open_before,
+        summary as late_summary,
+    )
 
     # --- layers in front of a loader; what a call costs ---
     from harness.check.through_layers import also_through_layers
@@ -88,7 +94,7 @@ if TYPE_CHECKING:
     )
     from harness.check.layer.compared import handles_of, problems as noticeable_problems
     from harness.check.layer.workload import run_mistakes, run_workload, vendors_calls
-    from harness.probe.layer_session import ALL_ENTRIES, LayerSession, OrdinaryCall, Table, ordinary_variants
+    from harness.probe.layer_session import LayerSession, OrdinaryCall, Table, all_entries, ordinary_variants
 
     # --- a Vulkan loader under test: its session, its sandbox, the API as data ---
     from harness.api.vulkan.model import VK, version_number, version_text, vulkan

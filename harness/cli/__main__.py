@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m harness.cli"""
 
+import gc
 import os
 import sys
+
+gc.disable()  # until the command is known, nearly all that is made are modules, which stay
 
 # Compiled modules are kept in the build folder, whatever the user's Python is told about others: to compile the harness
 # takes longer than most commands. The checkout may be read-only or shared, and nothing is written there.

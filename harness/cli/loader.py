@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import build
+from harness.cli.bisect_run import bisect, handed_on
 from harness.errors import HarnessError, UsageError
 from harness.run import command, plan, torture
 from harness.sandbox.wine import runs_under
@@ -46,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run the checks in which each call of the loader for memory, files, libraries and threads fails once",
     )
+    parser.add_argument(
+        "--bisect",
+        metavar="FILE",
+        help="for git bisect run: run what these records have as red; exit 0: none is, 1: one is, 125: untestable",
+    )
     add_run_arguments(parser)
 
 
@@ -66,7 +72,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         help="rewrite the expectation file to what the run shows",
     )
     parser.add_argument("--strict", action="store_true", help="count deviations of should and de-facto, too")
-    parser.add_argument("--time-limit", metavar="S", type=_seconds, help="seconds until a call counts as hung")
+    parser.add_argument("--time-limit", metavar="S", type=seconds, help="seconds until a call counts as hung")
     parser.add_argument("--keep", action="store_true", help="keep the sandbox of every case")
     parser.add_argument("--verbose", action="store_true", help="report all cases, reasons and outcomes, by section")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
@@ -74,6 +80,10 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.bisect:
+        if args.path is None:
+            raise UsageError(f"--bisect {args.bisect}: name the loader of the version to test, too")
+        return bisect(Path(args.bisect), args.path, handed_on(args))
     suites = _ROOT / "suites"
     if not any(suites.glob("*/test_*.py")):
         raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
@@ -97,7 +107,8 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """A time that an option gives."""
     try:
         number = float(text)
     except ValueError:

@@ -55,6 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--layer", action="store_true", help="measure the checks of a layer: the faults are those of mock layers"
     )
     parser.add_argument("--icd", action="store_true", help="measure the checks of an ICD: the faults are of mock ICDs")
+    parser.add_argument(
+        "--programs",
+        action="store_true",
+        help="with --icd: try the C program of each fault, which must show it, and nothing on a correct ICD",
+    )
     parser.add_argument("--vulkan", action="store_true", help="measure the checks of Vulkan loaders")
     parser.add_argument(
         "--windows",
@@ -90,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     subject: tuple[str, ...] = ()
     if args.layer:
         folder, subject = suites / "layers" / "layer", ("--clharness-seeded-layer",)
+    if args.programs and not args.icd:
+        raise UsageError("--programs is about faults of ICDs: give --icd, too")
     if args.icd:
         folder, subject = suites, ("--clharness-seeded-icd",)
     if args.vulkan:
@@ -100,8 +107,9 @@ def run(args: argparse.Namespace) -> int:
     lint = not args.fault and not any(_others(args))
     try:
         matrix = run_matrix(
-            suites, folder, chosen, jobs, terminal.progress, whole, args.assertions, lint, subject, keyword
-        )
+            suites, folder, chosen, jobs, terminal.progress, whole, args.assertions, lint, subject, keyword,
+            args.programs,
+        )  # fmt: skip
     finally:
         terminal.end_progress()
     seconds = time.monotonic() - started

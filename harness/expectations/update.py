@@ -182,15 +182,21 @@ class _Update:
         expected = {id(r): self.expectations.expected(r.requirements, r.name) for r in self.judged}
         order = list(catalogue())
         ordered = sorted(self.judged, key=lambda r: (order.index(r.requirements[0]), r.name))
-        deviating = [r for r in ordered if r.verdict != "pass" and not expected[id(r)].deviation]
+        deviating = [r for r in ordered if self._deviates(r) and not expected[id(r)].deviation]
         unpinned = [r for r in ordered if r.outcome is not None and not expected[id(r)].pin]
-        for group in _grouped(deviating, lambda r: (r.requirements[0], _cause(r))):
+        for group in _grouped(deviating, lambda r: (r.requirements[0], _cause(r), _lack(r))):
             first = (group[0].reason or group[0].message).strip().partition("\n")[0]
             table: Table = {"verdict": group[0].verdict, "deviates": _texts(group[0])}
             table["reason"] = f"{TO_BE_EXPLAINED}: {first}" if first else TO_BE_EXPLAINED
             self._append("deviation", group, table, f"added {group[0].verdict} for")
         for group in _grouped(unpinned, lambda r: (r.requirements[0], r.outcome)):
             self._append("outcome", group, {"outcome": group[0].outcome}, f"pinned {group[0].outcome!r} for")
+
+    def _deviates(self, result: CaseResult) -> bool:
+        """Whether a result needs an entry: of capabilities that the subject lacks, only those that it once had."""
+        if result.verdict == "unsupported":
+            return result.capability in self.expectations.capabilities
+        return result.verdict != "pass"
 
     def _append(self, kind: str, group: Sequence[CaseResult], table: Table, saying: str) -> None:
         requirement = group[0].requirements[0]
@@ -291,6 +297,11 @@ def _texts(result: CaseResult) -> list[str]:
 def _cause(result: CaseResult) -> Hashable:
     """What cases have to share for one entry."""
     return result.verdict, frozenset(_texts(result))
+
+
+def _lack(result: CaseResult) -> Hashable:
+    """Why a case is unsupported."""
+    return result.reason if result.verdict == "unsupported" else None
 
 
 def _outcome(result: CaseResult) -> Hashable:

@@ -22,6 +22,7 @@ from harness.probe.process import Process
 from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
 
+KEPT_REPLY = 1 << 14  # characters of a reply that stay on record
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
 
@@ -42,6 +43,7 @@ class Connection:
         self.time_limit = time_limit
         self._folder = folder
         self.exchange: list[str] = []
+        self.replies: list[str] = []  # to the commands of the exchange, as far as they came; long ones are cut
         self.exit_code: int | None = None
         self.signal: int | None = None
         self.calls_made = 0  # calls that came back, each of which is in the call log
@@ -126,9 +128,9 @@ class Connection:
 
     def quit(self) -> int:
         """Ends the process the normal way (exit handlers and destructors run); gives the exit code, 0."""
-        self._send([*self._prepared, "quit"])
         expected = len(self._prepared) + 1
         self._last = "the end of the process"
+        self._send([*self._prepared, "quit"])
         self._wait()
         if self.exit_code or self.signal:
             self._died()
@@ -283,11 +285,13 @@ class Connection:
         self._require_silence()
         commands = [*self._prepared, text]
         self._prepared = []
+        self._last = commands[0]  # also where the process has ended before it gets it
         self._send(commands)
         refused: CommandError | None = None
         answer = ""
         for self._last in commands:
             reply = self._receive()
+            self.replies.append(reply[:KEPT_REPLY])
             if reply.startswith("error "):
                 refused = refused or refusal(self._last, reply)
             else:

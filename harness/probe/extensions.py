@@ -6,6 +6,7 @@ An application asks a platform for the address of each function.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from harness.api.codes import CL
@@ -48,23 +49,31 @@ FUNCTIONS = {
     "cl_khr_command_buffer_mutable_dispatch": ("clUpdateMutableCommandsKHR", "clGetMutableCommandInfoKHR"),
 }
 
-# Handle types of memory and of semaphores, and the extension that each comes with.
-MEMORY_HANDLE_TYPES = {
-    CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR: "cl_khr_external_memory_opaque_fd",
-    CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KHR: "cl_khr_external_memory_win32",
-    CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KMT_KHR: "cl_khr_external_memory_win32",
-    CL.EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR: "cl_khr_external_memory_dma_buf",
-    CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_NAME_KHR: "cl_khr_external_memory_win32",
-    CL.EXTERNAL_MEMORY_HANDLE_ANDROID_HARDWARE_BUFFER_KHR: "cl_khr_external_memory_android_hardware_buffer",
-}
-SEMAPHORE_HANDLE_TYPES = {
-    CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR: "cl_khr_external_semaphore_opaque_fd",
-    CL.SEMAPHORE_HANDLE_OPAQUE_WIN32_KHR: "cl_khr_external_semaphore_win32",
-    CL.SEMAPHORE_HANDLE_OPAQUE_WIN32_KMT_KHR: "cl_khr_external_semaphore_win32",
-    CL.SEMAPHORE_HANDLE_SYNC_FD_KHR: "cl_khr_external_semaphore_sync_fd",
-    CL.SEMAPHORE_HANDLE_D3D12_FENCE_KHR: "cl_khr_external_semaphore_dx_fence",
-    CL.SEMAPHORE_HANDLE_OPAQUE_WIN32_NAME_KHR: "cl_khr_external_semaphore_win32",
-}
+
+@cache
+def memory_handle_types() -> dict[int, str]:
+    """The types of handles to external memory, with the extension that each comes with."""
+    return {
+        CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR: "cl_khr_external_memory_opaque_fd",
+        CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KHR: "cl_khr_external_memory_win32",
+        CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KMT_KHR: "cl_khr_external_memory_win32",
+        CL.EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR: "cl_khr_external_memory_dma_buf",
+        CL.EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_NAME_KHR: "cl_khr_external_memory_win32",
+        CL.EXTERNAL_MEMORY_HANDLE_ANDROID_HARDWARE_BUFFER_KHR: "cl_khr_external_memory_android_hardware_buffer",
+    }
+
+
+@cache
+def semaphore_handle_types() -> dict[int, str]:
+    """The types of handles to semaphores, with the extension that each comes with."""
+    return {
+        CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR: "cl_khr_external_semaphore_opaque_fd",
+        CL.SEMAPHORE_HANDLE_OPAQUE_WIN32_KHR: "cl_khr_external_semaphore_win32",
+        CL.SEMAPHORE_HANDLE_OPAQUE_WIN32_KMT_KHR: "cl_khr_external_semaphore_win32",
+        CL.SEMAPHORE_HANDLE_SYNC_FD_KHR: "cl_khr_external_semaphore_sync_fd",
+        CL.SEMAPHORE_HANDLE_D3D12_FENCE_KHR: "cl_khr_external_semaphore_dx_fence",
+        CL.SEMAPHORE_HANDLE_OPAQUE_WIN32_NAME_KHR: "cl_khr_external_semaphore_win32",
+    }
 
 
 def function_of(session: Session, platform: Value, name: str) -> Value:

@@ -65,14 +65,14 @@ class Attempts:
             return
         self.made += 1
         alone = self.session is None
-        failure = self._attempt(body)
+        failure = self._attempt(label, body)
         if failure is not None and not alone and not isinstance(failure, Hung):
-            again = self._attempt(body)
+            again = self._attempt(label, body)
             failure = again or AssertionError(f"{failure}\n(after the calls before it; alone it is in order)")
         if failure is not None:
             self.failures.append((label, failure))
 
-    def _attempt(self, body: Body) -> BaseException | None:
+    def _attempt(self, label: str, body: Body) -> BaseException | None:
         """What is wrong, if anything; then the process is not used any more."""
         try:
             if self.session is None or self.objects is None:
@@ -80,6 +80,7 @@ class Attempts:
                 self.objects = self.session.objects(self.session.some_platforms()[0])
             limit = self.session.time_limit / (4 if self.until_hung else 1)
             self.session.deadline = time.monotonic() + limit  # for each attempt
+            self.session.attempt = label
             body(self.objects)
         except Unsupported as error:
             self.unsupported = error

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.api.codes import CL
@@ -42,19 +42,39 @@ class IcdObjects(Objects):
 
     def __init__(self, session: Session, platform: Value) -> None:
         super().__init__(session, platform)
+        self._gate: Mapping[str, str] = vars(session).get("gate", {})  # of an IcdSession
         self._further: dict[str, Value] = {}
         self._other: IcdObjects | None = None
         self._version: tuple[int, int] | None = None
 
     def _make(self, handle: str) -> Value:
-        cl = self.session
-        if handle == "cl_device_id" and not cl.GetDeviceIDs(self.platform):
-            raise Unsupported("machine", f"the platform {self.owner} has no device on this machine")
+        if handle in self._gate:
+            raise Unsupported("loader", f"precondition failed: {self._gate[handle]}", "precondition")
+        if handle == "cl_device_id":
+            return self._device()
         if handle == "cl_kernel":
             self.build(self.program, "")
         if handle == "cl_sampler":
             self.require_images()
         return super()._make(handle)
+
+    def _device(self) -> Value:
+        """The one that the run was asked to use, else the first."""
+        devices = self.session.GetDeviceIDs(self.platform)
+        wanted = getattr(self.session, "only_device", "")
+        if wanted.isdecimal():
+            devices = devices[int(wanted) : int(wanted) + 1]
+        elif wanted:
+            devices = [device for device in devices if wanted.lower() in self._name(device).lower()]
+        if not devices:
+            which = f"device {wanted!r}" if wanted else "device"
+            raise Unsupported("machine", f"the platform {self.owner} has no {which} on this machine")
+        return devices[0]
+
+    def _name(self, device: Value) -> str:
+        text = self.session.buffer(1024, 0)
+        self.session.call("clGetDeviceInfo", device, CL.DEVICE_NAME, 1024, text, None)
+        return text.text()
 
     def build(self, program: Value, options: str) -> None:
         """Builds a program that is in order."""

@@ -9,13 +9,15 @@ with icd.open(sandbox) as session:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from harness.api.codes import CL
 from harness.api.model import api
+from harness.probe.answers import AnsweredBuffer, Content, Handle, Record, result_answer
 from harness.probe.convenience import CallFailed
 from harness.probe.icd_objects import IcdObjects
-from harness.probe.session import CommandError, Session
+from harness.probe.session import CANARY, CommandError, Session
 from harness.probe.values import Buffer, Value
 from harness.sandbox import Unsupported
 
@@ -31,6 +33,30 @@ class IcdSession(Session):
     file_limit = ICD_FILE_LIMIT
     platform: Value | None = None
     failed = False  # whether this process showed what is wrong (Attempts)
+    attempt = ""  # what was tried in it last (Attempts)
+    only_platform = ""  # the number (from 0) or a part of the name of those that are used; "" for all
+    only_device = ""  # the same of the device that objects are made for; "" for the first
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.record = Record()  # of the answers that were compared
+        self.gate: Mapping[str, str] = {}  # by class of object, why none can be had (harness/subject/gate.py)
+
+    # --- answers that know where they came from ---
+
+    def buffer(self, size: int, fill: int = CANARY) -> Buffer:
+        plain = super().buffer(size, fill)
+        return AnsweredBuffer(self, plain.index, plain.size, self.record)
+
+    def bytes_at(self, address: Value, size: int) -> bytes:
+        return Content.of(super().bytes_at(address, size), address.token, 0, self.record)
+
+    def peek(self, address: Value, offset: int) -> Value:
+        plain = super().peek(address, offset)
+        return Handle.of(plain, plain.token, self.record)
+
+    def _result(self, function: str, command: str, variable: int) -> int:
+        return result_answer(super()._result(function, command, variable), variable, self.record)
 
     # --- as a loader finds them ---
 
@@ -61,12 +87,34 @@ class IcdSession(Session):
             raise CallFailed(f"{ENUMERATE}({count.u32()}, platforms, NULL) answered {result} after that count")
         return listed.handles()
 
-    def some_platforms(self) -> list[Value]:
+    def all_platforms(self) -> list[Value]:
         """The same; makes the case `unsupported` where the vendor has none here, as without its hardware."""
+        self.require_gate("cl_platform_id")
         platforms = self.platforms()
         if not platforms:
             raise Unsupported("machine", "this ICD has no platform on this machine")
         return platforms
+
+    def some_platforms(self) -> list[Value]:
+        """Those that the run was asked to use; else all."""
+        platforms = self.all_platforms()
+        chosen = [p for n, p in enumerate(platforms) if self._is_chosen(self.only_platform, n, p)]
+        if not chosen:
+            raise Unsupported("machine", f"this ICD has no platform {self.only_platform!r} on this machine")
+        return chosen
+
+    def _is_chosen(self, wanted: str, number: int, platform: Value) -> bool:
+        if not wanted or wanted.isdecimal():
+            return not wanted or int(wanted) == number
+        before, self.platform = self.platform, platform
+        name = self.GetPlatformInfo(platform)
+        self.platform = before
+        return wanted.lower() in name.lower()
+
+    def require_gate(self, kind: str) -> None:
+        """Makes the case `unsupported` where no object of a class can be had at all, which its own check reports."""
+        if kind in self.gate:
+            raise Unsupported("loader", f"precondition failed: {self.gate[kind]}", "precondition")
 
     def objects(self, platform: Value) -> IcdObjects:
         """Uses a platform."""

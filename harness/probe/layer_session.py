@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Protocol
 
 from harness.api.codes import CL, Code
@@ -20,8 +21,13 @@ from harness.probe.patterns import PatternedCall, pattern
 from harness.probe.session import CommandError, Session
 from harness.probe.values import Buffer, Later, Value, pack
 
-ALL_ENTRIES = len(api().slots)
 TARGET = "target"  # the component in the call log
+
+
+@cache
+def all_entries() -> int:
+    """How many entries a complete dispatch table has."""
+    return len(api().slots)
 
 
 class _Layer(Protocol):
@@ -50,11 +56,12 @@ class Table:
         assert function.slot is not None
         return (self[function.slot] or None) if function.slot < self.count else None
 
-    def functions(self, below: int = ALL_ENTRIES) -> Iterator[tuple[Function, Value]]:
-        """The functions that the layer intercepts, with their entries; those of slots before `below`."""
+    def functions(self, below: int | None = None) -> Iterator[tuple[Function, Value]]:
+        """The functions that the layer intercepts, with their entries; those of slots before `below`, else all."""
+        limit = all_entries() if below is None else below
         for function in api().dispatched():
             assert function.slot is not None
-            if function.slot < below and (entry := self.entry(function)):
+            if function.slot < limit and (entry := self.entry(function)):
                 yield function, entry
 
 
@@ -78,9 +85,10 @@ class LayerSession(Session):
         text = self.buffer(size.u64())
         return "" if self.info(CL.LAYER_NAME, size.u64(), text, None) else text.text()
 
-    def target(self, length: int = ALL_ENTRIES, *, writable: bool = False, silent: bool = False) -> Value:
-        """A table to call into, which answers patterns or, silent, writes nothing."""
+    def target(self, length: int | None = None, *, writable: bool = False, silent: bool = False) -> Value:
+        """A table to call into, complete or of a length, which answers patterns or, silent, writes nothing."""
         self._values += 1
+        length = all_entries() if length is None else length
         how = "+".join(["writable" if writable else "read-only"] + ["silent"] * silent)
         value = int(self.command(f"target {self._values} {length} {how}"), 16)
         return Value(value, f"r{self._values}")
@@ -94,13 +102,14 @@ class LayerSession(Session):
     def initialize(
         self,
         function: str,
-        entries: int = ALL_ENTRIES,
+        entries: int | None = None,
         *,
         target: Value | None = None,
         properties: list[int] | None = None,
         silent: bool = False,
     ) -> Table:
-        """Calls an init function as a loader does whose table has so many entries."""
+        """Calls an init function as a loader does whose table has so many entries, else all."""
+        entries = all_entries() if entries is None else entries
         table = self.target(entries, silent=silent) if target is None else target
         count, output = self.buffer(4, 0), self.buffer(8, 0)
         more = [properties] if function == "clInitLayerWithProperties" else []
@@ -220,4 +229,4 @@ def ordinary_variants(
     return calls
 
 
-__all__ = ["ALL_ENTRIES", "CommandError", "LayerSession", "OrdinaryCall", "StandIns", "Table"]
+__all__ = ["CommandError", "LayerSession", "OrdinaryCall", "StandIns", "Table", "all_entries"]

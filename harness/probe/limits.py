@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import time
 from pathlib import Path
 
 from harness.probe.process import MAX_FAMILY, Process
@@ -54,6 +55,7 @@ class Limits:
         state = os.fstatvfs(self._folder)
         self._free, self._free_entries = state.f_bfree * state.f_frsize, state.f_ffree
         self._disk = min(disk, self._free // 2)
+        self._since = time.time_ns()
 
     def close(self) -> None:
         if self._folder >= 0:
@@ -93,7 +95,8 @@ class Limits:
             entries += len(folders) + len(files)
             for name in files:
                 with contextlib.suppress(OSError):
-                    size += 512 * os.stat(name, dir_fd=at, follow_symlinks=False).st_blocks
+                    file = os.stat(name, dir_fd=at, follow_symlinks=False)
+                    size += 512 * file.st_blocks * (file.st_ctime_ns >= self._since)  # else it is not the subject's
             if entries > MAX_ENTRIES:
                 return f"more than {MAX_ENTRIES} files in its sandbox"
             if size > self._disk:

@@ -12,9 +12,6 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO
 
-from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
-from elftools.elf.sections import SymbolTableSection  # type: ignore[import-untyped]
-
 from harness.untrusted import open_regular
 
 SIGNAL = signal.SIGRTMIN + 6
@@ -66,6 +63,10 @@ def _symbols_of(path: str) -> tuple[list[int], list[tuple[int, str]]]:
 
 def _symbols(file: BinaryIO) -> tuple[list[int], list[tuple[int, str]]]:
     """Addresses of a library's functions, sorted, and where each ends with its name."""
+    # Only here: few runs show a stack, and the import takes longer than a case.
+    from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
+    from elftools.elf.sections import SymbolTableSection  # type: ignore[import-untyped]
+
     symbols: dict[int, tuple[int, str]] = {}
     try:
         for section in ELFFile(file).iter_sections():

@@ -10,6 +10,7 @@ const struct command_table *const topics[] = {
     &library_commands,
     &export_commands,
     &process_commands,
+    &late_commands,
     &state_commands,
     &layer_commands,
     &vulkan_commands,

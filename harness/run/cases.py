@@ -25,6 +25,7 @@ from harness.probe.icd_session import IcdSession
 from harness.report import CaseResult, judge
 from harness.report.records import UnsupportedKind, Verdict, case_name
 from harness.run import replay, reproducer
+from harness.run.exchange import NotReproducible
 from harness.sandbox import Sandbox, Unsupported
 
 LOG_LINES = 40
@@ -145,7 +146,7 @@ def result_of(
         strict,
     )
     try:
-        result = _with_evidence(case, result, subject, place, keep, keep_failed)
+        result = _with_evidence(case, result, error, subject, place, keep, keep_failed)
     except Exception as trouble:  # what a subject leaves in its sandbox must not cost the verdict
         case.problems.append(f"the report of this case is not complete: {type(trouble).__name__}: {trouble}")
     return with_problems(result, case.problems)
@@ -163,7 +164,13 @@ def _deviations(error: BaseException) -> tuple[Deviation, ...]:
 
 
 def _with_evidence(
-    case: Case, result: CaseResult, subject: str, place: Callable[[], Path], keep: bool, keep_failed: bool
+    case: Case,
+    result: CaseResult,
+    error: BaseException | None,
+    subject: str,
+    place: Callable[[], Path],
+    keep: bool,
+    keep_failed: bool,
 ) -> CaseResult:
     """The result with log, files, environment and reproducer where they help; the sandbox is kept where it counts."""
     sandbox = case.sandbox
@@ -179,28 +186,21 @@ def _with_evidence(
     if result.counts or keep or (keep_failed and failed):
         kept = _keep(case, sandbox, place())
         values |= {"sandbox": str(kept), "reproduce": f"{command()} replay {shlex.quote(str(kept))}"}
-        if program := _program(case, sandbox, kept, result.message):
+        if program := _program(case, sandbox, kept, result.message, error):
             target = shlex.quote(str(program.with_suffix("")))
             values["reproduce"] = f"cc -w {shlex.quote(str(program))} -ldl -o {target} && {target}"
     return dataclasses.replace(result, **values)
 
 
-def _program(case: Case, sandbox: Sandbox, kept: Path, message: str) -> Path | None:
-    """A C program that shows the failure of a vendor's library: what its last process did, or the first that failed."""
-    sessions = [s for s in sandbox.runs if isinstance(s, IcdSession)]
-    if not sessions:
+def _program(case: Case, sandbox: Sandbox, kept: Path, message: str, error: BaseException | None) -> Path | None:
+    """A C program that shows the failure of a vendor's library; where there is none, a file that says why."""
+    if not any(isinstance(run, IcdSession) for run in sandbox.runs):
         return None
-    shown = next((s for s in reversed(sessions) if s.failed), sessions[-1])
-    inherited = {
-        name: value for name, value in sandbox.env.items() if name not in ("HOME", "LD_LIBRARY_PATH", "XDG_CACHE_HOME")
-    }
-    library = Path(shown.argv[shown.argv.index("--loader") + 1])
     try:
-        text = reproducer.source(case.id, message, library, inherited, shown.exchange)
-        (kept / "reproducer.c").write_text(text, encoding="utf-8", errors="backslashreplace")
-    except (reproducer.NotReproducible, OSError):
-        return None
-    return kept / "reproducer.c"
+        return reproducer.of_case(case.name, error, sandbox).write(kept, case.id, message)
+    except NotReproducible as reason:
+        (kept / reproducer.NONE).write_text(f"{reason}\n", encoding="utf-8", errors="backslashreplace")
+    return None
 
 
 def slice_of(log: CallLog) -> tuple[str, ...]:

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness import expectations
-from harness.build import ROOT
-from harness.errors import UsageError
+from harness.build import ROOT, build
+from harness.errors import ClharnessError, NotBuilt, UsageError
 from harness.run import tested
 from harness.run.cases import CASE, COMMAND, Case
-from harness.run.lint import lint, lint_whole
-from harness.selftest.mutants.loader import mutants
+from harness.run.index import INDEX, Index, index_of
 
 COLLECTED = pytest.StashKey[list[tuple[tuple[str, ...], str]]]()  # requirements and name of each case that there is
 DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
@@ -28,6 +28,32 @@ def is_worker(config: pytest.Config) -> bool:
 def under_command(config: pytest.Config) -> bool:
     """Whether the clharness command runs this session, and reports what comes of it."""
     return bool(config.pluginmanager.has_plugin(COMMAND))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """The suites can only be read with a build, and of files without a selected case nothing is read."""
+    suites = session.config.rootpath / "suites"
+    asked = [Path(session.config.invocation_params.dir, name.partition("::")[0]) for name in session.config.args]
+    if any(path.is_relative_to(suites) or suites.is_relative_to(path) for path in asked):
+        try:
+            build()
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
+    try:
+        if (index := index_of(session.config)) is not None:
+            session.config.stash[INDEX] = index
+    except ClharnessError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report() -> Generator[None, Any, None]:
+    """A test of the project itself that needs a build as soon as it is read."""
+    outcome = yield
+    excinfo = outcome.get_result().call.excinfo
+    if excinfo and excinfo.errisinstance(NotBuilt):
+        pytest.exit(str(excinfo.value), pytest.ExitCode.USAGE_ERROR)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -51,20 +77,55 @@ def _of_all_suites(config: pytest.Config) -> bool:
     return is_whole(config) and tested.is_loader(config) and not under_command(config)  # users need not care
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files without a selected case are not read."""
+    index = config.stash.get(INDEX, None)
+    return True if index and collection_path.suffix == ".py" and index.leaves_out(collection_path) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> list[pytest.Item] | None:
+    """Functions without one have no cases."""
+    index = collector.config.stash.get(INDEX, None)
+    in_module = isinstance(collector, pytest.Module) and callable(obj)
+    return [] if index and in_module and index.leaves_out_function(collector.path, name) else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    index = config.stash.get(INDEX, None)
     cases = [item.stash[CASE] for item in items if CASE in item.stash]
-    config.stash[COLLECTED] = [(case.requirements, case.name) for case in cases]
-    problems = lint(cases)
-    if cases and _of_all_suites(config):
-        problems += lint_whole(cases, ROOT, expectations.known(), mutants().by_name)
+    others = list(index.not_collected()) if index else []
+    config.stash[COLLECTED] = [(case.requirements, case.name) for case in (*cases, *others)]
+    problems = _problems(config, items, [*cases, *others], index)
     if not problems:
+        if index:
+            index.update(items, bool(cases) and _of_all_suites(config))
         return
     said = "the suites are not in order:\n" + "\n".join(problems)
     if not is_worker(config):
         raise pytest.UsageError(said)
     config.workeroutput["clharness"] = said  # type: ignore[attr-defined] # of pytest-xdist; says it in one place
     items.clear()
+
+
+def _problems(
+    config: pytest.Config, items: Sequence[pytest.Item], all_cases: Sequence[Case], index: Index | None
+) -> list[str]:
+    """What the lint says of the items, and of `all_cases`. What it passed and has not changed is not read again."""
+    suspects = [item for item in items if CASE in item.stash and not (index and index.passed_lint(item.path))]
+    problems: list[str] = []
+    if suspects:
+        from harness.run.lint import lint  # only here and below: it reads much, which most runs do not need
+
+        problems += lint([item.stash[CASE] for item in suspects])
+    if all_cases and _of_all_suites(config) and not (index and index.is_unchanged):
+        from harness import expectations
+        from harness.run.lint import lint_whole
+        from harness.selftest.mutants.loader import mutants
+
+        problems += lint_whole(all_cases, ROOT, expectations.known(), mutants().by_name)
+    return problems
 
 
 @pytest.hookimpl(optionalhook=True)

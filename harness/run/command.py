@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import sys
@@ -30,6 +31,7 @@ def run(root: Path, arguments: Sequence[str], jobs: int, plan: Plan) -> int:
     Raises ClharnessError where there is no run.
     """
     said = io.StringIO()
+    gc.disable()  # until the pool has its workers, nearly all that is made stays
     with Interrupts() as interrupts:
         loop = Loop(sys.stdout, ["clharness", *sys.argv[1:]], jobs, interrupts, plan)
         with _surroundings(root, said):

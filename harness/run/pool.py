@@ -140,7 +140,7 @@ class Pool(Generic[Task, Answer]):
     def __enter__(self) -> Self:
         orphans.take_in()
         self._others = set(orphans.children())
-        gc.collect()
+        gc.enable()  # see harness/run/command.py
         gc.freeze()  # memory that nobody writes to stays shared
         self._workers = [self._start() for _ in range(self._jobs)]
         return self

@@ -1,173 +1,172 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A failed exchange with a vendor's library as a small C program that needs the OpenCL-Headers and nothing else.
+"""A failed case of a vendor's library as a C program that needs the OpenCL-Headers and nothing else.
 
-cc reproducer.c -ldl -o reproducer && ./reproducer [LIBRARY]
+Each program has run before anybody gets it: it shows the defect on the library, and a mock ICD that is correct shows
+none of it. A case of which no form of program does so has none, and its report says why.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+import atexit
+import functools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.api import wording
-from harness.api.model import Parameter, api
-from harness.escaping import c_comment, c_string, one_line
+from harness.probe.icd_session import IcdSession
+from harness.probe.verdicts import Crashed, Hung, SubjectFailure
+from harness.run.exchange import NotReproducible
+from harness.run.program import Failure, Part, part, program
+from harness.sandbox import Sandbox
+from harness.selftest.mutants import VARIABLE
+from harness.selftest.mutants.icd import seeded_icd
 
-HEAD = """\
-/* {title}
- *
-{message}
- *
- * cc {name} -ldl -o reproducer && ./reproducer [LIBRARY]
- */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include <CL/cl_egl.h>
-#include <CL/opencl.h>
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* Of cl_khr_icd 2.0, for older headers. */
-void *CL_API_CALL clIcdGetFunctionAddressForPlatformKHR(cl_platform_id platform, const char *name);
-cl_int CL_API_CALL clIcdSetPlatformDispatchDataKHR(cl_platform_id platform, void *data);
-
-/* Memory that ends where an unreadable page begins. */
-static char *memory(size_t size, int fill)
-{{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size / page + 1) * page;
-    char *start = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    mprotect(start + room, page, PROT_NONE);
-    return memset(start + room - size, fill, size);
-}}
-
-static uint64_t word(uint64_t address)
-{{
-    return *(uint64_t *)address;
-}}
-
-static uint64_t shown(uint64_t result)
-{{
-    printf(" = %lld (0x%llx)\\n", (long long)(int)result, (unsigned long long)result);
-    return result;
-}}
-
-static void notify(void)
-{{
-    puts("callback");
-}}
-
-#define CALL(address, function, ...) \\
-    (printf("%s", #function), fflush(stdout), shown((uint64_t)((__typeof__(&function))(address))(__VA_ARGS__)))
-#define CALL_VOID(address, function, ...) (puts(#function), ((__typeof__(&function))(address))(__VA_ARGS__))
-
-int main(int count, char **arguments)
-{{
-{variables}    const char *path = count > 1 ? arguments[1] : {library};
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {{
-        puts(dlerror());
-        return 1;
-    }}
-    (void)notify;
-"""
-
-_IGNORED = ("hello", "get", "value", "read", "module", "callbacks", "symbol")
+NAME = "reproducer"
+NONE = "reproducer.none"  # the file that says why there is none
+MOST = 24  # failures of one case that its program shows
+_SECONDS = 5  # until a part counts as hung while programs are tried
+_OWN = ("HOME", "LD_LIBRARY_PATH", "XDG_CACHE_HOME")  # variables that the harness sets
+_SHOWN = {"=> the defect is there": "there", "=> the defect is gone": "gone", "=> cannot be judged": "not judged"}
 
 
-class NotReproducible(Exception):
-    """The exchange uses what a small program cannot show: threads, forks, calls in callbacks."""
+@dataclass(frozen=True)
+class Reproducer:
+    """A program in parts, with what it needs."""
+
+    library: Path
+    variables: Mapping[str, str]
+    parts: tuple[Part, ...]
+
+    def text(self, title: str, message: str, name: str = NAME) -> str:
+        return program(title, message, name, self.library, self.variables, self.parts)
+
+    def write(self, folder: Path, title: str, message: str) -> Path:
+        """Writes the program, and its parts for programs of several cases."""
+        source = folder / f"{NAME}.c"
+        source.write_text(self.text(title, message), encoding="utf-8", errors="backslashreplace")
+        data = {
+            "library": str(self.library),
+            "variables": dict(self.variables),
+            "parts": [each.to_json() for each in self.parts],
+        }
+        (folder / f"{NAME}.json").write_text(json.dumps(data))
+        return source
 
 
-def source(title: str, message: str, library: Path, variables: Mapping[str, str], exchange: Iterable[str]) -> str:
-    """The program. Raises NotReproducible."""
-    lines = "\n".join(message.split("\n")[:40])
-    comment = "\n".join(f" * {line}".rstrip() for line in c_comment(lines).split("\n"))
-    settings = "".join(f"    setenv({c_string(name)}, {c_string(value)}, 1);\n" for name, value in variables.items())
-    text = HEAD.format(
-        title=c_comment(one_line(title)),
-        message=comment,
-        name="reproducer.c",
-        variables=settings,
-        library=c_string(str(library)),
-    )
-    return (
-        text + "".join(f"    {line}\n" for command in exchange for line in _statement(command)) + "    return 0;\n}\n"
+def read(folder: Path) -> Reproducer:
+    """What `write` wrote. Raises OSError, ValueError."""
+    data = json.loads((folder / f"{NAME}.json").read_text())
+    return Reproducer(Path(data["library"]), data["variables"], tuple(map(Part.from_json, data["parts"])))
+
+
+def of_case(case: str, error: BaseException | None, sandbox: Sandbox) -> Reproducer:
+    """The program of a case that failed. Raises NotReproducible, with the reason, where there is none."""
+    sessions = [run for run in sandbox.runs if isinstance(run, IcdSession)]
+    if not sessions:
+        raise NotReproducible("the case makes no call without a loader")
+    library = Path(sessions[0].argv[sessions[0].argv.index("--loader") + 1])
+    variables = {name: value for name, value in sandbox.env.items() if name not in _OWN}
+    failures = _failures(case, sessions, error)[:MOST]
+    return Reproducer(library, variables, _chosen(library, variables, failures))
+
+
+def _failures(case: str, sessions: Sequence[IcdSession], error: BaseException | None) -> list[Failure]:
+    failed = {(session.attempt): session for session in sessions if session.failed}  # the last of each attempt
+    shown = list(failed.values()) or [sessions[-1]]
+    return [
+        Failure(
+            session.attempt or case,
+            session.exchange,
+            session.replies,
+            session.record.comparisons,
+            _ended(session, error, bool(failed)),
+        )
+        for session in shown
+    ]
+
+
+def _ended(session: IcdSession, error: BaseException | None, attempted: bool) -> bool:
+    """Whether the process of a session did not come back from its last call."""
+    if attempted:
+        return len(session.replies) < len(session.exchange)
+    return isinstance(error, (Crashed, Hung)) or (
+        isinstance(error, SubjectFailure) and len(session.replies) < len(session.exchange)
     )
 
 
-def _statement(command: str) -> list[str]:
-    """C for one command of the probe (harness/probe/commands.c)."""
-    kind, *words = command.split(" ")
-    if kind in _IGNORED:
-        return []
-    if kind == "buffer":
-        return [f"char *b{words[0]} = memory({words[1]}, {words[2]});"]
-    if kind == "put":
-        content = "".join(rf"\x{words[2][i : i + 2]}" for i in range(0, len(words[2]), 2))
-        return [f'memcpy(b{words[0]} + {words[1]}, "{content}", {len(words[2]) // 2});']
-    if kind == "store":
-        content = "".join(rf"\x{words[2][i : i + 2]}" for i in range(0, len(words[2]), 2))
-        return [f'memcpy((char *){_value(words[0])} + {words[1]}, "{content}", {len(words[2]) // 2});']
-    if kind == "word":
-        return [f"*(uint64_t *)(b{words[0]} + {words[1]}) = {_value(words[2])};"]
-    if kind == "peek":
-        return [f"uint64_t r{words[0]} = word({_value(words[1])} + {words[2]});"]
-    if kind == "call":
-        return [_call(words[0], f'dlsym(library, "{words[1]}")', words[1], words[2:])]
-    if kind == "address":
-        return [_call(words[0], f"(void *){_value(words[1])}", words[2], words[3:])]
-    if kind == "close":
-        return ["dlclose(library);"]
-    if kind == "open":
-        return ["library = dlopen(path, RTLD_NOW | RTLD_LOCAL);"]
-    if kind == "quit":
-        return ['puts("the end of the process");']
-    raise NotReproducible(kind)
+def _chosen(library: Path, variables: Mapping[str, str], failures: Sequence[Failure]) -> tuple[Part, ...]:
+    """For each failure the first form that shows it on the library alone."""
+    chosen: dict[int, Part] = {}
+    second: dict[int, Part] = {}  # shown on the library, and a correct ICD cannot do what comes first
+    reason = "the exchange does not show it: the same calls, made again, are in order"
+    waiting = {number: list(failure.forms()) for number, failure in enumerate(failures)}
+    while waiting:
+        parts: dict[int, Part] = {}
+        for number in list(waiting):
+            try:
+                parts[number] = part(failures[number], waiting[number].pop(0))
+            except NotReproducible as error:
+                reason = str(error)
+            except IndexError:
+                del waiting[number]
+        shown = tried(Reproducer(library, variables, tuple(parts.values()))) if parts else []
+        for (number, each), (here, correct) in zip(parts.items(), shown, strict=True):
+            if here == "there" and correct == "gone":
+                chosen[number] = each
+                waiting.pop(number, None)
+            elif here == "there" and correct == "not judged":
+                second.setdefault(number, each)
+    chosen = second | chosen
+    if not chosen:
+        raise NotReproducible(reason)
+    return tuple(chosen[number] for number in sorted(chosen))
 
 
-def _call(number: str, address: str, function: str, words: list[str]) -> str:
-    about = api().functions[function]
-    given = [_argument(p, word) for p, word in zip(about.parameters, words, strict=True)]
-    listed = ", ".join([address, function, *given])
-    if about.result_kind == "void":
-        return f"CALL_VOID({listed});"
-    return f"uint64_t r{number} = CALL({listed});\n    (void)r{number};"
+def tried(made: Reproducer) -> list[tuple[str, str]]:
+    """What each part shows on the library, and on a correct mock ICD: "there", "gone" or "not judged".
+
+    Without a compiler nothing can be tried, and each is believed to show its defect.
+    """
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        return [("there", "gone")] * len(made.parts)
+    with tempfile.TemporaryDirectory(prefix="clharness-reproducer-") as folder:
+        source, built = Path(folder) / f"{NAME}.c", Path(folder) / NAME
+        source.write_text(made.text("", ""), encoding="utf-8", errors="backslashreplace")
+        command = [compiler, "-w", f"-DSECONDS={_SECONDS}", str(source), "-ldl", "-o", str(built)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            if len(made.parts) == 1:
+                return [("not judged", "not judged")]
+            return [tried(Reproducer(made.library, made.variables, (each,)))[0] for each in made.parts]
+        return list(zip(_run(built, made.library, made), _run(built, correct_mock(), made), strict=True))
 
 
-def _argument(parameter: Parameter, word: str) -> str:
-    value = _value(word)
-    if parameter.kind == "integer":
-        name = wording.argument(parameter, int(word)) if re.fullmatch(r"-?\d+", word) else ""
-        return f"{value} /* {name} */" if name.startswith("CL_") else value
-    return f"(void *){value}" if value != "0" else "NULL"
+def _run(built: Path, library: Path, made: Reproducer) -> list[str]:
+    environment = {**os.environ, "HOME": str(built.parent)}
+    environment.pop(VARIABLE, None)
+    done = subprocess.run(
+        [built, library], capture_output=True, env=environment, cwd=built.parent, stdin=subprocess.DEVNULL
+    )
+    lines = [line.strip() for line in done.stdout.decode(errors="replace").splitlines()]
+    shown = [_SHOWN[line] for line in lines if line in _SHOWN]
+    return shown if len(shown) == len(made.parts) else ["not judged"] * len(made.parts)
 
 
-def _value(token: str) -> str:
-    """A token of the probe (harness/probe/values.c) as a C expression."""
-    if re.fullmatch(r"-?\d+", token):
-        number = int(token)
-        return f"{number}" if abs(number) < 1 << 31 else f"{number & 0xFFFFFFFFFFFFFFFF:#x}u"
-    if token.startswith("^"):
-        return "(uint64_t)notify"
-    if match := re.fullmatch(r"\*b(\d+)\+(\d+)", token):
-        return f"word((uint64_t)b{match[1]} + {match[2]})"
-    if match := re.fullmatch(r"b(\d+)\+(\d+)", token):
-        return f"((uint64_t)b{match[1]} + {match[2]})"
-    if re.fullmatch(r"b\d+", token):
-        return f"(uint64_t){token}"
-    if re.fullmatch(r"r\d+", token):
-        return token
-    if match := re.fullmatch(r"(r\d+)\+(\d+)", token):
-        return f"({match[1]} + {match[2]})"
-    raise NotReproducible(token)
+@functools.cache
+def correct_mock() -> Path:
+    """A mock ICD that can do whatever is optional, and does it rightly; there until this process ends."""
+    sandbox = Sandbox()
+    pid = os.getpid()
+    atexit.register(lambda: sandbox.close() if os.getpid() == pid else None)
+    fault = os.environ.pop(VARIABLE, None)
+    try:
+        return seeded_icd(sandbox).path
+    finally:
+        if fault is not None:
+            os.environ[VARIABLE] = fault

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from harness import escaping
 from harness.report import CaseResult
 from harness.report.blocks import block
 from harness.report.causes import Cause
@@ -55,9 +56,24 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.user_properties.append((PROPERTY, case.result.to_json()))
 
 
+def _make_printable(shown: Any) -> None:
+    """What pytest shows of an exception, whose message may have a subject's own bytes."""
+    alone = [(shown.reprtraceback, shown.reprcrash, None)] if hasattr(shown, "reprtraceback") else []
+    for traceback, place, _ in getattr(shown, "chain", alone):
+        for part in traceback.reprentries:
+            for lines in (part, getattr(part, "reprlocals", None)):
+                if lines is not None:
+                    lines.lines = [escaping.printable(line) for line in lines.lines]
+            if arguments := getattr(part, "reprfuncargs", None):
+                arguments.args = [(name, escaping.printable(value)) for name, value in arguments.args]
+        if place is not None:
+            place.message = escaping.printable(place.message)
+
+
 def _show(report: pytest.TestReport, result: CaseResult) -> None:
     """Makes pytest's own view of the case agree with the verdict's status, and show what the command shows."""
     vars(report).pop("wasxfail", None)
+    _make_printable(report.longrepr)
     if result.counts:
         report.outcome = "failed"
         if not report.longrepr or isinstance(report.longrepr, tuple):

@@ -19,7 +19,6 @@ from harness.build import build
 from harness.errors import NotBuilt
 from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.recognition import recognised
-from harness.expectations.update import refuse_unasked
 from harness.report import Header, SubjectRecord
 from harness.requirements.catalogue import fingerprint
 from harness.sandbox import Sandbox
@@ -156,6 +155,8 @@ def expectations(config: pytest.Config) -> Expectations:
             known = named if named.path else recognised(subject(config).path.read_bytes(), folder)
             config.stash[EXPECTATIONS] = known or named
         if config.getoption("--update-expectations"):
+            from harness.expectations.update import refuse_unasked  # its library of TOML takes a while
+
             refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None)
     return config.stash[EXPECTATIONS]
 

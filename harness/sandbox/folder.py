@@ -14,6 +14,7 @@ import fcntl
 import itertools
 import os
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from pathlib import Path
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NAME_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _MNT_DETACH = 2
+_GET_FLAGS, _SET_FLAGS = 0x80086601, 0x40086602  # of <linux/fs.h>, FS_IOC_GETFLAGS and FS_IOC_SETFLAGS
+_UNCHANGEABLE = 0x30  # FS_IMMUTABLE_FL, FS_APPEND_FL
 _TIME_LIMIT = 20.0  # seconds for removing a folder in which somebody goes on writing
 _MAX_DEPTH = 40  # of what is listed and copied; what is removed may be as deep as it likes
 
@@ -54,7 +57,23 @@ def _open_inside(folder: int, name: str, mount: bytes) -> int:
     raise OSError(errno.EBUSY, f"{name} is mounted, and that cannot be changed")
 
 
+def _make_changeable(descriptor: int) -> None:
+    """Takes away what keeps root from changing a file or a folder (chattr +i, +a)."""
+    with contextlib.suppress(OSError):  # this file system has no such thing
+        file = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            flags = bytearray(8)
+            fcntl.ioctl(file, _GET_FLAGS, flags)
+            if int.from_bytes(flags, sys.byteorder) & _UNCHANGEABLE:
+                flags[:4] = (int.from_bytes(flags[:4], sys.byteorder) & ~_UNCHANGEABLE).to_bytes(4, sys.byteorder)
+                fcntl.ioctl(file, _SET_FLAGS, flags)
+        finally:
+            os.close(file)
+
+
 def _make_writable(descriptor: int) -> None:
+    """The same of a folder, and of its mode."""
+    _make_changeable(descriptor)
     with contextlib.suppress(PermissionError):  # another user's
         os.chmod(f"/proc/self/fd/{descriptor}", 0o700)  # this very file, however it was opened and is called now
 
@@ -64,6 +83,13 @@ def _unlink(folder: int, name: str, mount: bytes) -> None:
         os.unlink(name, dir_fd=folder)
     except PermissionError:
         _make_writable(folder)
+        file = _open_inside(folder, name, mount)
+        try:
+            state = os.fstat(file)
+            if stat.S_ISREG(state.st_mode) and state.st_nlink == 1:  # else it may be somebody else's file
+                _make_changeable(file)
+        finally:
+            os.close(file)
         os.unlink(name, dir_fd=folder)
     except OSError as error:
         if error.errno != errno.EBUSY:
@@ -119,10 +145,12 @@ def _empty(top: int) -> None:
     names = itertools.count()
     trouble: OSError | None = None
     until = time.monotonic() + _TIME_LIMIT
-    while time.monotonic() < until:
+    stays = 0
+    while time.monotonic() < until and stays < 3:
         entries = list(os.scandir(top))
         if not entries:
             return
+        left = 0
         for entry in entries:
             try:
                 if entry.is_dir(follow_symlinks=False):
@@ -132,13 +160,18 @@ def _empty(top: int) -> None:
             except PermissionError as error:
                 _make_writable(top)
                 trouble = error
+                left += 1
             except OSError as error:
                 trouble = error
+        stays = stays + 1 if left == len(entries) else 0  # more time would not change that
     raise trouble or OSError(errno.ENOTEMPTY, "somebody goes on writing into it")
 
 
 def _remove_empty(parent: int, name: str, folder: int) -> None:
-    """Removes the folder `folder`, which is empty: by its name in `parent`, or wherever a subject moved it to."""
+    """Removes the folder `folder`, which is empty: by its name in `parent`, or wherever a subject moved it to.
+
+    What a subject put in its place goes, too: nobody else uses that name.
+    """
     own = os.fstat(folder)
     with contextlib.suppress(FileNotFoundError):
         os.close(_open_inside(parent, name, _mount_of(parent)))
@@ -146,8 +179,7 @@ def _remove_empty(parent: int, name: str, folder: int) -> None:
         if _same(there, own):
             os.rmdir(name, dir_fd=parent)
             return
-        if stat.S_ISLNK(there.st_mode):
-            os.unlink(name, dir_fd=parent)
+        _remove_in(parent, name)
     moved = os.readlink(f"/proc/self/fd/{folder}")
     with contextlib.suppress(FileNotFoundError):
         if _same(os.lstat(moved), own):
@@ -158,22 +190,25 @@ def remove(path: Path) -> None:
     """Removes a folder and all that is in it, or a file. Raises OSError where that cannot be done."""
     parent = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        try:
-            folder = os.open(path.name, _FOLDER, dir_fd=parent)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            if error.errno not in (errno.ENOTDIR, errno.ELOOP):
-                raise
-            os.unlink(path.name, dir_fd=parent)
-            return
-        try:
-            _empty(folder)
-            _remove_empty(parent, path.name, folder)
-        finally:
-            os.close(folder)
+        _remove_in(parent, path.name)
     finally:
         os.close(parent)
+
+
+def _remove_in(parent: int, name: str) -> None:
+    """The same, by its name in the open folder `parent`."""
+    try:
+        if not stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
+            os.unlink(name, dir_fd=parent)
+            return
+        folder = os.open(name, _FOLDER, dir_fd=parent)
+    except FileNotFoundError:
+        return
+    try:
+        _empty(folder)
+        _remove_empty(parent, name, folder)
+    finally:
+        os.close(folder)
 
 
 class OwnFolder:

@@ -32,10 +32,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TASKS = 4096 }; /* processes and threads of an ordinary user's program */
+#define TASKS "4096" /* processes and threads of a program in namespaces, and the end of their numbers for root */
 
 /* Of <linux/landlock.h>, whose older versions lack what is needed, and <linux/sched.h>. */
 struct ruleset {
@@ -103,7 +104,8 @@ static bool enter_namespaces(void)
     write_file("/proc/self/setgroups", "deny");
     snprintf(map, sizeof map, "%u %u 1", gid, gid);
     write_file("/proc/self/gid_map", map);
-    setrlimit(RLIMIT_NPROC, &(struct rlimit){TASKS, TASKS}); /* they are counted for each namespace of users */
+    rlim_t tasks = strtoul(TASKS, NULL, 10);
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){tasks, tasks}); /* they are counted for each namespace of users */
     return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
 }
 
@@ -151,13 +153,37 @@ static void restrict_signals(void)
     close(fd);
 }
 
+/* RLIMIT_NPROC does not hold root. Since Linux 6.14 each namespace of processes has a largest number of its own; before,
+ * this would be the whole machine's. */
+static void limit_processes_of_root(void)
+{
+    struct utsname kernel;
+    if (geteuid() != 0 || uname(&kernel) != 0) {
+        return;
+    }
+    char *minor = kernel.release;
+    unsigned long major = strtoul(minor, &minor, 10);
+    if (major > 6 || (major == 6 && *minor == '.' && strtoul(minor + 1, NULL, 10) >= 14)) {
+        write_file("/proc/sys/kernel/pid_max", TASKS);
+    }
+}
+
+/* Its own view of processes: /proc of the namespace that it is in. */
+static bool enter_proc(void)
+{
+    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) {
+        return false;
+    }
+    limit_processes_of_root();
+    return true;
+}
+
 static _Noreturn void become_program(const char *way, int trouble)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* as far as the program's rights do not change */
     setsid();
     write_file("/proc/self/oom_score_adj", "1000"); /* the first to go where memory ends: before the harness */
-    bool ready =
-        strcmp(way, "namespaces") != 0 || mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+    bool ready = strcmp(way, "namespaces") != 0 || enter_proc();
     if (user >= 0) {
         ready = ready && setgroups(0, NULL) == 0;
         ready = ready && setresgid((gid_t)user, (gid_t)user, (gid_t)user) == 0;

@@ -39,6 +39,7 @@ class Caught:
     message: str = ""
     cases: int = 0  # that ran until then
     seconds: float = 0.0
+    program: str = ""  # what its C program shows, where that was tried
 
 
 @dataclass
@@ -57,8 +58,11 @@ class Check:
 class Matrix:
     """The cases, the faults, and what is known of them so far."""
 
-    def __init__(self, items: Sequence[pytest.Item], faults: Sequence[Mutant], jobs: int) -> None:
+    def __init__(
+        self, items: Sequence[pytest.Item], faults: Sequence[Mutant], jobs: int, programs: bool = False
+    ) -> None:
         self.items = items
+        self.programs = programs
         self.jobs = jobs
         self.caught = {fault.name: Caught(fault) for fault in faults}
         self.red_without_fault: list[Result] = []
@@ -126,7 +130,7 @@ class Matrix:
             proven = sum(1 for c in self.checks.values() if c.proof)
             tick(f"{caught} of {len(self.caught)} faults caught, {proven} of {len(self.checks)} checks proven")
 
-        with Workers(Runner(self.items, self._usual), self.jobs) as pool:
+        with Workers(Runner(self.items, self._usual, self.programs), self.jobs) as pool:
             pool.run(self._own_cases(until="end" if all_own_cases else "red"), done)
             pool.run(self._other_cases(), done)
             if prove_checks:
@@ -139,7 +143,7 @@ class Matrix:
             caught.seconds += result.seconds
             if result.red:
                 caught.by, caught.verdict = self.items[result.case].nodeid, result.verdict
-                caught.message = result.message
+                caught.message, caught.program = result.message, result.program
         ran = {result.case for result in results}
         for check in {id(c): c for c in (self._check_of[n] for n in ran)}.values():
             if ran.issuperset(self._cases(check)):

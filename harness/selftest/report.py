@@ -12,6 +12,7 @@ from harness.report.records import case_name
 from harness.report.table import table
 from harness.selftest.matrix import Caught, Check, Matrix
 from harness.selftest.place import assertions
+from harness.selftest.programs import SHOWN, WRONG
 
 
 def open_faults(matrix: Matrix) -> list[Caught]:
@@ -55,6 +56,7 @@ def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") 
         shown += [_unproven(check) for check in open_checks(matrix)]
         idle = [check.name for check in matrix.checks.values() if not check.applicable]
         shown += [f"cannot run against the reference loader: {name}" for name in idle]
+    shown += _programs(matrix)
     caught_count = len(matrix.caught) - len(missed)
     summary = f"{caught_count} of {len(matrix.caught)} faults caught"
     if whole:
@@ -63,6 +65,18 @@ def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") 
     kinds = Counter(caught.verdict for caught in matrix.caught.values() if caught.by)
     verdicts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     return [*shown, f"{summary}, {len(matrix.items)} cases, {seconds:.0f} s ({verdicts})."]
+
+
+def wrong_programs(matrix: Matrix) -> list[Caught]:
+    return [caught for caught in matrix.caught.values() if caught.program.startswith(WRONG)]
+
+
+def _programs(matrix: Matrix) -> list[str]:
+    """Which faults no C program shows, and why."""
+    tried = [caught for caught in matrix.caught.values() if caught.program]
+    without = [caught for caught in tried if caught.program != SHOWN]
+    lines = [f"no program shows {caught.fault.name}: {caught.program}" for caught in without]
+    return [*lines, f"{len(tried) - len(without)} of {len(tried)} faults shown by a program"] if tried else []
 
 
 def as_json(matrix: Matrix, whole: bool, seconds: float) -> dict[str, Any]:
@@ -81,6 +95,7 @@ def as_json(matrix: Matrix, whole: bool, seconds: float) -> dict[str, Any]:
                 "caught_by": caught.by,
                 "verdict": caught.verdict or None,
                 "message": caught.message,
+                "program": caught.program or None,
                 "cases": caught.cases,
                 "seconds": round(caught.seconds, 3),
             }
@@ -100,4 +115,5 @@ def as_json(matrix: Matrix, whole: bool, seconds: float) -> dict[str, Any]:
 
 
 def passed(matrix: Matrix, whole: bool) -> bool:
-    return not (matrix.red_without_fault or open_faults(matrix) or (whole and open_checks(matrix)))
+    wrong = open_faults(matrix) or wrong_programs(matrix)
+    return not (matrix.red_without_fault or wrong or (whole and open_checks(matrix)))

@@ -30,12 +30,14 @@ class _Loop:
         tick: Callable[[str], None],
         prove_checks: bool,
         all_own_cases: bool,
+        programs: bool,
     ) -> None:
         self.faults = faults
         self.jobs = jobs
         self.tick = tick
         self.prove_checks = prove_checks
         self.all_own_cases = all_own_cases
+        self.programs = programs
         self.matrix: Matrix | None = None
         self.error: ClharnessError | None = None
 
@@ -55,7 +57,7 @@ class _Loop:
         return True
 
     def _run(self, items: Sequence[pytest.Item], faults: Sequence[Mutant]) -> Matrix:
-        matrix = Matrix(items, faults, self.jobs)
+        matrix = Matrix(items, faults, self.jobs, self.programs)
         if matrix.run_without_fault(self.tick):
             matrix.run_faults(self.tick, self.prove_checks, self.all_own_cases)
         return matrix
@@ -99,12 +101,14 @@ def run_matrix(
     whole_lint: bool = True,
     subject: Sequence[str] = (),
     keyword: Sequence[str] = (),
+    programs: bool = False,
 ) -> Matrix:
     """Runs the checks in `folder`, which is `suites` or one of them, against faults. Raises where
     they cannot be collected, or hold no case. `subject` are the options that say what is tested; default: the seeded
-    loader. `keyword` is pytest's -k, or nothing."""
+    loader. `keyword` is pytest's -k, or nothing. With `programs` the C program of
+    each fault is tried."""
     os.environ.pop(VARIABLE, None)
-    loop = _Loop(faults, jobs, tick, prove_checks, all_own_cases)
+    loop = _Loop(faults, jobs, tick, prove_checks, all_own_cases, programs)
     arguments = [
         "-c",
         str(ROOT / "pytest.ini"),

@@ -18,10 +18,12 @@ from harness.errors import HarnessError
 from harness.probe import stacks
 from harness.run.cases import CASE, verdict_of
 from harness.run.pool import Lost, Note, Pool
+from harness.selftest import programs
 from harness.selftest.place import Place, place_of
 
 VARIABLE = "CLHARNESS_FAULT"
 RED = ("fail", "crash", "hang", "leak", "error", "changed")
+PROGRAMS = ("fail", "crash", "hang", "leak")  # verdicts of cases that have a C program
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Result:
     message: str
     seconds: float
     place: Place | None = None  # the assertion of the suites that failed
+    program: str = ""  # what its C program shows (harness/selftest/programs.py), where that was tried
 
     @property
     def red(self) -> bool:
@@ -72,9 +75,10 @@ class Usual:
 class Runner:
     """Runs cases in this process."""
 
-    def __init__(self, items: Sequence[pytest.Item], usual: Usual) -> None:
+    def __init__(self, items: Sequence[pytest.Item], usual: Usual, tries_programs: bool = False) -> None:
         self.items = items
         self.usual = usual
+        self.tries_programs = tries_programs
 
     def run(self, number: int) -> Result:
         item = self.items[number]
@@ -82,13 +86,19 @@ class Runner:
         case.sandbox, case.outcome = None, None
         item.config.option.time_limit = self.usual.time_limit(number)
         started = time.perf_counter()
-        error = _protocol(item)
+        said: list[str] = []
+
+        def look(error: BaseException) -> None:
+            if self.tries_programs and verdict_of(error)[0] in PROGRAMS:
+                said.append(programs.tried(case, error))
+
+        error = protocol(item, look)
         verdict = str(verdict_of(error)[0])
         if verdict == "pass" and number in self.usual.outcomes and case.outcome != self.usual.outcomes[number]:
             verdict = "changed"
         message = f"{case.outcome}" if verdict == "changed" else f"{type(error).__name__}: {error}" if error else ""
         place = place_of(error, item.config.rootpath) if verdict in ("fail", "leak") else None
-        return Result(number, verdict, case.outcome, message[:500], time.perf_counter() - started, place)
+        return Result(number, verdict, case.outcome, message[:500], time.perf_counter() - started, place, *said)
 
     def run_task(self, task: Task) -> list[Result]:
         results: list[Result] = []
@@ -104,8 +114,11 @@ class Runner:
         return results
 
 
-def _protocol(item: Any) -> BaseException | None:
-    """Sets a case up, calls it, and takes it down; gives the first error. A case may be run any number of times."""
+def protocol(item: Any, look: Callable[[BaseException], None] = lambda error: None) -> BaseException | None:
+    """Sets a case up, calls it, and takes it down; gives the first error. A case may be run any number of times.
+
+    `look` is called with an error while the sandbox of the case is still there.
+    """
     error: BaseException | None = None
     steps: list[Callable[[], object]] = [
         lambda: item.ihook.pytest_runtest_setup(item=item),
@@ -120,6 +133,7 @@ def _protocol(item: Any) -> BaseException | None:
         raise
     except BaseException as caught:  # pytest's own outcomes are not Exceptions
         error = caught
+        look(error)
     try:
         item.ihook.pytest_runtest_teardown(item=item, nextitem=None)
     except Exception as caught:

@@ -4,9 +4,9 @@
     python_parts.py [--tests] [--requirements | --folders]
 
 --tests: with those that the project's own tests need. --requirements: prints what pip is to install instead. --folders:
-prints the folders in which they are, with colons between them, which change where one of them comes, goes or changes. The list
-itself is pyproject.toml's. The set-up and CMake run this with every interpreter that they try, old ones too: up to the
-version check use what they know.
+prints the folders in which they are, with colons between them, which change where one of them comes, goes or changes.
+The list itself is pyproject.toml's. The set-up and CMake run this with every interpreter that they try, old ones too:
+up to the version check use what they know.
 """
 
 from __future__ import annotations

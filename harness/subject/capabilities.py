@@ -14,11 +14,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.build import build
 from harness.probe import SubjectFailure
-from harness.sandbox import Sandbox
+from harness.sandbox import Sandbox, Unsupported
 from harness.subject import questions
+from harness.subject.answers import remembered
 from harness.subject.base import NO_ANSWER
 from harness.subject.places import ANDROID_VENDORS
 from harness.subject.questions import LOADER_INFO, Loader
@@ -86,6 +88,10 @@ _OF_LINUX = (
 )
 
 
+# How a loader is led to its vendors.
+_WAYS_TO_VENDORS = ("by_variable", "folder_ending", "system_vendors")
+
+
 def _of_this_system() -> dict[str, Capability]:
     """The capabilities that loaders of the build's system can have."""
     left_out = _OF_LINUX if build().windows else ()
@@ -98,27 +104,46 @@ def detect(loader: Loader) -> set[str]:
     Starts some thirty processes, each in a sandbox of its own that is removed; raises nothing: what the loader does
     wrong there, its checks report.
     """
+    answers = remembered(loader, lambda: _asked(loader))
+    for name in _WAYS_TO_VENDORS:
+        setattr(loader, name, answers[name])
+    facts = loader.facts
+    facts.name, facts.version, facts.opencl_version = answers["says"]
+    return set(answers["shown"])
+
+
+def _asked(loader: Loader) -> tuple[dict[str, Any], bool]:
+    """What the loader answers, as JSON can hold it; and whether it answered everything."""
     shown: set[str] = set()
+    trouble: list[Exception] = []
     for name, capability in _of_this_system().items():
-        answers = [_ask(loader, way) for way in capability.ways[:1]]
+        answers = [_ask(loader, way, trouble) for way in capability.ways[:1]]
         if name == "OCL_ICD_VENDORS" and answers == [None]:
             break  # it cannot even list one vendor: the checks will say so
-        if any(answers) or any(_ask(loader, way) for way in capability.ways[1:]):
+        if any(answers) or any(_ask(loader, way, trouble) for way in capability.ways[1:]):
             shown.add(name)
         if name == "OCL_ICD_VENDORS":
             loader.by_variable = name in shown
             loader.folder_ending = "" if any(answers) else "/"
-    return shown
+    said = [loader.facts.name, loader.facts.version, loader.facts.opencl_version]
+    ways = {name: getattr(loader, name) for name in _WAYS_TO_VENDORS}
+    return {"shown": sorted(shown), "says": said, **ways}, not trouble
 
 
-def _ask(loader: Loader, question: Question) -> bool | None:
-    """What the loader answers in a sandbox of its own; None where it did not survive the question."""
+def _ask(loader: Loader, question: Question, trouble: list[Exception] | None = None) -> bool | None:
+    """What the loader answers in a sandbox of its own; None where it did not survive the question.
+
+    `trouble` gets why it may answer otherwise another time: on a busy machine, or one that can do more.
+    """
     sandbox = Sandbox(loader.path)
     try:
         return question(loader, sandbox)
-    except SubjectFailure:
+    except SubjectFailure as error:
+        (trouble if trouble is not None else []).append(error)
         return None
-    except NO_ANSWER:
+    except NO_ANSWER as error:
+        if trouble is not None and isinstance(error, Unsupported):
+            trouble.append(error)
         return False
     finally:
         sandbox.close()

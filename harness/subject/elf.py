@@ -14,14 +14,10 @@ from elftools.elf.gnuversions import GNUVerDefSection  # type: ignore[import-unt
 from elftools.elf.relocation import RelocationSection  # type: ignore[import-untyped]
 from elftools.elf.sections import NoteSection  # type: ignore[import-untyped]
 
-from harness.subject.facts import SharedLibrary
+from harness.subject.facts import NotShared, SharedLibrary
 
 _DF_TEXTREL, _DF_SYMBOLIC = 4, 2
 _PF_X = 1
-
-
-class NotShared(Exception):
-    """The file is not a shared library; the message goes on after its path."""
 
 
 def read(path: Path, library: SharedLibrary) -> None:

@@ -16,6 +16,10 @@ _SHOWN = 12
 _COMMON = ("path", "real_path", "soname", "build_id", "sanitizer", "name", "version")
 
 
+class NotShared(ValueError):
+    """The file is not a shared library, or not for any system; the message goes on after its path."""
+
+
 @dataclass
 class SharedLibrary:
     """What the file of a shared library says. `real_path`: links followed; sets hold names of symbols."""
@@ -74,6 +78,7 @@ class Facts:
     text_relocations: bool = False
     executable_stack: bool = False
     search_paths: list[str] = field(default_factory=list)
+    devices: list[dict[str, str]] = field(default_factory=list)  # of an ICD: platform, name, version, driver
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as records have them, by name."""

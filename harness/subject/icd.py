@@ -18,6 +18,7 @@ from harness.probe.session import Session
 from harness.sandbox import Sandbox
 from harness.subject import identify
 from harness.subject.base import NO_ANSWER, Option, Subject
+from harness.subject.gate import devices, missing
 from harness.subject.loader import Loader
 from harness.subject.places import SYSTEM_VENDORS, linker_folders
 
@@ -68,6 +69,8 @@ class Icd(Subject):
     options: ClassVar[tuple[Option, ...]] = (
         Option("--icd", "PATH", "library of a vendor's ICD to test, in the place of a loader"),
         Option("--icd-env", "NAME=VALUE", "a variable that the ICD needs", repeated=True),
+        Option("--icd-platform", "WHICH", "use platforms of this number (from 0) or part of a name only"),
+        Option("--icd-device", "WHICH", "make objects for the device of this number (from 0) or part of a name"),
     )
     example = "libpocl.so.2, or an .icd file"
     functions = FUNCTIONS
@@ -82,6 +85,7 @@ class Icd(Subject):
         "text_relocations",
         "executable_stack",
         "search_paths",
+        "devices",
     )
     lacks = "this ICD does not advertise {}"
     expectations_folder = "icds"
@@ -91,6 +95,8 @@ class Icd(Subject):
     def __init__(self, path: Path, variables: Mapping[str, str] | None = None) -> None:
         super().__init__(path)
         self.variables = dict(variables or {})
+        self.gate: dict[str, str] = {}  # what all checks need and cannot be had (harness/subject/gate.py)
+        self.only_platform = self.only_device = ""
         self._cache: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
@@ -98,6 +104,7 @@ class Icd(Subject):
         """The ICD that was named; its cases have in common what it compiles. Raises UsageError."""
         icd = cls(Path(get(cls.option)), dict(text.split("=", 1) for text in get("--icd-env") or ()))
         icd.share_compiled()
+        icd.only_platform, icd.only_device = get("--icd-platform") or "", get("--icd-device") or ""
         return icd
 
     # --- what it can do ---
@@ -135,8 +142,18 @@ class Icd(Subject):
                 self._load(session)
                 name, self.facts.version = session.name_and_version()
                 self.facts.name = name or "unknown"
+                self.facts.devices = devices(session)
         except NO_ANSWER:
             pass  # the checks will say so
+        finally:
+            sandbox.close()
+        self.gate = self.missing()
+
+    def missing(self) -> dict[str, str]:
+        """What all checks need and this ICD does not give, by class of object."""
+        sandbox = Sandbox()
+        try:
+            return missing(lambda: self.open(sandbox))
         finally:
             sandbox.close()
 
@@ -160,7 +177,9 @@ class Icd(Subject):
     ) -> IcdSession:
         """A session in which the probe is in the place of the loader."""
         self.prepare(sandbox)
-        return self._open_directly(IcdSession, sandbox, preload=preload, late=late, now=now)
+        session = self._open_directly(IcdSession, sandbox, preload=preload, late=late, now=now)
+        session.gate, session.only_platform, session.only_device = self.gate, self.only_platform, self.only_device
+        return session
 
     def attempts(self, sandbox: Sandbox, *, until_hung: bool = False) -> Attempts:
         """Many calls, each judged by itself; until one of them hangs, where the others would for the same reason."""

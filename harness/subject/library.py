@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import struct
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from harness import derived
 from harness.build import build
 from harness.errors import UsageError
-from harness.subject import elf, pe
-from harness.subject.facts import SharedLibrary
+from harness.subject.facts import NotShared, SharedLibrary
 
 Format = Literal["ELF", "PE", ""]
 
 _FIRST_BYTES: dict[bytes, Format] = {b"\x7fELF": "ELF", b"MZ": "PE"}
+
+
+_READERS = ("library.py", "elf.py", "pe.py", "facts.py")
 
 
 def file_format(path: Path) -> Format:
@@ -36,17 +40,37 @@ def read_library(path: Path, what: str, example: str) -> SharedLibrary:
         raise UsageError(f"{path} {problem}: give the path of {what}, for example {example}")
     if "\n" in str(real):
         raise UsageError(f"{str(real)!r} has a line break in its path, which no vendor file can hold: move it")
-    library = SharedLibrary(real)
     try:
-        library.format = file_format(real)
-        (pe if library.format == "PE" else elf).read(real, library)
+        return _read(real)
     except PermissionError:
         raise UsageError(f"{path} cannot be read: permission denied") from None
-    except (elf.NotShared, pe.NotShared) as error:
+    except NotShared as error:
         raise UsageError(f"{path} {error}") from None
     except (OSError, ValueError, KeyError, struct.error) as error:
         raise UsageError(f"{path} is a damaged library ({error})") from None
-    return library
+
+
+def _read(real: Path) -> SharedLibrary:
+    """Reads the file, or what was read in it when it was the same: its tables take longer than most cases."""
+    with real.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    reader = derived.version_of(*(str(Path(__file__).with_name(name)) for name in _READERS))
+    fields = derived.kept("libraries", str(real), f"{reader}-{content}", lambda: _fields(real))
+    return SharedLibrary(real, **{name: _of_json(value) for name, value in fields.items()})
+
+
+def _fields(real: Path) -> dict[str, Any]:
+    """What the file says, as JSON can hold it: sets as tables."""
+    from harness.subject import elf, pe  # only here: what reads them takes a while to import
+
+    library = SharedLibrary(real, file_format(real))
+    (pe if library.format == "PE" else elf).read(real, library)
+    fields = {name: value for name, value in vars(library).items() if name != "real_path"}
+    return {name: {"": sorted(value)} if isinstance(value, set) else value for name, value in fields.items()}
+
+
+def _of_json(value: Any) -> Any:
+    return set(value[""]) if isinstance(value, dict) else value
 
 
 def require_this_machine(path: Path, library: SharedLibrary) -> None:

@@ -8,17 +8,13 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.subject.facts import SharedLibrary
+from harness.subject.facts import NotShared, SharedLibrary
 
 MACHINES = {0x14C: "i386", 0x8664: "x86_64", 0xAA64: "aarch64", 0x1C4: "arm"}
 _LIBRARY = 0x2000  # IMAGE_FILE_DLL
 _EXPORTS, _IMPORTS, _RESOURCES = 0, 1, 2
 _MAX_NAMES = 1 << 16
 _VERSION_SIGNATURE = struct.pack("<I", 0xFEEF04BD)
-
-
-class NotShared(ValueError):
-    """The file is a program, or not for any system."""
 
 
 @dataclass

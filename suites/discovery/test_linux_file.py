@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import Loader, MockIcd, Sandbox, requirement
+from harness.check import Loader, MockIcd, Sandbox, Unsupported, requirement
 
 # Ways in which an application meets the loader, for what must hold in each of them.
 WAYS: dict[str, dict[str, Any]] = {
@@ -57,8 +57,10 @@ def vendor(sandbox: Sandbox, name: str, **settings: Any) -> MockIcd:
 
 def padded(path: Path, size: int) -> str:
     """The same file by a path of exactly `size` bytes."""
-    text = str(path)
-    return f"{path.parent}{'/' * (size - len(text) + 1)}{path.name}"
+    more = size - len(str(path))
+    if more < 0:
+        raise Unsupported("machine", f"paths in the folder for sandboxes have more than {size} bytes: {path}")
+    return f"{path.parent}{'/' * (more + 1)}{path.name}"
 
 
 @requirement("DISC-LNX-002", "DISC-LNX-003")

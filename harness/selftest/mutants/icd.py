@@ -15,17 +15,12 @@ faults are in several mutants: one for each check that only notices them in its 
 from __future__ import annotations
 
 import functools
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.sandbox import Sandbox
-from harness.selftest.mutants import VARIABLE, Mutant
-from harness.selftest.mutants.of_mocks import read_lists, read_mutant, without_log
+from harness.selftest.mutants.of_mocks import MockMutant, chosen, read_lists, read_mutants, without_log
 from harness.subject.icd import Icd
-from harness.tomlfile import only_keys, read
 
 FOLDER = Path(__file__).with_name("icd")
 _SETTINGS = (
@@ -40,7 +35,7 @@ _SETTINGS = (
     "per_platform",
     "refuses",
 )
-_KEYS = ("name", "requirement", "sentence", "faults", "functions", "variant", "cases", "file", *_SETTINGS)
+_KEYS = ("faults", "functions", "variant", "file", *_SETTINGS)
 _EXTERNAL = (
     " cl_khr_external_memory cl_khr_external_memory_opaque_fd cl_khr_external_memory_dma_buf cl_khr_semaphore "
     "cl_khr_external_semaphore cl_khr_external_semaphore_opaque_fd cl_khr_external_semaphore_sync_fd "
@@ -68,37 +63,16 @@ _PLAIN: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class IcdMutant:
-    """A mock ICD that is wrong in one thing: its settings (Sandbox.icd)."""
-
-    mutant: Mutant
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-
 @functools.cache
-def icd_mutants(folder: Path = FOLDER) -> dict[str, IcdMutant]:
+def icd_mutants(folder: Path = FOLDER) -> dict[str, MockMutant]:
     """The mutants of the lists in a folder, by name."""
-    return read_lists(folder, _load)
-
-
-def _load(path: Path) -> list[IcdMutant]:
-    data = read(path)
-    only_keys(path, "the head", data, ("mutant",))
-    return [_mutant(path, table) for table in data.get("mutant", [])]
-
-
-def _mutant(path: Path, table: Mapping[str, Any]) -> IcdMutant:
-    mutant = read_mutant(path, table, "icd", _KEYS)
-    about = ("name", "requirement", "sentence", "cases")
-    return IcdMutant(mutant, {key: value for key, value in table.items() if key not in about})
+    return read_lists(folder, functools.partial(read_mutants, "icd", _KEYS))
 
 
 def seeded_icd(sandbox: Sandbox) -> Icd:
     """The mutant that the environment names, or else a correct mock ICD; without a log, like any ICD."""
-    name = os.environ.get(VARIABLE)
-    own = dict(icd_mutants()[name].settings if name else {})
-    settings = _PLAIN | own
+    own = chosen(icd_mutants())
+    settings = {**_PLAIN, **own}
     if "per_platform" not in own:  # what a mutant sets, it sets for all platforms
         settings["per_platform"] = [
             {key: value for key, value in about.items() if key not in own} for about in _PLAIN["per_platform"]

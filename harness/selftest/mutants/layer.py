@@ -15,44 +15,39 @@ cases        part of the names of the cases that should notice
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.api.model import api
 from harness.sandbox import Sandbox
-from harness.selftest.mutants import VARIABLE, Mutant
-from harness.selftest.mutants.of_mocks import read_lists, read_mutant, requirements_of, without_log
+from harness.selftest.mutants import Mutant
+from harness.selftest.mutants.of_mocks import (
+    MockMutant,
+    chosen,
+    read_lists,
+    read_mutant,
+    requirements_of,
+    without_log,
+)
 from harness.subject.layer import Layer
 from harness.tomlfile import only_keys, read, text
 
 FOLDER = Path(__file__).with_name("layer")
 
-_KEYS = ("name", "requirement", "sentence", "faults", "functions", "variant", "cases")
-
-
-@dataclass(frozen=True)
-class LayerMutant:
-    """A mock layer that is wrong in one thing: its settings (Sandbox.layer)."""
-
-    mutant: Mutant
-    faults: tuple[str, ...] = ()
-    functions: Mapping[str, list[str]] = field(default_factory=dict)
-    variant: str = "layer"
+_KEYS = ("faults", "functions", "variant")
 
 
 @functools.cache
-def layer_mutants(folder: Path = FOLDER) -> dict[str, LayerMutant]:
+def layer_mutants(folder: Path = FOLDER) -> dict[str, MockMutant]:
     """The mutants of the lists in a folder, by name."""
     return read_lists(folder, _load)
 
 
-def _load(path: Path) -> list[LayerMutant]:
+def _load(path: Path) -> list[MockMutant]:
     data = read(path)
     only_keys(path, "the head", data, ("mutant", "each"))
-    mutants = [_mutant(path, table) for table in data.get("mutant", [])]
+    mutants = [read_mutant(path, table, "layer", _KEYS) for table in data.get("mutant", [])]
     for table in data.get("each", []):
         only_keys(path, "each", table, ("setting", "requirement", "sentence", "needs_result"))
         needs_result = table.get("needs_result", False)
@@ -61,25 +56,16 @@ def _load(path: Path) -> list[LayerMutant]:
     return mutants
 
 
-def _mutant(path: Path, table: Mapping[str, Any]) -> LayerMutant:
-    mutant = read_mutant(path, table, "layer", _KEYS)
-    return LayerMutant(
-        mutant, tuple(table.get("faults", ())), table.get("functions", {}), table.get("variant", "layer")
-    )
-
-
-def _of_function(path: Path, table: Mapping[str, Any], function: str) -> LayerMutant:
+def _of_function(path: Path, table: Mapping[str, Any], function: str) -> MockMutant:
     setting = text(path, "each", table, "setting")
     name = f"{setting}_{function}"
     sentence = text(path, "each", table, "sentence").format(function=function)
     mutant = Mutant(name, requirements_of(table), sentence, cases=f"[{function}]")
-    return LayerMutant(mutant, functions={setting: [function]})
+    return MockMutant(mutant, {"functions": {setting: [function]}})
 
 
 def seeded_layer(sandbox: Sandbox) -> Layer:
     """The mutant that the environment names, or else a correct mock layer; without a log, like any layer."""
-    name = os.environ.get(VARIABLE)
-    chosen = layer_mutants()[name] if name else LayerMutant(Mutant("none", (), ""))
-    mock = sandbox.layer("subject", faults=chosen.faults, functions=chosen.functions, variant=chosen.variant)
+    mock = sandbox.layer("subject", **chosen(layer_mutants()))
     without_log(mock.path)
     return Layer(mock.path)

@@ -1,32 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lists of mutants of layers and of ICDs have in common: both are mocks with faults and settings."""
+"""What the lists of mutants of layers, ICDs and Vulkan drivers have in common: mocks with faults and settings."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from harness.sandbox.faults import Kind
 from harness.sandbox.faults import faults as mock_faults
-from harness.selftest.mutants import Mutant, known
-from harness.tomlfile import only_keys, text, wrong
+from harness.selftest.mutants import VARIABLE, Mutant, known
+from harness.tomlfile import only_keys, read, text, wrong
+
+ABOUT = ("name", "requirement", "sentence", "cases")  # what an entry says of the mutant; the rest makes the mock
 
 
-class _OfMock(Protocol):
-    @property
-    def mutant(self) -> Mutant: ...
+@dataclass(frozen=True)
+class MockMutant:
+    """A mock that is wrong in one thing, and what the sandbox makes it of."""
+
+    mutant: Mutant
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-Entry = TypeVar("Entry", bound=_OfMock)
-
-
-def read_lists(folder: Path, load: Callable[[Path], Sequence[Entry]]) -> dict[str, Entry]:
+def read_lists(folder: Path, load: Callable[[Path], Sequence[MockMutant]]) -> dict[str, MockMutant]:
     """The entries of all lists in a folder, by the names of their mutants.
 
     Raises UsageError where a name is listed twice, or an entry names an unknown requirement.
     """
-    entries: dict[str, Entry] = {}
+    entries: dict[str, MockMutant] = {}
     for path in sorted(folder.glob("*.toml")):
         for entry in load(path):
             for requirement in entry.mutant.requirements:
@@ -37,19 +41,34 @@ def read_lists(folder: Path, load: Callable[[Path], Sequence[Entry]]) -> dict[st
     return entries
 
 
+def read_mutants(kind: Kind, keys: Collection[str], path: Path) -> list[MockMutant]:
+    """The entries `[[mutant]]` of a list that holds nothing else; `keys` are those of settings."""
+    data = read(path)
+    only_keys(path, "the head", data, ("mutant",))
+    return [read_mutant(path, table, kind, keys) for table in data.get("mutant", [])]
+
+
+def chosen(mutants: Mapping[str, MockMutant]) -> Mapping[str, Any]:
+    """The settings of the mutant that the environment names; none where it names none."""
+    name = os.environ.get(VARIABLE)
+    return mutants[name].settings if name else {}
+
+
 def requirements_of(table: Mapping[str, Any]) -> tuple[str, ...]:
     """The IDs under `requirement`, which may be one or a list."""
     listed = table["requirement"]
     return (listed,) if isinstance(listed, str) else tuple(listed)
 
 
-def read_mutant(path: Path, table: Mapping[str, Any], kind: Kind, keys: Collection[str]) -> Mutant:
-    """The name, requirements and sentence of an entry; the sentence may be that of its first mock fault."""
+def read_mutant(path: Path, table: Mapping[str, Any], kind: Kind, keys: Collection[str]) -> MockMutant:
+    """One entry; its sentence may be that of its first mock fault."""
     where = f"mutant {table.get('name', '')}"
-    only_keys(path, where, table, tuple(keys))
+    only_keys(path, where, table, (*ABOUT, *keys))
     faults = table.get("faults", ())
     sentence = table.get("sentence") or mock_faults(kind)[faults[0].partition("=")[0].partition("@")[0]]
-    return Mutant(text(path, where, table, "name"), requirements_of(table), sentence, cases=table.get("cases", ""))
+    name = text(path, where, table, "name")
+    mutant = Mutant(name, requirements_of(table), sentence, cases=table.get("cases", ""))
+    return MockMutant(mutant, {key: value for key, value in table.items() if key not in ABOUT})
 
 
 def without_log(mock: Path) -> None:

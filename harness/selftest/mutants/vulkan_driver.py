@@ -14,27 +14,20 @@ The other keys are settings of mock_icds/vulkan/settings.h.
 from __future__ import annotations
 
 import functools
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.sandbox import Sandbox
 from harness.sandbox.vulkan import VulkanSandbox
-from harness.selftest.mutants import VARIABLE, Mutant
-from harness.selftest.mutants.of_mocks import read_lists, read_mutant, without_log
+from harness.selftest.mutants.of_mocks import MockMutant, chosen, read_lists, read_mutants, without_log
 from harness.subject.vulkan_driver import VulkanDriver
-from harness.tomlfile import only_keys, read
 
 FOLDER = Path(__file__).with_name("vulkan_driver")
-_ABOUT = ("name", "requirement", "sentence", "cases")
 _SETTINGS = (
     *("interface", "least_interface", "interface_by_query", "api_version", "extensions", "devices", "surfaces"),
     *("groups", "device_extensions"),
 )
 _KEYS = (
-    *_ABOUT,
     *("faults", "functions", "variant", "file", "manifest", "manifest_name", "lacks_manners"),
     *_SETTINGS,
 )
@@ -50,36 +43,16 @@ _PLAIN: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class VulkanDriverMutant:
-    """A mock driver that is wrong in one thing, by the keys of its entry."""
-
-    mutant: Mutant
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-
 @functools.cache
-def vulkan_driver_mutants(folder: Path = FOLDER) -> dict[str, VulkanDriverMutant]:
+def vulkan_driver_mutants(folder: Path = FOLDER) -> dict[str, MockMutant]:
     """The mutants of the lists in a folder, by name."""
-    return read_lists(folder, _load)
-
-
-def _load(path: Path) -> list[VulkanDriverMutant]:
-    data = read(path)
-    only_keys(path, "the head", data, ("mutant",))
-    return [_mutant(path, table) for table in data.get("mutant", [])]
-
-
-def _mutant(path: Path, table: Mapping[str, Any]) -> VulkanDriverMutant:
-    mutant = read_mutant(path, table, "vulkan", _KEYS)
-    return VulkanDriverMutant(mutant, {key: value for key, value in table.items() if key not in _ABOUT})
+    return read_lists(folder, functools.partial(read_mutants, "vulkan", _KEYS))
 
 
 def seeded_vulkan_driver(sandbox: Sandbox) -> VulkanDriver:
     """The mutant that the environment names, or else a correct mock driver; without a log, like any driver."""
     assert isinstance(sandbox, VulkanSandbox)
-    name = os.environ.get(VARIABLE)
-    settings = _PLAIN | dict(vulkan_driver_mutants()[name].settings if name else {})
+    settings = {**_PLAIN, **chosen(vulkan_driver_mutants())}
     manifest = settings.pop("manifest", {})
     manifest_name = settings.pop("manifest_name", "subject.json")
     faults = [*settings.pop("faults", ()), *([] if settings.pop("lacks_manners", False) else [_MANNERS])]

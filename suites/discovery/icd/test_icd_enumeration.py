@@ -26,7 +26,7 @@ def test_count_of_platforms_comes_with_success_and_stays_the_same(icd: Icd, sand
 def test_list_has_as_many_different_platforms_as_the_count(icd: Icd, sandbox: Sandbox) -> None:
     """The list has as many different handles as the count says, the same each time, with the count or without."""
     with icd.open(sandbox) as session:
-        first = session.some_platforms()
+        first = session.all_platforms()
         assert len({int(handle) for handle in first}) == len(first)
         listed, count = session.buffer(8 * len(first), 0), session.buffer(4, 0)
         assert session.enumerate(len(first), listed, count) == 0
@@ -38,7 +38,7 @@ def test_list_has_as_many_different_platforms_as_the_count(icd: Icd, sandbox: Sa
 def test_room_for_fewer_platforms_lists_the_first_ones(icd: Icd, sandbox: Sandbox) -> None:
     """With room for fewer platforms than there are, the first ones are listed; the count is of all."""
     with icd.open(sandbox) as session:
-        platforms = session.some_platforms()
+        platforms = session.all_platforms()
         if len(platforms) < 2:
             raise Unsupported("machine", "this ICD has one platform on this machine")
         listed, count = session.buffer(8 * len(platforms)), session.buffer(4, 0)
@@ -52,7 +52,7 @@ def test_room_for_fewer_platforms_lists_the_first_ones(icd: Icd, sandbox: Sandbo
 def test_room_for_more_platforms_leaves_the_rest_untouched(icd: Icd, sandbox: Sandbox) -> None:
     """With room for more platforms than there are, what lies past the last one stays as it is."""
     with icd.open(sandbox) as session:
-        platforms = session.some_platforms()
+        platforms = session.all_platforms()
         listed, count = session.buffer(8 * len(platforms) + 24), session.buffer(4, 0)
         assert session.enumerate(len(platforms) + 3, listed, count) == 0
         assert listed.handles()[: len(platforms)] == platforms
@@ -65,7 +65,7 @@ def test_room_for_more_platforms_leaves_the_rest_untouched(icd: Icd, sandbox: Sa
 def test_enumeration_without_output_or_entries_is_invalid_value(icd: Icd, sandbox: Sandbox, call: str) -> None:
     """A call without any output, or with a list of no entries, gives CL_INVALID_VALUE; nothing is listed."""
     with icd.open(sandbox) as session:
-        session.some_platforms()
+        session.all_platforms()
         listed = None if call == "no output" else session.buffer(8)
         count = session.buffer(4) if call.endswith("count") else None
         assert session.enumerate(0, listed, count) == CL.INVALID_VALUE
@@ -89,7 +89,7 @@ def test_first_enumeration_in_16_threads_gives_each_the_same_count(icd: Icd, san
 def test_forked_process_has_the_same_platforms(icd: Icd, sandbox: Sandbox) -> None:
     """A process that is forked when the library is loaded, and not used so far, has the same platforms."""
     with icd.open(sandbox) as session:
-        expected = len(session.some_platforms())
+        expected = len(session.all_platforms())
     with icd.open(sandbox) as session:
         assert session.query(ENUMERATE)
         session.fork()
@@ -100,7 +100,7 @@ def test_forked_process_has_the_same_platforms(icd: Icd, sandbox: Sandbox) -> No
 def test_library_loaded_again_has_the_same_platforms(icd: Icd, sandbox: Sandbox) -> None:
     """Closed and opened again the library has the same platforms, and the process ends as usual."""
     with icd.open(sandbox) as session:
-        expected = len(session.some_platforms())
+        expected = len(session.all_platforms())
         for _ in range(2):
             session.close()
             session.open()
@@ -114,7 +114,7 @@ def test_loader_lists_each_platform_with_its_name(icd: Icd, through: Loader, san
     """A loader accepts each platform: it lists as many, with the same names."""
     with icd.open(sandbox) as session:
         names = []
-        for platform in session.some_platforms():
+        for platform in session.all_platforms():
             session.platform = platform
             names.append(session.GetPlatformInfo(platform))
     with icd.start(through, sandbox) as cl:

@@ -13,11 +13,17 @@ from harness.check import (
     OBJECT_QUERIES,
     QUERIED_OBJECTS,
     TAGGED,
+    Code,
     Icd,
+    IcdObjects,
     IcdSession,
+    Loader,
     Sandbox,
+    SubjectFailure,
+    Unsupported,
     Value,
     api,
+    calls,
     opencl_version,
     requirement,
     slots,
@@ -83,22 +89,50 @@ def test_object_that_a_query_answers_begins_with_a_table(
             assert answers(session, answer.handle(), kind) == 0
 
 
+def empty_slots(session: IcdSession, platform: Value) -> list[str]:
+    """The functions of the version that a platform reports which its table does not have."""
+    version = session.version(platform)
+    wanted = [
+        slot
+        for slot in slots().values()
+        if tuple(map(int, opencl_version(slot).split("."))) <= version
+        and not _EXTENSION.search(slot.function)
+        and slot.function not in _NEVER_CALLED
+    ]
+    assert wanted
+    return [s.function for s in wanted if not session.word(session.table(platform), 8 * s.number)]
+
+
 @requirement("DISP-TAB-008")
 def test_table_has_every_function_of_its_version(icd: Icd, sandbox: Sandbox) -> None:
     """The table has every function of the version of OpenCL that the platform reports."""
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
-            version = session.version(platform)
-            wanted = [
-                slot
-                for slot in slots().values()
-                if tuple(map(int, opencl_version(slot).split("."))) <= version
-                and not _EXTENSION.search(slot.function)
-                and slot.function not in _NEVER_CALLED
-            ]
-            assert wanted
-            empty = [s.function for s in wanted if not session.word(session.table(platform), 8 * s.number)]
+            empty = empty_slots(session, platform)
             assert not empty
+
+
+@requirement("DISP-TAB-008")
+def test_application_reaches_every_function_of_the_version(icd: Icd, through: Loader, sandbox: Sandbox) -> None:
+    """What an application gets that calls a function of the version through a loader comes from the vendor."""
+    with icd.open(sandbox) as session:
+        empty = empty_slots(session, session.some_platforms()[0])
+    seen = [f"{function}: {call_through(through, icd, sandbox, function)}" for function in empty]
+    assert not seen, "; ".join(seen)
+
+
+def call_through(loader: Loader, icd: Icd, sandbox: Sandbox, function: str) -> str:
+    """What an application gets of a call whose slot is empty."""
+    if function not in calls.recipes():
+        return "not called: harness/api/contract has no proper call of it"
+    try:
+        with icd.start(loader, sandbox) as cl:
+            error = calls.prepare(IcdObjects(cl, cl.GetPlatformIDs()[0]), function).make()
+    except Unsupported as reason:
+        return f"not called: {reason}"
+    except SubjectFailure as failure:
+        return str(failure).partition("\n")[0]
+    return f"{Code(error)}, which no vendor said"
 
 
 @requirement("DISP-EXT-017")

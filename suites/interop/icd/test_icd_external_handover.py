@@ -7,7 +7,6 @@ import pytest
 
 from harness.check import (
     CL,
-    MEMORY_HANDLE_TYPES,
     STATUS,
     TYPE,
     Icd,
@@ -19,6 +18,7 @@ from harness.check import (
     extension,
     imports,
     may_block,
+    memory_handle_types,
     requirement,
     uses,
 )
@@ -50,7 +50,7 @@ def name_of(what: str) -> str:
 
 
 def importing(session: object, kind: int, devices: int = 1) -> list[Import]:
-    return imports(session, kind, MEMORY_HANDLE_TYPES[kind], devices)  # type: ignore[arg-type]
+    return imports(session, kind, memory_handle_types()[kind], devices)  # type: ignore[arg-type]
 
 
 @requirement("XM-ACQ-002")

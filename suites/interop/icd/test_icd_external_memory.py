@@ -9,7 +9,6 @@ import pytest
 
 from harness.check import (
     CL,
-    MEMORY_HANDLE_TYPES,
     MEMORY_SIZE,
     Icd,
     Import,
@@ -19,6 +18,7 @@ from harness.check import (
     api,
     extension,
     imports,
+    memory_handle_types,
     pack,
     requirement,
     target,
@@ -53,7 +53,7 @@ UPPER_BITS = 1 << 32
 
 
 def importing(session: object, kind: int, devices: int = 1, must: bool = False) -> list[Import]:
-    return imports(session, kind, MEMORY_HANDLE_TYPES[kind], devices, must)  # type: ignore[arg-type]
+    return imports(session, kind, memory_handle_types()[kind], devices, must)  # type: ignore[arg-type]
 
 
 def foreign_devices(made: Import) -> list[Value]:
@@ -281,7 +281,7 @@ def test_handle_type_without_its_extension_is_refused(icd: Icd, sandbox: Sandbox
                 for device in made.use.devices
                 for t in made.use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
             ]
-            missing = [t for t in MEMORY_HANDLE_TYPES if t not in types]
+            missing = [t for t in memory_handle_types() if t not in types]
             assert missing
             for name in missing:
                 error, _ = made.create(name, made.memory.descriptor())

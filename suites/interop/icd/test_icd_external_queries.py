@@ -8,14 +8,14 @@ import pytest
 from harness.check import (
     CL,
     EXTENSION_FUNCTIONS,
-    MEMORY_HANDLE_TYPES,
-    SEMAPHORE_HANDLE_TYPES,
     Icd,
     Sandbox,
     Unsupported,
     extension,
     function_of,
+    memory_handle_types,
     requirement,
+    semaphore_handle_types,
     uses,
 )
 
@@ -108,7 +108,7 @@ def test_linear_types_can_be_imported(icd: Icd, sandbox: Sandbox) -> None:
 def test_types_have_their_extensions(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """Each type that a device has is one of an extension that it advertises, as far as extensions of KHR go."""
     memory = name == "cl_khr_external_memory"
-    known = MEMORY_HANDLE_TYPES if memory else SEMAPHORE_HANDLE_TYPES
+    known = memory_handle_types() if memory else semaphore_handle_types()
     queries = (
         [CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR]
         if memory
@@ -134,8 +134,8 @@ def test_extensions_have_their_types(icd: Icd, sandbox: Sandbox) -> None:
                 for device in use.devices
                 for kind in use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
             }
-            numbers = {MEMORY_HANDLE_TYPES[kind] for kind in types & MEMORY_HANDLE_TYPES.keys()}
-            without = (set(MEMORY_HANDLE_TYPES.values()) & listed) - numbers
+            numbers = {memory_handle_types()[kind] for kind in types & memory_handle_types().keys()}
+            without = (set(memory_handle_types().values()) & listed) - numbers
             assert not without
 
 

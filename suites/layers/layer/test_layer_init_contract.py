@@ -6,7 +6,6 @@ from __future__ import annotations
 import pytest
 
 from harness.check import (
-    ALL_ENTRIES,
     CL,
     DEINIT,
     INIT,
@@ -17,6 +16,7 @@ from harness.check import (
     Sandbox,
     Table,
     Unsupported,
+    all_entries,
     exchanges,
     requirement,
 )
@@ -68,13 +68,13 @@ def test_layer_table_holds_functions_or_null(layer: Layer, sandbox: Sandbox, fun
         readable = session.command(f"read {found.address.token} {min(8 * found.count, 4096)}")
         assert len(readable) == 2 * min(8 * found.count, 4096), "the table ends before the last entry that it tells of"
         code = executable(session)
-        for slot in range(min(found.count, ALL_ENTRIES)):
+        for slot in range(min(found.count, all_entries())):
             assert not found[slot] or any(int(found[slot]) in part for part in code), f"slot {slot} is not a function"
 
 
 @requirement("LAY-INI-020")
 @pytest.mark.parametrize("function", INITS)
-@pytest.mark.parametrize("entries", [ALL_ENTRIES + 1, 200, 4096])
+@pytest.mark.parametrize("entries", [all_entries() + 1, 200, 4096])
 def test_longer_target_table_is_as_good(layer: Layer, sandbox: Sandbox, entries: int, function: str) -> None:
     """A loader that is newer than the layer, with a longer table, is as good; its surplus entries are not called."""
     layer.require(function)
@@ -82,12 +82,12 @@ def test_longer_target_table_is_as_good(layer: Layer, sandbox: Sandbox, entries:
         found = session.initialize(function, entries)
         assert found.result == 0
         assert found.address
-        assert not reaches(layer, session, found, sandbox, ALL_ENTRIES)
+        assert not reaches(layer, session, found, sandbox, all_entries())
     assert not sandbox.log.happened("surplus entry called")
 
 
 # Lengths of cl_icd_dispatch by version of OpenCL: 1.0, 1.1, 1.2, 2.0, 2.1, 2.2, 3.0, and around them.
-LENGTHS = (0, 1, 2, 64, 65, 81, 92, 93, 123, 136, 137, 144, 146, 147, 148, ALL_ENTRIES - 1)
+LENGTHS = (0, 1, 2, 64, 65, 81, 92, 93, 123, 136, 137, 144, 146, 147, 148, all_entries() - 1)
 
 
 @requirement("LAY-INI-003")
@@ -123,7 +123,7 @@ def test_null_for_target_or_output_is_invalid_value(layer: Layer, sandbox: Sandb
         }
         given = [None if null in (name, "all") else value for name, value in arguments.items()]
         more = [None] if function == INIT_WITH_PROPERTIES else []
-        assert session.layer_call(function, ALL_ENTRIES, *given, *more) == CL.INVALID_VALUE
+        assert session.layer_call(function, all_entries(), *given, *more) == CL.INVALID_VALUE
         assert accepts(session, function)
 
 
@@ -135,13 +135,13 @@ def test_target_is_not_written(layer: Layer, sandbox: Sandbox, how: str, functio
     layer.require(function)
     with layer.open(sandbox) as session:
         target = session.target(writable=how == "writable")
-        before = session.command(f"read {target.token} {8 * ALL_ENTRIES}")
+        before = session.command(f"read {target.token} {8 * all_entries()}")
         found = session.initialize(function, target=target)
         assert found.result == 0
-        reaches(layer, session, found, sandbox, ALL_ENTRIES)
+        reaches(layer, session, found, sandbox, all_entries())
         if function == INIT_WITH_PROPERTIES and layer.has(DEINIT):
             session.layer_call(DEINIT)
-        assert session.command(f"read {target.token} {8 * ALL_ENTRIES}") == before
+        assert session.command(f"read {target.token} {8 * all_entries()}") == before
 
 
 NO_PROPERTIES: dict[str, list[int] | None] = {"null": None, "empty": [0], "empty-with-rest": [0, 1, 2]}
@@ -184,7 +184,7 @@ def test_windows_entries_are_not_called(layer: Layer, sandbox: Sandbox, function
     with layer.open(sandbox) as session:
         found = session.initialize(function)
         assert found.result == 0
-        reaches(layer, session, found, sandbox, ALL_ENTRIES)
+        reaches(layer, session, found, sandbox, all_entries())
         if function == INIT_WITH_PROPERTIES and layer.has(DEINIT):
             session.layer_call(DEINIT)
         session.close()

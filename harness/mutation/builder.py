@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds mutants: the commands are those of a compile_commands.json, and of the link of the library.
+
+The mutated file is compiled in place of the original, the other objects stay as they are. A mutant that does not
+compile, whose object is that of the unchanged file, or that of another mutant, is none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import shlex
+import subprocess
+from collections.abc import Collection, Iterable, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
+from elftools.elf.relocation import RelocationSection  # type: ignore[import-untyped]
+
+from harness.errors import HarnessError, UsageError
+from harness.mutation import reach
+from harness.mutation.operators import Mutant
+
+COMPILE_LIMIT = 60  # seconds
+LAUNCHERS = ("ccache", "sccache", "distcc")  # every mutant is new to them
+_ALLOC = 0x2  # SHF_ALLOC
+# Compilers name debug sections and unwinding tables after lines, which say nothing of what the code does.
+_BESIDE_THE_CODE = (".eh_frame", ".note", ".debug")
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    """A file of the library: how it is compiled, without its output and its input.
+
+    Its text is kept: somebody may work on the file while mutants are made of it.
+    """
+
+    source: Path
+    text: bytes
+    directory: Path
+    object: str  # as the command that links names it
+    command: tuple[str, ...]
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return self.command[1:]
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """A library to mutate. The command that links it names the units' objects, or {objects}, and {output}."""
+
+    units: tuple[Unit, ...]
+    link: tuple[str, ...]
+    directory: Path  # of the link
+    sources: tuple[Path, ...]  # those to mutate
+    versions: str = ""  # the linker's script that the command calls {versions}
+    name: str = "libOpenCL.so.1"
+
+    @property
+    def digest(self) -> str:
+        """Of everything that a mutant is made of."""
+        everything = self.link, self.versions, [(unit.command, unit.text) for unit in self.units]
+        return hashlib.sha256(repr(everything).encode()).hexdigest()
+
+    def unit(self, source: Path) -> Unit:
+        return next(unit for unit in self.units if unit.source == source)
+
+
+def units(folder: Path, target: str, names: Collection[str] = ()) -> tuple[Unit, ...]:
+    """The C files of a CMake target, by compile_commands.json; all, where no target is named; else those of a name.
+
+    A file that is compiled twice, as libtool does, counts once: as it is compiled for a shared library.
+    """
+    path = folder / "compile_commands.json"
+    try:
+        entries = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise UsageError(
+            f"{path} does not exist: configure with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or build with `bear -- make`"
+        ) from None
+    compiled: dict[Path, Unit] = {}
+    for entry in entries:
+        words = list(entry["arguments"]) if "arguments" in entry else shlex.split(entry["command"])
+        words = words[1:] if Path(words[0]).name in LAUNCHERS else words
+        directory = Path(entry["directory"])
+        source = (directory / entry["file"]).resolve()
+        output = str(words[words.index("-o") + 1]) if "-o" in words else source.with_suffix(".o").name
+        of_target = (not target or f"/{target}.dir/" in f"/{output}") and (not names or source.name in names)
+        if source.suffix == ".c" and of_target and (source not in compiled or _shared(words)):
+            left_out = {"-c", "-o", output, entry["file"], str(source)}
+            command = tuple(word for word in words if word not in left_out)
+            compiled[source] = Unit(source, source.read_bytes(), directory, output, command)
+    if not compiled:
+        raise UsageError(f"{path} names no C file of {target or 'the library'}")
+    return tuple(compiled.values())
+
+
+def _shared(words: Sequence[str]) -> bool:
+    return "-fPIC" in words or "-fpic" in words
+
+
+def chosen(all_units: Iterable[Unit], patterns: Sequence[str]) -> tuple[Path, ...]:
+    """The sources that match a pattern: of the whole path, or of its end."""
+    sources = [unit.source for unit in all_units]
+    return tuple(s for s in sources if any(fnmatch(str(s), p) or fnmatch(str(s), f"*/{p}") for p in patterns))
+
+
+class Builder:
+    """Builds mutants in a folder of its own."""
+
+    def __init__(self, subject: Subject, folder: Path) -> None:
+        self.subject = subject
+        self.folder = folder
+        (folder / "versions.map").write_text(subject.versions)
+        self._digests: dict[Path, set[str]] = {}
+        self._objects: dict[Path, Path] = {}
+        self._original_digest: dict[Path, str] = {}
+        for unit in subject.units:
+            self._objects[unit.source] = folder / f"{len(self._objects)}-{unit.source.stem}.o"
+            if problem := self._compile(unit, unit.text, self._objects[unit.source], folder / "base"):
+                raise HarnessError(f"{unit.source} does not compile:\n{problem}")
+            self._original_digest[unit.source] = digest(self._objects[unit.source])
+            self._digests[unit.source] = set()
+        self.original = folder / "original" / subject.name
+        self.original.parent.mkdir(exist_ok=True)
+        if problem := self._link(self.original, self._objects):
+            raise HarnessError(f"the unchanged library cannot be linked:\n{problem}")
+
+    def build(self, mutant: Mutant, output: Path) -> str:
+        """Writes the mutant's library; else says why there is none: "no compile", "equivalent" or "duplicate"."""
+        unit = self.subject.unit(mutant.file)
+        work = self.folder / "work"
+        object_ = work / "mutant.o"
+        work.mkdir(exist_ok=True)
+        if self._compile(unit, mutant.applied(unit.text), object_, work):
+            return "no compile"
+        checksum = digest(object_)
+        if checksum == self._original_digest[mutant.file]:
+            return "equivalent"
+        if checksum in self._digests[mutant.file]:
+            return "duplicate"
+        self._digests[mutant.file].add(checksum)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        return "no compile" if self._link(output, self._objects | {mutant.file: object_}) else ""
+
+    def marking(self, marks: Path) -> Path:
+        """The unchanged library that marks its blocks in a file beside it (harness.mutation.reach)."""
+        folder = marks.parent
+        runtime = folder / "reach.o"
+        first = self.subject.units[0]
+        command = [first.command[0], "-O2", "-fPIC", f'-DREACH_FILE="{marks}"', "-c", str(reach.RUNTIME)]
+        problem = run([*command, "-o", str(runtime)], folder)
+        objects: dict[Path, Path] = {}
+        for unit in self.subject.units:
+            objects[unit.source] = folder / f"{len(objects)}-{unit.source.stem}.o"
+            problem = problem or self._compile(unit, unit.text, objects[unit.source], folder, reach.FLAGS)
+        problem = problem or self._link(folder / self.subject.name, objects, (str(runtime), *reach.LINK_FLAGS))
+        if problem:
+            raise HarnessError(f"the library that says which lines are reached cannot be built:\n{problem}")
+        return folder / self.subject.name
+
+    def _compile(self, unit: Unit, text: bytes, object_: Path, work: Path, flags: Sequence[str] = ("-g0",)) -> str:
+        """What the compiler has against it; empty if nothing."""
+        work.mkdir(exist_ok=True)
+        file = work / unit.source.name
+        # The line names the original: __FILE__, __LINE__ and messages stay as they are.
+        file.write_bytes(f'#line 1 "{unit.source}"\n'.encode() + text)
+        command = [*unit.command, "-w", "-Wno-error", *flags, "-iquote", str(unit.source.parent)]
+        return run([*command, "-c", str(file), "-o", str(object_)], unit.directory)
+
+    def _link(self, output: Path, objects: dict[Path, Path], others: tuple[str, ...] = ()) -> str:
+        names = {unit.object: str(objects[unit.source]) for unit in self.subject.units}
+        command: list[str] = []
+        for word in self.subject.link:
+            if word == "{objects}":
+                command += names.values()
+            else:
+                word = word.replace("{versions}", str(self.folder / "versions.map"))
+                command.append(str(output) if word == "{output}" else names.get(word, word))
+        return run([*command, *others], self.subject.directory)
+
+
+def run(command: Sequence[str], directory: Path) -> str:
+    try:
+        done = subprocess.run(command, cwd=directory, capture_output=True, timeout=COMPILE_LIMIT)
+    except subprocess.TimeoutExpired:
+        return f"not done after {COMPILE_LIMIT} s"
+    return (done.stderr.decode(errors="replace") or f"status {done.returncode}") if done.returncode else ""
+
+
+def digest(object_: Path) -> str:
+    """What the object holds of code and data, and what they refer to."""
+    hasher = hashlib.sha256()
+    with object_.open("rb") as file:
+        elf = ELFFile(file)
+        sections = list(elf.iter_sections())
+        for section in sections:
+            beside = section.name.removeprefix(".rela").startswith(_BESIDE_THE_CODE)
+            if isinstance(section, RelocationSection):
+                if not beside and sections[section["sh_info"]]["sh_flags"] & _ALLOC:
+                    symbols = sections[section["sh_link"]]
+                    hasher.update(section.name.encode())
+                    for entry in section.iter_relocations():
+                        symbol = symbols.get_symbol(entry["r_info_sym"])
+                        place = symbol["st_shndx"], symbol["st_value"]
+                        addend = entry["r_addend"] if section.is_RELA() else 0
+                        row = entry["r_offset"], entry["r_info_type"], symbol.name, place, addend
+                        hasher.update(repr(row).encode())
+            elif section["sh_flags"] & _ALLOC and not beside:
+                data = b"" if section["sh_type"] == "SHT_NOBITS" else section.data()
+                hasher.update(repr((section.name, section["sh_size"], section["sh_flags"])).encode() + data)
+    return hasher.hexdigest()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a library is linked: as its build says, or like a built one."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
+
+from harness.errors import UsageError
+
+
+def cmake_link(folder: Path, target: str) -> tuple[Path, tuple[str, ...]]:
+    """The command that links a target, as CMake wrote it for make or ninja, and its folder."""
+    if scripts := list(folder.rglob(f"{target}.dir/link.txt")):
+        return scripts[0].parents[2], with_output(shlex.split(scripts[0].read_text().strip()))
+    if not (folder / "build.ninja").exists():
+        raise UsageError(f"{folder}: how {target} is linked is not found; give --link")
+    commands = subprocess.run(["ninja", "-C", folder, "-t", "commands", target], capture_output=True, text=True)
+    for line in reversed(commands.stdout.splitlines()):
+        words = [word for word in shlex.split(line) if word not in ("&&", ":")]
+        if f"/{target}.dir/" in line and "-o" in words and "-c" not in words:
+            return folder, with_output(words)
+    raise UsageError(f"{folder}: ninja knows no command that links {target}; give --link")
+
+
+def with_output(link: Sequence[str]) -> tuple[str, ...]:
+    """The command with {output} in place of what follows -o."""
+    words = list(link)
+    if "{output}" not in words:
+        if "-o" not in words:
+            raise UsageError("--link: name the output, -o {output}")
+        words[words.index("-o") + 1] = "{output}"
+    return tuple(words)
+
+
+def link_like(library: Path, compiler: str) -> tuple[str, ...]:
+    """Links {objects} to a library with the name, the exports, their versions and the needs of one that was built."""
+    with library.open("rb") as file:
+        tags = list(_dynamic(ELFFile(file)))
+    command = [compiler, "-shared", "-o", "{output}", "{objects}", "-Wl,--version-script={versions}"]
+    command += [f"-Wl,-soname,{tag.soname}" for tag in tags if tag.entry.d_tag == "DT_SONAME"]
+    return (*command, *(f"-l:{tag.needed}" for tag in tags if tag.entry.d_tag == "DT_NEEDED"))
+
+
+def source_names(library: Path) -> set[str]:
+    """The names of the files that a library was compiled of, as its symbol table has them; none if it is stripped."""
+    with library.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        symbols = table.iter_symbols() if table else ()
+        return {str(s.name) for s in symbols if s["st_info"]["type"] == "STT_FILE" and s.name.endswith(".c")}
+
+
+def _dynamic(elf: Any) -> list[Any]:
+    section = elf.get_section_by_name(".dynamic")
+    if section is None:
+        raise UsageError("--loader: that is not a shared library")
+    return list(section.iter_tags())
+
+
+def version_script(library: Path) -> str:
+    """Exports what the library exports, under the same versions."""
+    with library.open("rb") as file:
+        elf = ELFFile(file)
+        symbols = elf.get_section_by_name(".dynsym")
+        versions = elf.get_section_by_name(".gnu.version")
+        definitions = elf.get_section_by_name(".gnu.version_d")
+        names: dict[int, str] = {}
+        for definition, auxiliaries in definitions.iter_versions() if definitions else ():
+            names[definition["vd_ndx"]] = next(iter(auxiliaries)).name
+        exported: dict[str, list[str]] = {}
+        for number, symbol in enumerate(symbols.iter_symbols()):
+            if symbol["st_shndx"] == "SHN_UNDEF" or not symbol.name or symbol["st_shndx"] == "SHN_ABS":
+                continue
+            index = versions.get_symbol(number)["ndx"] if versions else 1
+            index = index & 0x7FFF if isinstance(index, int) else 1
+            exported.setdefault(names.get(index, "") if index > 1 else "", []).append(symbol.name)
+    plain = exported.pop("", [])
+    if not exported:
+        return "{ global: " + "".join(f"{name}; " for name in plain) + "local: *; };\n"
+    lines, before = [], ""
+    for version, of_version in exported.items():
+        more = [*of_version, *plain] if not before else of_version
+        tail = "" if before else " local: *;"
+        lines.append(f"{version} {{ global: {' '.join(f'{name};' for name in more)}{tail} }}{before};")
+        before = f" {version}"
+    return "\n".join(lines) + "\n"

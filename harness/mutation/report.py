@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a mutation run prints."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.mutation.campaign import Campaign
+from harness.mutation.operators import shown
+from harness.mutation.results import ERROR, FOUND, LOST, NOT_COUNTED, SURVIVED, Fate
+
+TITLES = {
+    SURVIVED: "Survived: no case noticed",
+    ERROR: "Noticed only by an error of the harness",
+    LOST: "Without a verdict",
+}
+
+
+def share(fates: Sequence[Fate]) -> float:
+    """Of the mutants that count, how many the suites find, from 0 to 1."""
+    counted = [fate for fate in fates if fate.counts]
+    return sum(fate.state == FOUND for fate in counted) / len(counted) if counted else 0.0
+
+
+def groups(fates: Sequence[Fate]) -> tuple[dict[str, list[Fate]], dict[str, list[Fate]]]:
+    """The mutants that count, by file and by operator."""
+    by_file: dict[str, list[Fate]] = {}
+    by_operator: dict[str, list[Fate]] = {}
+    for fate in fates:
+        if fate.counts:
+            by_file.setdefault(place(fate.mutant.file), []).append(fate)
+            by_operator.setdefault(fate.mutant.operator, []).append(fate)
+    return by_file, by_operator
+
+
+def _table(title: str, of_name: dict[str, list[Fate]]) -> list[str]:
+    width = max(map(len, [title, *of_name]))
+    lines = [f"{title:<{width}}  mutants  found  share"]
+    for name, fates in sorted(of_name.items()):
+        found = sum(fate.state == FOUND for fate in fates)
+        lines.append(f"{name:<{width}}  {len(fates):>7}  {found:>5}  {found / len(fates):>5.0%}")
+    return lines
+
+
+def place(path: Path) -> str:
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("../..") else relative
+
+
+def of_state(fates: Sequence[Fate], state: str) -> list[Fate]:
+    return sorted((f for f in fates if f.state == state), key=lambda fate: (fate.mutant.file, fate.mutant.start))
+
+
+def reached(fate: Fate) -> str:
+    """How many cases reach a survivor, in words."""
+    if fate.reached_by is None:
+        return "all cases ran"
+    if not fate.reached_by:
+        return "no case reaches it"
+    return f"{fate.reached_by} cases reach it, {fate.ran} ran; nearest: {', '.join(fate.near[:3])}"
+
+
+def lines(campaign: Campaign, seconds: float) -> list[str]:
+    """The report as text."""
+    fates = campaign.fates
+    by_file, by_operator = groups(fates)
+    report = [*_table("file", by_file), "", *_table("operator", by_operator), ""] if by_file else []
+    for state, title in TITLES.items():
+        group = of_state(fates, state)
+        report += [f"{title}: {len(group)}"] * bool(group)
+        for fate in group:
+            mutant = fate.mutant
+            report.append(f"  {place(mutant.file)}:{mutant.line} {mutant.function}(): {mutant.operator}: "
+                          f"{shown(mutant.before)} → {shown(mutant.after)}")  # fmt: skip
+            report.append(f"    {reached(fate) if state == SURVIVED else shown(fate.message)}")
+    if campaign.suites and campaign.suites.unstable:
+        names = sorted(campaign.suites.items[n].nodeid for n in campaign.suites.unstable)
+        report += ["Left out, as they do not always do the same with the unchanged library:"]
+        report += [f"  {name}" for name in names]
+    return [*report, *_reached_lines(campaign), summary(campaign, seconds)]
+
+
+def _reached_lines(campaign: Campaign) -> list[str]:
+    """How much of each file the cases reach."""
+    reach = campaign.suites.reach if campaign.suites else None
+    rows = [(source, *reach.reached(source)) for source in campaign.subject.sources] if reach else []
+    return [f"Lines that cases reach, {place(source)}: {n} of {of} ({n / of:.1%})" for source, of, n in rows if of]
+
+
+def summary(campaign: Campaign, seconds: float) -> str:
+    fates = campaign.fates
+    states = Counter(fate.state for fate in fates)
+    states["not reached"] = len(campaign.mutants) - len(fates)
+    rest = ", ".join(f"{states[state]} {state}" for state in (*NOT_COUNTED, "not reached") if states[state])
+    counted = sum(fate.counts for fate in fates)
+    cases = len(campaign.suites.items) if campaign.suites else 0
+    how = " without an expectation file" if campaign.own else ""
+    return (f"{states[FOUND]} of {counted} mutants found{how} ({share(fates):.1%}), {cases} cases, {seconds:.0f} s"
+            + (f"; not counted: {rest}." if rest else "."))  # fmt: skip
