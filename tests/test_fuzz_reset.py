@@ -36,7 +36,8 @@ def inputs(target: str, tmp_path: Path) -> Path:
 def replay(target: str, *arguments: object) -> tuple[list[str], int]:
     """The lines with digests, and the most memory that the process had, in KiB."""
     program = build().folder / "fuzz" / f"replay_{target}"
-    command = [str(program), "--loader", str(build().reference_loader), "--digest", *map(str, arguments)]
+    own = build().with_vulkan().reference_loader if builds.is_of_vulkan(target) else build().reference_loader
+    command = [str(program), "--loader", str(own), "--digest", *map(str, arguments)]
     process = subprocess.Popen(command, env=environment({}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     output, errors = process.stdout, process.stderr
     assert output and errors

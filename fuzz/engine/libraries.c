@@ -127,8 +127,9 @@ static char *my_dlerror(void)
 }
 
 const struct import library_imports[] = {
-    FUNCTION("dlopen", my_dlopen),   FUNCTION("dlsym", my_dlsym),     FUNCTION("dlvsym", my_dlvsym),
-    FUNCTION("dlclose", my_dlclose), FUNCTION("dlerror", my_dlerror), FUNCTION("dlinfo", my_dlinfo),
+    FUNCTION("dlopen", my_dlopen),   FUNCTION("dlsym", my_dlsym),
+    FUNCTION("dlvsym", my_dlvsym),   FUNCTION("dlclose", my_dlclose),
+    FUNCTION("dlerror", my_dlerror), FUNCTION("dlinfo", my_dlinfo),
     FUNCTION("dladdr", my_dladdr),   {NULL, NULL, NULL},
 };
 

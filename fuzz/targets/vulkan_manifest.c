@@ -13,25 +13,25 @@ struct target_library target_library = {"libvulkan.so.1", "vkGetInstanceProcAddr
 
 /* Bits of the first byte: what lies where. */
 enum {
-    FIRST = 1, /* the file is found before the good one */
-    LINKED = 2, /* the library is one that the dynamic linker finds */
+    FIRST = 1,    /* the file is found before the good one */
+    LINKED = 2,   /* the library is one that the dynamic linker finds */
     PORTABLE = 4, /* the application asks for portability drivers */
-    NESTED = 8, /* the file begins with as many brackets as the next byte says */
+    NESTED = 8,   /* the file begins with as many brackets as the next byte says */
 };
 
 static const char good[] = "{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": \"/lib/libgood.so\", "
                            "\"api_version\": \"1.1.0\"}}";
-static const char *const ways[] = {"XDG_DATA_HOME", "XDG_DATA_DIRS", "XDG_CONFIG_HOME",  "XDG_CONFIG_DIRS",
-                                   "HOME",          "",              "VK_DRIVER_FILES", "VK_ICD_FILENAMES",
-                                   "VK_ADD_DRIVER_FILES"};
+static const char *const ways[] = {
+    "XDG_DATA_HOME",   "XDG_DATA_DIRS",    "XDG_CONFIG_HOME",    "XDG_CONFIG_DIRS", "HOME", "",
+    "VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"};
 
 static void make_files(unsigned way, uint8_t where, const uint8_t *bytes, size_t size)
 {
     const char *variable = ways[way];
     bool is_file = strncmp(variable, "VK_", 3) == 0;
     bool is_home = texts_equal(variable, "HOME");
-    const char *folder = is_file    ? "/files"
-                         : is_home  ? "/data/.local/share/vulkan/icd.d"
+    const char *folder = is_file     ? "/files"
+                         : is_home   ? "/data/.local/share/vulkan/icd.d"
                          : *variable ? "/data/vulkan/icd.d"
                                      : "/usr/share/vulkan/icd.d";
     const char *own = keep_text("%s/%c.json", folder, where & FIRST ? 'a' : 'n');

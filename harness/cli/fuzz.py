@@ -24,6 +24,7 @@ from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting
 from harness.report.terminal import Terminal
 from harness.subject.icd import find_library
+from harness.subject.identify import VULKAN_LOADER, identify
 
 EXAMPLE = """\
   clharness fuzz --list                                 the targets
@@ -32,6 +33,8 @@ EXAMPLE = """\
   clharness fuzz --all --against /usr/lib/x86_64-linux-gnu/libOpenCL.so.1
                                                         two loaders must show the same
   clharness fuzz --icd ./libvendor.so                   a vendor's ICD
+  clharness fuzz --all --loader /usr/lib/x86_64-linux-gnu/libvulkan.so.1
+                                                        a Vulkan loader, by the targets of its kind
   clharness fuzz --keep short_name night/findings/icd_file-leak@x
                                                         makes a finding a regression case
 """
@@ -93,8 +96,9 @@ def run(args: argparse.Namespace) -> int:
 def _campaign(args: argparse.Namespace) -> int:
     output = output_path("--json", args.json) if args.json else None
     names = _targets(args)
+    _require_kind(args, names)
     fuzz_build = builds.make(builds.AFL if args.engine == "afl" else builds.LIBFUZZER, names, seeded=bool(args.fault))
-    subject = fuzz_subject(_library(args, fuzz_build), args.engine)
+    subject = fuzz_subject(_library(args, fuzz_build, names), args.engine)
     if args.coverage:
         coverage.require_counts(library_path(args.coverage))
     setting = _setting(args, subject)
@@ -117,7 +121,7 @@ def _coverage(args: argparse.Namespace, campaign: Campaign, fuzz_build: builds.F
     folder, known = campaign.out / "coverage", campaign.out / "known.txt"
     able = [target for target in campaign.targets if not campaign.states[target.name].errors]
     corpora = {target.name: campaign.corpus(target) for target in able}
-    if args.coverage or (setting.subject.path == fuzz_build.reference_loader.resolve() and not args.icd):
+    if args.coverage or (setting.subject.path == fuzz_build.reference_loader().resolve() and not args.icd):
         counting = library_path(args.coverage) if args.coverage else coverage.reference_loader_with_counts()
         return coverage.write_source_coverage(folder, corpora, fuzz_build, setting, known, counting)
     if setting.blocks is None:
@@ -195,22 +199,37 @@ def _targets(args: argparse.Namespace) -> list[str]:
         raise UsageError(f"{builds.OF_ICD} needs --icd PATH")
     if not args.all and not args.target:
         raise UsageError(f"name a target, or give --all; the targets are {', '.join(builds.targets())}")
-    return builds.chosen_targets(args.target, args.all)
+    vulkan = _is_vulkan_loader(args.loader)
+    return builds.chosen_targets(args.target, args.all, vulkan)
 
 
-def _library(args: argparse.Namespace, fuzz_build: builds.FuzzBuild) -> Path:
+def _is_vulkan_loader(path: str | None) -> bool:
+    return bool(path) and Path(str(path)).exists() and identify(Path(str(path))) is VULKAN_LOADER
+
+
+def _require_kind(args: argparse.Namespace, names: list[str]) -> None:
+    """Each target takes one kind of loader."""
+    vulkan = any(map(builds.is_of_vulkan, names))
+    for path in filter(None, (args.loader, args.against)):
+        if Path(path).exists() and _is_vulkan_loader(path) != vulkan:
+            kind, other = ("a Vulkan loader", "an OpenCL loader") if vulkan else ("an OpenCL loader", "a Vulkan loader")
+            raise UsageError(f"{path} is {other}: {names[0]} takes {kind}")
+
+
+def _library(args: argparse.Namespace, fuzz_build: builds.FuzzBuild, names: list[str]) -> Path:
     """The file under test."""
+    vulkan = any(map(builds.is_of_vulkan, names))
     if args.fault and (args.loader or args.icd):
         raise UsageError("--fault is for the project's own seeded loader: leave out --loader and --icd")
     if args.icd and (args.loader or args.against):
         raise UsageError("--icd uses the ICD without a loader: leave out --loader and --against")
     if args.fault:
-        return fuzz_build.seeded_loader
+        return fuzz_build.seeded_loader(vulkan)
     if args.icd:
         return _icd(args.icd)
     if args.loader:
         return library_path(args.loader)
-    return fuzz_build.reference_loader
+    return fuzz_build.reference_loader(vulkan)
 
 
 def _icd(name: str) -> Path:

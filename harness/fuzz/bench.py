@@ -29,8 +29,8 @@ def measure_targets(loader: Path | None) -> list[dict[str, Any]]:
     """For each target: inputs a CPU second in one process and with a process each, with and without sanitizer."""
     names = [name for name in builds.targets() if name != builds.OF_ICD]
     ordinary, fuzzed = builds.ordinary(names), builds.make(builds.LIBFUZZER, names)
-    subject = fuzz_subject(loader or fuzzed.reference_loader, "libfuzzer")
-    plain = subject if loader and not subject.sanitized else fuzz_subject(ordinary.reference_loader, "libfuzzer")
+    subject = fuzz_subject(loader or fuzzed.reference_loader(), "libfuzzer")
+    plain = subject if loader and not subject.sanitized else fuzz_subject(ordinary.reference_loader(), "libfuzzer")
     return [_measure(name, ordinary, fuzzed, plain, subject) for name in names]
 
 

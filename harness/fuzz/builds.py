@@ -22,6 +22,7 @@ _NAME = re.compile(r'target_name\s*=\s*"(\w+)"')
 _OPENING = re.compile(r"/\*\s*(.+?)(?:\.\s|\.?\s*\*/|\n\s*\*\s*\n)", re.S)
 # Takes another library than a loader: not part of --all.
 OF_ICD = "vendor_icd"
+_OF_VULKAN = "vulkan_"  # how the names of those begin that take a Vulkan loader
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ def targets() -> dict[str, str]:
     return sentences
 
 
+def is_of_vulkan(target: str) -> bool:
+    """Whether a target takes a Vulkan loader in the place of one for OpenCL."""
+    return target.startswith(_OF_VULKAN)
+
+
 def seeds(target: str) -> Path:
     return FUZZ / "corpus" / target
 
@@ -73,13 +79,19 @@ class FuzzBuild:
     def replay(self, target: str) -> Path:
         return self.folder / "fuzz" / f"replay_{target}"
 
-    @property
-    def reference_loader(self) -> Path:
-        return self.folder / "harness" / "reference_loader" / "libOpenCL.so.1"
+    def reference_loader(self, vulkan: bool = False) -> Path:
+        return self._loaders(vulkan) / _library(vulkan)
 
-    @property
-    def seeded_loader(self) -> Path:
-        return self.folder / "harness" / "reference_loader" / "seeded" / "libOpenCL.so.1"
+    def seeded_loader(self, vulkan: bool = False) -> Path:
+        return self._loaders(vulkan) / "seeded" / _library(vulkan)
+
+    def _loaders(self, vulkan: bool) -> Path:
+        folder = self.folder / "harness" / "reference_loader"
+        return folder / "vulkan" if vulkan else folder
+
+
+def _library(vulkan: bool) -> str:
+    return "libvulkan.so.1" if vulkan else "libOpenCL.so.1"
 
 
 def make(kind: Kind, names: Sequence[str], seeded: bool = False) -> FuzzBuild:
@@ -90,9 +102,13 @@ def make(kind: Kind, names: Sequence[str], seeded: bool = False) -> FuzzBuild:
         raise HarnessError(f"{kind.compiler} is not installed, and the fuzz targets need it: {install(kind.package)}")
     if kind.engine == "libfuzzer":
         _require_runtime(compiler)
-    wanted = [f"clharness_fuzz_{name}" for name in names] + ["clharness_reference_loader"]
+    vulkan = any(map(is_of_vulkan, names))
+    if vulkan:
+        build().with_vulkan()
+    loader = "clharness_vulkan" if vulkan else "clharness"
+    wanted = [f"clharness_fuzz_{name}" for name in names] + [f"{loader}_reference_loader"]
     if seeded:
-        wanted.append("clharness_seeded_loader")
+        wanted.append(f"{loader}_seeded_loader")
     options = [f"-DCMAKE_C_COMPILER={compiler}", f"-DCLHARNESS_FUZZ_ENGINE={kind.engine}"]
     compile_folder(fuzz_build.folder, options, wanted)
     return fuzz_build
@@ -162,11 +178,16 @@ def _runtime_folder(compiler: str) -> Path:
     return Path(done.stdout.strip() or "/nonexistent")
 
 
-def chosen_targets(names: Sequence[str], everything: bool) -> list[str]:
-    """What the user asked for, in the order of the list. UsageError for an unknown one."""
+def chosen_targets(names: Sequence[str], everything: bool, vulkan: bool = False) -> list[str]:
+    """What the user asked for, in the order of the list; everything is all that takes such a loader.
+
+    UsageError for an unknown one, and where they take different kinds of loaders.
+    """
     known = targets()
     if unknown := [name for name in names if name not in known]:
         raise UsageError(f"{unknown[0]}: there is no such fuzz target; the targets are {', '.join(known)}")
     if everything:
-        return [name for name in known if name != OF_ICD]
+        return [name for name in known if name != OF_ICD and is_of_vulkan(name) == vulkan]
+    if len({is_of_vulkan(name) for name in names}) > 1:
+        raise UsageError("targets of Vulkan loaders and of OpenCL's take different libraries: fuzz one kind at a time")
     return [name for name in known if name in names]

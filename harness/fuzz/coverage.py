@@ -42,7 +42,7 @@ def reference_loader_with_counts() -> Path:
     folder = build().folder / "fuzzing-coverage"
     options = ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={FLAGS}"]
     builds.compile_folder(folder, [*options, "-DCLHARNESS_SEEDED_FAULTS=OFF"], ["clharness_reference_loader"])
-    return FuzzBuild(folder).reference_loader
+    return FuzzBuild(folder).reference_loader()
 
 
 def write_source_coverage(

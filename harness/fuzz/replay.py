@@ -3,7 +3,8 @@
 
     python -m harness.fuzz.replay [--loader PATH] [--update]
 
-Every seed is replayed on the reference loader and on the loader under test, and has to be read: the targets say how
+Every seed is replayed on the reference loader and on the loader under test (those of Vulkan's targets on the reference
+loader for Vulkan and on the machine's own), and has to be read: the targets say how
 many inputs of how many bytes they read, and fuzz/corpus/inputs.txt says how many there are. A reproducer shows on the
 loaders that findings.toml lists with it what is listed there, and nothing on others.
 """
@@ -30,7 +31,9 @@ from harness.fuzz.reproducers import Reproducer, reproducers, unlisted
 from harness.fuzz.target_process import Defect, environment, read_line
 from harness.subject.capabilities import tell_name
 from harness.subject.loader import Loader
-from harness.subject.search import system_loader
+from harness.subject.search import VULKAN_SONAME, system_loader
+from harness.subject.vulkan_capabilities import tell_name as tell_vulkan_name
+from harness.subject.vulkan_loader import VulkanLoader
 
 LIST = builds.FUZZ / "corpus" / "inputs.txt"
 _ENDED = re.compile(r"^clharness-fuzz: (.+) ended with .*$", re.M)
@@ -45,6 +48,7 @@ class Subject:
     name: str
     version: str
     sha256: str
+    is_vulkan: bool = False
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}".strip() if self.name != "unknown" else str(self.path)
@@ -55,6 +59,13 @@ def subject(path: Path) -> Subject:
     tell_name(loader)
     digest = hashlib.sha256(loader.path.read_bytes()).hexdigest()
     return Subject(loader.path, loader.facts.name, loader.facts.version, digest)
+
+
+def vulkan_subject(path: Path) -> Subject:
+    loader = VulkanLoader(path)
+    tell_vulkan_name(loader)
+    digest = hashlib.sha256(loader.path.read_bytes()).hexdigest()
+    return Subject(loader.path, loader.facts.name, loader.facts.version, digest, is_vulkan=True)
 
 
 @dataclass(frozen=True)
@@ -178,21 +189,35 @@ def _shortened(text: str) -> str:
 # --- all of it ---
 
 
+def own_loaders() -> list[Subject]:
+    """The reference loaders; that of Vulkan where its headers are."""
+    vulkan = build().vulkan
+    return [subject(build().reference_loader), *([vulkan_subject(vulkan.reference_loader)] if vulkan else [])]
+
+
+def others(own: Sequence[Subject], loader: Path | None) -> Iterator[Subject]:
+    """The loader under test, and this machine's for Vulkan, where they are not the reference loaders."""
+    for one in own:
+        path = system_loader(VULKAN_SONAME) if one.is_vulkan else loader or system_loader()
+        if path and os.path.realpath(path) != os.path.realpath(one.path):
+            yield vulkan_subject(path) if one.is_vulkan else subject(path)
+
+
 def trouble(on: Subject, own: bool) -> Iterator[str]:
     expected = expected_lines()
-    for target in builds.targets():
-        if target != builds.OF_ICD:
-            yield from seed_trouble(target, on, expected.get(target), own)
+    for target in builds.chosen_targets([], True, on.is_vulkan):
+        yield from seed_trouble(target, on, expected.get(target), own)
     for (target, path), entries in by_input().items():
-        yield from reproducer_trouble(path, target, entries, on)
+        if builds.is_of_vulkan(target) == on.is_vulkan:
+            yield from reproducer_trouble(path, target, entries, on)
 
 
-def update(loader: Path) -> None:
+def update(loaders: Sequence[Subject]) -> None:
     """Writes down what the replays read."""
     lines = ["# What a replay of all seeds says: python -m harness.fuzz.replay --update writes it."]
-    for target in builds.targets():
-        if target != builds.OF_ICD:
-            done = replay(target, loader, builds.seeds(target), "--each")
+    for on in loaders:
+        for target in builds.chosen_targets([], True, on.is_vulkan):
+            done = replay(target, on.path, builds.seeds(target), "--each")
             if done.status not in (0, 1):
                 raise UsageError(f"{target}: {done.errors.strip()}")
             lines.append(done.output.strip().splitlines()[-1])
@@ -205,14 +230,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--update", action="store_true", help=f"write {LIST.name}")
     args = parser.parse_args(arguments)
     try:
-        own = subject(build().reference_loader)
+        own = own_loaders()
         if args.update:
-            update(own.path)
+            update(own)
             return Exit.AS_EXPECTED
-        under_test = args.loader or system_loader()
-        subjects = [(own, True)]
-        if under_test and os.path.realpath(under_test) != os.path.realpath(own.path):
-            subjects.append((subject(under_test), False))
+        subjects = [(loader, True) for loader in own] + [(loader, False) for loader in others(own, args.loader)]
         wrong = [f"{path} is in no entry of findings.toml" for path in unlisted()]
         for on, is_own in subjects:
             started = time.monotonic()

@@ -15,7 +15,10 @@ from harness.expectations.versions import matches, parse_version
 from harness.fuzz import builds
 from harness.fuzz.findings import load_one
 from harness.subject.capabilities import tell_name
+from harness.subject.identify import VULKAN_LOADER, identify
 from harness.subject.loader import Loader
+from harness.subject.vulkan_capabilities import tell_name as tell_vulkan_name
+from harness.subject.vulkan_loader import VulkanLoader
 
 FOLDER = builds.FUZZ / "reproducers"
 LIST = FOLDER / "findings.toml"
@@ -126,8 +129,13 @@ def _told(subject: Path) -> tuple[str, str]:
     """
     if not subject.is_file():
         raise UsageError(f"{subject}: the loader of the finding is not there any more")
-    loader = Loader(subject)
-    tell_name(loader)
+    loader: Loader | VulkanLoader
+    if identify(subject) is VULKAN_LOADER:
+        loader = VulkanLoader(subject)
+        tell_vulkan_name(loader)
+    else:
+        loader = Loader(subject)
+        tell_name(loader)
     name = f"{subject.name}, instrumented" if loader.facts.name == "unknown" else loader.facts.name
     return name, f"=={loader.facts.version}" if parse_version(loader.facts.version) else ""
 

@@ -131,7 +131,7 @@ CAPABILITIES: dict[str, Callable[[Loader, VulkanSandbox], bool]] = {
 }
 
 
-def _identify(loader: Loader) -> bool:
+def tell_name(loader: Loader) -> bool:
     """Fills in name, version, interface and the extensions that are capabilities; whether it can list one driver."""
     sandbox = VulkanSandbox(loader.path)
     try:
@@ -152,7 +152,7 @@ def _identify(loader: Loader) -> bool:
 
 def detect(loader: Loader) -> None:
     """Fills in what is known of the loader. Raises nothing: what it does wrong there, its checks report."""
-    if not _identify(loader):
+    if not tell_name(loader):
         return  # it cannot even list one driver: the checks will say so
     for name, ask in CAPABILITIES.items():
         sandbox = VulkanSandbox(loader.path)

@@ -100,6 +100,7 @@ EXPORTED function_pointer vkGetInstanceProcAddr(VkInstance instance, const char 
 EXPORTED VkResult vkCreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator,
                                    VkInstance *instance)
 {
+    log_event("exported function", "vkCreateInstance");
     FORWARD(vkCreateInstance, (uintptr_t)info, (uintptr_t)allocator, (uintptr_t)instance);
 }
 #endif
@@ -108,6 +109,7 @@ EXPORTED VkResult vkCreateInstance(const VkInstanceCreateInfo *info, const VkAll
 EXPORTED VkResult vkEnumerateInstanceExtensionProperties(const char *layer, uint32_t *count,
                                                          VkExtensionProperties *properties)
 {
+    log_event("exported function", "vkEnumerateInstanceExtensionProperties");
     FORWARD(vkEnumerateInstanceExtensionProperties, (uintptr_t)layer, (uintptr_t)count, (uintptr_t)properties);
 }
 #endif

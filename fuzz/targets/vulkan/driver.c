@@ -9,8 +9,8 @@ enum kind { INSTANCE, PHYSICAL_DEVICE, DEVICE, QUEUE, COMMAND_BUFFER };
 
 struct driver drivers[DRIVERS];
 const char *const driver_extensions[OWN_EXTENSIONS] = {
-    "VK_KHR_surface",           "VK_KHR_get_physical_device_properties2", "VK_EXT_headless_surface",
-    "VK_EXT_debug_utils",       "VK_KHR_device_group_creation",           "VK_CLHARNESS_of_no_registry",
+    "VK_KHR_surface",     "VK_KHR_get_physical_device_properties2", "VK_EXT_headless_surface",
+    "VK_EXT_debug_utils", "VK_KHR_device_group_creation",           "VK_CLHARNESS_of_no_registry",
 };
 
 static const enum vulkan_function mandatory[] = {
@@ -78,8 +78,8 @@ static uint64_t negotiate(struct driver *driver, uint32_t *version)
     driver->was_negotiated = true;
     driver->offered = *version;
     if (driver->negotiate_result != VK_SUCCESS || *version < driver->least_interface) {
-        driver->refused |= driver->negotiate_result == VK_ERROR_INCOMPATIBLE_DRIVER ||
-                           driver->negotiate_result == VK_SUCCESS;
+        driver->refused |=
+            driver->negotiate_result == VK_ERROR_INCOMPATIBLE_DRIVER || driver->negotiate_result == VK_SUCCESS;
         return (uint64_t)(driver->negotiate_result ? driver->negotiate_result : VK_ERROR_INCOMPATIBLE_DRIVER);
     }
     *version = *version < driver->interface ? *version : driver->interface;
@@ -110,7 +110,8 @@ static void check_info(const struct driver *driver, const VkInstanceCreateInfo *
     for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
         bool is_own = false;
         for (int e = 0; e < OWN_EXTENSIONS; e++) {
-            is_own |= driver->extensions & 1U << e && texts_equal(driver_extensions[e], info->ppEnabledExtensionNames[i]);
+            is_own |=
+                driver->extensions & 1U << e && texts_equal(driver_extensions[e], info->ppEnabledExtensionNames[i]);
         }
         if (!is_own) {
             finding("wrong", "extension-of-others", "driver %d gets %s enabled, which it does not have", driver->number,
@@ -286,32 +287,32 @@ static uint64_t own_function(struct driver *driver, void *device)
     return 2000 + (uint64_t)driver->number;
 }
 
-#define DRIVER(n)                                                                        \
-    uint64_t driver##n##_call(enum vulkan_function function, const uint64_t *a)          \
-    {                                                                                    \
-        return answer(&drivers[n], function, a);                                         \
-    }                                                                                    \
-    static VkResult negotiate_##n(uint32_t *version)                                     \
-    {                                                                                    \
-        return (VkResult)negotiate(&drivers[n], version);                                \
-    }                                                                                    \
-    static address get_##n(VkInstance instance, const char *name)                        \
-    {                                                                                    \
-        return find(&drivers[n], (uint64_t)(uintptr_t)instance, name);                   \
-    }                                                                                    \
-    static address get_physical_##n(VkInstance instance, const char *name);              \
-    static uint64_t own_function_##n(void *device)                                       \
-    {                                                                                    \
-        return own_function(&drivers[n], device);                                        \
-    }                                                                                    \
-    static address get_physical_##n(VkInstance instance, const char *name)               \
-    {                                                                                    \
-        int known = vulkan_function_by_name(name);                                       \
-        if (drivers[n].has_own_function && texts_equal(name, OWN_FUNCTION)) {            \
-            return (address)own_function_##n;                                            \
-        }                                                                                \
+#define DRIVER(n)                                                                                  \
+    uint64_t driver##n##_call(enum vulkan_function function, const uint64_t *a)                    \
+    {                                                                                              \
+        return answer(&drivers[n], function, a);                                                   \
+    }                                                                                              \
+    static VkResult negotiate_##n(uint32_t *version)                                               \
+    {                                                                                              \
+        return (VkResult)negotiate(&drivers[n], version);                                          \
+    }                                                                                              \
+    static address get_##n(VkInstance instance, const char *name)                                  \
+    {                                                                                              \
+        return find(&drivers[n], (uint64_t)(uintptr_t)instance, name);                             \
+    }                                                                                              \
+    static address get_physical_##n(VkInstance instance, const char *name);                        \
+    static uint64_t own_function_##n(void *device)                                                 \
+    {                                                                                              \
+        return own_function(&drivers[n], device);                                                  \
+    }                                                                                              \
+    static address get_physical_##n(VkInstance instance, const char *name)                         \
+    {                                                                                              \
+        int known = vulkan_function_by_name(name);                                                 \
+        if (drivers[n].has_own_function && texts_equal(name, OWN_FUNCTION)) {                      \
+            return (address)own_function_##n;                                                      \
+        }                                                                                          \
         bool takes_it = known >= 0 && vulkan_function_info[known].level == VULKAN_physical_device; \
-        return takes_it ? find(&drivers[n], (uint64_t)(uintptr_t)instance, name) : NULL; \
+        return takes_it ? find(&drivers[n], (uint64_t)(uintptr_t)instance, name) : NULL;           \
     }
 DRIVER(0)
 DRIVER(1)
@@ -445,10 +446,11 @@ void driver_describe(const struct driver *driver)
              driver->exports_official ? "official names exported; " : "",
              driver->interface_by_query ? "interface by query; " : "",
              driver->has_own_function ? "a function of its own; " : "", driver->device_count, driver->extensions);
-    describe("driver %d answers: version %d, extensions %d and %d, instance %d%s, devices %d and %d, groups %d, device %d",
-             driver->number, driver->version_result, driver->extension_count_result, driver->extension_list_result,
-             driver->create_result, driver->leaves_handle ? " with a handle" : "", driver->device_count_result,
-             driver->device_list_result, driver->group_result, driver->create_device_result);
+    describe(
+        "driver %d answers: version %d, extensions %d and %d, instance %d%s, devices %d and %d, groups %d, device %d",
+        driver->number, driver->version_result, driver->extension_count_result, driver->extension_list_result,
+        driver->create_result, driver->leaves_handle ? " with a handle" : "", driver->device_count_result,
+        driver->device_list_result, driver->group_result, driver->create_device_result);
     for (int f = 0; f < VULKAN_FUNCTION_COUNT; f++) {
         if (driver_lacks(driver, (enum vulkan_function)f)) {
             describe("driver %d lacks %s", driver->number, vulkan_function_info[f].name);

@@ -30,15 +30,15 @@ struct driver {
     int number;
     uint32_t api_version;
     uint32_t told_version; /* that of its manifest, where that is lower */
-    uint32_t interface; /* the highest version of the interface that it supports */
+    uint32_t interface;    /* the highest version of the interface that it supports */
     uint32_t least_interface;
     bool hides_negotiate; /* which of the interface's functions it does not export */
     bool hides_get;
     bool hides_get_physical;
-    bool exports_official;    /* those of version 0 */
-    bool interface_by_query;  /* as version 7 has it */
-    bool has_own_function;    /* OWN_FUNCTION */
-    uint32_t negotiates;      /* plus 1: the version that it answers, whatever it is offered */
+    bool exports_official;   /* those of version 0 */
+    bool interface_by_query; /* as version 7 has it */
+    bool has_own_function;   /* OWN_FUNCTION */
+    uint32_t negotiates;     /* plus 1: the version that it answers, whatever it is offered */
     VkResult negotiate_result;
     VkResult version_result;
     VkResult extension_count_result;

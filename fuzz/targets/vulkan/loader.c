@@ -107,6 +107,17 @@ static bool may_fail(unsigned driver_count)
     return false;
 }
 
+/* Whether no driver fails to list its devices: loaders may hand that on, and list none (VK-OBJ-013). */
+static bool can_be_listed(unsigned driver_count)
+{
+    for (unsigned d = 0; d < driver_count; d++) {
+        if (drivers[d].device_count_result != VK_SUCCESS || drivers[d].device_list_result != VK_SUCCESS) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void check_offered(const struct offered_devices *offered, unsigned driver_count)
 {
     for (unsigned d = 0; d < driver_count; d++) {
@@ -115,13 +126,14 @@ void check_offered(const struct offered_devices *offered, unsigned driver_count)
         for (uint32_t i = 0; i < offered->count; i++) {
             listed += offered->owner[i] == driver;
         }
-        bool is_wanted = driver_is_faultless(driver) && !may_fail(driver_count);
+        bool is_wanted = driver_is_faultless(driver) && !may_fail(driver_count) && can_be_listed(driver_count);
         if (is_wanted && listed != driver->device_count) {
             finding("wrong", "not-offered", "nothing is wrong with driver %u, and %u of its %u devices are offered", d,
                     listed, driver->device_count);
         }
         if (listed > 0 && driver->refused) {
-            finding("wrong", "offered-after-refusal", "driver %u refused the interface, and its devices are offered", d);
+            finding("wrong", "offered-after-refusal", "driver %u refused the interface, and its devices are offered",
+                    d);
         }
     }
 }

@@ -41,6 +41,21 @@ def test_driver_of_1_0_sees_1_0(vulkan_loader: VulkanLoader, sandbox: VulkanSand
 
 
 @requirement("VK-VER-008")
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
+def test_driver_sees_the_application(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str) -> None:
+    """The version may be another one; the rest of VkApplicationInfo is the application's own."""
+    sandbox.driver("a", api_version=version)
+
+    with vulkan_loader.start(sandbox) as vk:
+        name = vk.data(b"an application\0")
+        application = vk.structure("VkApplicationInfo", apiVersion=version_number("1.1.0"), pApplicationName=name)
+        info = vk.structure("VkInstanceCreateInfo", pApplicationInfo=application)
+        assert vk.vkCreateInstance(info, None, vk.buffer(8)) == 0
+    (created,) = sandbox.log.calls("vkCreateInstance", by="a")
+    assert created.data["in"]["pApplicationName"] == "an application"
+
+
+@requirement("VK-VER-008")
 @pytest.mark.parametrize("asked", ["1.0.0", "1.1.0", "1.2.200", "1.3.7"])
 def test_driver_of_1_1_sees_what_the_application_asks_for(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, asked: str

@@ -14,6 +14,7 @@ GLOBS = {
     "*bet*": {"beta", "alphabet"},
     "ALPHA.JSON": {"alpha"},
     "*BeT*": {"beta", "alphabet"},
+    "b*": {"beta"},
     "alpha": set(),
     "lpha*": set(),
     "*alpha": set(),

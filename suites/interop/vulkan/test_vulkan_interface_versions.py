@@ -22,6 +22,18 @@ def test_exports_say_the_version_of_a_driver(vulkan_loader: VulkanLoader, sandbo
     assert bool(sandbox.log.calls(NEGOTIATE, by="a")) == (variant == "driver")
 
 
+@requirement("VK-VER-005")
+def test_official_names_are_those_of_version_0_only(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A driver that exports both is asked by vk_icdGetInstanceProcAddr; its exports are for loaders of version 0."""
+    sandbox.driver("old", variant="driver_official", api_version="1.0.0")
+    sandbox.driver("both", variant="driver_with_official_names")
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"old", "both"}
+    assert sandbox.log.happened("exported function", by="old")
+    assert not sandbox.log.happened("exported function", by="both")
+
+
 @requirement("VK-VER-015")
 @pytest.mark.parametrize("lacks", ["get", "create", "extensions"])
 def test_driver_of_version_0_that_lacks_an_export_is_left_out(

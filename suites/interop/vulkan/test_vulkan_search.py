@@ -139,6 +139,22 @@ def test_folder_of_a_variable_is_searched(vulkan_loader: VulkanLoader, sandbox: 
 
 
 @requirement("VK-DSC-004")
+@pytest.mark.parametrize(("variable", "folder"), [("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share")])
+def test_empty_variable_is_not_set(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, folder: str
+) -> None:
+    """A variable without a value changes nothing: the folder in $HOME stands in for it."""
+    install(sandbox, "home", sandbox.search_folder(f"home/{folder}"))
+    sandbox.env["HOME"] = str(sandbox.root / "home")
+    with vulkan_loader.start(sandbox, search=True, unset=(variable,)) as vk:
+        assert vk.drivers() == {"home"}
+
+    sandbox.env[variable] = ""
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"home"}
+
+
+@requirement("VK-DSC-004")
 @pytest.mark.parametrize("variable", ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"])
 def test_variable_of_several_folders_is_a_list(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str
@@ -192,6 +208,17 @@ def test_folders_of_the_machine_are_searched_without_variables(
     drivers = fill_places(sandbox)
 
     with vulkan_loader.start(sandbox, search=True, unset=VARIABLES) as vk:
+        assert vk.drivers() == set(drivers)
+    assert negotiated(sandbox) == list(drivers)
+
+
+@requirement("VK-DSC-003", "VK-DSC-004")
+def test_empty_lists_of_folders_are_not_set(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Without a value XDG_CONFIG_DIRS and XDG_DATA_DIRS change nothing: the machine's folders are searched."""
+    drivers = fill_places(sandbox)
+    sandbox.env |= {"XDG_CONFIG_DIRS": "", "XDG_DATA_DIRS": ""}
+
+    with vulkan_loader.start(sandbox, search=True, unset=("XDG_CONFIG_HOME", "XDG_DATA_HOME")) as vk:
         assert vk.drivers() == set(drivers)
     assert negotiated(sandbox) == list(drivers)
 
