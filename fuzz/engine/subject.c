@@ -10,6 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* What a target is given where it does not say so itself. */
+__attribute__((weak)) struct target_library target_library = {"libOpenCL.so.1", "clGetPlatformIDs",
+                                                              "an OpenCL ICD loader"};
+
 /* As the compiler's code calls it for variables of a thread in a library that was opened. */
 struct thread_local_index {
     unsigned long module;
