@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import resource
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.probe import Crashed, SubjectFailure, limits
+from harness.probe import Crashed, SubjectFailure, connection, limits
 from harness.probe.connection import Connection
 from harness.probe.output import MAX_SHOWN
+from harness.probe.process import Process
 from harness.sandbox import Sandbox, guard
 from harness.sandbox.machine import is_root
 from harness.subject.loader import Loader
@@ -100,6 +103,27 @@ def test_processes_without_end_are_a_crash_of_its_own(
     with pytest.raises(SubjectFailure, match="more than 50 processes") as caught, hostile.start(sandbox) as cl:
         cl.platform_count()
     assert caught.value.verdict == "crash"
+
+
+@pytest.mark.parametrize("failures", [3, 10**9], ids=["for a while", "for ever"])
+def test_case_waits_for_the_processes_that_another_one_has_taken(
+    hostile: Loader, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    left = iter(range(failures))
+
+    def start(*arguments: Any, **options: Any) -> Process:
+        if next(left, None) is not None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return Process(*arguments, **options)
+
+    monkeypatch.setattr(connection, "Process", start)
+    if failures > 3:
+        monkeypatch.setattr(connection, "_FULL_LIMIT", 0.2)
+        with pytest.raises(BlockingIOError), hostile.start(sandbox):
+            pass
+    else:
+        with hostile.start(sandbox) as cl:
+            assert cl.platform_count() == 1
 
 
 @pytest.mark.skipif(guard.isolation() != "namespaces", reason="this machine has no namespaces for the subject")

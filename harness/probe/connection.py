@@ -23,6 +23,7 @@ from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
 
 _UNFINISHED = 4096  # bytes without an end that are no answer which got stuck
+_FULL_LIMIT = 60.0  # seconds in which the subject of another case that has taken all processes must have been ended
 KEPT_REPLY = 1 << 14  # characters of a reply that stay on record
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
@@ -85,15 +86,22 @@ class Connection:
     def _start(self, theirs: socket.socket) -> Process:
         """Starts the probe with its end of the conversation."""
         command = [str(theirs.fileno()) if part == "{socket}" else part for part in self.argv]
-        return Process(
-            command,
-            self.environment,
-            self.file_limit,
-            stdout=self._stdout.descriptor,
-            stderr=self._stderr.descriptor,
-            pass_fds=[theirs.fileno()],
-            **self._arguments,
-        )
+        until = time.monotonic() + _FULL_LIMIT
+        while True:
+            try:
+                return Process(
+                    command,
+                    self.environment,
+                    self.file_limit,
+                    stdout=self._stdout.descriptor,
+                    stderr=self._stderr.descriptor,
+                    pass_fds=[theirs.fileno()],
+                    **self._arguments,
+                )
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise
+                select.select([], [], [], FIRST_LOOK)
 
     @contextlib.contextmanager
     def _program(self) -> Iterator[None]:

@@ -153,8 +153,8 @@ static void restrict_signals(void)
     close(fd);
 }
 
-/* RLIMIT_NPROC does not hold root. Since Linux 6.14 each namespace of processes has a largest number of its own; before,
- * this would be the whole machine's. */
+/* RLIMIT_NPROC does not hold root. Since Linux 6.14 each namespace of processes has a largest number of its own;
+ * before, this would be the whole machine's. */
 static void limit_processes_of_root(void)
 {
     struct utsname kernel;
