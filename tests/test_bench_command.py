@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT
+from harness.build import ROOT, build
 from harness.cli import bench
 from harness.errors import UsageError
 from harness.sandbox import Unsupported
@@ -105,3 +105,13 @@ def test_wrong_usage_is_refused(arguments: tuple[str, ...], says: str) -> None:
     done = clharness(*arguments)
     assert done.returncode == 2
     assert says in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_a_system_loader_the_reference_loader_is_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench, "system_loader", lambda: None)
+    bench.measured_loader.cache_clear()
+    assert bench.measured_loader(None) == build().reference_loader
+    assert "reference loader is measured" in capsys.readouterr().out
+    bench.measured_loader.cache_clear()

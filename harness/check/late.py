@@ -66,8 +66,10 @@ def _exported(cl: Session, name: str) -> Value:
 
 
 def late_outcomes(sandbox: Sandbox, functions: Sequence[str]) -> dict[str, str]:
-    """What became of each call on an object: "forwarded" to the vendor once, or "refused". Raises Crashed, or Hung, for all that were
-    not answered, and AssertionError where a layer was entered that is gone."""
+    """What became of each call on an object: "forwarded" to the vendor once, or "refused".
+
+    Raises Crashed, or Hung, for all that were not answered, and AssertionError where a layer was entered that is gone.
+    """
     log = sandbox.log
     logs = _by_line(log)
     assert len(logs) == len(functions), f"{len(logs)} of {len(functions)} calls were made: this proves nothing"

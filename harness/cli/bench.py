@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,7 +26,7 @@ from harness.fuzz.bench import fuzz_lines, measure_targets
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.machine import scratch_root
 from harness.subject.loader import Loader
-from harness.subject.search import loader_path
+from harness.subject.search import SONAME, system_loader
 
 EXAMPLE = """\
   clharness bench                       everything
@@ -60,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("calllog", "case", "dispatch", "vendors", "fuzz"),
         help="measure only this; default: everything but fuzz",
     )
-    parser.add_argument("--loader", metavar="PATH", help="loader that is measured; default: the system's")
+    parser.add_argument(
+        "--loader", metavar="PATH", help="loader that is measured; default: the system's, else the reference loader"
+    )
     parser.add_argument(
         "--without", metavar="PATH", help="with dispatch: the same loader built without layers, to compare"
     )
@@ -76,22 +80,36 @@ def run(args: argparse.Namespace) -> int:
         numbers["calllog"] = measure_calllog()
         print("\n".join(_calllog_lines(numbers["calllog"])), flush=True)
     if args.what in (None, "case"):
-        numbers["case"] = measure_cases(Loader(loader_path(args.loader)), args.n)
+        numbers["case"] = measure_cases(Loader(measured_loader(args.loader)), args.n)
         print("\n".join(_case_lines(numbers["case"])))
     if args.what in (None, "dispatch"):
-        numbers["dispatch"] = measure_dispatch(loader_path(args.loader))
-        without = measure_dispatch(loader_path(args.without)) if args.without else None
+        numbers["dispatch"] = measure_dispatch(measured_loader(args.loader))
+        without = measure_dispatch(Path(args.without)) if args.without else None
         numbers |= {"without layers": without} if without else {}
         print("\n".join(dispatch_lines(numbers["dispatch"], without)))
     if args.what in (None, "vendors"):
-        numbers["vendors"] = measure_vendors(loader_path(args.loader))
+        numbers["vendors"] = measure_vendors(measured_loader(args.loader))
         print("\n".join(vendor_lines(numbers["vendors"])))
     if args.what == "fuzz":
-        numbers["fuzz"] = measure_targets(Path(args.loader) if args.loader else None)
+        numbers["fuzz"] = measure_targets(Path(args.loader) if args.loader else None, _progress)
         print("\n".join(fuzz_lines(numbers["fuzz"])))
     if output is not None:
         output.write_text(json.dumps(numbers, indent=1) + "\n")
     return Exit.AS_EXPECTED
+
+
+@functools.cache
+def measured_loader(path: str | None) -> Path:
+    """The loader that is measured: the one named, else the system's, else the reference loader, which is said then."""
+    library = Path(path) if path else system_loader()
+    if library is None:
+        print(f"there is no {SONAME} on this machine: clharness's own reference loader is measured", flush=True)
+        return build().reference_loader
+    return library
+
+
+def _progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _count(text: str) -> int:

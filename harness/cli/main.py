@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import importlib
 import os
@@ -91,7 +92,7 @@ def command_parser() -> dict[str, tuple[argparse.ArgumentParser, str]]:
 
 def _add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], arguments: Sequence[str]) -> None:
     names = _names()
-    wanted = [name for name in arguments[:1] if name in names]
+    wanted = [name for name in names if name.replace("_", "-") in arguments[:1]]
     if not wanted and arguments:  # help, or what is refused: the lines of help are enough
         for name in names:
             commands.add_parser(name.replace("_", "-"), help=_summary(name))
@@ -112,14 +113,16 @@ def _add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser],
 
 
 def _names() -> list[str]:
-    """The modules of the subcommands."""
-    return sorted(info.name for info in pkgutil.iter_modules(harness.cli.__path__) if info.name not in _OWN)
+    """The modules of the subcommands: those that have a `run`."""
+    modules = sorted(info.name for info in pkgutil.iter_modules(harness.cli.__path__))
+    return [name for name in modules if "\ndef run(args" in _source(name)]
 
 
 def _summary(name: str) -> str:
     """The first line of a module's documentation, without importing it: what some of them need takes its time."""
-    source = (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
-    return source.partition('"""')[2].partition('"""')[0].partition("\n")[0]
+    return _source(name).partition('"""')[2].partition('"""')[0].partition("\n")[0]
 
 
-_OWN = ("__main__", "main", "pages", "release")  # not subcommands
+@functools.cache
+def _source(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +18,28 @@ from harness.fuzz.blocks import blocks_file
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting, environment
 
-_SECONDS = 1.0  # of CPU time, roughly, for each number
-_PROCESSES = 40  # of a process per input
+_SECONDS = 0.5  # of CPU time, roughly, for each number
+_PROCESSES = 20  # of a process per input
 _EXECUTED = re.compile(r"^stat::number_of_executed_units: (\d+)", re.M)
 _ENDED = re.compile(r"^clharness-fuzz: (.*) ended with ", re.M)
 _READ = re.compile(r": read (\d+) inputs")
 
 
-def measure_targets(loader: Path | None) -> list[dict[str, Any]]:
-    """For each target: inputs a CPU second in one process and with a process each, with and without sanitizer."""
+def measure_targets(loader: Path | None, tell: Callable[[str], None]) -> list[dict[str, Any]]:
+    """For each target: inputs a CPU second in one process and with a process each, with and without sanitizer.
+
+    `tell` is told what is done now.
+    """
+    tell("building the fuzz targets")
     names = [name for name in builds.targets() if name != builds.OF_ICD]
     ordinary, fuzzed = builds.ordinary(names), builds.make(builds.LIBFUZZER, names)
     subject = fuzz_subject(loader or fuzzed.reference_loader(), "libfuzzer")
     plain = subject if loader and not subject.sanitized else fuzz_subject(ordinary.reference_loader(), "libfuzzer")
-    return [_measure(name, ordinary, fuzzed, plain, subject) for name in names]
+    results = []
+    for number, name in enumerate(names, 1):
+        tell(f"measuring {name} ({number} of {len(names)})")
+        results.append(_measure(name, ordinary, fuzzed, plain, subject))
+    return results
 
 
 def _measure(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from harness.api.codes import CL, Code
 from harness.api.contract.slots import slots
@@ -103,11 +104,11 @@ class BareCall:
             [f"{self}: the object {self.object:#x} arrived as {had:#x}"] if self.object and had != self.object else []
         )
 
-    def arguments(self) -> list[object]:
+    def arguments(self) -> list[Any]:
         """The object that belongs to the vendor, and zeros."""
         routing = routing_parameter(self.function)
         parameters = self.function.parameters
-        arguments: list[object] = [0 if p.kind == "integer" else None for p in parameters]
+        arguments: list[Any] = [0 if p.kind == "integer" else None for p in parameters]
         if parameters[routing].kind == "handle":
             arguments[routing] = self.object
         elif parameters[routing].kind == "handles":

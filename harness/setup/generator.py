@@ -53,7 +53,8 @@ def escaped(path: str) -> str:
 def main() -> int:
     depfile, output, module, *arguments = sys.argv[1:]
     sys.path.insert(0, str(ROOT))
-    derived = importlib.import_module("harness.derived")
+    from harness import derived
+
     derived.keeps = False  # what another build left must not become something that this one depends on
     reads = Reads()
     sys.argv = [module, *arguments]

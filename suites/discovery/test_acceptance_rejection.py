@@ -119,6 +119,7 @@ BAD = {
     "every-query-of-3-fails": Bad(ACC_013, ("platform_info_fails=-5",), platforms=3),
 }  # fmt: skip
 
+
 def must_close(bad: Bad) -> list[pytest.MarkDecorator]:
     """The text has "close and ignore" for a library without one of the functions, and "ignore" for what comes later."""
     return [bad.requirement] if bad.requirement in (ACC_002, ACC_003, ACC_006) else []

@@ -19,7 +19,7 @@ EXPORTED = {
     "icd_without_get_platform_ids": {INFO, ADDRESS},
     "icd_without_get_platform_info": {LIST, ADDRESS},
     "icd_only_get_extension_function_address": {ADDRESS},
-    "icd_exports_all": {LIST, INFO, ADDRESS, GET, SET},
+    "icd_exports_all": {LIST, INFO, ADDRESS},
     "icd_without_get_extension_function_address": {LIST, INFO},
     "icd_only_get_platform_ids": {LIST},
 }

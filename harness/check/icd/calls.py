@@ -97,9 +97,10 @@ def require_sentence(objects: IcdObjects, rule: Rule) -> None:
         raise Unsupported("loader", said, rule.function)
 
 
-def refusals(function: str, *errors: int) -> set[int]:
-    """The errors, and what a platform may say that does not have what the function is for."""
-    return set(errors) | ({CL.INVALID_OPERATION} if optional(function) else set())
+def refusals(function: str, *errors: int) -> list[int]:
+    """The errors, and what a platform may say that does not have what the function is for; a list, because each of them
+    is compared then, which a program for the vendor repeats (harness/probe/answers.py)."""
+    return [*dict.fromkeys((*errors, *((CL.INVALID_OPERATION,) if optional(function) else ())))]
 
 
 def words_of(function: str, changed: Mapping[str, str]) -> list[str]:

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommands: which modules are one, and that each is found though only the one that is asked for is imported."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from harness.build import ROOT
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "harness" / "cli").glob("[a-z]*.py")))
+def test_every_subcommand_has_its_own_help(name: str) -> None:
+    """A module with `run` is one, and no other; also one with two words."""
+    module = importlib.import_module(f"harness.cli.{name}")
+    word = name.replace("_", "-")
+    ended = subprocess.run(
+        [sys.executable, "-m", "harness.cli", word, "--help"], cwd=ROOT, capture_output=True, text=True
+    )
+    if hasattr(module, "run"):
+        assert f"usage: clharness {word} " in ended.stdout
+        assert "example:" in ended.stdout, "it is not that of the command itself"
+    else:
+        assert ended.returncode == 2, ended.stdout
