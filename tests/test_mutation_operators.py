@@ -36,6 +36,7 @@ int hexadecimal(void) { return 0x1Fu; }
 void *pointer(void *list, int a) { return a ? find(list, "n") : 0; }
 int drop_not(int a) { return !a; }
 int choice(int a) { if (a) { a = 2; } else { a = 5; } return a; }
+int sizes(int a) { return put("e", sizeof a, 3); }
 int escapes(void) { return put("\\n%d", 1, 1); }
 """
 MADE = [
@@ -58,6 +59,8 @@ MADE = [
     ("logical", "logical", "return a && (b /* && */ && a);"),
     ("arithmetic", "arithmetic", "a -= b;"),
     ("arithmetic", "arithmetic", "--a;"),
+    ("sizes", "length", "(sizeof a + 1)"),
+    ("sizes", "length", "(sizeof a - 1)"),
     ("arithmetic", "arithmetic", "return a + b;"),
     ("calls", "drop-call", "{ ; }"),
     ("calls", "swap-arguments", 'put("abc", LIMIT, a);'),
