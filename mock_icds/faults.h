@@ -146,6 +146,10 @@ FAULT(destructor_releases_context)
 FAULT(enumeration_calls_opencl)
 /* Calls clGetPlatformIDs of the loader from clGetPlatformInfo. */
 FAULT(info_calls_opencl)
+/* Has a thread fork in the count call of clIcdGetPlatformIDsKHR, whose child calls clGetPlatformIDs of the loader. */
+FAULT(enumeration_forks)
+/* Ends the calling thread in the count call of clIcdGetPlatformIDsKHR, where that is not the process's first. */
+FAULT(enumeration_ends_thread)
 /* Sleeps VALUE milliseconds in the count call of clIcdGetPlatformIDsKHR. */
 FAULT(enumeration_sleeps)
 

@@ -90,12 +90,6 @@ class Browser:
         """What the page wrote to the console since the last call, errors of the browser included."""
         return [entry["message"] for entry in self._call("POST", "/se/log", {"type": "browser"})]
 
-    def seconds_of_work(self) -> float:
-        """Processor time that the page's main thread has taken so far, however busy the machine is."""
-        self._call("POST", "/goog/cdp/execute", {"cmd": "Performance.enable", "params": {"timeDomain": "threadTicks"}})
-        metrics = self._call("POST", "/goog/cdp/execute", {"cmd": "Performance.getMetrics", "params": {}})["metrics"]
-        return float(next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration"))
-
     def screenshot(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(self._call("GET", "/screenshot", None)))

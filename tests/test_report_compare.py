@@ -188,6 +188,15 @@ def test_bisect_says_bad_good_and_skip(bad: SmallRun) -> None:
     assert bisect(bad, str(bad.root / "pytest.ini")).returncode == 125
 
 
+def test_loader_bisects_as_bisect_run_does(bad: SmallRun) -> None:
+    command = [sys.executable, "-c", COMMAND, str(bad.root), "loader", "--bisect", str(bad.records)]
+    for library, code in ((str(bad.library), 1), ("/no/such/library.so", 125)):
+        done = subprocess.run([*command, library], env=bad.environment, capture_output=True, text=True)
+        assert done.returncode == code, done.stdout + done.stderr
+    done = subprocess.run(command, env=bad.environment, capture_output=True, text=True)
+    assert (done.returncode, "name the loader" in done.stderr) == (2, True)
+
+
 def test_bisecting_without_a_red_case_gives_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     green = written(tmp_path / "green.jsonl", run(case("test_a")))
     assert main(["bisect-run", str(green), "/lib/x.so"]) == 128

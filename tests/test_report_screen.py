@@ -77,6 +77,11 @@ def test_head_says_what_is_tested_with_what() -> None:
     assert head(HEADER, 100)[-1] == "  expectations none"
 
 
+def test_head_parts_a_long_word_from_the_path() -> None:
+    subject = SubjectRecord("vulkan_loader", "Vulkan loader", {"path": "/lib/libvulkan.so.1"})
+    assert head(Header(subject), 100)[1] == "  Vulkan loader /lib/libvulkan.so.1"
+
+
 def test_unexpected_case_is_a_block_with_all_that_is_needed() -> None:
     code, text = report(case("test_a"), dataclasses.replace(BAD, message="It answers.\nhappened {}"))
     assert code == 1

@@ -335,6 +335,15 @@ def test_progress_is_plain_on_a_poor_terminal(environ: dict[str, str]) -> None:
     assert screen.getvalue() == "[5/9] x\n"
 
 
+def test_plain_progress_of_a_long_run_is_a_few_lines() -> None:
+    screen, clock = Screen(), Clock()
+    terminal = Terminal(screen, "never", {"CI": "true"}, clock)
+    for second in range(3600):
+        clock.now = float(second)
+        terminal.progress(f"{second} s")
+    assert screen.getvalue().split("\n") == ["30 s", "90 s", "210 s", "450 s", "930 s", "1890 s", ""]
+
+
 def test_progress_counts_and_makes_room_for_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.report.terminal._REDRAW", 0.0)
     screen = Screen()

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from harness.errors import UsageError
+from harness.requirements import quotations
 from harness.requirements.catalogue import FOLDER, catalogue, index
 from harness.requirements.sources import links_of, place_of, tags_of, url_of
 
@@ -40,3 +44,46 @@ def test_the_url_of_a_case_is_that_of_its_first_requirement_that_has_one() -> No
 def test_the_place_of_a_requirement_is_its_line(identifier: str) -> None:
     file, line = place_of(catalogue()[identifier])
     assert (FOLDER / file).read_text().splitlines()[line - 1] == f"[{identifier}]"
+
+
+DOCUMENT = """\
+// a comment
+[[anchor]]
+=== Adding a Library
+
+If {clGetFoo_anchor} gives `{CL_INVALID_VALUE}` for _param_name_, the <<loader, ICD
+Loader>> *must* close the library. It goes on to the next.
+fname:vkFoo must: not return ename:VK_INCOMPLETE.
+"""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "says"),
+    [
+        ("If clGetFoo gives CL_INVALID_VALUE for param_name, the ICD Loader must close the library.", True),
+        ("the ICD Loader must close the library … goes on to the next", True),
+        ("goes on to the next … the ICD Loader must close the library", False),
+        ("the ICD Loader may close the library", False),
+        ("vkFoo must not return VK_INCOMPLETE", True),
+        ("a comment", False),
+    ],
+)
+def test_sentence_is_found_whatever_its_marks(sentence: str, says: bool) -> None:
+    assert quotations.stands_in(sentence, quotations.words(DOCUMENT)) is says
+
+
+def test_misquoted_requirement_is_named(tmp_path: Path) -> None:
+    (tmp_path / "text.asciidoc").write_text(DOCUMENT)
+    right = replace(catalogue()["DISC-ACC-002"], sentence="It goes on to the next.")
+    wrong = replace(catalogue()["DISC-ACC-003"], sentence="It goes on to the last.")
+    lines = quotations.misquoted([right, wrong], quotations.documents([tmp_path]))
+    assert lines == ["DISC-ACC-003: no document says: It goes on to the last."]
+
+
+def test_folder_without_a_document_is_wrong_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no document"):
+        quotations.documents([tmp_path])
+
+
+def test_every_must_quotes_its_text() -> None:
+    assert not [r.id for r in catalogue().values() if r.strength == "must" and not r.sentence]

@@ -99,7 +99,15 @@ def test_broken_python_is_said_clearly(suites: Path) -> None:
 
 def requirement(identifier: str, **changes: str | None) -> Requirement:
     group, section, _ = identifier.split("-")
-    facts = {"subject": "loader", "strength": "must", "text": "T.", "source": "", "check": "", "fault": ""}
+    facts = {
+        "subject": "loader",
+        "strength": "must",
+        "text": "T.",
+        "source": "",
+        "check": "",
+        "fault": "",
+        "sentence": "S.",
+    }
     return Requirement(id=identifier, group=group, section=section, **(facts | changes))  # type: ignore[arg-type]
 
 
@@ -109,6 +117,13 @@ INDEX = Index(
     documents={},
     titles={},
 )
+
+
+def test_must_without_the_sentence_of_a_text_is_a_problem(tmp_path: Path) -> None:
+    silent = [requirement("D-A-001", sentence=None, later="waits"), requirement("D-A-002", later="waits")]
+    silent.append(requirement("D-A-003", sentence=None, strength="should", later="waits"))
+    (said,) = problems({r.id: r for r in silent}, INDEX, [], tmp_path)
+    assert said.startswith("D-A-001: is a must without `sentence`")
 
 
 def test_states() -> None:

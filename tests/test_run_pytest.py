@@ -66,6 +66,28 @@ def test_red_check_shows_what_the_command_shows(small: SmallRun, workers: str) -
     assert (footer["planned"], footer["recorded"], footer["exit"]) == (7, 7, 1)
 
 
+RAW = '''
+@requirement("DISC-LNX-014")
+def test_raw(loader, sandbox):
+    """It finds a platform."""
+    title = "\\x1b]0;owned\\x07\\u202e\\x9b31m"
+    try:
+        raise ValueError(title)
+    except ValueError as error:
+        raise AssertionError(f"platforms: {title}, expected none") from error
+'''
+
+
+@pytest.mark.parametrize("style", ["auto", "long", "short", "line", "native"])
+def test_what_a_subject_says_reaches_no_terminal_as_it_is(small: SmallRun, style: str) -> None:
+    small.suite(RAW)
+    done = run(small, f"--loader={small.library}", f"--tb={style}", "--showlocals")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "platforms: \\x1b]0;owned\\x07\\u202e\\x9b31m" in done.stdout
+    acting = {character for character in done.stdout if not character.isprintable()} - {"\n", "\t"}
+    assert not acting, done.stdout
+
+
 def test_worker_of_xdist_that_is_lost_has_a_record(small: SmallRun) -> None:
     pytest.importorskip("xdist")
     small.suite(

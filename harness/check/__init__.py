@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from harness.probe.deviations import Parts
     from harness.probe.session import CANARY, CommandError, Session
     from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack
-    from harness.probe.verdicts import Crashed, Leaked, SubjectFailure
+    from harness.probe.verdicts import Crashed, Hung, Leaked, SubjectFailure
 
     # --- the call log ---
     from harness.calllog.reader import CallLog, Event
@@ -76,6 +76,12 @@ if TYPE_CHECKING:
 
     # --- calls of the loader for resources that fail ---
     from harness.probe.torture import Failure, Torture, answered_in_order
+
+    # --- calls of every function while the process ends ---
+    from harness.check.late import (
+        POINTS as LATE_POINTS, VENDOR as LATE_VENDOR, keep_late_calls, late_outcomes, open_before,
+        summary as late_summary,
+    )
 
     # --- layers in front of a loader; what a call costs ---
     from harness.check.through_layers import also_through_layers

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.cli import main as command
@@ -36,21 +37,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; gives its exit code. Raises ClharnessError where the records are no use: bisecting stops."""
-    records = Path(args.records)
+    return bisect(Path(args.records), args.path, handed_on(args))
+
+
+def handed_on(args: argparse.Namespace) -> list[str]:
+    """The options that the run of the cases has, too."""
+    options = [("-j", args.j), ("--time-limit", args.time_limit), ("--expect", args.expect)]
+    return [part for name, value in options if value is not None for part in (name, str(value))]
+
+
+def bisect(records: Path, path: str, given: Sequence[str]) -> int:
+    """Runs the red cases of a recorded run on a library, with further options; gives the exit code for `git bisect`."""
     run_before = read(records)
     if not failed(run_before):
         print(f"clharness: {records}: no case of that run is red: there is nothing to look for")
         return 128  # git bisect run gives up
-    options = [("-j", args.j), ("--time-limit", args.time_limit), ("--expect", args.expect)]
-    given = [part for name, value in options if value is not None for part in (name, value)]
     with tempfile.TemporaryDirectory(prefix="clharness-bisect-") as folder:
         now = Path(folder) / "now.jsonl"
         files = ["--rerun-failed", str(records.absolute()), "--json", str(now)]
-        code = Exit(command.main([run_before.header.subject.kind, args.path, *files, *given]))
+        code = Exit(command.main([run_before.header.subject.kind, path, *files, *given]))
         if code not in (Exit.AS_EXPECTED, Exit.UNEXPECTED):
             return int(code) if code == Exit.INTERRUPTED else SKIP
         bad = any(map(_is_bad, read(now).results))
-    print(f"clharness: {'bad' if bad else 'good'}: {args.path}")
+    print(f"clharness: {'bad' if bad else 'good'}: {path}")
     return int(bad)
 
 

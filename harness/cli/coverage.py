@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,13 +42,15 @@ def run(args: argparse.Namespace) -> int:
     from harness.mutation.coverage import Counting, lines
     from harness.mutation.subjects import subject_named
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the run of the suites ends with this one
     subject = subject_named(args.compile_commands, args.loader, args.target, args.link, args.file)
     with tempfile.TemporaryDirectory(prefix="clharness-coverage-", ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o755)  # cases run the library as an ordinary user, too
         counting = Counting(subject, Path(name))
         options = [word for option in ("suite", "j", "k") for word in _given(args, option)]
         command = [sys.executable, "-P", "-m", "harness.cli", "loader", str(counting.library), *options]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
         # What is unexpected does not matter here, but that it ran does.
         if done.returncode not in (Exit.AS_EXPECTED, Exit.UNEXPECTED):
             raise HarnessError(f"the suites ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}")

@@ -66,6 +66,8 @@ def _requirement(requirement: Requirement, places: list[str]) -> list[str]:
     title = index().titles[requirement.key]
     lines = [f"{requirement.id}  {requirement.subject}, {requirement.strength}  ({requirement.key} {title})"]
     lines += _field("", requirement.text)
+    if requirement.sentence:
+        lines += _field("sentence", f'"{requirement.sentence}"')
     lines += _field("source", requirement.source)
     lines += _documents(requirement.source)
     lines += _field("checked by", requirement.check)

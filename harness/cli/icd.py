@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import ROOT
@@ -23,6 +24,7 @@ EXAMPLE = """\
   clharness icd ./myvendor.icd --junit build/icd.xml             what the file names; a report for the release
   clharness icd pocl --reproducers build/pocl                    a C program for each failure
   clharness icd rusticl --env RUSTICL_ENABLE=llvmpipe            one that needs a variable
+  clharness icd pocl --release release-3.2 --previous release-3.1/records.jsonl     the report of a release
   clharness icd /usr/share/vulkan/icd.d/lvp_icd.x86_64.json      a Vulkan driver, by its manifest or its library
 """
 
@@ -55,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="copy a small C program for each failed case there, known or not, with a README; a new or empty folder",
     )
+    parser.add_argument(
+        "--release",
+        metavar="DIR",
+        help="write the report of a release there: release.md, release.html (one page that prints) and records.jsonl",
+    )
+    parser.add_argument("--previous", metavar="FILE", help="with --release: the records of the release before")
     add_run_arguments(parser)
 
 
@@ -92,6 +100,8 @@ def _vulkan_options(args: argparse.Namespace) -> list[str]:
         raise UsageError(f"{args.file} is a Vulkan driver, which is tested without a loader: leave --loader out")
     if args.platform or args.device:
         raise UsageError("--platform and --device are of OpenCL: leave them out")
+    if args.release:
+        raise UsageError("--release is about OpenCL: leave it out; --markdown of `clharness report` has the results")
     if args.reproducers:
         raise UsageError("--reproducers writes programs of OpenCL: leave it out; `clharness replay` runs a failed case")
     VulkanDriver(Path(args.file))  # says what is wrong with a manifest or a library before anything is collected
@@ -106,6 +116,8 @@ def _options(args: argparse.Namespace) -> list[str]:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; gives its exit code. Raises ClharnessError, whose sentence and code are the answer then."""
+    if args.previous and not args.release:
+        raise UsageError("--previous is compared in the report of --release: give that, too")
     is_vulkan = _is_vulkan(Path(args.file))
     folders = folders_of_checks(VulkanDriver if is_vulkan else Icd)
     options = _vulkan_options(args) if is_vulkan else _options(args)
@@ -116,4 +128,19 @@ def run(args: argparse.Namespace) -> int:
     options += [f"--icd-{name}={which}" for name in ("platform", "device") if (which := vars(args)[name])]
     if args.reproducers:
         options.append(f"--clharness-reproducers={_empty_folder(args.reproducers)}")
-    return run_suites(options, args, *folders)
+    return _released(args, options, folders) if args.release else run_suites(options, args, *folders)
+
+
+def _released(args: argparse.Namespace, options: list[str], folders: Sequence[Path]) -> int:
+    """Runs the suites, and writes the report of a release whatever they find."""
+    from harness.run import release  # most runs need none of it
+
+    previous = Path(args.previous).absolute() if args.previous else None
+    if previous and not previous.is_file():
+        raise UsageError(f"--previous {args.previous}: there is no such file; give the records.jsonl of a release")
+    folder, records = release.prepare(args.release, args.json)
+    args.json = str(records)
+    code = run_suites(options, args, *folders)
+    release.write(folder, records, previous)
+    print(f"{folder / 'release.html'} and release.md are the report of this release.")
+    return code

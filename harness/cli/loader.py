@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import build
+from harness.cli.bisect_run import bisect, handed_on
 from harness.errors import HarnessError, UsageError
 from harness.run import command, plan, torture
 from harness.sandbox.wine import runs_under
@@ -46,13 +47,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run the checks in which each call of the loader for memory, files, libraries and threads fails once",
     )
+    parser.add_argument(
+        "--bisect",
+        metavar="FILE",
+        help="for git bisect run: run what these records have as red; exit 0: none is, 1: one is, 125: untestable",
+    )
     add_run_arguments(parser)
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """What every command takes that runs suites against a subject."""
-    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
-    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
+    add_selection_arguments(parser)
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
     parser.add_argument("--sarif", metavar="FILE", help="write the red cases there, as SARIF 2.1.0")
@@ -66,14 +71,29 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         help="rewrite the expectation file to what the run shows",
     )
     parser.add_argument("--strict", action="store_true", help="count deviations of should and de-facto, too")
-    parser.add_argument("--time-limit", metavar="S", type=_seconds, help="seconds until a call counts as hung")
     parser.add_argument("--keep", action="store_true", help="keep the sandbox of every case")
-    parser.add_argument("--verbose", action="store_true", help="report all cases, reasons and outcomes, by section")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    add_terminal_arguments(parser)
     plan.add_arguments(parser)
 
 
+def add_selection_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which checks run, and how."""
+    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
+    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
+    parser.add_argument("--time-limit", metavar="S", type=seconds, help="seconds until a call counts as hung")
+
+
+def add_terminal_arguments(parser: argparse.ArgumentParser) -> None:
+    """For every command that prints a report."""
+    parser.add_argument("--verbose", action="store_true", help="report all cases, reasons and outcomes, by section")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+
+
 def run(args: argparse.Namespace) -> int:
+    if args.bisect:
+        if args.path is None:
+            raise UsageError(f"--bisect {args.bisect}: name the loader of the version to test, too")
+        return bisect(Path(args.bisect), args.path, handed_on(args))
     suites = _ROOT / "suites"
     if not any(suites.glob("*/test_*.py")):
         raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
@@ -97,7 +117,8 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """A time that an option gives."""
     try:
         number = float(text)
     except ValueError:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cli.loader import output_path
+from harness.cli.loader import add_terminal_arguments, output_path
 from harness.errors import Exit, UsageError
 from harness.expectations import FOLDER, Expectations, load
 from harness.report import Header
@@ -16,6 +16,7 @@ from harness.report.badge import badge
 from harness.report.ending import Ending, recorded_ending
 from harness.report.junit import write_junit
 from harness.report.markdown import summary
+from harness.report.markdown_matrix import matrix
 from harness.report.merge import merge
 from harness.report.page import write_page
 from harness.report.reporter import Reporter
@@ -25,6 +26,7 @@ from harness.report.screen import head, screen
 from harness.report.terminal import Terminal
 
 EXAMPLE = """\
+  clharness report build/a.jsonl build/b.jsonl --markdown build/matrix.md      several runs, side by side
   clharness report build/run.jsonl --verbose                                   a run, with all there is
   clharness report merge build/1.jsonl build/2.jsonl --json build/all.jsonl    the shards of a run, as one
 """
@@ -36,13 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words", nargs="+", metavar="[merge] FILE", help="records of runs; with `merge`, of all shards of one run"
     )
     parser.add_argument("--html", metavar="DIR", help="write a page of the runs, side by side, into a folder")
-    parser.add_argument("--markdown", metavar="FILE", help="write a summary of a run there, as Markdown")
+    parser.add_argument("--markdown", metavar="FILE", help="write a summary of a run there, or the matrix of several")
     parser.add_argument("--badge", metavar="FILE", help="write a small picture of how a run ended there, as SVG")
     parser.add_argument("--sarif", metavar="FILE", help="write the red cases of a run there, as SARIF 2.1.0")
-    parser.add_argument("--verbose", action="store_true", help="show all cases, reasons and outcomes")
     parser.add_argument("--json", metavar="FILE", help="write the merged records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    add_terminal_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,8 +64,8 @@ def _report(runs: Sequence[Saved], args: argparse.Namespace) -> int:
     _write_files(endings, args)
     if args.html:
         terminal.line(f"wrote {write_page(Path(args.html), endings)}")
-        if len(endings) > 1:
-            return _worst(endings)
+    if len(endings) > 1 and (args.html or args.markdown):
+        return _worst(endings)
     for ending in endings:
         lines = [
             *head(ending.header, terminal.width),
@@ -77,13 +78,16 @@ def _report(runs: Sequence[Saved], args: argparse.Namespace) -> int:
 def _write_files(endings: Sequence[Ending], args: argparse.Namespace) -> None:
     """What is about one run alone."""
     asked = {name: getattr(args, name) for name in ("markdown", "badge", "sarif", "junit") if getattr(args, name)}
-    if asked and len(endings) > 1:
-        raise UsageError(f"--{next(iter(asked))}: is about one run; name one file of records")
+    alone = [name for name in asked if name != "markdown"]
+    if alone and len(endings) > 1:
+        raise UsageError(f"--{alone[0]}: is about one run; name one file of records")
     paths = {name: output_path(f"--{name}", text) for name, text in asked.items()}
     ending = endings[0]
-    for name, text in (("markdown", summary), ("badge", badge)):
-        if name in paths:
-            paths[name].write_text(text(ending), encoding="utf-8", errors="backslashreplace")
+    if "markdown" in paths:
+        text = summary(ending) if len(endings) == 1 else matrix(endings)
+        paths["markdown"].write_text(text, encoding="utf-8", errors="backslashreplace")
+    if "badge" in paths:
+        paths["badge"].write_text(badge(ending), encoding="utf-8", errors="backslashreplace")
     if "sarif" in paths:
         write_sarif(paths["sarif"], ending)
     if "junit" in paths:

@@ -17,6 +17,7 @@ from harness.report.table import table
 from harness.report.terminal import Terminal
 from harness.requirements.catalogue import catalogue, index
 from harness.requirements.marks import Check, find_checks
+from harness.requirements.quotations import documents, misquoted
 from harness.requirements.state import (
     STATES,
     checks_by_requirement,
@@ -54,6 +55,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "reason, a check names an unknown requirement, or nothing proves that a check can fail",
     )
     parser.add_argument(
+        "--texts",
+        metavar="DIR",
+        action="append",
+        type=Path,
+        help="exit 1 if a document below a folder, such as a checkout of OpenCL-Docs, does not say what requirements "
+        "quote; may be given several times",
+    )
+    parser.add_argument(
         "--selftest",
         metavar="FILE",
         help="a result of `clharness selftest --json FILE`: say which fault proved each check",
@@ -87,6 +96,8 @@ class Proofs:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.texts:
+        return _quotations(args.texts)
     if args.check:
         build()  # many faults come from it
     checks = find_checks(_SUITES) if _SUITES.is_dir() else []
@@ -109,6 +120,13 @@ def run(args: argparse.Namespace) -> int:
     for problem in sentences:
         print(f"clharness: {problem}", file=sys.stderr)
     return Exit.UNEXPECTED if sentences else Exit.AS_EXPECTED
+
+
+def _quotations(folders: list[Path]) -> int:
+    quoting = [requirement for requirement in catalogue().values() if requirement.sentence]
+    lines = misquoted(quoting, documents(folders))
+    print("\n".join([*lines, f"{len(quoting) - len(lines)} of {len(quoting)} sentences stand in the documents."]))
+    return Exit.UNEXPECTED if lines else Exit.AS_EXPECTED
 
 
 def _proofs_of(file: str | None) -> Proofs:

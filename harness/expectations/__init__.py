@@ -5,6 +5,8 @@ One TOML file holds what is known of one loader in one range of versions. An ent
 where needed, cases by a pattern in which only `*` and `?` are special: pytest's brackets stand for
 themselves. `deviates` lists which calls or parameters of such a case deviate, and how, by patterns of the same
 kind ("num_devices=0: CL_SUCCESS instead of CL_INVALID_VALUE"): any other deviation in the case is unexpected.
+A deviation that is only waived for a time has `expires`, the last day on which it holds ("2027-03-31"), and may have
+`owner` and `bug`, whom and what to ask.
 
 `pinned` in the head is a range of versions of which every recorded outcome has an entry: one without is red.
 `recognised_by` are texts of the loader's file (recognition.py), for a loader that does not say its name.
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,7 +37,18 @@ _HEAD_KEYS = {
     "loader", "versions", "recognised_by", "confirmed", "pinned", "sections", "capabilities", "deviation", "outcome",
 }  # fmt: skip
 _ENTRY_KEYS = {
-    "deviation": {"requirement", "case", "verdict", "deviates", "reason", "link", "versions"},
+    "deviation": {
+        "requirement",
+        "case",
+        "verdict",
+        "deviates",
+        "reason",
+        "link",
+        "versions",
+        "owner",
+        "bug",
+        "expires",
+    },
     "outcome": {"requirement", "case", "outcome", "reason", "link", "versions"},
 }
 
@@ -53,11 +67,19 @@ class Entry:
     link: str | None
     versions: str
     deviates: tuple[str, ...] | None = None  # patterns on "what: how"; None, of older files: whatever has the verdict
+    owner: str | None = None  # who answers for it
+    bug: str | None = None
+    expires: date | None = None  # the last day on which it holds; None: until the subject changes
 
     @property
     def unexplained(self) -> bool:
         """Whether its reason still has to be written."""
         return (self.reason or "").startswith(TO_BE_EXPLAINED)
+
+    @property
+    def expired(self) -> bool:
+        """Whether the waiver holds no longer."""
+        return self.expires is not None and self.expires < today()
 
     def unlisted(self, deviations: Sequence[Deviation]) -> list[Deviation]:
         """The deviations that the entry does not list."""
@@ -126,7 +148,9 @@ class Expectations:
         # Whether every outcome that is recorded of this version has an entry: what has none is new.
         self.all_pinned = pinned is not None and matches(pinned, version)
         self.all_entries = tuple(entries)
-        self.entries = tuple(e for e in entries if matches(e.versions, version))
+        of_version = [e for e in entries if matches(e.versions, version)]
+        self.entries = tuple(e for e in of_version if not e.expired)
+        self.expired = tuple(e for e in of_version if e.expired)
         self._of_requirement: dict[str, list[Entry]] = {}
         for entry in self.entries:
             self._of_requirement.setdefault(entry.requirement, []).append(entry)
@@ -135,11 +159,13 @@ class Expectations:
         """The expectation of a case: an entry with a case pattern before one without, then the first."""
         deviation = self._first("deviation", requirements, case)
         pin = self._first("outcome", requirements, case)
+        expired = next((e for e in self.expired if deviation is None and e.covers(requirements, case)), None)
+        reason = deviation.reason if deviation else f"waiver expired {waiver(expired)}" if expired else None
         return Expected(
             verdicts=deviation.verdicts if deviation else ("pass",),
             outcome=pin.outcome if pin else None,
             all_pinned=self.all_pinned,
-            reason=(deviation.reason if deviation else None) or (pin.reason if pin else None),
+            reason=reason or (pin.reason if pin else None),
             deviation=deviation,
             pin=pin,
         )
@@ -171,6 +197,17 @@ class Expectations:
             expected = self.expected(requirements, case)
             used.update(e for e in (expected.deviation, expected.pin) if e)
         return [e for e in self.entries if e not in used and _group(e.requirement) in groups]
+
+
+def today() -> date:
+    return date.today()
+
+
+def waiver(entry: Entry) -> str:
+    """Until when an entry holds, who answers for it, and why it is there."""
+    about = ", ".join(filter(None, (entry.owner, entry.bug)))
+    when = f"on {entry.expires}" if entry.expires else ""
+    return " ".join(filter(None, (when, f"({about})" if about else "", f": {entry.reason}"))).replace(" : ", ": ")
 
 
 def section_key(requirements: Iterable[str]) -> str | None:
@@ -280,7 +317,20 @@ def _entry(path: Path, kind: str, number: int, table: Any) -> Entry:
         link=optional_text(path, where, table, "link"),
         versions=_versions(path, where, table),
         deviates=_deviates(path, where, table) if "deviates" in table else None,
+        owner=optional_text(path, where, table, "owner"),
+        bug=optional_text(path, where, table, "bug"),
+        expires=_day(path, where, table),
     )
+
+
+def _day(path: Path, where: str, table: Mapping[str, Any]) -> date | None:
+    value = table.get("expires")
+    if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
+        return value
+    try:
+        return date.fromisoformat(str(value))
+    except ValueError:
+        wrong(path, where, f"has {value!r} as the day on which it expires; write it as in 2027-03-31")
 
 
 def _deviates(path: Path, where: str, table: Mapping[str, Any]) -> tuple[str, ...]:

@@ -257,8 +257,18 @@ void command_execute(char *line, char **text, size_t *room)
     }
 }
 
+static bool kept;
+
+void commands_keep(void)
+{
+    kept = true;
+}
+
 void commands_forget(void)
 {
+    if (kept) {
+        return;
+    }
     for (const struct command_table *const *table = used; table && *table; table++) {
         if ((*table)->forget) {
             (*table)->forget();

@@ -58,6 +58,8 @@ bool command_can_nest(const char *line);
 unsigned argument_count(const struct argument *arguments);
 /* Drops everything that commands have made or kept. */
 void commands_forget(void);
+/* From now on nothing is dropped: lines will run when the process ends. */
+void commands_keep(void);
 /* Whether the arguments of a row are written as said above; for tests. */
 bool command_arguments_are_known(const char *arguments);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,6 +95,29 @@ static void fork_process(const struct argument *a, const struct reply *reply)
     }
 }
 
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+/* Not SA_RESTART: what can be interrupted, is. */
+static void run_interrupted(const struct argument *a, const struct reply *reply)
+{
+    const struct itimerval often = {{0, (suseconds_t)a[0].value}, {0, (suseconds_t)a[0].value}};
+    const struct itimerval never = {{0, 0}, {0, 0}};
+    const struct sigaction handler = {.sa_handler = do_nothing};
+    struct sigaction before;
+    if (!command_can_nest(a[1].text)) {
+        reply_error(reply, "this line cannot be interrupted");
+        return;
+    }
+    sigaction(SIGALRM, &handler, &before);
+    setitimer(ITIMER_REAL, &often, NULL);
+    command_execute(a[1].text, reply->text, reply->room);
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &before, NULL);
+}
+
 static void count_exit_handlers(const struct argument *a, const struct reply *reply)
 {
     const long *count = dlsym(RTLD_DEFAULT, "clharness_exit_handlers");
@@ -113,6 +137,8 @@ static const struct command rows[] = {
     {"chdir", "HEX", change_folder, false},
     /* The child goes on with the conversation; the parent waits for it and ends as it ended. */
     {"fork", "", fork_process, true},
+    /* Runs a line while a signal arrives every SIZE microseconds, whose handler does nothing. */
+    {"interrupted", "SIZE LINE", run_interrupted, true},
     /* ok NUMBER of exit handlers registered so far; -1 where nobody counts them (exit_watch.c). */
     {"handlers", "", count_exit_handlers, false},
     {0},

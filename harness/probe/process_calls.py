@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.probe.calls import Calls
+from harness.probe.values import Value
 
 
 class Export(NamedTuple):
@@ -74,6 +75,33 @@ class ProcessCalls(Calls):
         reply = self.command("fork")
         child = reply.removeprefix("pid=")
         self.found_pid(int(child) if child.isdecimal() else 0)
+
+    def call_interrupted(self, microseconds: int, function: str, *arguments: Any) -> int:
+        """A call during which a signal arrives that often; its handler does nothing, and nothing is restarted."""
+        line = self._call_line(function, arguments)
+        return self._result(function, f"interrupted {microseconds} {line}", self._values)
+
+    def late_handler(self) -> None:
+        """Registers an exit handler, in which calls that were kept for "exit" are made (`call_when_it_ends`)."""
+        self.command("late handler")
+
+    def late_library(self, library: object) -> None:
+        """Loads a library of the application's own, in whose destructor calls for "destructor" and "thread" are made.
+
+        After the loader, so that it ends after it.
+        """
+        self.command(f"late library {os.fsencode(str(library)).hex()}")
+
+    def call_when_it_ends(self, point: str, function: str, *arguments: Any, address: Value | None = None) -> None:
+        """Keeps a call for a point: "exit", "destructor", a "thread" started there, or "now" for `late_calls`.
+
+        They are made in a child of this process as it is then, and go on in another one where a call kills it.
+        """
+        self._keep(f"late {point}", function, arguments, address)
+
+    def late_calls(self) -> None:
+        """Makes the calls that were kept for "now"."""
+        self.command("late run")
 
     def heap(self) -> int:
         """Bytes of the C heap in use. Start the session with `counted_heap=True` for exact numbers."""

@@ -13,6 +13,7 @@ extern const struct command_table library_commands;    /* libraries.c */
 extern const struct command_table export_commands;     /* exports.c */
 extern const struct command_table layer_commands;      /* layer.c */
 extern const struct command_table process_commands;    /* process.c */
+extern const struct command_table late_commands;       /* late.c */
 extern const struct command_table state_commands;      /* state.c */
 extern const struct command_table descriptor_commands; /* descriptors.c */
 extern const struct command_table vulkan_commands;     /* vulkan.c; without Vulkan's headers without_vulkan.c */

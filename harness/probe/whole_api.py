@@ -103,8 +103,8 @@ class BareCall:
             [f"{self}: the object {self.object:#x} arrived as {had:#x}"] if self.object and had != self.object else []
         )
 
-    def send(self, cl: Session) -> None:
-        """Sends it together with the next command."""
+    def arguments(self) -> list[object]:
+        """The object that belongs to the vendor, and zeros."""
         routing = routing_parameter(self.function)
         parameters = self.function.parameters
         arguments: list[object] = [0 if p.kind == "integer" else None for p in parameters]
@@ -114,10 +114,14 @@ class BareCall:
             arguments[routing - 1 : routing + 1] = [1, [self.objects[parameters[routing].handle]]]
         else:
             arguments[routing] = [api().constant("CL_CONTEXT_PLATFORM"), self.objects.platform, 0]
-        cl.call_later(self.function.name, *arguments, address=self.address)
+        return arguments
+
+    def send(self, cl: Session) -> None:
+        """Sends it together with the next command."""
+        cl.call_later(self.function.name, *self.arguments(), address=self.address)
 
 
-def _bare(objects: Objects, function: Function, address: Value | None) -> BareCall:
+def bare(objects: Objects, function: Function, address: Value | None) -> BareCall:
     """The call, with its object made. What is released is an object of its own."""
     parameter = function.parameters[routing_parameter(function)]
     if parameter.kind != "handle":
@@ -149,7 +153,7 @@ def exchanges(log: CallLog) -> list[CallLog]:
 
 def call_all(sandbox: Sandbox, cl: Session, wanted: Sequence[tuple[Objects, Functions]]) -> list[BareCall]:
     """Makes one call of each function on the objects beside it, platforms in turn; gives what became of the calls."""
-    rows = [[_bare(objects, f, address) for f, address in functions.items()] for objects, functions in wanted]
+    rows = [[bare(objects, f, address) for f, address in functions.items()] for objects, functions in wanted]
     calls = [call for turn in itertools.zip_longest(*rows) for call in turn if call]
     assert calls
     for call in calls:

@@ -25,4 +25,7 @@ void loader_clSVMFree(cl_context context, void *svm_pointer);
 /* The loader's function for a slot that an extension brought, or NULL: what the address queries give. */
 entry queried_function(int slot);
 
+/* The version of OpenCL of the latest function that is exported: "OpenCL 3.0". Generated. */
+extern const char loader_opencl_version[];
+
 #endif

@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from harness.api import from_api
-from harness.api.contract.slots import Slot, slots
+from harness.api.contract.slots import Slot, opencl_version, slots
 
 OWN = ("loader", "properties", "devices", "events", "none")
 OWN_FUNCTIONS = ("clSVMAlloc", "clSVMFree")
@@ -77,7 +77,7 @@ def _export(function: dict[str, Any], slot: Slot) -> str:
 def source(api: dict[str, Any]) -> str:
     """The C text."""
     functions = {f["name"]: f for f in api["functions"]}
-    parts, own, queried = [], [], []
+    parts, own, queried, versions = [], [], [], []
     for name in api["slots"]:
         slot = slots()[name]
         function = functions.get(name)
@@ -86,6 +86,7 @@ def source(api: dict[str, Any]) -> str:
         parts.append(f"typedef {_declaration(function, 'type_of_' + name)};\n")
         if slot.reached == "export":  # headers have slots whose function they do not declare
             parts.append(f"EXPORTED CL_API_ENTRY {_declaration(function, name)};\n")
+            versions.append(opencl_version(slot))
         if slot.class_ not in OWN and name not in OWN_FUNCTIONS:
             parts.append(_loader_function(function, slot))
         parts.append(_export(function, slot))
@@ -111,6 +112,8 @@ const struct table loader_table = {{
 
 static const entry queried[TABLE_LENGTH] = {{
 {"".join(queried)}}};
+
+const char loader_opencl_version[] = "OpenCL {max(versions)}";
 
 entry queried_function(int slot)
 {{

@@ -14,9 +14,23 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t watched = PTHREAD_ONCE_INIT;
+
+/* A child has the thread that forked and no other: one that was in discovery will not unlock. What it had found stays,
+ * and discovery begins again. */
+static void in_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
 
 void discovery_lock(void)
 {
+    pthread_once(&watched, watch_forks);
     pthread_mutex_lock(&lock);
 }
 
@@ -38,14 +52,20 @@ void library_close(void *library)
     dlclose(library);
 }
 
+static char inside; /* this library */
+
+/* dlsym looks into what a library needs, too: a vendor's own dependency may have its functions, the loader may not. */
 entry library_symbol(void *library, const char *name)
 {
-    return (entry)(uintptr_t)dlsym(library, name);
+    void *symbol = dlsym(library, name);
+    Dl_info self;
+    Dl_info about;
+    bool own = symbol && dladdr(&inside, &self) && dladdr(symbol, &about) && about.dli_fbase == self.dli_fbase;
+    return own ? NULL : (entry)(uintptr_t)symbol;
 }
 
 bool library_is_self(void *library)
 {
-    static char inside;
     Dl_info self;
     void *own = dladdr(&inside, &self) ? dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     if (own) {

@@ -50,7 +50,7 @@ def _build_of(subject: SubjectRecord) -> str:
 
 def _whole(label: str, path: str, about: str, width: int) -> list[str]:
     """A path, which stays whole to be copied, with what is known about it, beside or below it."""
-    line = f"  {one_line(label):13}{one_line(path)}"
+    line = f"  {one_line(label):12} {one_line(path)}"
     if not about:
         return [line]
     beside = f"{line} ({one_line(about)})"

@@ -19,7 +19,7 @@ Color = Literal["auto", "always", "never"]
 
 _CODES = {"bad": "31", "good": "32", "warn": "33", "dim": "2", "bold": "1"}
 _REDRAW = 0.1  # seconds between two states of the progress line
-_PLAIN = 30.0  # seconds between two plain lines of progress
+_PLAIN = 30.0  # seconds until the first plain line of progress; each comes after twice the time of the one before
 
 
 def color_option(option: str | None) -> Color:
@@ -56,6 +56,7 @@ class Terminal:
         self._colors = color == "always" or (color == "auto" and self._capable and not environ.get("NO_COLOR"))
         self._progress = ""
         self._drawn = clock()
+        self._pause = _REDRAW if self._redraws else _PLAIN
 
     @property
     def width(self) -> int:
@@ -78,10 +79,11 @@ class Terminal:
     def progress(self, text: str) -> None:
         """Shows how far the work is, not too often."""
         now = self._clock()
-        if now - self._drawn < (_REDRAW if self._redraws else _PLAIN):
+        if now - self._drawn < self._pause:
             return
         self._drawn = now
         if not self._redraws:
+            self._pause *= 2  # so that a long run leaves few lines
             self._write(f"{printable(text)}\n")
             return
         line = printable(text).expandtabs(1).replace("\n", " ")

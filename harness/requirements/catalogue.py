@@ -23,7 +23,7 @@ STRENGTHS = ("must", "should", "de-facto", "undefined")
 SUBJECTS = frozenset({"loader", "ICD", "layer", "driver", "application", "installer", "tool", "harness", "loader+ICD"})
 
 _PROSE = ("text", "source", "check", "fault")
-_KEYS = frozenset({"subject", "strength", "no_check", "later", *_PROSE})
+_KEYS = frozenset({"subject", "strength", "sentence", "no_check", "later", *_PROSE})
 _ID = re.compile(r"([A-Z]+)-([A-Z0-9]+)-(\d{3})")
 
 
@@ -40,6 +40,7 @@ class Requirement:
     source: str  # where it is written; the tags are explained by `Index.documents`
     check: str  # how a black-box harness can check it
     fault: str  # a fault that would break it, and that its check has to find
+    sentence: str | None = None  # what its source says, word for word; " … " stands for what was left out
     no_check: str | None = None  # why no check can be had
     later: str | None = None  # what its check waits for
 
@@ -169,6 +170,7 @@ def _load_section(
         one_of(path, where, "strength", strength, STRENGTHS)
         later = optional_text(path, where, table, "later") or section_later or group_later or by_subject.get(subject)
         no_check = optional_text(path, where, table, "no_check")
+        sentence = optional_text(path, where, table, "sentence")
         prose = {key: _paragraph(text(path, where, table, key)) for key in _PROSE}
         entries[identifier] = Requirement(
             id=identifier,
@@ -176,6 +178,7 @@ def _load_section(
             section=section,
             subject=subject,
             strength=strength,
+            sentence=_paragraph(sentence) if sentence else None,
             no_check=_paragraph(no_check) if no_check else None,
             later=None if no_check else later,
             **prose,

@@ -93,6 +93,8 @@ def problems(requirements: Mapping[str, Requirement], index: Index, checks: Sequ
         if state == "check" and requirement.no_check:
             first = checked[requirement.id][0]
             sentences.append(f"{requirement.id}: says that no check can be had, but {first} is one")
+        if requirement.strength == "must" and not requirement.sentence:
+            sentences.append(f"{requirement.id}: is a must without `sentence`: quote the text that demands it")
         suite = index.groups[requirement.group].suite
         if state == "open" and requirement.for_loader and (suites / suite).is_dir():
             sentences.append(

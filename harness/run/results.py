@@ -8,15 +8,18 @@ is handed on, when that is over.
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness import escaping
 from harness.report import CaseResult
 from harness.report.blocks import block
 from harness.report.causes import Cause
-from harness.run import failures, tested
+from harness.run import failures, tested, torture
 from harness.run.cases import CASE, Case, result_of, with_problems
+from harness.run.note import write_note
 
 PROPERTY = "clharness"  # of pytest's report that carries the record
 GREEN = ("pass", "unsupported")
@@ -24,7 +27,7 @@ GREEN = ("pass", "unsupported")
 
 def _result(item: pytest.Item, case: Case, call: pytest.CallInfo[None]) -> CaseResult:
     config = item.config
-    return result_of(
+    result = result_of(
         case,
         call,
         tested.expectations(config),
@@ -34,6 +37,10 @@ def _result(item: pytest.Item, case: Case, call: pytest.CallInfo[None]) -> CaseR
         bool(config.getoption("--keep")),
         bool(config.getoption("--clharness-reproducers")),
     )
+    if result.sandbox:
+        options = [*tested.options(config), *torture.options(config)]
+        write_note(Path(result.sandbox), result, config.rootpath, options)
+    return result
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -55,9 +62,24 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.user_properties.append((PROPERTY, case.result.to_json()))
 
 
+def _make_printable(shown: Any) -> None:
+    """What pytest shows of an exception, whose message may have a subject's own bytes."""
+    alone = [(shown.reprtraceback, shown.reprcrash, None)] if hasattr(shown, "reprtraceback") else []
+    for traceback, place, _ in getattr(shown, "chain", alone):
+        for part in traceback.reprentries:
+            for lines in (part, getattr(part, "reprlocals", None)):
+                if lines is not None:
+                    lines.lines = [escaping.printable(line) for line in lines.lines]
+            if arguments := getattr(part, "reprfuncargs", None):
+                arguments.args = [(name, escaping.printable(value)) for name, value in arguments.args]
+        if place is not None:
+            place.message = escaping.printable(place.message)
+
+
 def _show(report: pytest.TestReport, result: CaseResult) -> None:
     """Makes pytest's own view of the case agree with the verdict's status, and show what the command shows."""
     vars(report).pop("wasxfail", None)
+    _make_printable(report.longrepr)
     if result.counts:
         report.outcome = "failed"
         if not report.longrepr or isinstance(report.longrepr, tuple):

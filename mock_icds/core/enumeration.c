@@ -26,6 +26,7 @@ void enumeration_note_load(void)
 
 static cl_int count_platforms(cl_uint *num_platforms)
 {
+    process_faults_at_count();
     if (fault(FAULT_enumeration_sleeps, ANY_PLATFORM)) {
         process_faults_sleep(fault_value(FAULT_enumeration_sleeps, ANY_PLATFORM, 0));
     }

@@ -4,14 +4,20 @@
 #include "core/process_faults.h"
 
 #include "base/config.h"
+#include "base/loader.h"
 
+#include <errno.h>
 #include <locale.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#ifndef _WIN32
+#include <sys/wait.h>
+#endif
 #ifdef __x86_64__
 #include <xmmintrin.h>
 #endif
@@ -76,6 +82,50 @@ void process_faults_at_enumeration(void)
         setenv("CLHARNESS_SET_BY_VENDOR", "1", 1);
     }
 }
+
+#ifndef _WIN32
+/* The child has none of the loader's other threads, and whatever these hold. */
+static void *fork_and_call(void *unused)
+{
+    enum { SECONDS = 3 };
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SECONDS);
+        loader_list_platforms("child");
+        _exit(0);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    log_event("child", child < 0                     ? "not forked"
+                       : !WIFSIGNALED(status)        ? "ended"
+                       : WTERMSIG(status) == SIGALRM ? "no answer"
+                                                     : "killed");
+    return unused;
+}
+
+void process_faults_at_count(void)
+{
+    static bool ended;
+    static bool forked; /* the child's, too */
+    if (is_on(FAULT_enumeration_forks) && !forked) {
+        pthread_t thread;
+        forked = true;
+        if (pthread_create(&thread, NULL, fork_and_call, NULL) == 0) {
+            pthread_join(thread, NULL);
+        }
+    }
+    if (is_on(FAULT_enumeration_ends_thread) && getpid() != gettid() && !ended) {
+        ended = true;
+        log_event("thread", "ends");
+        pthread_exit(NULL);
+    }
+}
+#else
+void process_faults_at_count(void)
+{
+}
+#endif
 
 void process_faults_sleep(long milliseconds)
 {

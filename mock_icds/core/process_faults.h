@@ -7,6 +7,8 @@
 void process_faults_at_load(void);
 /* and when it is asked for its platforms. */
 void process_faults_at_enumeration(void);
+/* In the count call. Does not return where the thread is to end. */
+void process_faults_at_count(void);
 
 /* Keeps the process waiting. */
 void process_faults_sleep(long milliseconds);

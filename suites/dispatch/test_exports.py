@@ -9,7 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from harness.check import CommandError, Loader, Sandbox, Session, Value, api, build, opencl_version, requirement, slots
+from harness.check import (
+    LOADER_INFO,
+    CommandError,
+    Loader,
+    Sandbox,
+    Session,
+    Value,
+    api,
+    build,
+    opencl_version,
+    requirement,
+    slots,
+)
 
 VERSIONS = ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
 
@@ -22,11 +34,16 @@ def named_functions() -> dict[str, str]:
     return {slot.function: opencl_version(slot) for slot in slots().values() if slot.reached == "export"}
 
 
+def told(loader: Loader) -> str:
+    """The version of OpenCL that the loader names; "" for none."""
+    version_text = re.match(r"OpenCL (\d\.\d)", loader.facts.opencl_version)
+    return version_text.group(1) if version_text else ""
+
+
 def supported(loader: Loader, cl: Session) -> str:
     """The version of OpenCL that the loader names, else the latest that it has any function of."""
-    version_text = re.match(r"OpenCL (\d\.\d)", loader.facts.opencl_version)
-    if version_text:
-        return version_text.group(1)
+    if version := told(loader):
+        return version
     present = {symbol.name for symbol in cl.exports()}
     return max(version for name, version in named_functions().items() if name in present)
 
@@ -76,6 +93,18 @@ def test_symbol_versions_inherit_in_a_chain(loader: Loader, sandbox: Sandbox) ->
     chain = [f"OPENCL_{version}" for version in VERSIONS if f"OPENCL_{version}" in versions]
     assert used == set(versions) == set(chain)
     assert versions == dict(zip(chain, ["", *chain], strict=False))
+
+
+@requirement("DISP-EXP-007")
+def test_version_that_is_told_is_the_latest_that_is_exported(loader: Loader, sandbox: Sandbox) -> None:
+    """The version of OpenCL that the loader says it is for is that of its latest function and its latest node."""
+    loader.require(LOADER_INFO)
+    with loader.start(sandbox) as cl:
+        present = {symbol.name for symbol in cl.exports()}
+        latest = max(version for name, version in named_functions().items() if name in present)
+        nodes = [name.removeprefix("OPENCL_") for name in cl.symbol_versions() if name.startswith("OPENCL_")]
+        assert [latest] == [*filter(None, [told(loader)])], "the latest function is not of the version that is told"
+        assert max(nodes, default=latest) == latest, "the latest node of the version script has no function"
 
 
 @requirement("DISP-EXP-003")

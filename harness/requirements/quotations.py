@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the sentences that requirements quote against the documents that they are from.
+
+The documents lie in folders of the user's: checkouts of OpenCL-Docs, Vulkan-Loader and Vulkan-Docs, say. They are
+compared word by word: the marks of AsciiDoc and Markdown, punctuation and case do not count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.requirements.catalogue import Requirement
+
+_KINDS = (".adoc", ".asciidoc", ".md", ".txt")
+_MARKS = (
+    (r"(?m)^(?://|ifdef::|ifndef::|ifeval::|endif::|include::).*$", ""),  # lines that are not text
+    (r"(?m)^\[.*\]$", ""),
+    (r"</?[a-z]+(?: [^<>]{1,80})?/?>", ""),  # HTML in Markdown
+    (r"<<[^,>]*,\s*([^>]*)>>", r"\1"),  # links: what they show
+    (r"\[([^\]]*)\]\([^)]*\)", r"\1"),
+    (r"\{(\w+?)(?:_anchor|_TYPE|_EXT)?\}", r"\1"),  # {clName}, {CL_NAME_anchor}
+    (r"\b[a-z]?(?:name|link|text|code|undefined|must|can|may|cannot)(:)(?=\w)", ""),  # fname:vkName
+    (r"[^A-Za-z0-9_]+", " "),
+    (r"(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])", ""),  # _emphasis_
+)
+
+
+def words(text: str) -> str:
+    """The words of a text, without marks, in lower case, with one blank between them."""
+    for pattern, instead in _MARKS:
+        text = re.sub(pattern, instead, text)
+    return " ".join(text.lower().split())
+
+
+def documents(folders: Iterable[Path]) -> list[str]:
+    """The words of each document below the folders. Raises UsageError where there is none."""
+    files = sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in _KINDS)
+    if not files:
+        raise UsageError(f"--texts: no document ({', '.join(_KINDS)}) below {', '.join(map(str, folders))}")
+    return [words(file.read_text(encoding="utf-8", errors="replace")) for file in files]
+
+
+def stands_in(sentence: str, document: str) -> bool:
+    """Whether a document has the sentence; what "…" leaves out lies between its parts, in their order."""
+    at = 0
+    for part in sentence.split("…"):
+        said = words(part)
+        at = document.find(said, at)
+        if at < 0:
+            return False
+        at += len(said)
+    return True
+
+
+def misquoted(requirements: Iterable[Requirement], texts: list[str]) -> list[str]:
+    """What no document says: one line each."""
+    return [
+        f"{requirement.id}: no document says: {requirement.sentence}"
+        for requirement in requirements
+        if requirement.sentence and not any(stands_in(requirement.sentence, text) for text in texts)
+    ]
