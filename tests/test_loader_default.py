@@ -104,3 +104,21 @@ def test_set_up_installs_no_loader_for_a_user(tmp_path: Path, needs: str, loader
 
     assert done.stdout.startswith("missing:")
     assert ("loader" in done.stdout.split()) == missing
+
+
+def test_loader_that_cannot_be_loaded_is_said_at_once(tmp_path: Path) -> None:
+    """One that needs a library that is nowhere, such as one of a newer system: no case is run on it."""
+    needed, library = tmp_path / "libneeded.so", tmp_path / "libOpenCL.so.1"
+    source = tmp_path / "loader.c"
+    source.write_text("int clGetPlatformIDs(void); int clGetPlatformIDs(void) { return 0; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", needed, source], check=True)
+    link = ["-Wl,--no-as-needed", needed, "-Wl,-soname,libOpenCL.so.1"]
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, *link], check=True)
+    sound = subprocess.run([ROOT / "clharness", "loader", library, "-k", "none_is_called_so"], capture_output=True)
+    needed.unlink()
+
+    done = subprocess.run([ROOT / "clharness", "loader", library, "-k", CASE], capture_output=True, text=True)
+
+    assert sound.returncode == 4
+    assert done.returncode == 2
+    assert f"{library} cannot be loaded: " in done.stderr and "libneeded.so" in done.stderr

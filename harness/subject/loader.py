@@ -21,7 +21,7 @@ from harness.sandbox.machine import (
     set_uid_copy,
 )
 from harness.subject import capabilities, identify, search
-from harness.subject.base import Option, Subject
+from harness.subject.base import NO_ANSWER, Option, Subject
 from harness.subject.environment import environment
 from harness.subject.places import ANDROID_VENDORS, SYSTEM_LAYERS, SYSTEM_VENDORS
 
@@ -74,6 +74,15 @@ class Loader(Subject):
         return capability in self.capabilities
 
     def _ask(self) -> None:
+        """Raises UsageError where the library cannot be loaded at all."""
+        sandbox = Sandbox()
+        try:
+            with self.start(sandbox, late=True) as session:
+                self._load(session)
+        except NO_ANSWER:
+            pass  # the checks will say so
+        finally:
+            sandbox.close()
         self.capabilities = capabilities.detect(self)
         self.facts.capabilities = sorted(self.capabilities)
 
