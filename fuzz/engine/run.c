@@ -39,9 +39,6 @@ static void load(const char *path)
 
 __attribute__((weak)) bool target_needs_loader = true; /* not const: compilers would not look for another */
 
-__attribute__((weak)) struct target_library target_library = {"libOpenCL.so.1", "clGetPlatformIDs",
-                                                              "an OpenCL ICD loader"};
-
 /* Where services that run fuzz targets on other machines put libraries. NULL where there is none. */
 static const char *beside_program(const char *name)
 {
