@@ -6,10 +6,12 @@
 #define _GNU_SOURCE
 #include <CL/cl.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +84,10 @@ static void do_one(const char *name, const char *value)
             if (fork() == 0) {
                 pause();
             }
+        }
+    } else if (strcmp(name, "forks_a_sibling") == 0) { /* a child of this process's parent */
+        if (syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) == 0) {
+            pause();
         }
     } else if (strcmp(name, "allocates") == 0) { /* MiB, each of them used */
         for (long i = strtol(value, NULL, 10); i > 0; i--) {

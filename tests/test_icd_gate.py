@@ -51,7 +51,15 @@ def test_icd_that_cannot_be_asked_says_why(sandbox: Sandbox, fault: str, kind: s
 def test_cause_that_many_cases_have_is_one_red_case(tmp_path: Path, sandbox: Sandbox) -> None:
     mock = sandbox.icd("subject", faults=["platform_info_fails"], features="images compiler")
     records = tmp_path / "run.jsonl"
-    command: list[str | Path] = [ROOT / "clharness", "icd", mock.path, "--json", records, "-k", "test_icd_gate or api_lifetime"]
+    command: list[str | Path] = [
+        ROOT / "clharness",
+        "icd",
+        mock.path,
+        "--json",
+        records,
+        "-k",
+        "test_icd_gate or api_lifetime",
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout
     cases = [r for r in map(json.loads, records.read_text().splitlines()) if r["record"] == "case"]

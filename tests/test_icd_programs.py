@@ -21,7 +21,16 @@ FAULTS = (
 
 def test_program_of_each_kind_of_fault_shows_it_and_nothing_else(tmp_path: Path) -> None:
     output = tmp_path / "selftest.json"
-    command: list[str | Path] = [ROOT / "clharness", "selftest", "--icd", "--programs", "--json", output, "--fault", *FAULTS]
+    command: list[str | Path] = [
+        ROOT / "clharness",
+        "selftest",
+        "--icd",
+        "--programs",
+        "--json",
+        output,
+        "--fault",
+        *FAULTS,
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     faults = json.loads(output.read_text())["faults"]

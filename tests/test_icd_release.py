@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import release
 from harness.errors import UsageError
 from harness.report import CaseResult, Header, SubjectRecord
 from harness.report.records import Footer, counts_of, to_line
+from harness.run import release
 
 RED = CaseResult(
     "suites/dispatch/icd/test_a.py::test_size[clCreateBuffer]",

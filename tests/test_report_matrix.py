@@ -48,7 +48,9 @@ def test_command_writes_the_matrix(tmp_path: Path) -> None:
     files = []
     for number, one in enumerate((GOOD, BAD)):
         file = tmp_path / f"{number}.jsonl"
-        file.write_text("".join(to_line(each.to_json()) for each in (one.header, *one.results)))
+        file.write_text(
+            "".join(to_line(record) for record in (one.header.to_json(), *(r.to_json() for r in one.results)))
+        )
         files.append(str(file))
     out = tmp_path / "matrix.md"
     assert main(["report", *files, "--markdown", str(out)]) in (0, 130)

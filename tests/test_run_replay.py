@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness.build import build
+from harness.build import ROOT, build
 from harness.run import replay
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.loader import Loader
@@ -57,3 +58,15 @@ def test_names_that_a_subject_chose_are_not_run(sandbox: Sandbox, tmp_path: Path
     said = replayed(sandbox, tmp_path, cl, case="x\ntouch ran\r\n$(touch ran)")
     assert "call 2 clGetPlatformIDs" in said
     assert not (tmp_path / "kept" / "ran").exists() and not Path("ran").exists()
+
+
+def test_run_that_sweeps_leaves_the_files_of_a_replay(sandbox: Sandbox, tmp_path: Path) -> None:
+    with Loader(build().reference_loader).start(sandbox) as cl:
+        assert cl.platform_names() == ["a"]
+    sweep = (
+        f"import sys, subprocess; sys.path.insert(0, {str(ROOT)!r}); from pathlib import Path;"
+        f"from harness.sandbox.folder import sweep; sweep(Path({str(sandbox.root.parent)!r}), {sandbox.root.name!r});"
+        "sys.exit(subprocess.call(sys.argv[1:]))"
+    )
+    said = replayed(sandbox, tmp_path, cl, sys.executable, "-c", sweep)
+    assert "call 2 clGetPlatformIDs" in said

@@ -152,7 +152,7 @@ def matrix_of(tmp_path: Path, suite: str, *chosen: str) -> Any:
         "folder, *names = sys.argv[1:]; chosen = [mutants().by_name[n] for n in names];"
         "m = run_matrix(Path(folder), Path(folder), chosen, 2, lambda _: None, True);"
         "checks = {check.name.partition('::')[2]: check.ended_by for check in report.open_checks(m)};"
-        "missed = [caught.fault.name for caught in report.open_faults(m)];"
+        "missed = [caught.mutant.name for caught in report.open_mutants(m)];"
         "print(json.dumps({'open': checks, 'missed': missed, 'passed': report.passed(m, True)}))"
     )
     folder = tmp_path / "suites" / "discovery"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.check.addressed import problems_of_lists
-from harness.probe import Crashed, stacks
+from harness.probe import Crashed, connection, stacks
 from harness.probe.verdicts import ProtocolViolation
 from harness.run.cases import verdict_of
 from harness.sandbox import Sandbox
@@ -177,3 +177,18 @@ def test_a_loader_is_asked_for_its_capabilities_though_it_harms_the_log(
     monkeypatch.setattr("harness.subject.loader.environment", with_harm)
     capabilities.detect(hostile)
     assert "OPENCL_LAYERS" not in hostile.facts.capabilities
+
+
+@pytest.mark.parametrize("too_much", ["at once", "in time"])
+def test_bytes_without_end_are_the_same_crash_however_fast_they_come(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch, too_much: str
+) -> None:
+    """Also those of which the time limit lets too few in."""
+    monkeypatch.setattr(connection, "MAX_REPLY", 1 << 20 if too_much == "at once" else 1 << 40)
+    tell(says_without_end="x" * 50)
+    limit = 60.0 if too_much == "at once" else 0.3
+    with (
+        pytest.raises(ProtocolViolation, match=r"bytes without end came in answer to: call .* clGetPlatformIDs"),
+        hostile.start(sandbox, time_limit=limit) as cl,
+    ):
+        cl.platform_count()

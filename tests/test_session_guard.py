@@ -6,13 +6,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.errors import HarnessError, UsageError
-from harness.probe import AbnormalExit, SubjectFailure
+from harness.probe import AbnormalExit, SubjectFailure, process
 from harness.sandbox import Sandbox, guard
 from harness.subject.loader import Loader
 from tests.hostile import Tell, hostile, sandbox, tell
@@ -102,6 +103,24 @@ def test_processes_in_cases_of_their_own_have_different_numbers(hostile: Loader,
     """Programs name files by it."""
     with hostile.start(sandbox) as one, hostile.start(sandbox) as other:
         assert one.command("hello") != other.command("hello")
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("ends", ["in order", "by itself"])
+def test_a_child_that_is_given_to_the_guard_holds_nothing_up(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    monkeypatch.setattr(process, "_END_LIMIT", 30.0)
+    start = time.monotonic()
+    if ends == "in order":
+        tell(forks_a_sibling="")
+        with hostile.start(sandbox) as cl:
+            assert cl.platform_count() == 1
+    else:
+        tell(forks_a_sibling="", exits="7")
+        with pytest.raises(AbnormalExit, match="exit code 7"), hostile.start(sandbox) as cl:
+            cl.platform_count()
+    assert time.monotonic() - start < 20
 
 
 @EVERY_WAY

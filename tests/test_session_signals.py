@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
 import socket
 import subprocess
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,4 +165,24 @@ def test_an_end_is_told_of_what_was_asked_however_early_it_came(
     monkeypatch.setattr(Connection, "_start", start_and_wait)
     tell(greeting_exits="3")
     with pytest.raises(AbnormalExit, match="exit code 3 in: hello"), hostile.start(sandbox):
+        pass
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["before it is asked", "when it is asked"])
+def test_a_forged_greeting_is_one_however_early_it_came(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch, at_once: bool
+) -> None:
+    start = Connection._start
+
+    def start_and_wait(connection: Connection, theirs: socket.socket) -> Process:
+        process = start(connection, theirs)
+        until = time.monotonic() + 60
+        while at_once and not any(fcntl.ioctl(theirs, termios.TIOCOUTQ, bytes(4))):  # nothing came that is not read
+            assert time.monotonic() < until
+            select.select([], [], [], 0.01)
+        return process
+
+    monkeypatch.setattr(Connection, "_start", start_and_wait)
+    tell(greeting="rubbish")
+    with pytest.raises(ProtocolViolation, match="'hello' was answered with 'rubbish'"), hostile.start(sandbox):
         pass

@@ -34,7 +34,7 @@ Ask = Callable[[IcdObjects], str]
 class Answer:
     """What an ICD answered to a row: `agrees` is None where it does not have what the row is about."""
 
-    table: str  # rules, calls or queries
+    table: str  # rules, states, calls or queries
     function: str
     row: str
     expected: str
@@ -56,6 +56,8 @@ class Survey:
         """The answers to all rows."""
         for rule in calls.rules():
             yield self._answer("rules", rule.function, str(rule), list(rule.errors), self._of_rule(rule))
+        for rule in calls.states():
+            yield self._answer("states", rule.function, str(rule), list(rule.errors), self._of_rule(rule))
         for name, recipe in calls.recipes().items():
             if name not in calls.FOREIGN_PROGRAMS:
                 yield self._answer("calls", name, " ".join(recipe.words), ["CL_SUCCESS"], self._of_call(name))
@@ -64,7 +66,11 @@ class Survey:
                 yield self._answer("queries", query.function, query.name, [_size(query)], self._of_query(query))
 
     def _of_rule(self, rule: calls.Rule) -> Ask:
-        return lambda objects: _shown(calls.prepare(objects, rule.function, rule.changed), "NULL" in rule.errors)
+        def ask(objects: IcdObjects) -> str:
+            calls.require_sentence(objects, rule)
+            return _shown(calls.prepare(objects, rule.function, rule.changed), "NULL" in rule.errors)
+
+        return ask
 
     def _of_call(self, function: str) -> Ask:
         def ask(objects: IcdObjects) -> str:

@@ -33,6 +33,7 @@ An ICD is not counted for rows about what it does not have. Proper calls of prog
 
 _TITLES = {
     "rules": "Improper calls (rules.toml)",
+    "states": "Calls that a state forbids (states.toml)",
     "calls": "Proper calls (calls.toml)",
     "queries": "Queries (queries.toml)",
 }
@@ -144,6 +145,7 @@ def readings() -> dict[tuple[str, str], str]:
 def sources_of_rows() -> dict[tuple[str, str], str]:
     """Document and section of each function's rows, by table and function."""
     sources = {("rules", rule.function): rule.source for rule in rules.rules()}
+    sources |= {("states", rule.function): rule.source for rule in rules.states()}
     sources |= {("calls", name): recipe.source for name, recipe in calls.recipes().items()}
     return sources | {("queries", query.function): query.source for query in queries.queries()}
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.cli.loader import output_path
+from harness.cli.loader import add_selection_arguments, add_terminal_arguments, output_path
 from harness.errors import Exit, HarnessError, UsageError
 from harness.report.compare import Comparison, compare, lines
 from harness.report.ending import recorded_ending
@@ -30,13 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds what the command takes (harness.cli.main)."""
     for name in ("before", "after"):
         parser.add_argument(name, metavar=name.upper(), help="records of a run, or a library to run the checks on")
-    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
-    parser.add_argument("-j", metavar="N", help="processes of runs")
-    parser.add_argument("--time-limit", metavar="S", help="seconds until a call counts as hung, in runs")
+    add_selection_arguments(parser)
     parser.add_argument("--markdown", metavar="FILE", help="write the comparison there, as Markdown")
     parser.add_argument("--html", metavar="DIR", help="write a page of both runs into a folder")
-    parser.add_argument("--verbose", action="store_true", help="show every case")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    add_terminal_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,7 +79,7 @@ def _side(text: str, records: Path, args: argparse.Namespace) -> Saved:
     return read(records)
 
 
-def _handed_on(args: argparse.Namespace) -> dict[str, str | None]:
+def _handed_on(args: argparse.Namespace) -> dict[str, object]:
     return {"-k": args.k, "-j": args.j, "--time-limit": args.time_limit}
 
 

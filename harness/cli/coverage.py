@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.mutation.coverage import Counting, lines
     from harness.mutation.subjects import subject_named
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the run of the suites ends with this one
     subject = subject_named(args.compile_commands, args.loader, args.target, args.link, args.file)
     with tempfile.TemporaryDirectory(prefix="clharness-coverage-", ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o755)  # cases run the library as an ordinary user, too

@@ -133,7 +133,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _released(args: argparse.Namespace, options: list[str], folders: Sequence[Path]) -> int:
     """Runs the suites, and writes the report of a release whatever they find."""
-    from harness.cli import release  # most runs need none of it
+    from harness.run import release  # most runs need none of it
 
     previous = Path(args.previous).absolute() if args.previous else None
     if previous and not previous.is_file():

@@ -57,8 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """What every command takes that runs suites against a subject."""
-    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
-    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
+    add_selection_arguments(parser)
     parser.add_argument("--json", metavar="FILE", help="write the records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
     parser.add_argument("--sarif", metavar="FILE", help="write the red cases there, as SARIF 2.1.0")
@@ -72,11 +71,22 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         help="rewrite the expectation file to what the run shows",
     )
     parser.add_argument("--strict", action="store_true", help="count deviations of should and de-facto, too")
-    parser.add_argument("--time-limit", metavar="S", type=seconds, help="seconds until a call counts as hung")
     parser.add_argument("--keep", action="store_true", help="keep the sandbox of every case")
+    add_terminal_arguments(parser)
+    plan.add_arguments(parser)
+
+
+def add_selection_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which checks run, and how."""
+    parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (like pytest's -k)")
+    parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
+    parser.add_argument("--time-limit", metavar="S", type=seconds, help="seconds until a call counts as hung")
+
+
+def add_terminal_arguments(parser: argparse.ArgumentParser) -> None:
+    """For every command that prints a report."""
     parser.add_argument("--verbose", action="store_true", help="report all cases, reasons and outcomes, by section")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    plan.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

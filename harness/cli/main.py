@@ -122,4 +122,4 @@ def _summary(name: str) -> str:
     return source.partition('"""')[2].partition('"""')[0].partition("\n")[0]
 
 
-_OWN = ("__main__", "main", "pages", "release")
+_OWN = ("__main__", "main", "pages", "release")  # not subcommands

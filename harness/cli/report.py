@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cli.loader import output_path
+from harness.cli.loader import add_terminal_arguments, output_path
 from harness.errors import Exit, UsageError
 from harness.expectations import FOLDER, Expectations, load
 from harness.report import Header
@@ -41,10 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--markdown", metavar="FILE", help="write a summary of a run there, or the matrix of several")
     parser.add_argument("--badge", metavar="FILE", help="write a small picture of how a run ended there, as SVG")
     parser.add_argument("--sarif", metavar="FILE", help="write the red cases of a run there, as SARIF 2.1.0")
-    parser.add_argument("--verbose", action="store_true", help="show all cases, reasons and outcomes")
     parser.add_argument("--json", metavar="FILE", help="write the merged records there, as JSON Lines")
     parser.add_argument("--junit", metavar="FILE", help="write JUnit XML there")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    add_terminal_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -256,7 +256,8 @@ class Suites:
                 return
             for number, reached, seconds, verdict in answers:
                 blocks[number], self.seconds[number] = reached, seconds
-                if verdict == "unsupported":
+                if verdict == "unsupported":  # it may not even have loaded the library
+                    blocks[number] = ()
                     self.idle.add(number)
             tick(f"unchanged: {len(blocks)} of {len(self.items)} cases")
 

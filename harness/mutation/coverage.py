@@ -113,8 +113,8 @@ def _covered(source: Path, row: dict[str, Any]) -> Covered:
 def _missed(segments: Sequence[Any]) -> list[tuple[int, int]]:
     """The groups of lines that were never reached: from a segment of count 0 to the next one."""
     groups: list[tuple[int, int]] = []
-    for (line, _, count, counted, *_), (until, column, *_) in pairwise(segments):
-        if counted and not count:
+    for (line, _, count, counted, _, gap), (until, column, *_) in pairwise(segments):
+        if counted and not count and not gap:  # a gap is what lies between two statements
             last = until - (column <= 1 and until > line)
             if groups and line <= groups[-1][1] + 1:
                 groups[-1] = (groups[-1][0], max(last, groups[-1][1]))

@@ -22,6 +22,7 @@ from harness.probe.process import Process
 from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
 
+_UNFINISHED = 4096  # bytes without an end that are no answer which got stuck
 KEPT_REPLY = 1 << 14  # characters of a reply that stay on record
 _SIGNALS = {number.value: number.name for number in signal.Signals}
 
@@ -171,6 +172,8 @@ class Connection:
         return self._stdout.whole()
 
     def _hung(self) -> None:
+        if len(self._received) > _UNFINISHED:
+            self._never_ends()
         maps, threads = self._ask_for_stacks()
         until = time.monotonic() + 0.5
         while len(stacks.LINE.findall(self._stderr.text())) < threads and time.monotonic() < until:
@@ -178,6 +181,10 @@ class Connection:
         shown = stacks.readable(self._stderr.text(), maps)
         self._kill()
         raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
+
+    def _never_ends(self) -> None:
+        """Too much, or too much for an answer of which the end did not come in time."""
+        raise ProtocolViolation(f"bytes without end came in answer to: {self._last[:200]}")
 
     def _ask_for_stacks(self) -> tuple[str, int]:
         """The memory map of the process, and how many threads are to write their stacks."""
@@ -263,7 +270,7 @@ class Connection:
                 self._wait()
                 self._died()
             if len(self._received) > MAX_REPLY:
-                raise ProtocolViolation(f"more than {MAX_REPLY} bytes came in answer to: {self._last[:200]}")
+                self._never_ends()
             self._received += part
         line = self._received[:end].decode(errors="backslashreplace")
         del self._received[: end + 1]
@@ -282,7 +289,8 @@ class Connection:
 
     def command(self, text: str) -> str:
         """Sends one command (see harness/probe/commands.c) and gives what follows "ok". Raises CommandError."""
-        self._require_silence()
+        if self.exchange:  # else what came early is the answer to the first question, as it is when it comes later
+            self._require_silence()
         commands = [*self._prepared, text]
         self._prepared = []
         self._last = commands[0]  # also where the process has ended before it gets it

@@ -29,8 +29,17 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root={root}
 if [ -e "$root" ]; then echo "replay: $root is in the way: remove it first" >&2; exit 2; fi
-trap 'chmod -R u+rwX "$root" 2>/dev/null; rm -rf "$root"' EXIT INT TERM
-cp -a "$here" "$root"
+mkdir -m 700 "$root"
+end() {{
+    cp "$root/calllog" "$here/calllog.replayed" 2>/dev/null || :
+    chmod -R u+rwX "$root" 2>/dev/null
+    rm -rf "$root"
+}}
+trap end EXIT
+trap 'exit 143' INT TERM
+exec 9<"$root"
+flock -n 9 2>/dev/null || : # so that no run that ends takes it for one that was left behind
+cp -a "$here/." "$root"
 cd "$root"
 """
 
@@ -90,7 +99,7 @@ def _session(session: Session, number: int, root: Path) -> list[str]:
         f"echo '--- session {number}'",
         *([_own_copy(session.argv[0])] if session.own_copy else []),
         "status=0",
-        f'env -i {environment} {user}{before} "$@" {after} || status=$?'.replace("  ", " "),
+        f'env -i {environment} {user}{before} "$@" {after} 9<&- || status=$?'.replace("  ", " "),
         'echo "--- ended with status $status"',
     ]
 
@@ -104,5 +113,5 @@ def script(case: str, sandbox: Sandbox, sessions: Sequence[Session]) -> str:
     lines += [f"printf '{magic}' > calllog; truncate -s {HEADER + DEFAULT_SIZE} calllog; chmod 666 calllog"]
     for number, session in enumerate(sessions):
         lines += _session(session, number, sandbox.root)
-    lines += ['cp calllog "$here/calllog.replayed"', "exit $status"]
+    lines += ["exit $status"]
     return "\n".join(line for line in lines if line) + "\n"

@@ -8,6 +8,7 @@ is handed on, when that is over.
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,9 @@ from harness import escaping
 from harness.report import CaseResult
 from harness.report.blocks import block
 from harness.report.causes import Cause
-from harness.run import failures, tested
+from harness.run import failures, tested, torture
 from harness.run.cases import CASE, Case, result_of, with_problems
+from harness.run.note import write_note
 
 PROPERTY = "clharness"  # of pytest's report that carries the record
 GREEN = ("pass", "unsupported")
@@ -25,7 +27,7 @@ GREEN = ("pass", "unsupported")
 
 def _result(item: pytest.Item, case: Case, call: pytest.CallInfo[None]) -> CaseResult:
     config = item.config
-    return result_of(
+    result = result_of(
         case,
         call,
         tested.expectations(config),
@@ -35,6 +37,10 @@ def _result(item: pytest.Item, case: Case, call: pytest.CallInfo[None]) -> CaseR
         bool(config.getoption("--keep")),
         bool(config.getoption("--clharness-reproducers")),
     )
+    if result.sandbox:
+        options = [*tested.options(config), *torture.options(config)]
+        write_note(Path(result.sandbox), result, config.rootpath, options)
+    return result
 
 
 @pytest.hookimpl(hookwrapper=True)

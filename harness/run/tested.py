@@ -167,6 +167,22 @@ def option(config: pytest.Config) -> str:
     return f"{tested.option} {shlex.quote(str(tested.named))}"
 
 
+def options(config: pytest.Config) -> list[str]:
+    """All options that name what this run tests and how it is judged, for another run of one of its cases."""
+    given = [] if seeded(config) else [f"{subject(config).option}={Path(subject(config).named).absolute()}"]
+    given += [_seeded_option(name) for name in SEEDED if config.getoption(_seeded_option(name))]
+    if not is_loader(config) and config.getoption(Loader.option):
+        given.append(f"{Loader.option}={Path(config.getoption(Loader.option)).absolute()}")
+    for own in kind_of(config).options[1:]:
+        values = config.getoption(own.name) or ()
+        given += [f"{own.name}={value}" for value in (values if own.repeated else (values,)) if value]
+    given += [f"--through={Path(path).absolute()}" for path in config.getoption("--through") or ()]
+    for name in ("--expect", "--time-limit"):
+        if value := config.getoption(name):
+            given.append(f"{name}={Path(value).absolute() if name == '--expect' else value}")
+    return given + ["--clharness-strict"] * bool(config.getoption("--clharness-strict"))
+
+
 def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
     """The header of the run's records: the subject, and the loader where that is another one.
 

@@ -29,6 +29,11 @@ def add_options(group: pytest.OptionGroup) -> None:
     group.addoption(TOO, action="store_true", help="run these checks besides the others")
 
 
+def options(config: pytest.Config) -> list[str]:
+    """Those of them that this run was given."""
+    return [option for option in (ONLY, TOO) if config.getoption(option)]
+
+
 def is_wanted(config: pytest.Config, path: Path) -> bool:
     """Whether a file of the suites is one that this run collects."""
     if config.getoption(TOO):

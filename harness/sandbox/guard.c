@@ -260,7 +260,11 @@ static int guard(const char *way)
     }
     if (init) {
         kill(init, SIGKILL);
-        wait_for(init); /* with it, all that is in the namespace has ended */
+        /* With it, all that is in the namespace has ended; but first all of it is waited for, and a process of the
+         * program's may be a child of this one (CLONE_PARENT). */
+        for (pid_t ended = 0; ended != init && (ended >= 0 || errno == EINTR);) {
+            ended = waitpid(-1, NULL, 0);
+        }
     }
     return 0;
 }

@@ -33,7 +33,7 @@ FEW = 6  # cases of a check that meet a fault of other requirements
 class Caught:
     """How a fault fared."""
 
-    fault: Mutant
+    mutant: Mutant
     by: str | None = None  # ID of the case that was red
     verdict: str = ""
     message: str = ""
@@ -59,12 +59,12 @@ class Matrix:
     """The cases, the faults, and what is known of them so far."""
 
     def __init__(
-        self, items: Sequence[pytest.Item], faults: Sequence[Mutant], jobs: int, programs: bool = False
+        self, items: Sequence[pytest.Item], mutants: Sequence[Mutant], jobs: int, programs: bool = False
     ) -> None:
         self.items = items
         self.programs = programs
         self.jobs = jobs
-        self.caught = {fault.name: Caught(fault) for fault in faults}
+        self.caught = {mutant.name: Caught(mutant) for mutant in mutants}
         self.red_without_fault: list[Result] = []
         self.failed: dict[Place, str] = {}  # assertions of the suites, and a fault that made each fail
         self.checks: dict[str, Check] = {}
@@ -147,16 +147,16 @@ class Matrix:
         ran = {result.case for result in results}
         for check in {id(c): c for c in (self._check_of[n] for n in ran)}.values():
             if ran.issuperset(self._cases(check)):
-                check.met.add(caught.fault.name)
+                check.met.add(caught.mutant.name)
         for result in results:
             if result.red:
                 check = self._check_of[result.case]
                 if result.own:
-                    check.proof = check.proof or caught.fault.name
+                    check.proof = check.proof or caught.mutant.name
                 else:
-                    check.ended_by = check.ended_by or caught.fault.name
+                    check.ended_by = check.ended_by or caught.mutant.name
                 if result.place:
-                    self.failed.setdefault(result.place, caught.fault.name)
+                    self.failed.setdefault(result.place, caught.mutant.name)
 
     def _cases(self, check: Check) -> list[int]:
         """Those that are supported on this machine by this loader."""
@@ -170,25 +170,25 @@ class Matrix:
             order += [n for group in itertools.zip_longest(*lists) for n in group if n is not None]
         return order
 
-    def _nearest(self, fault: Mutant) -> list[int]:
-        """Cases whose names hold what the fault says they do, else the API function that it is in."""
-        if fault.cases:
-            return [n for n in sorted(self._supported) if fault.cases in self.items[n].nodeid]
-        named = self._of_function.get(fault.function.removeprefix("loader_"), set())
+    def _nearest(self, mutant: Mutant) -> list[int]:
+        """Cases whose names hold what the mutant says they do, else the API function that it is in."""
+        if mutant.cases:
+            return [n for n in sorted(self._supported) if mutant.cases in self.items[n].nodeid]
+        named = self._of_function.get(mutant.function.removeprefix("loader_"), set())
         return sorted(named & self._supported)
 
     def _own_cases(self, until: Literal["red", "end"]) -> Iterator[Task]:
         for caught in self.caught.values():
-            wanted = set(caught.fault.requirements)
+            wanted = set(caught.mutant.requirements)
             own = self._in_turn([c for c in self.checks.values() if c.requirements & wanted])
             mine = set(own)
-            near = sorted(self._nearest(caught.fault), key=lambda number: number not in mine)
+            near = sorted(self._nearest(caught.mutant), key=lambda number: number not in mine)
             if cases := list(dict.fromkeys(near + own)):
-                yield Task(caught.fault.name, tuple(cases), until)
+                yield Task(caught.mutant.name, tuple(cases), until)
 
     def _other_cases(self) -> Iterator[Task]:
         for caught in self.caught.values():
-            wanted = set(caught.fault.requirements)
+            wanted = set(caught.mutant.requirements)
             sections = {r.rpartition("-")[0] for r in wanted}
             near: list[Check] = []
             far: list[Check] = []
@@ -200,7 +200,7 @@ class Matrix:
             for start in range(0, len(cases), CHUNK):
                 if caught.by:
                     break
-                yield Task(caught.fault.name, tuple(cases[start : start + CHUNK]))
+                yield Task(caught.mutant.name, tuple(cases[start : start + CHUNK]))
 
     def _further_faults(self) -> Iterator[Task]:
         """Faults for checks without proof: those of their requirements, of their section, and then any.
@@ -212,17 +212,17 @@ class Matrix:
         for check in self.checks.values():
             sections = {r.rpartition("-")[0] for r in check.requirements}
             for caught in self.caught.values():
-                wanted = caught.fault.requirements
+                wanted = caught.mutant.requirements
                 same = any(r.rpartition("-")[0] in sections for r in wanted)
                 distance = 0 if check.requirements & set(wanted) else 1 if same else 2
-                by_distance[distance].append((check, caught.fault))
+                by_distance[distance].append((check, caught.mutant))
         for distance in sorted(by_distance):
-            for check, fault in by_distance[distance]:
-                if check.proof or not check.applicable or fault.name in check.met:
+            for check, mutant in by_distance[distance]:
+                if check.proof or not check.applicable or mutant.name in check.met:
                     continue
-                if distance and fault.family and (check.name, fault.family) in tried:
+                if distance and mutant.family and (check.name, mutant.family) in tried:
                     continue
-                tried.add((check.name, fault.family))
+                tried.add((check.name, mutant.family))
                 cases = self._cases(check)
                 step = 1 if distance == 0 else max(1, len(cases) // FEW)
-                yield Task(fault.name, tuple(cases[::step]), until="own")
+                yield Task(mutant.name, tuple(cases[::step]), until="own")

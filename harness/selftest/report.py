@@ -15,7 +15,7 @@ from harness.selftest.place import assertions
 from harness.selftest.programs import SHOWN, WRONG
 
 
-def open_faults(matrix: Matrix) -> list[Caught]:
+def open_mutants(matrix: Matrix) -> list[Caught]:
     return [caught for caught in matrix.caught.values() if caught.by is None]
 
 
@@ -46,12 +46,12 @@ def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") 
     rows = [("fault", "caught by", "verdict", "cases", f"{'s':>5}")]
     for caught in matrix.caught.values():
         by = printable(case_name(caught.by))[:60] if caught.by else "NOTHING"
-        rows.append((caught.fault.name, by, caught.verdict, str(caught.cases), f"{caught.seconds:.1f}"))
+        rows.append((caught.mutant.name, by, caught.verdict, str(caught.cases), f"{caught.seconds:.1f}"))
     shown = table(rows, texts=3)
-    missed = open_faults(matrix)
+    missed = open_mutants(matrix)
     for caught in missed:
-        shown.append(f"not caught: {caught.fault.name} ({', '.join(caught.fault.requirements)}): "
-                     f"makes the {subject} {caught.fault.sentence}")  # fmt: skip
+        shown.append(f"not caught: {caught.mutant.name} ({', '.join(caught.mutant.requirements)}): "
+                     f"makes the {subject} {caught.mutant.sentence}")  # fmt: skip
     if whole:
         shown += [_unproven(check) for check in open_checks(matrix)]
         idle = [check.name for check in matrix.checks.values() if not check.applicable]
@@ -75,7 +75,7 @@ def _programs(matrix: Matrix) -> list[str]:
     """Which faults no C program shows, and why."""
     tried = [caught for caught in matrix.caught.values() if caught.program]
     without = [caught for caught in tried if caught.program != SHOWN]
-    lines = [f"no program shows {caught.fault.name}: {caught.program}" for caught in without]
+    lines = [f"no program shows {caught.mutant.name}: {caught.program}" for caught in without]
     return [*lines, f"{len(tried) - len(without)} of {len(tried)} faults shown by a program"] if tried else []
 
 
@@ -89,9 +89,9 @@ def as_json(matrix: Matrix, whole: bool, seconds: float) -> dict[str, Any]:
         "red_without_fault": [matrix.items[result.case].nodeid for result in matrix.red_without_fault],
         "faults": [
             {
-                "name": caught.fault.name,
-                "requirements": caught.fault.requirements,
-                "sentence": caught.fault.sentence,
+                "name": caught.mutant.name,
+                "requirements": caught.mutant.requirements,
+                "sentence": caught.mutant.sentence,
                 "caught_by": caught.by,
                 "verdict": caught.verdict or None,
                 "message": caught.message,
@@ -115,5 +115,5 @@ def as_json(matrix: Matrix, whole: bool, seconds: float) -> dict[str, Any]:
 
 
 def passed(matrix: Matrix, whole: bool) -> bool:
-    wrong = open_faults(matrix) or wrong_programs(matrix)
+    wrong = open_mutants(matrix) or wrong_programs(matrix)
     return not (matrix.red_without_fault or wrong or (whole and open_checks(matrix)))

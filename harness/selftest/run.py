@@ -25,14 +25,14 @@ class _Loop:
 
     def __init__(
         self,
-        faults: Sequence[Mutant],
+        mutants: Sequence[Mutant],
         jobs: int,
         tick: Callable[[str], None],
         prove_checks: bool,
         all_own_cases: bool,
         programs: bool,
     ) -> None:
-        self.faults = faults
+        self.mutants = mutants
         self.jobs = jobs
         self.tick = tick
         self.prove_checks = prove_checks
@@ -46,18 +46,18 @@ class _Loop:
         items = [item for item in session.items if CASE in item.stash]
         try:
             if self.prove_checks:
-                self.matrix = self._run(items, self.faults)
+                self.matrix = self._run(items, self.mutants)
             else:
-                self.matrix = self._run([item for item in items if self._is_near(item)], self.faults)
-                remaining = [caught.fault for caught in self.matrix.caught.values() if not caught.by]
+                self.matrix = self._run([item for item in items if self._is_near(item)], self.mutants)
+                remaining = [caught.mutant for caught in self.matrix.caught.values() if not caught.by]
                 if remaining and not self.matrix.red_without_fault:
                     self.matrix.add(self._run(items, remaining))
         except ClharnessError as error:
             self.error = error
         return True
 
-    def _run(self, items: Sequence[pytest.Item], faults: Sequence[Mutant]) -> Matrix:
-        matrix = Matrix(items, faults, self.jobs, self.programs)
+    def _run(self, items: Sequence[pytest.Item], mutants: Sequence[Mutant]) -> Matrix:
+        matrix = Matrix(items, mutants, self.jobs, self.programs)
         if matrix.run_without_fault(self.tick):
             matrix.run_faults(self.tick, self.prove_checks, self.all_own_cases)
         return matrix
@@ -66,8 +66,8 @@ class _Loop:
         """Whether some fault is likely to be noticed by a case: the others run only where those find nothing."""
         requirements = set(item.stash[CASE].requirements)
         return any(
-            (fault.cases and fault.cases in item.nodeid) or requirements & set(fault.requirements)
-            for fault in self.faults
+            (mutant.cases and mutant.cases in item.nodeid) or requirements & set(mutant.requirements)
+            for mutant in self.mutants
         )
 
 
@@ -93,7 +93,7 @@ def seeded_vulkan_loader() -> Path:
 def run_matrix(
     suites: Path,
     folder: Path,
-    faults: Sequence[Mutant],
+    mutants: Sequence[Mutant],
     jobs: int,
     tick: Callable[[str], None],
     prove_checks: bool,
@@ -108,7 +108,7 @@ def run_matrix(
     loader. `keyword` is pytest's -k, or nothing. With `programs` the C program of
     each fault is tried."""
     os.environ.pop(VARIABLE, None)
-    loop = _Loop(faults, jobs, tick, prove_checks, all_own_cases, programs)
+    loop = _Loop(mutants, jobs, tick, prove_checks, all_own_cases, programs)
     arguments = [
         "-c",
         str(ROOT / "pytest.ini"),

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any, ClassVar
 
 from harness.build import build
 from harness.probe.session import Session
-from harness.probe.torture import Torture
 from harness.probe.windows_session import WindowsSession
 from harness.sandbox import Sandbox, Unsupported
 from harness.sandbox.sandbox import PASSED_ON
@@ -18,6 +16,19 @@ from harness.sandbox.wine import command, windows_path
 from harness.sandbox.wine import environment as wine_environment
 from harness.subject.library import read_library
 from harness.subject.loader import Loader
+
+# The options of Loader.start that are the same, or nothing, on Windows; and those that only Linux has.
+ALWAYS = ("system", "ordinary_user", "guarded_heap", "guarded_front")
+ONLY_ON_LINUX = {
+    "linked": "a program that is linked to the loader",
+    "bind_global": "RTLD_GLOBAL",
+    "bind_now": "RTLD_NOW",
+    "system_binds": "a private root",
+    "counted_heap": "an exact count of the heap",
+    "failing_allocation": "a heap that fails",
+    "torture": "a resource that cannot be had",
+    "wrapper": "a wrapper",
+}
 
 
 class WindowsLoader(Loader):
@@ -40,43 +51,24 @@ class WindowsLoader(Loader):
         self,
         sandbox: Sandbox,
         *,
-        linked: bool = False,
         late: bool = False,
-        bind_global: bool = False,
-        bind_now: bool = False,
-        system: bool = False,
-        system_binds: dict[str, Path] | None = None,
-        ordinary_user: bool = False,
         elevated: bool = False,
-        counted_heap: bool = False,
-        guarded_heap: bool = False,
-        guarded_front: bool = False,
-        failing_allocation: int = 0,
-        torture: Torture | None = None,
         unset: tuple[str, ...] = (),
         time_limit: float | None = None,
-        wrapper: tuple[str, ...] = (),
         integrity: str = "",
         wow64: bool = False,
+        **of_linux: Any,
     ) -> Session:
-        """As Loader.start, but that no heap is guarded.
+        """As Loader.start, whose other options are about what Windows has always, or not at all.
 
         integrity: of the process, of INTEGRITY (default: medium, or high where it is elevated). wow64: it seems to be a
         32-bit process.
         """
-        linux = {
-            "a program that is linked to the loader": linked,
-            "RTLD_GLOBAL": bind_global,
-            "RTLD_NOW": bind_now,
-            "a private root": system_binds is not None,
-            "an exact count of the heap": counted_heap,
-            "a heap that fails": failing_allocation > 0,
-            "a resource that cannot be had": torture is not None,
-            "a wrapper": bool(wrapper),
-        }
-        for what, wanted in linux.items():
-            if wanted:
-                raise Unsupported("machine", f"{what}: only on Linux, so far")
+        for option, value in of_linux.items():
+            if option not in ALWAYS and option not in ONLY_ON_LINUX:
+                raise TypeError(f"start has no option {option!r}")
+            if option in ONLY_ON_LINUX and value not in (None, False, ()):
+                raise Unsupported("machine", f"{ONLY_ON_LINUX[option]}: only on Linux, so far")
         level = INTEGRITY[integrity or ("high" if elevated else "medium")]
         lines = [*sandbox.machine_lines(), f"integrity {level:#x}", *(["wow64"] if wow64 else [])]
         machine = sandbox.new_place("machine").with_suffix(".txt")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the functions are that a vendor library needs: exported, told by its address function, in neither (DISC-ACC)."""
+"""Where a library has the functions that a vendor needs: exported, told by its address function, nowhere (DISC-ACC)."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_library_with_a_function_in_no_place_is_no_vendor(
 def test_function_in_one_of_two_places_makes_a_vendor_or_not(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], variant: str, told: str
 ) -> None:
-    """A library with a function that is only exported, or only told, is a vendor or not, alike wherever it is listed."""
+    """A library with a function only exported, or only told, is a vendor or not, alike wherever it is listed."""
     record("accepted" if accepted(loader, sandbox, variant=variant, faults=UNTOLD[told][1]) else "ignored")
 
 

@@ -30,7 +30,7 @@ from harness.check import (
 def test_every_function_is_forwarded_or_refused_at_the_end(
     loader: Loader, sandbox: Sandbox, point: str, kind: str, layers: int, record: Callable[[str], None]
 ) -> None:
-    """Whenever it is called while the process ends: each function reaches its vendor or is refused, and none crashes."""
+    """Whenever it is called while the process ends, a function reaches its vendor or is refused; none crashes."""
     sandbox.require_linux("calls while the process ends")
     if loader.facts.sanitizer:
         raise Unsupported("machine", "a sanitizer's library does not bear to be asked for again after its end")

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.api.contract import FOLDER, calls
 from harness.api.contract.entries import known, source
-from harness.api.contract.slots import slots
+from harness.api.contract.slots import opencl_version, slots
 from harness.api.families import ERRORS
 from harness.api.model import Api, api
 from harness.tomlfile import only_keys, read, wrong
@@ -27,6 +28,12 @@ class Rule:
     changed: Mapping[str, str]
     errors: tuple[str, ...]
     source: str
+    since: tuple[int, int] = (1, 0)  # the version of OpenCL in which its sentence came; that of the function, at least
+    until: tuple[int, int] | None = None  # the last version that has the sentence
+
+    def holds_for(self, version: tuple[int, int]) -> bool:
+        """Whether the text of a version of OpenCL has the sentence."""
+        return self.since <= version and (self.until is None or version <= self.until)
 
     def __str__(self) -> str:
         return " ".join(f"{name}={word}" for name, word in self.changed.items())
@@ -50,16 +57,38 @@ def load(of: Api, file: Path | None = None) -> tuple[Rule, ...]:
 
 def _rule(of: Api, file: Path, function: str, text: str, where: str) -> Rule:
     entry = f"[{function}] {text!r}"
-    call, arrow, errors = text.partition(" -> ")
+    row, _, versions = text.partition(" @")
+    call, arrow, errors = row.partition(" -> ")
     changes = [change.partition("=") for change in call.split(" ")]
     if not arrow or not all(equals and word for _, equals, word in changes):
-        wrong(file, entry, "is not a rule: PARAMETER=WORD … -> ERROR|ERROR")
+        wrong(file, entry, "is not a rule: PARAMETER=WORD … -> ERROR|ERROR, or with @1.2 or @1.0-2.0 at the end")
     for name, _, word in changes:
         known(file, entry, "parameter", name, [p.name for p in of.functions[function].parameters])
         calls.check_word(file, entry, word, of)
     for error in errors.split("|"):
         known(file, entry, "error", error, ("NULL", *of.families[ERRORS].names))
-    return Rule(function, {name: word for name, _, word in changes}, tuple(errors.split("|")), where)
+    since, until = _versions(file, entry, function, versions)
+    return Rule(function, {name: word for name, _, word in changes}, tuple(errors.split("|")), where, since, until)
+
+
+def _versions(file: Path, entry: str, function: str, text: str) -> tuple[tuple[int, int], tuple[int, int] | None]:
+    """The first and the last version of OpenCL whose text has a sentence, as a row ends with them: 1.2, or 1.0-2.0."""
+    match = re.fullmatch(r"(?:(\d)\.(\d)(?:-(\d)\.(\d))?)?", text)
+    if match is None:
+        wrong(file, entry, f"ends with the versions {text!r}; write the first, as in @1.2, or both, as in @1.0-2.0")
+    came = slots().get(function)
+    first = tuple(map(int, opencl_version(came).split("."))) if came else (1, 0)
+    since = (int(match[1]), int(match[2])) if match[1] else (first[0], first[1])
+    return max(since, (first[0], first[1])), (int(match[3]), int(match[4])) if match[3] else None
+
+
+def accepted(rule: Rule, of: Iterable[Rule] | None = None) -> frozenset[str]:
+    """The errors for a call; where each of its changed arguments is improper by itself, those for each, too."""
+    among = rules() if of is None else of
+    parts = [r for r in among if r.function == rule.function and r.changed.items() < rule.changed.items()]
+    if {name for part in parts for name in part.changed} != set(rule.changed):
+        parts = []  # some are proper by themselves, and may make the others proper
+    return frozenset(error for part in (rule, *parts) for error in part.errors)
 
 
 @functools.cache

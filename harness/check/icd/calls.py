@@ -17,7 +17,7 @@ from harness.api.codes import CL, Code, constant
 from harness.api.contract.calls import optional, recipes
 from harness.api.contract.entries import NUMBER
 from harness.api.contract.queries import Query
-from harness.api.contract.rules import Rule, rules, states
+from harness.api.contract.rules import Rule, accepted, rules, states
 from harness.api.model import Function, Parameter, api
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.values import Buffer, Callback, Value
@@ -28,12 +28,14 @@ __all__ = [
     "INVALID",
     "Call",
     "Rule",
+    "accepted",
     "lacks",
     "optional",
     "prepare",
     "recipes",
     "refusals",
     "require_answer",
+    "require_sentence",
     "rules",
     "states",
     "words_of",
@@ -85,6 +87,14 @@ def require_answer(query: Query, error: int) -> None:
     """Makes the attempt `unsupported` where the object may do without an answer to the query, and says so."""
     if any(query.name.startswith(start) and error == constant(code) for start, code in _NOT_AVAILABLE.items()):
         raise Unsupported("loader", f"{query} answered {error}: there is nothing to tell", query.name)
+
+
+def require_sentence(objects: IcdObjects, rule: Rule) -> None:
+    """Makes the attempt `unsupported` where the text of the device's version of OpenCL does not have the rule."""
+    version = objects.device_version()
+    if not rule.holds_for(version):
+        said = f"the text of OpenCL {version[0]}.{version[1]} does not have this rule"
+        raise Unsupported("loader", said, rule.function)
 
 
 def refusals(function: str, *errors: int) -> set[int]:

@@ -126,7 +126,7 @@ size_t drivers_load(struct driver *drivers, size_t room)
 bool drivers_take(struct driver *driver, PFN_vkGetInstanceProcAddr get)
 {
     *driver = (struct driver){.get = get};
-    return open_driver(driver, VK_API_VERSION_1_1);
+    return open_driver(driver, VK_API_VERSION_1_1) && driver->interface >= 7;
 }
 
 void drivers_unload(struct driver *driver)

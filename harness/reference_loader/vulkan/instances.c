@@ -196,6 +196,9 @@ static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *inf
             names[own.enabledExtensionCount++] = info->ppEnabledExtensionNames[i];
         }
     }
+    if (!is_among(names, own.enabledExtensionCount, PORTABILITY)) {
+        own.flags &= ~(VkInstanceCreateFlags)VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+    }
     if (info->pApplicationInfo && driver->is_of_1_0) {
         application = *info->pApplicationInfo;
         application.apiVersion = VK_API_VERSION_1_0;

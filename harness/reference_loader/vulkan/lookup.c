@@ -137,7 +137,7 @@ function lookup_instance(struct instance *instance, const char *name)
         return known >= 0 && vulkan_function_info[known].level == VULKAN_global ? trampolines[known] : NULL;
     }
     if (known >= 0) {
-        return find_known(instance, known);
+        return vulkan_function_info[known].level == VULKAN_global ? NULL : find_known(instance, known);
     }
     function found = find_for_physical_devices(instance, name);
     return found ? found : find_for_devices(instance, name);

@@ -26,7 +26,9 @@ def test_improper_argument_is_refused_with_its_error(icd: Icd, sandbox: Sandbox,
     """An argument that the text excludes gives the error that the text names."""
 
     def check(objects: IcdObjects, rule: calls.Rule) -> None:
-        codes = [0 if error in ("NULL", "CL_SUCCESS") else api().constant(error) for error in rule.errors]
+        calls.require_sentence(objects, rule)
+        errors = calls.accepted(rule)
+        codes = [0 if error in ("NULL", "CL_SUCCESS") else api().constant(error) for error in errors]
         call = calls.prepare(objects, function, rule.changed)
         error = call.make()
         wanted = calls.refusals(function, *codes)

@@ -14,6 +14,7 @@ def test_call_that_a_state_forbids_is_refused_with_its_error(icd: Icd, sandbox: 
     """A call that the state of one of its objects does not allow gives the error that the text names."""
 
     def check(objects: IcdObjects, rule: calls.Rule) -> None:
+        calls.require_sentence(objects, rule)
         codes = [0 if error == "CL_SUCCESS" else api().constant(error) for error in rule.errors]
         call = calls.prepare(objects, function, rule.changed)
         error = call.make()

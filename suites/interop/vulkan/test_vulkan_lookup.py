@@ -132,6 +132,37 @@ def test_several_unknown_functions_are_told_apart(vulkan_loader: VulkanLoader, s
     assert made == [(who, name, number) for number, name in enumerate(names) for who in ("a", "b")]
 
 
+@requirement("VK-EP-012")
+def test_functions_without_an_instance_are_not_found_with_one(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """With an instance of 1.3, vkGetInstanceProcAddr finds functions of instances, and none of these."""
+    sandbox.driver("a", api_version="1.3.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.3.0")
+        assert vk.proc(instance, "vkDestroyInstance")
+        assert [name for name in (*GLOBAL, "vkCreateInstance") if vk.proc(instance, name)] == []
+
+
+@requirement("VK-EP-010")
+@pytest.mark.parametrize("holder", ["a", "b"])
+def test_unknown_function_of_devices_that_exist_already(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, holder: str
+) -> None:
+    """Looked up after the device was made, and had by one driver only, whichever: the call reaches it."""
+    for name in ("a", "b"):
+        sandbox.driver(name, device_functions=OWN_OF_DEVICES if name == holder else "")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        devices = {who: vk.device(device) for who, device in devices_by_driver(vk, instance).items()}
+        trampoline = vk.proc(instance, OWN_OF_DEVICES)
+        assert trampoline
+        assert vk.call_at(trampoline, "vkGetEventStatus", devices[holder], 1) == 2000
+    assert [e.who for e in sandbox.log.calls(OWN_OF_DEVICES)] == [holder]
+
+
 @requirement("VK-EP-005", "VK-EP-010")
 def test_unknown_function_of_devices_reaches_their_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """By vkGetInstanceProcAddr's trampoline and by vkGetDeviceProcAddr: the device, all bits, and the answer."""

@@ -277,3 +277,22 @@ def test_portability_drivers_alone_are_no_driver(vulkan_loader: VulkanLoader, sa
     with vulkan_loader.start(sandbox) as vk:
         assert str(vk.CreateInstance()[0]) == "VK_ERROR_INCOMPATIBLE_DRIVER"
         assert vk.drivers(extensions=["VK_KHR_portability_enumeration"], flags=1) == {"port"}
+
+
+@requirement("VK-DSC-028")
+def test_flag_for_portability_is_for_drivers_with_the_extension(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A driver that does not have the extension gets neither its name nor its flag, beside one that gets both."""
+    vulkan_loader.require("hides portability drivers")
+    extension, flag = "VK_KHR_portability_enumeration", 1
+    vulkan_loader.require(extension)
+    sandbox.driver("plain")
+    sandbox.driver("knows", extensions=extension)
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers(extensions=[extension], flags=flag) == {"plain", "knows"}
+    seen = [
+        int(sandbox.log.calls("vkCreateInstance", by=name)[0].data["in"]["flags"], 16) for name in ("plain", "knows")
+    ]
+    assert seen == [0, flag]

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the contract hold for versions of OpenCL; calls that are improper in two things have two errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.api.contract import rules
+from harness.api.contract.rules import Rule
+from harness.api.model import api
+from harness.check.icd import calls
+from harness.errors import UsageError
+from harness.sandbox import Sandbox, Unsupported
+from harness.subject.icd import Icd
+
+HEAD = '[clCreateBuffer]\nsource = "RT Creating Buffer Objects"\n'
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    made = Sandbox()
+    yield made
+    made.close()
+
+
+def loaded(tmp_path: Path, *rows: str) -> list[Rule]:
+    file = tmp_path / "rules.toml"
+    file.write_text(HEAD + f"rules = {list(rows)!r}\n")
+    return list(rules.load(api(), file))
+
+
+@pytest.mark.parametrize(
+    ("end", "held", "not_held"),
+    [
+        ("", [(1, 0), (3, 0)], []),
+        (" @1.2", [(1, 2), (3, 0)], [(1, 0), (1, 1)]),
+        (" @1.1-2.0", [(1, 1), (2, 0)], [(1, 0), (2, 1), (3, 0)]),
+    ],
+)
+def test_rule_holds_for_the_versions_that_its_row_names(
+    tmp_path: Path, end: str, held: list[tuple[int, int]], not_held: list[tuple[int, int]]
+) -> None:
+    rule = loaded(tmp_path, f"size=0 -> CL_INVALID_BUFFER_SIZE{end}")[0]
+    assert rule.errors == ("CL_INVALID_BUFFER_SIZE",)
+    assert [v for v in [*held, *not_held] if rule.holds_for(v)] == held
+
+
+def test_rule_is_never_older_than_its_function() -> None:
+    by_function = {rule.function: rule for rule in rules.rules()}
+    assert by_function["clEnqueueFillBuffer"].since == (1, 2)
+    assert by_function["clCreatePipe"].since == (2, 0)
+
+
+def test_version_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"@1\.2"):
+        loaded(tmp_path, "size=0 -> CL_INVALID_BUFFER_SIZE @newest")
+
+
+def test_row_that_names_a_flag_of_a_later_version_says_so() -> None:
+    """Flags of OpenCL 1.2 in functions of OpenCL 1.0 and 1.1: their rules came with the flags."""
+    late = [
+        str(rule)
+        for rule in (*rules.rules(), *rules.states())
+        if any("CL_MEM_HOST_" in word or "INVALIDATE_REGION" in word for word in rule.changed.values())
+        and rule.since < (1, 2)
+    ]
+    assert late == []
+
+
+def test_two_improper_arguments_may_have_the_error_of_either(tmp_path: Path) -> None:
+    both, *_ = listed = loaded(
+        tmp_path,
+        "size=0 host_ptr=?64 -> CL_INVALID_BUFFER_SIZE",
+        "size=0 -> CL_INVALID_BUFFER_SIZE",
+        "host_ptr=?64 -> CL_INVALID_HOST_PTR",
+    )
+    assert rules.accepted(both, listed) == {"CL_INVALID_BUFFER_SIZE", "CL_INVALID_HOST_PTR"}
+
+
+def test_argument_that_another_one_makes_proper_adds_no_error(tmp_path: Path) -> None:
+    pair, *_ = listed = loaded(
+        tmp_path,
+        "flags=CL_MEM_COPY_HOST_PTR host_ptr=?64 -> CL_INVALID_VALUE",
+        "flags=CL_MEM_COPY_HOST_PTR -> CL_INVALID_HOST_PTR",
+    )
+    assert rules.accepted(pair, listed) == {"CL_INVALID_VALUE"}
+
+
+@pytest.mark.parametrize(("version", "applies"), [("1.1", False), ("1.2", True), ("3.0", True)])
+def test_driver_is_asked_for_what_its_version_says(sandbox: Sandbox, version: str, applies: bool) -> None:
+    """A driver that reports OpenCL 1.1 is not held to a sentence of OpenCL 1.2, and one of 1.2 is."""
+    rule = next(r for r in rules.rules() if r.function == "clCreateBuffer" and "HOST_READ_ONLY" in str(r))
+    icd = Icd(sandbox.icd("old", version=f"OpenCL {version} mock", features="images compiler").path)
+    with icd.open(sandbox) as session:
+        objects = session.objects(session.some_platforms()[0])
+        if applies:
+            calls.require_sentence(objects, rule)
+            assert objects.device_version() >= (1, 2)
+        else:
+            with pytest.raises(Unsupported, match="does not have this rule"):
+                calls.require_sentence(objects, rule)
