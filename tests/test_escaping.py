@@ -18,7 +18,8 @@ from harness.report import CaseResult, Header, SubjectRecord
 from harness.report.ending import Ending
 from harness.report.markdown import summary
 from harness.report.reporter import Reporter
-from harness.run import reproducer, resume
+from harness.run import resume
+from harness.run.program import Failure, part, program
 from harness.run.reproducers import Reproducers
 
 ACTING = "\x1b]0;x\x07 \x9b31m \x00 \u202e\u2066\u2028\u2029\u200f\u061c \ufeff \U000e0041 \udc9b \ud800"
@@ -91,23 +92,21 @@ def test_generated_program_compiles_and_gets_every_byte(tmp_path: Path) -> None:
     """What stands in comments ends none, and strings arrive as they are, also where trigraphs are on."""
     library = Path("/nonsense") / HOSTILE.replace("\0", "").replace("\ud800", "")
     value = HOSTILE.replace("\0", "").replace("\ud800", "") + "\nabort();"
-    text = reproducer.source(
-        f"x\n*/ #error {HOSTILE}", f"y *??/\n/ #error\n{HOSTILE}*/", library, {"VALUE": value}, ["quit"]
-    )
+    failure = Failure(f"z\n*/ #error {HOSTILE}", ["quit"], [], (), True)
+    title, message = f"x\n*/ #error {HOSTILE}", f"y *??/\n/ #error\n{HOSTILE}*/"
+    text = program(title, message, "reproducer", library, {"VALUE": value}, [part(failure, failure.forms()[0])])
     file = tmp_path / "reproducer.c"
-    file.write_text(
-        text.replace('puts("the end', 'puts(getenv("VALUE")); puts(path); return 0; puts("the end').replace(
-            "if (!library)", "if (0)"
-        )
-    )
-    program = tmp_path / "reproducer"
+    begins = "    for (size_t i = 0; i < sizeof parts"
+    assert begins in text
+    file.write_text(text.replace(begins, f'    puts(getenv("VALUE")); puts(path); return 0;\n{begins}'))
+    built = tmp_path / "reproducer"
     for options in (["-std=c11", "-trigraphs", "-D_DEFAULT_SOURCE", "-D_GNU_SOURCE"], ["-w"]):
-        command = [build().compiler, "-w", *options, str(file), "-ldl", "-o", str(program)]
+        command = [build().compiler, "-w", *options, str(file), "-ldl", "-o", str(built)]
         done = subprocess.run(command, capture_output=True, text=True)
         if "CL/" in done.stderr:
             pytest.skip("the OpenCL-Headers are not where the compiler looks")
         assert done.returncode == 0, done.stderr
-        said = subprocess.run([str(program)], capture_output=True).stdout
+        said = subprocess.run([str(built)], capture_output=True).stdout
         assert said == value.encode(errors="surrogateescape") + b"\n" + bytes(library) + b"\n"
 
 

@@ -112,7 +112,7 @@ def test_loader_that_cannot_be_loaded_is_said_at_once(tmp_path: Path) -> None:
     source = tmp_path / "loader.c"
     source.write_text("int clGetPlatformIDs(void); int clGetPlatformIDs(void) { return 0; }\n")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", needed, source], check=True)
-    link = ["-Wl,--no-as-needed", needed, "-Wl,-soname,libOpenCL.so.1"]
+    link: list[str | Path] = ["-Wl,--no-as-needed", needed, "-Wl,-soname,libOpenCL.so.1"]
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, *link], check=True)
     sound = subprocess.run([ROOT / "clharness", "loader", library, "-k", "none_is_called_so"], capture_output=True)
     needed.unlink()

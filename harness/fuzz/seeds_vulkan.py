@@ -14,7 +14,8 @@ from harness.fuzz import seeds
 
 FIRST, LINKED, PORTABLE, NESTED = 1, 2, 4, 8
 WAYS = 9  # how a manifest is found
-MANIFEST = {"file_format_version": "1.0.0", "ICD": {"library_path": "/lib/libown.so", "api_version": "1.1.0"}}
+OWN = {"library_path": "/lib/libown.so", "api_version": "1.1.0"}
+MANIFEST: dict[str, object] = {"file_format_version": "1.0.0", "ICD": OWN}
 
 
 def found(where: int, way: int, content: bytes, filtered: bytes = b"\0") -> bytes:
@@ -37,7 +38,7 @@ def vulkan_manifest() -> Iterator[bytes]:
     }
     for key, values in fields.items():
         for value in values:
-            yield found(FIRST | PORTABLE, 0, json.dumps(MANIFEST | {"ICD": {**MANIFEST["ICD"], key: value}}).encode())
+            yield found(FIRST | PORTABLE, 0, json.dumps(MANIFEST | {"ICD": {**OWN, key: value}}).encode())
     for text in (
         "",
         "{",

@@ -134,7 +134,8 @@ cl_int loader_clUnloadCompiler(void)
 /* cl_loader_info: 1 OpenCL version, 2 loader version, 3 name, 4 vendor. */
 static cl_int CL_API_CALL loader_info(cl_uint query, size_t size, void *value, size_t *size_ret)
 {
-    static const char *const answers[] = {loader_opencl_version, CLHARNESS_VERSION, "clharness reference loader", "clharness"};
+    static const char *const answers[] = {loader_opencl_version, CLHARNESS_VERSION, "clharness reference loader",
+                                          "clharness"};
     if (query < 1 || query > sizeof answers / sizeof *answers) {
         return CL_INVALID_VALUE;
     }
