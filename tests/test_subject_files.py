@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -211,3 +212,24 @@ def test_commands_name_the_one_that_tests_a_library(capfd: pytest.CaptureFixture
     assert main([asked, str(path), "-j", "1"]) == 2
     assert f"{path} is {KINDS[given].identity.words}" in (said := capfd.readouterr().err)
     assert f"clharness {given} {path} tests it" in said
+
+
+@pytest.mark.parametrize(
+    ("functions", "words"),
+    [
+        ({"clGetPlatformIDs", "clGetExtensionFunctionAddress"}, "an OpenCL loader"),
+        ({"clGetPlatformIDs", "clIcdGetPlatformIDsKHR"}, "a Windows library (PE)"),
+        ({"clGetPlatformIDs", "clInitLayer"}, "a Windows library (PE)"),
+        ({"clThing"}, "a Windows library (PE)"),
+    ],
+    ids=["loader", "ICD", "layer", "another"],
+)
+def test_windows_loader_that_names_no_registry_key_is_a_loader(
+    functions: set[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it looks for vendors is what is tested; with the key's name misspelt it is a loader all the same."""
+    path = tmp_path / "OpenCL.dll"
+    path.write_bytes(b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0" + bytes(64))
+    read = SimpleNamespace(functions=frozenset(functions), real_path=path)
+    monkeypatch.setattr("harness.subject.identify.read_library", lambda *_: read)
+    assert identify(path).words == words

@@ -70,12 +70,15 @@ def identify(path: Path) -> Identity:
 
 
 def _identify_windows(path: Path) -> Identity:
-    """A Windows library: a loader, or what is not tested there."""
+    """A Windows library: a loader, or what is not tested there. One that exports the API and no function that only
+    vendors or layers have is a loader, whatever it reads: one that looks for its vendors elsewhere is what is tested."""
     try:
         library = read_library(path, "a library", "OpenCL.dll")
     except UsageError:
         return WINDOWS
-    return LOADER if identify_library(library) is LOADER else WINDOWS
+    identity = identify_library(library)
+    leaves_open = identity is OTHER_LIBRARY and LOADER_FUNCTION in library.functions
+    return LOADER if identity is LOADER or leaves_open else WINDOWS
 
 
 def _identify_text(path: Path) -> Identity:
