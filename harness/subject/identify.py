@@ -70,8 +70,11 @@ def identify(path: Path) -> Identity:
 
 
 def _identify_windows(path: Path) -> Identity:
-    """A Windows library: a loader, or what is not tested there. One that exports the API and no function that only
-    vendors or layers have is a loader, whatever it reads: one that looks for its vendors elsewhere is what is tested."""
+    """A Windows library: a loader, or what is not tested there.
+
+    One that exports the API, and no function that only vendors or layers have, is a loader whatever it reads: that it
+    looks for its vendors elsewhere is for the checks to find.
+    """
     try:
         library = read_library(path, "a library", "OpenCL.dll")
     except UsageError:
