@@ -53,7 +53,7 @@ def test_another_digest_is_something_else(tmp_path: Path) -> None:
     assert in_a_process(tmp_path, MAKE.format(digest="2", value="?")) == "new\n"
 
 
-@pytest.mark.parametrize("spoil", [b"", b"\xff\n", b"no tabs", b"a\tname\t{", os.urandom(100)])
+@pytest.mark.parametrize("spoil", [b"", b"\xff\n", b"no tabs", b"a\tname\t{", bytes(range(156, 256))])
 def test_a_damaged_pack_is_none(tmp_path: Path, spoil: bytes) -> None:
     in_a_process(tmp_path, MAKE.format(digest="1", value="old"))
     (tmp_path / "derived" / "some").write_bytes(spoil)

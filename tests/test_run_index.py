@@ -23,7 +23,7 @@ with open({log!r}, "a") as log:
     log.write({name!r} + "\\n")
 '''
 CHECK = '''
-@requirement("DISC-LNX-014")
+@requirement({requirement!r})
 @pytest.mark.parametrize("way", {ways!r})
 def {name}(way):
     """It is."""
@@ -37,7 +37,16 @@ from harness.run import index
 index.ROOT = Path(sys.argv[1])
 options = ["-c", f"{sys.argv[1]}/pytest.ini", "--rootdir", sys.argv[1]]
 options += ["-p", "harness.run.plugin", "-p", "no:cacheprovider"]
-sys.exit(pytest.main([*options, "-q", "--collect-only", *sys.argv[2:]]))
+
+
+class Known:
+    def pytest_collection_finish(self, session):
+        from harness.run.collection import COLLECTED
+
+        print("known:", *sorted(name for _, name in session.config.stash[COLLECTED]))
+
+
+sys.exit(pytest.main([*options, "-q", "--collect-only", *sys.argv[2:]], plugins=[Known()]))
 """
 
 
@@ -47,11 +56,12 @@ class Project:
 
     root: Path
 
-    def file(self, name: str, *checks: tuple[str, list[str]]) -> None:
-        path = self.root / "suites" / "discovery" / f"{name}.py"
+    def file(self, name: str, *checks: tuple[str, list[str]], folder: str = "discovery") -> None:
+        path = self.root / "suites" / folder / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         head = FILE.format(log=str(self.root.parent / "log"), name=name)
-        path.write_text(head + "".join(CHECK.format(name=check, ways=ways) for check, ways in checks))
+        own = {"discovery": "DISC-LNX-014", "layers": "LAY-DSC-001"}[folder]
+        path.write_text(head + "".join(CHECK.format(name=n, ways=ways, requirement=own) for n, ways in checks))
 
     def collect(self, *options: str) -> subprocess.CompletedProcess[str]:
         (self.root.parent / "log").unlink(missing_ok=True)
@@ -68,6 +78,11 @@ class Project:
         """The names of the cases that a run selects."""
         lines = self.collect(*options).stdout.splitlines()
         return {line.split("::", 1)[1] for line in lines if line.startswith("suites/")}
+
+    def known(self, *options: str) -> set[str]:
+        """The names of the cases that a run knows of, selected or not."""
+        lines = self.collect(*options).stdout.splitlines()
+        return {name for line in lines if line.startswith("known:") for name in line.split()[1:]}
 
     @property
     def read(self) -> set[str]:
@@ -111,6 +126,16 @@ def test_an_expression_selects_what_it_selects_without_the_index(project: Projec
     first = project.cases("-k", expression)  # without an index, which it leaves
     assert project.cases("-k", expression) == first
     assert len(project.read) < 2 or first
+
+
+@pytest.mark.parametrize("expression", ["test_d", "not test_d", "left", "not left", "test_e"])
+def test_a_run_of_a_folder_knows_all_its_cases_and_no_others(project: Project, expression: str) -> None:
+    """What a run knows of decides which expectations are stale."""
+    project.file("test_other", ("test_e", ["left", "x"]), folder="layers")
+    project.collect()
+    own = {"test_a[Left]", "test_a[right]", "test_b[left]", "test_c[left::up]", "test_d[x]"}
+    assert project.known("-k", expression, "suites/discovery") == own
+    assert project.known("-k", expression) == own | {"test_e[left]", "test_e[x]"}
 
 
 def test_a_case_that_came_is_found(project: Project) -> None:

@@ -106,11 +106,13 @@ class Index:
         return not all(map(self._is_valid, self._test_files()))
 
     def not_collected(self) -> Iterator[Case]:
-        """The cases of the suites that this run left out, without their functions."""
+        """The cases of the suites that this run left out, without their functions; of the folders that it is of."""
         if self._expression is None:
             return
+        asked = [Path(self._config.invocation_params.dir, argument).resolve() for argument in self._config.args]
         for name, entry in self._old["files"].items():
-            if name.startswith("suites/") and self._is_valid(name):
+            is_asked = any(Path(ROOT, name).resolve().is_relative_to(path) for path in asked)
+            if name.startswith("suites/") and is_asked and self._is_valid(name):
                 for function, content in entry["functions"].items():
                     if function not in self._chosen(name):
                         for place, requirements, _ in content["cases"]:
