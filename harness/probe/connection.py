@@ -54,6 +54,7 @@ class Connection:
         self._last = ""
         self._slow = 0.0  # seconds that answers took that took long
         self._meter: Meter | None = None  # of an answer that takes long
+        self._asked = self._next_look = time.monotonic()
         self._received = bytearray()
         self._prepared: list[str] = []
         self._arguments = popen
@@ -223,6 +224,8 @@ class Connection:
         else:
             with contextlib.suppress(KeyError):
                 self._poll.unregister(self._socket)
+        if time.monotonic() > self._next_look:  # something is there each time, of an answer that never ends
+            self._next_look = time.monotonic() + self._look()
         wait = FIRST_LOOK
         while not (ready := self._poll.poll(1000 * wait)):
             wait = self._look()
@@ -252,6 +255,7 @@ class Connection:
     def _send(self, lines: list[str], recorded: bool = True) -> None:
         self.exchange += lines if recorded else []
         self._asked = time.monotonic()
+        self._next_look = self._asked + TICK
         self._meter = None
         remaining = memoryview(("\n".join(lines) + "\n").encode())
         try:
