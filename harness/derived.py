@@ -34,7 +34,7 @@ class Pack:
         self._entries: dict[str, tuple[str, str]] = {}
         self._is_new = False
         with contextlib.suppress(OSError, ValueError):
-            lines = file.read_text(encoding="utf-8").split("\n")
+            lines = file.read_text(encoding="utf-8", errors="surrogatepass").split("\n")
             self._entries = {name: (digest, text) for digest, name, text in (line.split("\t", 2) for line in lines)}
 
     def get(self, name: str, digest: str) -> str | None:
@@ -60,7 +60,7 @@ def write_whole(file: Path, text: str) -> None:
     new = file.with_name(f"{file.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(text, encoding="utf-8")
+        new.write_text(text, encoding="utf-8", errors="surrogatepass")
         new.replace(file)
         return
     with contextlib.suppress(OSError):

@@ -62,10 +62,10 @@ def test_correct_icd_is_green(sandbox: Sandbox, tmp_path: Path, icd2: bool) -> N
 
 @pytest.mark.parametrize(
     "settings",
-    [{"variant": "icd_exports_all"}, {"exact_objects": True, "table_per_class": True}, {"version": "OpenCL 1.2"}],
+    [{"variant": "icd_exports_all"}, {"exact_objects": True}, {"version": "OpenCL 1.2"}],
 )
 def test_other_correct_icds_are_green(sandbox: Sandbox, settings: dict[str, Any]) -> None:
-    """One that exports all functions, one with little objects and a table for each class, and an old one."""
+    """One that exports all functions, one with little objects, and an old one."""
     done = run_icd(sandbox.icd("other", features="images compiler", **settings).path)
     assert done.returncode == 0, done.stdout + done.stderr
 

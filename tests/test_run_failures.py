@@ -83,12 +83,12 @@ def test_replay_of_an_earlier_run_is_its_own(small: SmallRun, tmp_path: Path) ->
     small.suite(RED.replace("{name}", "one"))
     first = small.run("-j", "1").cases["test_bad_answer"]
     small.library = copy
-    small.suite(RED.replace("{name}", "two"))
+    small.suite(RED.replace("{name}", "three"))
     second = small.run("-j", "1").cases["test_bad_answer"]
     kept = [Path(record["sandbox"]) for record in (first, second)]
     try:
         assert kept[0] != kept[1]
-        for folder, record, name in zip(kept, (first, second), ("one", "two"), strict=True):
+        for folder, record, name in zip(kept, (first, second), ("one", "three"), strict=True):
             assert (folder / "vendors" / f"{name}.icd").exists()
             assert record["reproduce"] == f"./clharness replay {folder}"
     finally:

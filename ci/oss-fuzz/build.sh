@@ -25,7 +25,7 @@ mkdir -p "$OUT/lib"
 cp "${CLHARNESS_SUBJECT:-$work/harness/reference_loader/libOpenCL.so.1}" "$OUT/lib/libOpenCL.so.1"
 for program in "$work"/fuzz/fuzz_*; do
     target=${program##*/fuzz_}
-    [[ $target != vendor_icd ]] || continue # fuzzes a vendor's ICD, and there is none here
+    [[ $target != vendor_icd && $target != vulkan_* ]] || continue # of a vendor's ICD or a Vulkan loader: none is here
     name=clharness_$target
     cp "$program" "$OUT/$name"
     if [[ -d $source/fuzz/corpus/$target ]]; then

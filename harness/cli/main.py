@@ -7,6 +7,7 @@ import argparse
 import functools
 import gc
 import importlib
+import importlib.util
 import os
 import pkgutil
 import sys
@@ -125,4 +126,5 @@ def _summary(name: str) -> str:
 
 @functools.cache
 def _source(name: str) -> str:
-    return (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+    found = importlib.util.find_spec(f"harness.cli.{name}")
+    return Path(found.origin).read_text(encoding="utf-8") if found and found.origin else ""

@@ -153,5 +153,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if suites and not session.config.option.collectonly:
         try:
             tested.ask(session.config)
+            tested.subject(session.config).choose({item.nodeid for item in suites})
         except UsageError as error:
             raise pytest.UsageError(str(error)) from None

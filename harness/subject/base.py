@@ -112,6 +112,10 @@ class Subject(ABC):
     @abstractmethod
     def _ask(self) -> None: ...
 
+    def choose(self, cases: Collection[str]) -> None:
+        """Takes note of which cases are run, by their pytest IDs."""
+        return
+
     def _load(self, session: ProcessCalls) -> None:
         """Loads the library in a late session. Raises UsageError where it cannot be: no loader would have it either."""
         try:

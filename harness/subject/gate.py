@@ -17,6 +17,7 @@ from harness.probe.icd_session import IcdSession
 from harness.probe.replies import CommandError
 from harness.sandbox import Unsupported
 
+CHECK = "test_platform_device_and_plain_objects_can_be_had"  # says what is missing
 STRINGS = ("PROFILE", "VERSION", "NAME", "VENDOR", "EXTENSIONS")
 CLASSES = ("cl_device_id", "cl_context", "cl_command_queue", "cl_mem", "cl_program", "cl_event")
 
