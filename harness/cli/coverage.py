@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from harness.build import ROOT
+from harness.cli import built_loader
 from harness.cli.loader import positive
 from harness.errors import Exit, HarnessError
 
@@ -23,15 +24,7 @@ EXAMPLE = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--compile-commands", metavar="DIR", type=Path, help="build folder with compile_commands.json")
-    parser.add_argument("--loader", metavar="PATH", type=Path, help="the built library; says what is linked, and how")
-    parser.add_argument(
-        "--target", metavar="NAME", default="", help="in place of --loader: CMake's target of the library"
-    )
-    parser.add_argument(
-        "--link", metavar="COMMAND", help="in place of --loader: links {objects} to {output}, run in DIR"
-    )
-    parser.add_argument("--file", metavar="GLOB", nargs="+", default=["*.c"], help="report only these files")
+    built_loader.add_options(parser, "report only these files")
     parser.add_argument("--suite", metavar="NAME", help="run only this suite")
     parser.add_argument("-k", metavar="EXPRESSION", help="run only the checks that match (as pytest's -k)")
     parser.add_argument("-j", metavar="N", type=positive, help="processes; default: one per processor")
@@ -40,10 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from harness.mutation.coverage import Counting, lines
-    from harness.mutation.subjects import subject_named
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the run of the suites ends with this one
-    subject = subject_named(args.compile_commands, args.loader, args.target, args.link, args.file)
+    subject = built_loader.subject_of(args)
     with tempfile.TemporaryDirectory(prefix="clharness-coverage-", ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o755)  # cases run the library as an ordinary user, too
         counting = Counting(subject, Path(name))

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.build import ROOT
+from harness.cli import built_loader
 from harness.cli.loader import positive
 from harness.errors import Exit, UsageError
 from harness.mutation.operators import OPERATORS, Mutant
@@ -29,15 +30,7 @@ EXAMPLE = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--compile-commands", metavar="DIR", type=Path, help="build folder with compile_commands.json")
-    parser.add_argument("--loader", metavar="PATH", type=Path, help="the built library; says what is linked, and how")
-    parser.add_argument(
-        "--target", metavar="NAME", default="", help="in place of --loader: CMake's target of the library"
-    )
-    parser.add_argument(
-        "--link", metavar="COMMAND", help="in place of --loader: links {objects} to {output}, run in DIR"
-    )
-    parser.add_argument("--file", metavar="GLOB", nargs="+", default=["*.c"], help="only mutants of these files")
+    built_loader.add_options(parser, "only mutants of these files")
     parser.add_argument("--lines", metavar="A-B", type=_span, help="only mutants of these lines of the file")
     parser.add_argument("--function", metavar="NAME", nargs="+", help="only mutants of these functions")
     parser.add_argument("--operator", metavar="NAME", nargs="+", choices=OPERATORS, help="; ".join(OPERATORS))
@@ -70,9 +63,9 @@ def _span(text: str) -> tuple[int, int]:
 
 
 def run(args: argparse.Namespace) -> int:
-    from harness.mutation.subjects import all_mutants, subject_named
+    from harness.mutation.subjects import all_mutants
 
-    subject = subject_named(args.compile_commands, args.loader, args.target, args.link, args.file)
+    subject = built_loader.subject_of(args)
     selected = _selected(args, all_mutants(subject))
     if args.list:
         print("\n".join(str(mutant) for mutant in selected))
