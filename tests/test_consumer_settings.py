@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an including project has set for its own targets does not reach ours, whatever CMake knows such a setting for."""
+"""What an including project has set for its own targets does not reach ours, whichever of CMake's settings it is."""
 
 from __future__ import annotations
 
