@@ -9,7 +9,8 @@ A deviation that is only waived for a time has `expires`, the last day on which 
 `owner` and `bug`, whom and what to ask.
 
 `pinned` in the head is a range of versions of which every recorded outcome has an entry: one without is red.
-`recognised_by` are texts of the loader's file (recognition.py), for a loader that does not say its name.
+`recognised_by` are texts of the loader's file, and `build_ids` its builds, for a loader that does not say its name
+(recognition.py).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
 TO_BE_EXPLAINED = "to be explained"  # how the reason of an entry begins that nobody has given one
 
 _HEAD_KEYS = {
-    "loader", "versions", "recognised_by", "confirmed", "pinned", "sections", "capabilities", "deviation", "outcome",
+    "loader", "versions", "recognised_by", "build_ids", "confirmed", "pinned", "sections", "capabilities", "deviation", "outcome",
 }  # fmt: skip
 _ENTRY_KEYS = {
     "deviation": {

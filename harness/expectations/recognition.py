@@ -5,13 +5,19 @@ A loader whose query of its own name is broken is still the loader that it was. 
 lists texts of its library: names that it has for itself and its vendor, variables that it alone reads, functions and
 versions of symbols that it alone exports, its soname. More than half of them must stand there, and a version that the
 file holds for. So a change of one of them, be it the one that broke, does not hide whose it is.
+
+`build_ids` lists builds that say nothing of themselves at all, such as those that a vendor ships: a library that has
+one of these build-ids is the one that the file is about, whatever it says. Any other build is unknown.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from harness.errors import UsageError
 from harness.expectations import FOLDER, Expectations, load
 from harness.expectations.versions import matches
 from harness.tomlfile import read, wrong
@@ -25,17 +31,35 @@ def recognised(library: bytes, folder: Path = FOLDER) -> Expectations | None:
     return load(*fitting[0]) if len(fitting) == 1 else None
 
 
+def of_build(build_id: str, folder: Path = FOLDER) -> Expectations | None:
+    """The expectations for a build, by its build-id in hexadecimal; None where no file lists it.
+
+    Raises UsageError where two files do.
+    """
+    listing = [path for path in sorted(folder.glob("*.toml")) if build_id in _texts(path, read(path), "build_ids")]
+    if len(listing) > 1:
+        both = " and ".join(path.name for path in listing)
+        raise UsageError(f"{folder}: {both} list the build {build_id}; take it out of all but one")
+    return load(listing[0]) if listing and build_id else None
+
+
 def _version(path: Path, library: bytes) -> str | None:
     """The version of the library where the file is about it, else None."""
     data = read(path)
-    texts = data.get("recognised_by", [])
-    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
-        wrong(path, "the head", "needs `recognised_by` as a list of texts of the library")
+    texts = _texts(path, data, "recognised_by")
     if 2 * sum(_stands_in(text, library) for text in texts) <= len(texts):
         return None
     versions = {found.decode() for found in _VERSION.findall(library)}
     inside = [version for version in versions if matches(data.get("versions", ""), version)]
     return inside[0] if len(inside) == 1 else None
+
+
+def _texts(path: Path, data: Mapping[str, Any], key: str) -> list[str]:
+    """A list of texts in the head of a file; empty where the file does not have it."""
+    texts = data.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
+        wrong(path, "the head", f"needs `{key}` as a list of texts of the library")
+    return texts
 
 
 def _stands_in(text: str, library: bytes) -> bool:

@@ -18,7 +18,7 @@ import pytest
 from harness.build import build
 from harness.errors import NotBuilt
 from harness.expectations import FOLDER, Expectations, find, load
-from harness.expectations.recognition import recognised
+from harness.expectations.recognition import of_build, recognised
 from harness.report import Header, SubjectRecord
 from harness.requirements.catalogue import fingerprint
 from harness.sandbox import Sandbox
@@ -151,7 +151,7 @@ def expectations(config: pytest.Config) -> Expectations:
             config.stash[EXPECTATIONS] = Expectations()
         else:
             folder = FOLDER / subject(config).expectations_folder
-            named = find(facts.name, version, folder)
+            named = of_build(facts.build_id, folder) or find(facts.name, version, folder)
             known = named if named.path else recognised(subject(config).path.read_bytes(), folder)
             config.stash[EXPECTATIONS] = known or named
         if config.getoption("--update-expectations"):
