@@ -35,7 +35,8 @@ EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
 TO_BE_EXPLAINED = "to be explained"  # how the reason of an entry begins that nobody has given one
 
 _HEAD_KEYS = {
-    "loader", "versions", "recognised_by", "build_ids", "confirmed", "pinned", "sections", "capabilities", "deviation", "outcome",
+    "loader", "versions", "recognised_by", "build_ids", "confirmed", "pinned", "sections", "capabilities",
+    "deviation", "outcome",
 }  # fmt: skip
 _ENTRY_KEYS = {
     "deviation": {
