@@ -57,6 +57,18 @@ def test_library_that_two_files_are_about_is_not_recognised(folder: Path) -> Non
     assert recognised(library(*TEXTS, "2.3.1"), folder) is None
 
 
+def test_a_nameless_loader_is_recognised_by_all_its_texts(folder: Path) -> None:
+    (folder / "old.toml").write_text('loader = "Old Loader"\nnameless = true\nrecognised_by = ["OLD_A", "OLD_B"]\n')
+    known = recognised(library("OLD_A", "OLD_B"), folder)
+    assert known is not None and known.path is not None
+    assert (known.path.name, known.version) == ("old.toml", None)
+    assert recognised(library("OLD_A", "OLD_BB", "2.3.1"), folder) is None
+    assert recognised(library("OLD_A", "OLD_B"), folder, says_name=True) is None
+    younger = recognised(library("OLD_A", "OLD_B", *TEXTS, "2.3.1"), folder)
+    assert younger is not None and younger.path is not None
+    assert younger.path.name == "some.toml"
+
+
 def test_texts_that_are_not_a_list_are_refused(folder: Path) -> None:
     (folder / "wrong.toml").write_text('loader = "Wrong"\nrecognised_by = "Wrong"\n')
     with pytest.raises(UsageError, match="needs `recognised_by` as a list"):
