@@ -11,6 +11,7 @@ from pathlib import Path
 from harness.cli.loader import add_terminal_arguments, output_path
 from harness.errors import Exit, UsageError
 from harness.expectations import FOLDER, Expectations, load
+from harness.expectations.abilities import abilities
 from harness.report import Header
 from harness.report.badge import badge
 from harness.report.ending import Ending, recorded_ending
@@ -115,4 +116,5 @@ def _expectations(header: Header) -> Expectations:
     """The file of this project that the run was judged by; the judgement itself is part of the records."""
     path = Path(header.expectations or "").resolve()
     ours = path.is_file() and path.is_relative_to(FOLDER)  # the records may be a stranger's
-    return load(path, header.subject.version or None) if ours else Expectations()
+    subject = header.subject
+    return load(path, subject.version or None, abilities(subject.facts)) if ours else Expectations()

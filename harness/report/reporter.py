@@ -12,6 +12,7 @@ from typing import TextIO
 from harness.errors import Exit, UsageError
 from harness.escaping import one_line, printable
 from harness.expectations import Expectations, load
+from harness.expectations.abilities import abilities
 from harness.report import layout
 from harness.report.annotations import error_lines
 from harness.report.ending import Ending, exit_code
@@ -218,7 +219,7 @@ class Reporter:
         )
         if not changes:
             return [f"{path}: nothing to change"], self.results
-        self._expectations = load(path, header.subject.version or None)
+        self._expectations = load(path, header.subject.version or None, abilities(header.subject.facts))
         judged = [judge(r, self._expectations, self._strict) for r in self.results]
         return [f"{path}: {change}" for change in changes], judged
 

@@ -37,6 +37,31 @@ def test_objects_of_two_devices_have_tables_of_their_own(vulkan_loader: VulkanLo
     assert len(set(words)) == 2 and MAGIC not in words
 
 
+@requirement("VK-OBJ-014")
+@pytest.mark.parametrize("name", ["vkGetDeviceQueue", "vkGetDeviceQueue2", "vkAllocateCommandBuffers"])
+@pytest.mark.parametrize("way", ["instance", "device"])
+def test_objects_of_functions_that_are_looked_up_are_the_loaders(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, way: str, name: str
+) -> None:
+    """Made by the address that an application looks up, queues and command buffers have the device's table, too."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.1.0")
+        device = vk.device(vk.physical_devices(instance)[0])
+        function = vk.proc(instance, name) if way == "instance" else vk.device_proc(device, name)
+        made = vk.buffer(8, 0)
+        if name == "vkGetDeviceQueue":
+            vk.call_at(function, name, device, 0, 1, made)
+        elif name == "vkGetDeviceQueue2":
+            vk.call_at(function, name, device, vk.structure("VkDeviceQueueInfo2", queueIndex=1), made)
+        else:
+            info = vk.structure("VkCommandBufferAllocateInfo", commandPool=1, commandBufferCount=1)
+            assert vk.call_at(function, name, device, info, made) == 0
+        assert int(vk.peek(made.handle(), 0)) == int(vk.peek(device, 0))
+    assert calls_of_drivers(sandbox, name) == ["a"]
+
+
 @requirement("VK-OBJ-003")
 @pytest.mark.parametrize("kind", ["instance", "physical_device", "device", "queue", "command_buffer"])
 def test_object_without_the_magic_number_harms_no_other_driver(
