@@ -112,7 +112,7 @@ def test_faulty_loader_is_red_and_sound_one_green(name: str, tmp_path: Path) -> 
             pytest.skip(f"{program} is not installed")
     if not re.search(rf"^[* ] {chosen.generator} *=", run("cmake", "--help").stdout, re.M):
         pytest.skip(f"this CMake has no generator {chosen.generator}")
-    project = Consumer(tmp_path / "con sumer", chosen.text, languages=chosen.languages)
+    project = Consumer(tmp_path / "con sümer (1)", chosen.text, languages=chosen.languages)
     project.add_loader()
     configured = project.configure("-G", chosen.generator, *chosen.options)
     assert configured.returncode == 0, configured.stdout
