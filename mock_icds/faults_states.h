@@ -92,3 +92,7 @@ FAULT(context_destructors_forgotten)
 FAULT(offsets_in_the_plane_are_ignored)
 /* Leaves out the work items of a kernel past the first thousand of its first dimension. */
 FAULT(large_ranges_are_cut)
+/* Copies between images of different formats. */
+FAULT(images_of_two_formats_are_copied)
+/* Answers the query of CL_KERNEL_GLOBAL_WORK_SIZE for kernels that are not built in. */
+FAULT(any_kernel_has_a_global_size)
