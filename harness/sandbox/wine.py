@@ -7,6 +7,7 @@ long as a process of ours holds it, and no longer.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -70,11 +71,29 @@ def command(*arguments: str | Path) -> list[str]:
 _keeper: list[subprocess.Popen[bytes]] = []
 
 
-def keep_server() -> None:
+def keep_server() -> int:
     """Starts Wine's server, once in this process and those forked from it: a program that waits for the end of them
-    all keeps it. Raises HarnessError where there is no prefix."""
-    if _keeper or NATIVE:
-        return
+    all keeps it. Gives the server's number. Raises HarnessError where there is no prefix."""
+    if not _keeper and not NATIVE:
+        _start_keeper()
+    return _server()
+
+
+@cache
+def _server() -> int:
+    """The number of the server, which works in a folder that is named after the prefix; 0 where there is none."""
+    if NATIVE:
+        return 0
+    status = prefix().stat()
+    name = f"server-{status.st_dev:x}-{status.st_ino:x}"
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.path.basename(os.readlink(f"/proc/{process}/cwd")) == name:
+                return int(process)
+    return 0
+
+
+def _start_keeper() -> None:
     if not (prefix() / ".complete").exists():
         raise HarnessError(f"there is no Wine prefix in {prefix()}: ./clharness loader OpenCL.dll makes one")
     arguments = command(build().probe, "--loader", "-", "--standard", "NUL", "--late")

@@ -164,6 +164,23 @@ def test_unknown_function_of_devices_that_exist_already(
 
 
 @requirement("VK-EP-010")
+def test_unknown_function_is_found_for_every_device_of_a_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """Looked up after three devices of one driver were made, the function works on each of them."""
+    sandbox.driver("a", devices=2, device_functions=OWN_OF_DEVICES)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        first, second = vk.physical_devices(instance)
+        devices = [vk.device(first), vk.device(second), vk.device(first)]
+        trampoline = vk.proc(instance, OWN_OF_DEVICES)
+        for device in devices:
+            assert vk.call_at(trampoline, "vkGetEventStatus", device, 1) == 2000
+    assert [e.arguments[0] for e in sandbox.log.calls(OWN_OF_DEVICES)] == [int(device) for device in devices]
+
+
+@requirement("VK-EP-010")
 @pytest.mark.parametrize("order", ["before the device", "with the device"])
 def test_several_unknown_functions_of_devices_are_told_apart(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, order: str
