@@ -54,6 +54,7 @@ class Connection:
         self._last = ""
         self._slow = 0.0  # seconds that answers took that took long
         self._meter: Meter | None = None  # of an answer that takes long
+        self._server = 0  # number of a process that the subject's has to wait for
         self._asked = self._next_look = time.monotonic()
         self._received = bytearray()
         self._prepared: list[str] = []
@@ -236,7 +237,7 @@ class Connection:
     def _look(self) -> float:
         """Judges an answer that takes long; gives the seconds until that is to be done again."""
         if self._meter is None:
-            self._meter = Meter(self._process.pid, self._asked)
+            self._meter = Meter(self._process.pid, self._asked, self._server)
         self._slow += self._meter.look()
         if excess := self._limits.exceeded():
             self._kill()

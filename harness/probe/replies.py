@@ -52,6 +52,8 @@ def content(command: str, reply: str) -> str:
 
 
 def refusal(command: str, reply: str) -> CommandError:
-    """The error that a reply is about."""
+    """The error that a reply is about. Raises ProtocolViolation for one that is about another command."""
+    if not reply.startswith(f"error {command.partition(' ')[0]}: "):
+        raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
     kind = Refused if _OF_THE_SUBJECT.match(reply) else CommandError
     return kind(f"probe: {command[:200]}: {reply.removeprefix('error ')}")

@@ -7,7 +7,9 @@
  * STATUS is a descriptor that says "pid NUMBER\n" once the program runs ("error ERRNO\n" where it cannot be), then
  * "exit CODE\n" or "signal NUMBER\n". It is closed without that where the guard was ended. The program gets the
  * environment that is listed and no other, signals as a fresh login has them, a session of its own, no core files, no
- * file larger than FILE_SIZE bytes, and the number USER as user and group unless that is -1. WAY is one of
+ * file larger than FILE_SIZE bytes, and the number USER as user and group unless that is -1; where this machine allows
+ * that, a name of the host and shared memory, semaphores and message queues (System V, POSIX) of its own, because these
+ * outlive processes. It can neither set the clock nor end the machine. WAY is one of
  *
  *   namespaces  the program sees no process but those that come from it, and all of these end with it;
  *   scope       it sees others, but the kernel refuses its signals to them (Landlock); the guard's parent ends the
@@ -37,14 +39,15 @@
 #include <unistd.h>
 
 #define TASKS "4096" /* processes and threads of a program in namespaces, and the end of their numbers for root */
+#define SHARED_PAGES "65536" /* of System V memory, of which only the program's own namespace knows */
 
-/* Of <linux/landlock.h>, whose older versions lack what is needed, and <linux/sched.h>. */
+/* Of <linux/landlock.h>, whose older versions lack what is needed, <linux/sched.h> and <linux/capability.h>. */
 struct ruleset {
     uint64_t files;
     uint64_t net;
     uint64_t scoped;
 };
-enum { SCOPE_SIGNAL = 2, CREATE_RULESET = 444, RESTRICT_SELF = 446 };
+enum { SCOPE_SIGNAL = 2, CREATE_RULESET = 444, RESTRICT_SELF = 446, CAN_BOOT = 22, CAN_SET_CLOCK = 25 };
 struct clone_request {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
@@ -107,6 +110,17 @@ static bool enter_namespaces(void)
     rlim_t tasks = strtoul(TASKS, NULL, 10);
     setrlimit(RLIMIT_NPROC, &(struct rlimit){tasks, tasks}); /* they are counted for each namespace of users */
     return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
+}
+
+/* Away from the machine's: what is left in these stays for ever, or is the same for everybody. */
+static void leave_shared_state(void)
+{
+    prctl(PR_CAPBSET_DROP, CAN_BOOT, 0, 0, 0);
+    prctl(PR_CAPBSET_DROP, CAN_SET_CLOCK, 0, 0, 0);
+    unshare(CLONE_NEWUTS);
+    if (unshare(CLONE_NEWIPC) == 0) {
+        write_file("/proc/sys/kernel/shmall", SHARED_PAGES);
+    }
 }
 
 /* The first process of the namespace: takes in what loses its parent. When it ends, the kernel ends all others. */
@@ -239,6 +253,7 @@ static int guard(const char *way)
         say("error", errno);
         return 0;
     }
+    leave_shared_state();
     pid_t init = in_namespace ? start_init() : 0;
     if (init < 0 || pipe2(trouble, O_CLOEXEC) != 0) {
         say("error", errno);
