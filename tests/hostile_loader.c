@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fanotify.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -107,6 +108,10 @@ static void do_one(const char *name, const char *value)
         int fd = memfd_create("hostile", 0);
         if (fd < 0 || posix_fallocate(fd, 0, (off_t)strtol(value, NULL, 10) << 20) != 0) {
             _exit(95);
+        }
+    } else if (strcmp(name, "watches") == 0) {
+        if (fanotify_init(FAN_CLASS_CONTENT, O_RDONLY) < 0) {
+            _exit(97);
         }
     } else if (strcmp(name, "opens") == 0) { /* so many pipes */
         for (long i = strtol(value, NULL, 10); i > 0; i--) {

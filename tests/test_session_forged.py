@@ -54,6 +54,15 @@ def test_a_refusal_of_another_command_is_a_crash(reply: str) -> None:
     assert verdict_of(caught.value)[0] == "crash"
 
 
+@pytest.mark.parametrize("why", ["Too many open files", "Cannot allocate memory"])
+def test_a_library_that_cannot_be_opened_again_for_want_of_resources_is_a_failure(why: str) -> None:
+    """The subject used them up, or lowered its own limits."""
+    told = f"error open: /lib.so: cannot open shared object file: {why}"
+    assert verdict_of(refusal("open", told))[0] == "fail"
+    control = "error open: /lib.so: cannot open shared object file: No such file or directory"
+    assert verdict_of(refusal("open", control))[0] == "error"
+
+
 @pytest.mark.parametrize("said", ["x" * 4096, "ok\n" * 1000], ids=["one line", "lines"])
 def test_replies_without_end(hostile: Loader, sandbox: Sandbox, tell: Tell, said: str) -> None:
     tell(says_without_end=said.replace("\n", "\r"))

@@ -125,6 +125,14 @@ def test_what_outlives_processes_is_the_cases_own(hostile: Loader, sandbox: Sand
 
 
 @EVERY_WAY
+def test_a_subject_cannot_decide_who_opens_files(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """It could stop the harness, which waits where it opens a file, and everybody else."""
+    tell(watches="")
+    with pytest.raises(AbnormalExit, match="exit code 97"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+@EVERY_WAY
 @pytest.mark.parametrize("ends", ["in order", "by itself"])
 def test_a_child_that_is_given_to_the_guard_holds_nothing_up(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch, ends: str

@@ -123,6 +123,9 @@ class Connection:
     def found_pid(self, pid: int) -> None:
         """Takes over what the process of the probe, which is one of this case, calls itself."""
         found = self._process.pid_of(pid)
+        if not found and select.select([self._process.descriptor], [], [], 0)[0]:  # it ended after it had answered
+            self._wait()
+            self._died()
         if not found:
             raise ProtocolViolation(f"{self._last!r} was answered with process {pid}, which is not one of this case")
         self.pid, self._own_number = found, pid

@@ -35,7 +35,10 @@ _ANSWERS = (
 )
 _SHAPES = {command: shape for shape, commands in _ANSWERS for command in commands.split()}
 # Refusals that the subject is the reason of, in a command that is in order.
-_OF_THE_SUBJECT = re.compile(r"error (?:\w+: )*(no symbol |no room|out of memory|the symbol table cannot be read)")
+_OF_THE_SUBJECT = re.compile(
+    r"error (?:\w+: )*(no symbol |no room|out of memory|the symbol table cannot be read)"
+    r"|error (?:open|load): .*: (Too many open files|Cannot allocate memory)"  # it took what there was, or its limits
+)
 
 
 def content(command: str, reply: str) -> str:
