@@ -9,6 +9,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.expectations import Expectations, Expected, find, known, load
+from harness.expectations.abilities import abilities
 from harness.expectations.versions import matches, parse_version
 
 HEAD = 'loader = "Some loader"\nversions = ">=2.0, <3"\n'
@@ -122,6 +123,19 @@ def test_an_entry_can_hold_for_some_versions_only(tmp_path: Path) -> None:
     assert newer.expected(["DISC-LNX-011"], "t").verdicts == ("pass",)
     assert newer.stale([]) == []  # it says nothing about this version, so it cannot be stale
     assert len(newer.all_entries) == 1
+
+
+def test_an_entry_can_hold_for_what_a_subject_has_or_lacks(tmp_path: Path) -> None:
+    when = '["ICD 2", "OPENCL_3.1", "no OPENCL_LAYERS"]'
+    entry = f'[[deviation]]\nrequirement = "DISC-LNX-011"\nverdict = "fail"\nreason = "r"\nwhen = {when}\n'
+    path = written(tmp_path, HEAD + entry)
+    subject = {"capabilities": ["ICD 2"], "symbol_versions": ["OPENCL_3.0", "OPENCL_3.1"]}
+    with_layers = subject | {"capabilities": ["ICD 2", "OPENCL_LAYERS"]}
+    older = subject | {"symbol_versions": ["OPENCL_3.0"]}
+    assert load(path, "2.3", abilities(subject)).expected(["DISC-LNX-011"], "t").verdicts == ("fail",)
+    for other in (with_layers, older, {"capabilities": []}):
+        assert load(path, "2.3", abilities(other)).expected(["DISC-LNX-011"], "t").verdicts == ("pass",)
+    assert load(path, "2.3").entries == ()  # nothing is known of the subject
 
 
 def test_stale_entries_decide_no_case(tmp_path: Path) -> None:

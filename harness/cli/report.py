@@ -11,6 +11,7 @@ from pathlib import Path
 from harness.cli.loader import add_terminal_arguments, output_path
 from harness.errors import Exit, UsageError
 from harness.expectations import FOLDER, Expectations, load
+from harness.expectations.abilities import abilities
 from harness.report import Header
 from harness.report.badge import badge
 from harness.report.ending import Ending, recorded_ending
@@ -20,7 +21,7 @@ from harness.report.markdown_matrix import matrix
 from harness.report.merge import merge
 from harness.report.page import write_page
 from harness.report.reporter import Reporter
-from harness.report.sarif import write_sarif
+from harness.report.sarif import sarif, write_sarif
 from harness.report.saved import Saved, read
 from harness.report.screen import head, screen
 from harness.report.terminal import Terminal
@@ -89,7 +90,7 @@ def _write_files(endings: Sequence[Ending], args: argparse.Namespace) -> None:
     if "badge" in paths:
         paths["badge"].write_text(badge(ending), encoding="utf-8", errors="backslashreplace")
     if "sarif" in paths:
-        write_sarif(paths["sarif"], ending)
+        write_sarif(paths["sarif"], sarif(ending))
     if "junit" in paths:
         write_junit(paths["junit"], ending.header, ending.results, ending.code == Exit.INTERRUPTED)
 
@@ -115,4 +116,5 @@ def _expectations(header: Header) -> Expectations:
     """The file of this project that the run was judged by; the judgement itself is part of the records."""
     path = Path(header.expectations or "").resolve()
     ours = path.is_file() and path.is_relative_to(FOLDER)  # the records may be a stranger's
-    return load(path, header.subject.version or None) if ours else Expectations()
+    subject = header.subject
+    return load(path, subject.version or None, abilities(subject.facts)) if ours else Expectations()

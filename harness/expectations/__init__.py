@@ -8,8 +8,12 @@ kind ("num_devices=0: CL_SUCCESS instead of CL_INVALID_VALUE"): any other deviat
 A deviation that is only waived for a time has `expires`, the last day on which it holds ("2027-03-31"), and may have
 `owner` and `bug`, whom and what to ask.
 
+`versions` in an entry is a range of versions for which it holds, and `when` a list of what the subject must have or
+lack for it (abilities.py).
+
 `pinned` in the head is a range of versions of which every recorded outcome has an entry: one without is red.
-`recognised_by` are texts of the loader's file (recognition.py), for a loader that does not say its name.
+`recognised_by` are texts of the loader's file, and `build_ids` its builds, for a loader that does not say its name
+(recognition.py).
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from typing import Any, Literal
 
 from harness.deviation import Deviation, fits_pattern
 from harness.errors import UsageError
+from harness.expectations.abilities import holds
 from harness.expectations.versions import matches
 from harness.requirements.catalogue import catalogue
 from harness.tomlfile import one_of, only_keys, optional_text, read, text, wrong
@@ -34,7 +39,8 @@ EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
 TO_BE_EXPLAINED = "to be explained"  # how the reason of an entry begins that nobody has given one
 
 _HEAD_KEYS = {
-    "loader", "versions", "recognised_by", "confirmed", "pinned", "sections", "capabilities", "deviation", "outcome",
+    "loader", "versions", "recognised_by", "build_ids", "nameless", "confirmed", "pinned", "sections", "capabilities",
+    "deviation", "outcome",
 }  # fmt: skip
 _ENTRY_KEYS = {
     "deviation": {
@@ -45,11 +51,12 @@ _ENTRY_KEYS = {
         "reason",
         "link",
         "versions",
+        "when",
         "owner",
         "bug",
         "expires",
     },
-    "outcome": {"requirement", "case", "outcome", "reason", "link", "versions"},
+    "outcome": {"requirement", "case", "outcome", "reason", "link", "versions", "when"},
 }
 
 
@@ -69,6 +76,7 @@ class Entry:
     deviates: tuple[str, ...] | None = None  # patterns on "what: how"; None, of older files: whatever has the verdict
     owner: str | None = None  # who answers for it
     bug: str | None = None
+    when: tuple[str, ...] = ()  # what the subject has or lacks where the entry holds
     expires: date | None = None  # the last day on which it holds; None: until the subject changes
 
     @property
@@ -135,9 +143,11 @@ class Expectations:
         confirmed: str | None = None,
         sections: Collection[str] | None = None,
         pinned: str | None = None,
+        able: Collection[str] | None = None,
     ) -> None:
         self.path = path
         self.version = version
+        self.able = able  # what the subject has, for conditions; None: not known
         self.folder = folder  # where a first file of this subject belongs
         # What this version has beyond the core: where one of these vanishes, its checks count.
         self.capabilities = frozenset(n for n, v in (capabilities or {}).items() if matches(v, version))
@@ -148,7 +158,7 @@ class Expectations:
         # Whether every outcome that is recorded of this version has an entry: what has none is new.
         self.all_pinned = pinned is not None and matches(pinned, version)
         self.all_entries = tuple(entries)
-        of_version = [e for e in entries if matches(e.versions, version)]
+        of_version = [e for e in entries if matches(e.versions, version) and holds(e.when, able)]
         self.entries = tuple(e for e in of_version if not e.expired)
         self.expired = tuple(e for e in of_version if e.expired)
         self._of_requirement: dict[str, list[Entry]] = {}
@@ -219,8 +229,8 @@ def _group(identifier: str) -> str:
     return identifier.partition("-")[0]
 
 
-def load(path: Path, version: str | None = None) -> Expectations:
-    """Reads one file; entries whose own version range does not hold `version` are left aside."""
+def load(path: Path, version: str | None = None, able: Collection[str] | None = None) -> Expectations:
+    """Reads one file; entries that do not hold for `version`, or for what the subject has (`able`), are left aside."""
     data = read(path)
     loader = text(path, "the head", data, "loader")
     versions = _versions(path, "the head", data)
@@ -241,6 +251,7 @@ def load(path: Path, version: str | None = None) -> Expectations:
         confirmed=optional_text(path, "the head", data, "confirmed"),
         sections=_sections(path, data),
         pinned=_pinned(path, data),
+        able=able,
     )
 
 
@@ -273,13 +284,13 @@ def _capabilities(path: Path, data: Mapping[str, Any]) -> dict[str, str]:
     return dict(table)
 
 
-def find(name: str, version: str | None, folder: Path = FOLDER) -> Expectations:
+def find(name: str, version: str | None, folder: Path = FOLDER, able: Collection[str] | None = None) -> Expectations:
     """The expectations for a loader, by the name and version it gives itself; empty where no file fits."""
     fitting = [path for path, loader, versions in _heads(folder) if loader == name and matches(versions, version)]
     if len(fitting) > 1:
         both = " and ".join(path.name for path in fitting)
         raise UsageError(f"{folder}: {both} hold for {name} {version}; make their `versions` exclude each other")
-    return load(fitting[0], version) if fitting else Expectations(folder=folder)
+    return load(fitting[0], version, able) if fitting else Expectations(folder=folder)
 
 
 def known(folder: Path = FOLDER) -> list[Expectations]:
@@ -319,6 +330,7 @@ def _entry(path: Path, kind: str, number: int, table: Any) -> Entry:
         deviates=_deviates(path, where, table) if "deviates" in table else None,
         owner=optional_text(path, where, table, "owner"),
         bug=optional_text(path, where, table, "bug"),
+        when=_when(path, where, table),
         expires=_day(path, where, table),
     )
 
@@ -337,6 +349,13 @@ def _deviates(path: Path, where: str, table: Mapping[str, Any]) -> tuple[str, ..
     value = table["deviates"]
     if not isinstance(value, list) or not value or not all(isinstance(p, str) and p.strip() for p in value):
         wrong(path, where, 'needs `deviates` as a list of "what: how"; records of a run show what to write')
+    return tuple(value)
+
+
+def _when(path: Path, where: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+    value = table.get("when", [])
+    if not isinstance(value, list) or not all(isinstance(c, str) and c.strip() for c in value):
+        wrong(path, where, 'needs `when` as a list of what the subject has or lacks: ["ICD 2", "no OPENCL_LAYERS"]')
     return tuple(value)
 
 

@@ -5,13 +5,22 @@ A loader whose query of its own name is broken is still the loader that it was. 
 lists texts of its library: names that it has for itself and its vendor, variables that it alone reads, functions and
 versions of symbols that it alone exports, its soname. More than half of them must stand there, and a version that the
 file holds for. So a change of one of them, be it the one that broke, does not hide whose it is.
+
+`nameless = true` in the head says that its loader never had a name and a version to tell, as those of the years before
+there was a query for them. Then all of the texts must stand there, and no other file may be about the library.
+
+`build_ids` lists builds that say nothing of themselves at all, such as those that a vendor ships: a library that has
+one of these build-ids is the one that the file is about, whatever it says. Any other build is unknown.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
+from harness.errors import UsageError
 from harness.expectations import FOLDER, Expectations, load
 from harness.expectations.versions import matches
 from harness.tomlfile import read, wrong
@@ -19,23 +28,56 @@ from harness.tomlfile import read, wrong
 _VERSION = re.compile(rb"(?<![ -~])(\d+(?:\.\d+)+)\0")
 
 
-def recognised(library: bytes, folder: Path = FOLDER) -> Expectations | None:
-    """The expectations for a library, by its bytes; None where no file fits, or more than one."""
-    fitting = [(path, version) for path in sorted(folder.glob("*.toml")) if (version := _version(path, library))]
-    return load(*fitting[0]) if len(fitting) == 1 else None
+def recognised(
+    library: bytes, folder: Path = FOLDER, able: Collection[str] | None = None, says_name: bool = False
+) -> Expectations | None:
+    """The expectations for a library, by its bytes; None where no file fits, or more than one.
+
+    says_name: it tells a name, though none that a file is for; so it is not one of the nameless.
+    """
+    heads = {path: read(path) for path in sorted(folder.glob("*.toml"))}
+    fitting: dict[Path, str | None] = {
+        path: version for path, head in heads.items() if (version := _version(path, head, library))
+    }
+    if not fitting and not says_name:
+        fitting = {path: None for path, head in heads.items() if _is_nameless(path, head, library)}
+    return next(load(path, version, able) for path, version in fitting.items()) if len(fitting) == 1 else None
 
 
-def _version(path: Path, library: bytes) -> str | None:
+def of_build(build_id: str, folder: Path = FOLDER, able: Collection[str] | None = None) -> Expectations | None:
+    """The expectations for a build, by its build-id in hexadecimal; None where no file lists it.
+
+    Raises UsageError where two files do.
+    """
+    listing = [path for path in sorted(folder.glob("*.toml")) if build_id in _texts(path, read(path), "build_ids")]
+    if len(listing) > 1:
+        both = " and ".join(path.name for path in listing)
+        raise UsageError(f"{folder}: {both} list the build {build_id}; take it out of all but one")
+    return load(listing[0], None, able) if listing and build_id else None
+
+
+def _version(path: Path, head: Mapping[str, Any], library: bytes) -> str | None:
     """The version of the library where the file is about it, else None."""
-    data = read(path)
-    texts = data.get("recognised_by", [])
-    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
-        wrong(path, "the head", "needs `recognised_by` as a list of texts of the library")
-    if 2 * sum(_stands_in(text, library) for text in texts) <= len(texts):
+    texts = _texts(path, head, "recognised_by")
+    if head.get("nameless") or 2 * sum(_stands_in(text, library) for text in texts) <= len(texts):
         return None
     versions = {found.decode() for found in _VERSION.findall(library)}
-    inside = [version for version in versions if matches(data.get("versions", ""), version)]
+    inside = [version for version in versions if matches(head.get("versions", ""), version)]
     return inside[0] if len(inside) == 1 else None
+
+
+def _is_nameless(path: Path, head: Mapping[str, Any], library: bytes) -> bool:
+    """Whether the file is about loaders without a name, and the library one of them."""
+    texts = _texts(path, head, "recognised_by")
+    return bool(head.get("nameless") and texts) and all(_stands_in(text, library) for text in texts)
+
+
+def _texts(path: Path, head: Mapping[str, Any], key: str) -> list[str]:
+    """A list of texts in the head of a file; empty where the file does not have it."""
+    texts = head.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
+        wrong(path, "the head", f"needs `{key}` as a list of texts of the library")
+    return texts
 
 
 def _stands_in(text: str, library: bytes) -> bool:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from harness.build import command as own_command
 from harness.errors import UsageError
 from harness.expectations import TO_BE_EXPLAINED, Entry, Expectations, load, section_key
+from harness.expectations.abilities import holds
 from harness.expectations.document import Document
 from harness.expectations.folding import fits, patterns
 from harness.expectations.versions import matches
@@ -240,7 +241,7 @@ class _Update:
         decided: dict[int, list[str]] = defaultdict(list)
         of_requirement: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for number, table in self.document.single("deviation"):
-            if "case" in table and matches(table.get("versions", ""), self.expectations.version):
+            if "case" in table and self._is_about(table):
                 of_requirement[table["requirement"]].append((number, table["case"]))
         for requirement, entries in of_requirement.items():
             for name in self._kin(requirement):
@@ -248,6 +249,11 @@ class _Update:
                 if first is not None:
                     decided[first].append(name)
         return decided
+
+    def _is_about(self, table: Table) -> bool:
+        """Whether an entry holds for what was tested."""
+        in_range = matches(table.get("versions", ""), self.expectations.version)
+        return in_range and holds(table.get("when", ()), self.expectations.able)
 
     def remove_stale(self) -> None:
         for entry in self.expectations.stale((r.requirements, r.name) for r in self.results):
@@ -326,7 +332,7 @@ def _narrowed(entry: Entry, pattern: str | None, result: CaseResult) -> Table:
         verdicts = list(entry.verdicts) if result.verdict in entry.verdicts else [result.verdict]
         table["verdict"] = verdicts[0] if len(verdicts) == 1 else verdicts
         table["deviates"] = _texts(result)
-    optional = {"reason": entry.reason, "link": entry.link, "versions": entry.versions}
+    optional = {"reason": entry.reason, "link": entry.link, "versions": entry.versions, "when": list(entry.when)}
     return {key: value for key, value in (table | optional).items() if value}
 
 

@@ -12,6 +12,7 @@ from typing import TextIO
 from harness.errors import Exit, UsageError
 from harness.escaping import one_line, printable
 from harness.expectations import Expectations, load
+from harness.expectations.abilities import abilities
 from harness.report import layout
 from harness.report.annotations import error_lines
 from harness.report.ending import Ending, exit_code
@@ -190,9 +191,9 @@ class Reporter:
         """Gives the trouble that there was."""
         try:
             if self._sarif:
-                from harness.report.sarif import write_sarif
+                from harness.report.sarif import sarif, write_sarif
 
-                write_sarif(self._sarif, ending)
+                write_sarif(self._sarif, sarif(ending))
         except OSError as error:
             return [f"{self._sarif}: cannot be written: {error.strerror}"]
         return []
@@ -218,7 +219,7 @@ class Reporter:
         )
         if not changes:
             return [f"{path}: nothing to change"], self.results
-        self._expectations = load(path, header.subject.version or None)
+        self._expectations = load(path, header.subject.version or None, abilities(header.subject.facts))
         judged = [judge(r, self._expectations, self._strict) for r in self.results]
         return [f"{path}: {change}" for change in changes], judged
 

@@ -14,6 +14,7 @@ from harness.api.contract.rules import rules, states
 from harness.api.model import api
 from harness.errors import UsageError
 from harness.expectations import Expectations, load
+from harness.expectations.abilities import abilities
 from harness.report import CaseResult, saved
 from harness.report.compare import compare
 from harness.report.ending import recorded_ending
@@ -36,8 +37,9 @@ def prepare(text: str, records: str | None) -> tuple[Path, Path]:
 def write(folder: Path, records: Path, previous: Path | None) -> None:
     """Writes release.md and release.html. Raises UsageError where records cannot be read, OSError."""
     run = saved.read(records, "--json")
-    file, version = run.header.expectations, str(run.header.subject.facts.get("version") or "") or None
-    expectations = load(Path(file), version) if file and Path(file).exists() else Expectations()
+    file, tested = run.header.expectations, run.header.subject
+    able = abilities(tested.facts)
+    expectations = load(Path(file), tested.version or None, able) if file and Path(file).exists() else Expectations()
     before = saved.read(previous, "--previous") if previous else None
     comparison = compare(before, run) if before else None
     ending = recorded_ending(run)

@@ -18,7 +18,8 @@ import pytest
 from harness.build import build
 from harness.errors import NotBuilt
 from harness.expectations import FOLDER, Expectations, find, load
-from harness.expectations.recognition import recognised
+from harness.expectations.abilities import abilities
+from harness.expectations.recognition import of_build, recognised
 from harness.report import Header, SubjectRecord
 from harness.requirements.catalogue import fingerprint
 from harness.sandbox import Sandbox
@@ -143,17 +144,19 @@ def expectations(config: pytest.Config) -> Expectations:
     """What is expected of the subject: the file that was asked for, or the one for its name and version."""
     if EXPECTATIONS not in config.stash:
         facts = subject(config).facts
-        version = facts.version or None
+        version, able = facts.version or None, abilities(facts.as_dict())
         asked = config.getoption("--expect")
         if asked and Path(asked).exists():
-            config.stash[EXPECTATIONS] = load(Path(asked), version)
+            config.stash[EXPECTATIONS] = load(Path(asked), version, able)
         elif asked:
             config.stash[EXPECTATIONS] = Expectations()
         else:
             folder = FOLDER / subject(config).expectations_folder
-            named = find(facts.name, version, folder)
-            known = named if named.path else recognised(subject(config).path.read_bytes(), folder)
-            config.stash[EXPECTATIONS] = known or named
+            named = of_build(facts.build_id, folder, able) or find(facts.name, version, folder, able)
+            if not named.path:
+                library = subject(config).path.read_bytes()
+                named = recognised(library, folder, able, says_name=facts.name != "unknown") or named
+            config.stash[EXPECTATIONS] = named
         if config.getoption("--update-expectations"):
             from harness.expectations.update import refuse_unasked  # its library of TOML takes a while
 

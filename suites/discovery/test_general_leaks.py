@@ -90,6 +90,29 @@ def test_bad_files_cost_no_heap(loader: Loader, sandbox: Sandbox, kind: str) -> 
 
 
 @requirement("DISC-GEN-016")
+@pytest.mark.parametrize("folder", ["vendors", "layers"])
+def test_other_files_of_a_folder_cost_no_heap(loader: Loader, sandbox: Sandbox, folder: str) -> None:
+    """Files of another kind cost no heap once discovery is over: five hundred of them cost what one costs."""
+    sandbox.require_linux("folders of configuration files")
+    sandbox.vendor("a")
+    place = sandbox.vendors
+    if folder == "layers":
+        loader.require("OPENCL_LAYER_PATH")
+        place = sandbox.folder("layers")
+        sandbox.env["OPENCL_LAYER_PATH"] = str(place)
+        sandbox.vendor_file("l.lay", f"{sandbox.layer('l')}\n", place)
+    used = []
+    for number in (1, 500):
+        for i in range(number):
+            sandbox.vendor_file(f"{i:03}.txt", "", place)
+        with loader.start(sandbox, counted_heap=True) as cl:
+            assert cl.platform_names() == {"a"}
+            used.append(cl.heap())
+        assert folder == "vendors" or sandbox.log.calls("clGetPlatformInfo", by="l")
+    check_no_leak(used[0], used[1], "499 more files")
+
+
+@requirement("DISC-GEN-016")
 @pytest.mark.parametrize("fault", ["list_call_fails", "list_call_fails_after_writing"])
 def test_failed_platform_lists_cost_no_heap(loader: Loader, sandbox: Sandbox, fault: str) -> None:
     """Room that was made for a vendor's platforms is given back when the vendor then fails to list them."""

@@ -86,6 +86,24 @@ def test_missing_function_is_a_stub(loader: Loader, sandbox: Sandbox, lacking: s
 
 
 @requirement("DISP-ICD2-010")
+@pytest.mark.parametrize("lacking", LACKING)
+def test_missing_function_of_the_only_vendor_is_a_stub(loader: Loader, sandbox: Sandbox, lacking: str) -> None:
+    """The same of an ICD 2 vendor that is alone, where no other one's data can be taken for its own."""
+    loader.require("ICD 2")
+    sandbox.vendor("m", icd2=True)
+    with loader.start(sandbox) as cl:
+        assert not misrouted(sandbox, cl, [(Objects(cl, cl.GetPlatformIDs()[0]), reached(cl))])
+    sandbox.vendor("m", icd2=True, functions={"lacks": LACKING[lacking]})
+    sandbox.forget_log()
+    with loader.start(sandbox) as cl:
+        [platform] = cl.GetPlatformIDs()
+        wanted = {f: address for f, address in reached(cl).items() if f.name in LACKING[lacking]}
+        calls = lacking_calls(cl, Objects(cl, platform), wanted)
+        assert wanted and not [problem for call in calls for problem in refusal_problems(call)]
+        assert not {event.name for event in sandbox.log.calls(by="m")} & {f.name for f in wanted}
+
+
+@requirement("DISP-ICD2-010")
 @pytest.mark.parametrize("lacking", ["clGetExtensionFunctionAddressForPlatform", "clGetPlatformInfo"])
 def test_missing_function_of_the_loaders_own_need_refuses_only_its_platform(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None], lacking: str

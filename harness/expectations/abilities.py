@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions of entries on what a subject does, for builds of which the version that they say is not the whole truth.
+
+`when` in an entry lists capabilities that the subject was found to have, by their names (`"ICD 2"`), and versions of
+symbols that it exports (`"OPENCL_3.1"`); with `no ` before it, one that it has not (`"no OPENCL_LAYERS"`). The entry
+holds where all of them do. What a file says of a loader's own abilities (`[capabilities]`) is not touched by that: one
+that vanishes counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+_NOT = "no "
+
+
+def abilities(facts: Mapping[str, Any]) -> frozenset[str]:
+    """What conditions can name, of the facts of a subject as records have them."""
+    return frozenset((*facts.get("capabilities", ()), *facts.get("symbol_versions", ())))
+
+
+def holds(when: Collection[str], able: Collection[str] | None) -> bool:
+    """Whether all conditions hold; of a subject of which nothing is known, only where there are none."""
+    if able is None:
+        return not when
+    return all(_one_holds(condition, able) for condition in when)
+
+
+def _one_holds(condition: str, able: Collection[str]) -> bool:
+    lacking = condition.removeprefix(_NOT)
+    return lacking not in able if lacking != condition else condition in able
