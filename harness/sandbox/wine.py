@@ -22,6 +22,9 @@ _PROGRAMS = ("/usr/lib/wine/wine64", "wine64", "wine")
 # Wine's own opencl.dll would take the place of a library of that name; its debugger only costs time.
 _OVERRIDES = "mscoree,mshtml=;opencl=n;winedbg.exe=d"
 
+# Wine sets these itself where a loader loads dxgi.dll, which is no change of the loader's.
+_OF_DIRECT3D = {"VKD3D_DEBUG": "none", "VKD3D_SHADER_DEBUG": "none"}
+
 
 def windows_path(path: Path) -> str:
     """The path as programs of this run's subject write it: on Linux, Wine's drive Z: is the root."""
@@ -58,6 +61,7 @@ def environment() -> dict[str, str]:
         "WINEPREFIX": str(prefix()),
         "WINEDEBUG": "-all",
         "WINEDLLOVERRIDES": _OVERRIDES,
+        **_OF_DIRECT3D,
         "PATH": "/usr/bin:/bin",
         "HOME": str(prefix()),
     }

@@ -234,6 +234,14 @@ def test_both_halves_of_its_number_name_an_adapter(
     assert listed(loader, sandbox) == ["adapter1", "adapter2", "adapter0"]
 
 
+@requirement("DISC-WIN-011", "DISC-WIN-009")
+def test_driver_with_a_list_of_texts_has_its_place_in_the_order(loader: WindowsLoader, sandbox: Sandbox) -> None:
+    """A driver whose value is a list of texts has the place that DXGI gives its adapter, too."""
+    sandbox.adapter(vendor=sandbox.icd("text"), dxgi=1)
+    sandbox.adapter(vendor=[sandbox.icd("list"), sandbox.icd("second")], dxgi=0)
+    assert listed(loader, sandbox) == ["list", "text"]
+
+
 @requirement("DISC-WIN-011")
 @pytest.mark.parametrize(
     ("odd", "place"), [("no value", 0), ("no value", 1), ("no value", 2), *((odd, 0) for odd in VALUES)]

@@ -108,7 +108,7 @@ def test_surfaces_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSan
 def test_queries_of_surfaces_get_the_surface_of_the_driver(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
 ) -> None:
-    """Each query of a surface hands a driver that makes surfaces its own one, exported or looked up."""
+    """Each query hands a driver that makes surfaces its own one, exported or looked up; each driver ends its own."""
     require_surfaces(vulkan_loader, sandbox)
     for name in ("one", "two"):
         sandbox.driver(name, extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
@@ -121,9 +121,11 @@ def test_queries_of_surfaces_get_the_surface_of_the_driver(
             for way in (f"@{function}", vk.proc(instance, function)):
                 more = [vk.buffer(512)] if what == "Capabilities" else [vk.buffer(4, 0), None]
                 assert vk.call_at(way, function, device, surface, *more) == 0
+        vk.vkDestroySurfaceKHR(instance, surface, None)
     for name in ("one", "two"):
         made = [e.data["handle"] for e in sandbox.log.happened("object", by=name) if "surface" in e.data["detail"]]
         assert len(made) == 1
+        assert [hex(e.arguments[1]) for e in sandbox.log.calls("vkDestroySurfaceKHR", by=name)] == made
         assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=name)] == made * 2
 
 
