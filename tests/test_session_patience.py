@@ -113,6 +113,25 @@ def test_what_a_server_queues_is_not_the_processs_own(monkeypatch: pytest.Monkey
     assert meter.look() == 0.0
 
 
+def test_what_the_guard_queues_is_not_the_subjects_own(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of the program is known once its guard, for which no processor may be free, has said it."""
+    families: list[dict[int, tuple[float, float]]] = []
+    threads_of = patience._threads
+
+    def threads(pid: int) -> dict[int, tuple[float, float]]:
+        families.append(threads_of(pid))
+        return families[-1]
+
+    monkeypatch.setattr(patience, "_threads", threads)
+    tell(sleeps="400")
+    with hostile.start(sandbox) as cl:
+        assert cl.platform_count() == 1
+        assert families
+        assert all({cl._process.guard, cl.pid} <= family.keys() for family in families)
+
+
 def test_nothing_is_looked_at_for_a_quick_answer(
     hostile: Loader, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -240,7 +240,7 @@ class Connection:
     def _look(self) -> float:
         """Judges an answer that takes long; gives the seconds until that is to be done again."""
         if self._meter is None:
-            self._meter = Meter(self._process.pid, self._asked, self._server)
+            self._meter = Meter(self._process.guard, self._asked, self._server)
         self._slow += self._meter.look()
         if excess := self._limits.exceeded():
             self._kill()
