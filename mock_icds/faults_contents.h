@@ -90,3 +90,41 @@ FAULT(devices_are_of_two_types)
 FAULT(formats_are_listed_twice)
 /* Reports that each sub-buffer begins at 0. */
 FAULT(sub_buffers_have_no_offset)
+/* Leaves out the last pattern of a fill that does not begin at the first byte. */
+FAULT(fills_leave_last_pattern)
+/* Loses what a write to a buffer has past its first 64 KiB. */
+FAULT(long_writes_are_cut)
+/* Loses what a copy between buffers has past its first 4 KiB. */
+FAULT(long_copies_are_cut)
+/* Leaves out the last three bytes of a copy of an odd number of bytes to or from shared virtual memory. */
+FAULT(odd_shared_copies_are_cut)
+/* Fills images of CL_BGRA as those of CL_RGBA. */
+FAULT(fills_have_one_order)
+/* Reports no CL_QUEUE_PROFILING_ENABLE of devices. */
+FAULT(devices_lack_profiling)
+/* Reports CL_EXEC_NATIVE_KERNEL only of devices. */
+FAULT(devices_run_no_kernels)
+/* Reports CL_FP_ROUND_TO_ZERO only of devices. */
+FAULT(devices_round_to_zero)
+/* Reports no linker of devices that have a compiler. */
+FAULT(devices_have_no_linker)
+/* Reports full_profile of platforms and devices. */
+FAULT(profiles_are_in_lower_case)
+/* Reports the version of OpenCL C without OpenCL C before it. */
+FAULT(languages_have_no_name)
+/* Reports 7 where CL_TRUE is right. */
+FAULT(truth_is_seven)
+/* Reports the size of memory objects as a multiple of 128 bytes. */
+FAULT(memory_is_rounded_up)
+/* Reports each memory object as one of shared virtual memory. */
+FAULT(memory_is_always_shared)
+/* Reports no buffer of images that were made of one. */
+FAULT(image_buffers_are_forgotten)
+/* Counts an image format more than it lists. */
+FAULT(formats_are_miscounted)
+/* Lists the first image format with a channel order that there is not. */
+FAULT(formats_have_unknown_orders)
+/* Writes NULL past the last device of a list that has room. */
+FAULT(device_lists_end_with_null)
+/* Answers CL_DEVICE_NOT_FOUND to several types of devices at once. */
+FAULT(mixed_types_find_nothing)

@@ -80,3 +80,19 @@ FAULT(callbacks_are_repeated)
 FAULT(profiling_is_early)
 /* Answers the times of a command in reverse order. */
 FAULT(times_run_backwards)
+/* Reports CL_BUILD_NONE of a program whose build has failed. */
+FAULT(failed_builds_leave_no_status)
+/* Reports the times of commands in microseconds. */
+FAULT(times_are_microseconds)
+/* Calls the destructor callbacks of a context in the order in which they were set. */
+FAULT(context_destructors_forwards)
+/* Calls no destructor callback of a context. */
+FAULT(context_destructors_forgotten)
+/* Runs kernels of two dimensions from work item 0 on, whatever the offset. */
+FAULT(offsets_in_the_plane_are_ignored)
+/* Leaves out the work items of a kernel past the first thousand of its first dimension. */
+FAULT(large_ranges_are_cut)
+/* Copies between images of different formats. */
+FAULT(images_of_two_formats_are_copied)
+/* Answers the query of CL_KERNEL_GLOBAL_WORK_SIZE for kernels that are not built in. */
+FAULT(any_kernel_has_a_global_size)

@@ -50,8 +50,7 @@ class Machine:
     sandbox: Sandbox
     environment: dict[str, str] = field(default_factory=dict)
     binds: dict[str, Path] = field(default_factory=dict)
-    files_limit: int = 0
-    memory_limit: int = 0
+    limits: dict[int, int] = field(default_factory=dict)  # soft ones, by resource.RLIMIT_*
     user: int | None = None  # instead of this one
     loader: Path | None = None  # instead of the system's
 
@@ -80,12 +79,8 @@ class Machine:
         return subprocess.run(command, capture_output=True, text=True, timeout=240, preexec_fn=self._limit)
 
     def _limit(self) -> None:
-        if self.memory_limit:
-            resource.setrlimit(resource.RLIMIT_AS, (self.memory_limit, resource.getrlimit(resource.RLIMIT_AS)[1]))
-        if self.files_limit:
-            resource.setrlimit(
-                resource.RLIMIT_NOFILE, (self.files_limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
-            )
+        for which, soft in self.limits.items():
+            resource.setrlimit(which, (soft, resource.getrlimit(which)[1]))
 
 
 # The variables of a machine hold no PYTHONPATH: it would be one more that doctor has to try.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import struct
 import subprocess
@@ -190,7 +191,7 @@ def small_memory(machine: Machine) -> None:
         "MOCK", str(machine.sandbox.icd("sick"))
     )
     machine.sandbox.vendor_file("sick.icd", f"{compiled(machine, source)}\n")
-    machine.memory_limit = 800 << 20
+    machine.limits[resource.RLIMIT_AS] = 800 << 20
 
 
 def layer(**settings: object) -> Prepare:
@@ -289,7 +290,7 @@ def needs_room(machine: Machine) -> None:
 
 
 def few_files(machine: Machine) -> None:
-    machine.files_limit = 8
+    machine.limits[resource.RLIMIT_NOFILE] = 8
 
 
 MACHINES: dict[str, tuple[Prepare, set[str]]] = {

@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fanotify.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -94,6 +96,28 @@ static void do_one(const char *name, const char *value)
             char *memory = malloc(1 << 20);
             if (memory) {
                 memset(memory, (int)i, 1 << 20);
+            }
+        }
+    } else if (strcmp(name, "allocates_shared") == 0) { /* the same, of which no process has a private page */
+        size_t size = (size_t)strtol(value, NULL, 10) << 20;
+        void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (memory != MAP_FAILED) {
+            memset(memory, 1, size);
+        }
+    } else if (strcmp(name, "allocates_file") == 0) { /* the same, in a file that has no name */
+        int fd = memfd_create("hostile", 0);
+        if (fd < 0 || posix_fallocate(fd, 0, (off_t)strtol(value, NULL, 10) << 20) != 0) {
+            _exit(95);
+        }
+    } else if (strcmp(name, "watches") == 0) {
+        if (fanotify_init(FAN_CLASS_CONTENT, O_RDONLY) < 0) {
+            _exit(97);
+        }
+    } else if (strcmp(name, "opens") == 0) { /* so many pipes */
+        for (long i = strtol(value, NULL, 10); i > 0; i--) {
+            int ends[2];
+            if (pipe(ends) != 0) {
+                _exit(96);
             }
         }
     } else if (strcmp(name, "aborts") == 0) {

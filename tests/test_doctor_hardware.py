@@ -98,12 +98,17 @@ def test_rusticl_wants_a_variable(tmp_path: Path) -> None:
     assert hints(tmp_path, "libRusticlOpenCL.so.1", RUSTICL_ENABLE="iris") == {}
 
 
-def test_chroot_without_sys_is_told_so(tmp_path: Path) -> None:
-    assert set(hints(tmp_path, "libpocl.so.2")) == {"no-sys"}
+def test_chroot_without_sys_and_proc_is_told_so(tmp_path: Path) -> None:
+    assert set(hints(tmp_path, "libpocl.so.2")) == {"no-sys", "no-proc"}
+    (tmp_path / "sys").mkdir()
+    assert set(hints(tmp_path, "libpocl.so.2")) == {"no-proc"}
+    (tmp_path / "proc/self").mkdir(parents=True)
+    assert hints(tmp_path, "libpocl.so.2") == {}
 
 
 def test_unknown_driver_is_asked_for_the_nodes_that_it_names(tmp_path: Path) -> None:
     (tmp_path / "sys").mkdir()
+    (tmp_path / "proc/self").mkdir(parents=True)
     content = b"\0cannot open /dev/mali0\0/dev/dri/renderD%d\0/dev/null\0"
     found = hints(tmp_path, "libown.so", content)
     assert set(found) == {"node-missing"}

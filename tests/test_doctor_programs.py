@@ -194,3 +194,64 @@ def test_confined_program_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_what_is_not_a_program_is_a_usage_error(name: str) -> None:
     with pytest.raises(UsageError, match=name):
         programs.look_at(name, {"PATH": "/usr/bin"})
+
+
+def test_loader_inside_the_program_is_named(tmp_path: Path) -> None:
+    """It was linked statically: no function of it can be seen from outside."""
+    source = """
+    const char *folder = "/etc/OpenCL/vendors", *function = "clIcdGetPlatformIDsKHR";
+    int main(int n, char **v) { return v[0][n] == *folder + *function; }
+    """
+    assert names(look_at(str(compiled(tmp_path, source=source)), {})) == {"program-holds-loader"}
+    linked = compiled(tmp_path, str(system().resolve()), source=SOURCE + 'const char *f = "OpenCL/vendors";')
+    assert names(look_at(str(linked), {})) == set()
+
+
+def test_library_before_the_loader_with_functions_of_its_own_is_named(tmp_path: Path) -> None:
+    source = "int clGetPlatformIDs(void) { return 0; } int clGetPlatformInfo(void) { return 0; }"
+    other = compiled(tmp_path, "-shared", "-fPIC", source=source, name="libown.so")
+    main = "int main(void) { return 0; }"
+    needed = ["-Wl,--no-as-needed", str(other), str(system().resolve())]
+    assert names(look_at(str(compiled(tmp_path, *needed, source=main)), {})) == {"functions-interposed"}
+    needed = ["-Wl,--no-as-needed", str(system().resolve()), str(other)]
+    assert names(look_at(str(compiled(tmp_path, *needed, source=main)), {})) == set()
+
+
+def test_name_that_the_program_opens_is_searched(tmp_path: Path) -> None:
+    """Without the -dev package there is only libOpenCL.so.1."""
+    source = 'const char *name = "{}"; int main(int n, char **v) {{ return v[0][n] == *name; }}'
+    application = compiled(tmp_path, source=source.format("libOpenCL.so"))
+    assert names(look_at(str(application), {})) == set() if _has_link() else {"program-opens-other-name"}
+    (tmp_path / "libOpenCL.so").symlink_to(system().resolve())
+    assert names(look_at(str(application), {"LD_LIBRARY_PATH": str(tmp_path)})) == set()
+    application = compiled(tmp_path, source=source.format("libOpenCL.so.1"))
+    assert names(look_at(str(application), {})) == set()
+
+
+def _has_link() -> bool:
+    return any((folder / "libOpenCL.so").exists() for folder in (system().parent, Path("/usr/lib/x86_64-linux-gnu")))
+
+
+def test_loader_that_a_python_package_brings_is_noticed(tmp_path: Path) -> None:
+    """As wheels of pyopencl do; the virtual environment's Python is a link to the system's."""
+    python = tmp_path / "venv/bin/python3"
+    python.parent.mkdir(parents=True)
+    python.symlink_to("/usr/bin/python3")
+    assert programs.bundled(look_at(str(python), {})) == []
+    loader = tmp_path / "venv/lib/python3.11/site-packages/pyopencl.libs/libOpenCL-34a55fe4.so.1.0.0"
+    loader.parent.mkdir(parents=True)
+    loader.symlink_to(build().reference_loader)
+    assert programs.bundled(look_at(str(python), {})) == [loader]
+    script = tmp_path / "venv/bin/tool"
+    script.write_text(f"#!{python}\n")
+    script.chmod(0o755)
+    assert programs.bundled(look_at(str(script), {})) == [loader]
+
+
+def test_script_without_its_interpreter_is_named(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("#!/opt/gone/python\n")
+    script.chmod(0o755)
+    (finding,) = look_at(str(script), {}).findings
+    assert finding.name == "program-damaged"
+    assert finding.what == f"/opt/gone/python, which {script} is run by, cannot be read (no such file or directory)."

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from harness.build import ROOT, build
+from harness.report.page import write_trace
 from harness.sandbox import Sandbox
+from tests.browser import DRIVER, Browser
 from tests.doctor_machine import system
 from tests.test_doctor_programs import compiled
 
+needs_browser = pytest.mark.skipif(DRIVER is None, reason="needs chromedriver")
 APPLICATION = """
 #include <CL/cl.h>
 #include <stdlib.h>
@@ -74,6 +78,36 @@ def test_perfetto_file_holds_the_calls(application: Path, tmp_path: Path) -> Non
     assert {"clGetPlatformIDs", "clGetDeviceIDs"} <= {event["name"] for event in events if event["ph"] == "B"}
 
 
+@needs_browser
+def test_page_shows_the_calls_by_order_and_by_the_clock(application: Path, tmp_path: Path) -> None:
+    file = tmp_path / "trace.html"
+    done = trace("--html", file, "--", application, "0")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert f"2 OpenCL calls; open {file} in a browser" in done.stderr
+    with Browser() as browser:
+        browser.open(file)
+        names = "[...document.querySelectorAll('.timeline .call')].map(n => n.getAttribute('aria-label'))"
+        shown = browser.run(names)
+        assert [text.partition("(")[0] for text in shown] == [
+            "application | clGetPlatformIDs",
+            "application | clGetDeviceIDs",
+        ]
+        assert all(re.search(r"CL_SUCCESS.*\(after .*s, for [\d.]+ (ns|µs|ms)\)$", text) for text in shown), shown
+        places = "[...document.querySelectorAll('.timeline .call')].map(n => n.x.baseVal.value)"
+        by_order = browser.run(places)
+        browser.click(".tools input")
+        by_clock = browser.run(places)
+        assert by_clock[0] == by_order[0] and by_clock[1] != by_order[1]
+        assert "from left to right" in browser.run("document.querySelector('.tools small').textContent")
+        assert browser.console() == []
+
+
+def test_page_of_many_calls_says_what_is_left_out(tmp_path: Path) -> None:
+    write_trace(tmp_path / "t.html", "</script>", ["application | f()"], [0], 7)
+    text = (tmp_path / "t.html").read_text()
+    assert "7 more events are not on this page" in text and "<h1>OpenCL calls of &lt;/script&gt;</h1>" in text
+
+
 def test_loader_without_layers_is_replaced_for_the_run(application: Path, tmp_path: Path) -> None:
     """A copy of the loader in which the name of the variable is another one."""
     data = system().read_bytes()
@@ -96,6 +130,7 @@ def test_program_without_opencl_is_told_so() -> None:
         ((), "no program to run"),
         (("--", "/no/such/program"), "/no/such/program is not found"),
         (("--perfetto", "/no/such/folder/t.json", "--", "/usr/bin/true"), "cannot be written"),
+        (("--html", "/no/such/folder/t.html", "--", "/usr/bin/true"), "--html /no/such/folder/t.html: cannot be"),
     ],
 )
 def test_wrong_usage_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:

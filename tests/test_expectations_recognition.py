@@ -9,7 +9,7 @@ import pytest
 
 from harness.build import build
 from harness.errors import UsageError
-from harness.expectations.recognition import recognised
+from harness.expectations.recognition import of_build, recognised
 
 TEXTS = ["Some Loader", "Some Vendor", "SOME_VARIABLE"]
 HEAD = f'loader = "Some Loader"\nversions = ">=2.2, <2.4"\nrecognised_by = {TEXTS}\n'.replace("'", '"')
@@ -73,6 +73,33 @@ def test_texts_that_are_not_a_list_are_refused(folder: Path) -> None:
     (folder / "wrong.toml").write_text('loader = "Wrong"\nrecognised_by = "Wrong"\n')
     with pytest.raises(UsageError, match="needs `recognised_by` as a list"):
         recognised(library(), folder)
+
+
+def test_build_that_says_nothing_is_known_by_its_build_id(folder: Path) -> None:
+    (folder / "vendor.toml").write_text('loader = "A vendor\'s"\nbuild_ids = ["00ff", "01fe"]\n')
+    known = of_build("01fe", folder)
+    assert known is not None and known.path is not None
+    assert (known.path.name, known.version) == ("vendor.toml", None)
+
+
+@pytest.mark.parametrize("build_id", ["", "00", "00FF", "02"])
+def test_other_builds_are_not_known(folder: Path, build_id: str) -> None:
+    (folder / "vendor.toml").write_text('loader = "A vendor\'s"\nbuild_ids = ["00ff", "01fe"]\n')
+    assert of_build(build_id, folder) is None
+
+
+def test_build_that_two_files_list_is_refused(folder: Path) -> None:
+    for name in ("one.toml", "two.toml"):
+        (folder / name).write_text(f'loader = "{name}"\nbuild_ids = ["00ff"]\n')
+    with pytest.raises(UsageError, match=r"one\.toml and two\.toml list the build 00ff"):
+        of_build("00ff", folder)
+
+
+@pytest.mark.parametrize("value", ['"00ff"', '[""]', "[1]"])
+def test_build_ids_that_are_not_texts_are_refused(folder: Path, value: str) -> None:
+    (folder / "wrong.toml").write_text(f'loader = "Wrong"\nbuild_ids = {value}\n')
+    with pytest.raises(UsageError, match="needs `build_ids` as a list"):
+        of_build("00ff", folder)
 
 
 def test_the_reference_loader_is_recognised() -> None:

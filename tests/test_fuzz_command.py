@@ -10,12 +10,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from harness.build import ROOT
 from harness.errors import HarnessError
 from harness.fuzz import builds, reproducers
+from harness.fuzz.findings import Finding
+from harness.fuzz.sarif import sarif
+from harness.fuzz.subject import FuzzSubject
 
 TARGET, FAULT = "vendor_directory", "missing_folder_is_a_crash"
 
@@ -35,7 +39,8 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.skip(str(error))
         raise
     out = tmp_path_factory.mktemp("fuzz") / "out"
-    done = fuzz(TARGET, "--fault", FAULT, "--first", "--time", "60s", "--out", out, "--json", out.parent / "a.json")
+    files = ("--json", out.parent / "a.json", "--sarif", out.parent / "a.sarif")
+    done = fuzz(TARGET, "--fault", FAULT, "--first", "--time", "60s", "--out", out, *files)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 finding;" in done.stdout and "replay: " in done.stdout and "regression: " in done.stdout, done.stdout
     return out
@@ -53,6 +58,30 @@ def test_finding_is_written_down(campaign: Path) -> None:
     assert finding["folder"] == str(folder_of(campaign)) and finding["description"]
     assert result["targets"][0]["inputs"] > 0
     assert (folder_of(campaign) / "description.txt").read_text().strip()
+
+
+def test_finding_is_written_as_sarif(campaign: Path) -> None:
+    """With the line of the source, where the loader's debug information has it."""
+    (run,) = json.loads((campaign.parent / "a.sarif").read_text())["runs"]
+    (result,), (rule,) = run["results"], run["tool"]["driver"]["rules"]
+    kept = json.loads((folder_of(campaign) / "finding.json").read_text())
+    assert (result["ruleId"], result["level"]) == (rule["id"], "error") == (f"fuzz/{TARGET}/crash", "error")
+    assert result["message"]["text"].startswith(kept["sentence"])
+    assert result["partialFingerprints"] == {"clharnessFinding/v1": f"{TARGET} {kept['key']}"}
+    assert result["properties"]["reproduce"] == f"{folder_of(campaign)}/reproduce.sh"
+    place = result["locations"][0]["physicalLocation"]
+    assert kept["source"], kept
+    assert f"{place['artifactLocation']['uri']}:{place['region']['startLine']}" in kept["source"]
+
+
+def test_place_without_debug_information_is_the_library() -> None:
+    """A service then shows the finding at the library."""
+    subject = FuzzSubject(Path("/opt/libOpenCL.so.1"), "breakpoints", False, "")
+    finding = Finding(TARGET, "hang", "lock@f+0x1", "It hangs.", False, 3, "/nowhere")
+    campaign = SimpleNamespace(findings=[finding])
+    result = sarif(campaign, subject)["runs"][0]["results"][0]  # type: ignore[arg-type]
+    assert result["locations"][0]["physicalLocation"] == {"artifactLocation": {"uri": "libOpenCL.so.1"}}
+    assert (result["level"], result["message"]["text"]) == ("warning", "It hangs.")
 
 
 def test_finding_is_replayed_by_its_script(campaign: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from harness.api.codes import CL
 from harness.api.model import api
+from harness.build import build
 from harness.probe.answers import Compared
 from harness.probe.icd_attempts import readable
 from harness.probe.icd_objects import IcdObjects
@@ -20,6 +22,7 @@ from harness.run import reproducer
 from harness.run.exchange import NotReproducible
 from harness.run.program import Failure, Part, part, program
 from harness.sandbox import Sandbox
+from harness.sandbox.machine import scratch_root
 from harness.subject.icd import Icd
 
 
@@ -73,7 +76,8 @@ def test_wrong_error_shows_on_the_faulty_icd_alone(tmp_path: Path, sandbox: Sand
     assert "CL_INVALID_OPERATION" in output
     assert "the defect is there" in output
     assert "before" not in text, "what passed is not part of the program"
-    code, output = ended(tmp_path, text, reproducer.correct_mock())
+    with reproducer.correct_mock() as correct:
+        code, output = ended(tmp_path, text, correct)
     assert code == 0
     assert "the defect is gone" in output
 
@@ -84,7 +88,8 @@ def test_crash_is_caught_and_named(tmp_path: Path, sandbox: Sandbox) -> None:
     code, output = ended(tmp_path, text, icd.path)
     assert code == 1
     assert "Segmentation fault" in output
-    assert ended(tmp_path, text, reproducer.correct_mock())[0] == 0
+    with reproducer.correct_mock() as correct:
+        assert ended(tmp_path, text, correct)[0] == 0
 
 
 def test_library_that_cannot_be_loaded_is_not_judged(tmp_path: Path) -> None:
@@ -167,3 +172,49 @@ def test_calls_in_words() -> None:
     assert said == "SIGSEGV in: clBuildProgram(program, 1, device_list, NULL, NULL, NULL)"
     said = readable("SIGSEGV in: call 3 clCreateBuffer r1 9 -1 0 b2")
     assert said == "SIGSEGV in: clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, -1, NULL, errcode_ret)"
+
+
+HOSTILE = r"""
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+__attribute__((constructor)) static void loaded(void)
+{
+    if (fork() == 0) {
+        setsid();
+        signal(SIGTERM, SIG_IGN);
+        flock(open(LOCK, O_RDWR | O_CREAT, 0600), LOCK_EX);
+        for (;;)
+            pause();
+    }
+    while (flock(open(LOCK, O_RDWR | O_CREAT, 0600), LOCK_EX | LOCK_NB) == 0)
+        flock(open(LOCK, O_RDWR), LOCK_UN);
+    for (long i = 0; ENDLESS; i++)
+        puts("rubbish");
+}
+"""
+
+
+@pytest.mark.parametrize("endless", [0, 1])
+def test_program_that_is_tried_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endless: int) -> None:
+    """No process of the library's, no endless output, and nothing of the mock, also where a worker just ends."""
+    lock, library = tmp_path / "lock", tmp_path / "libhostile.so"
+    (tmp_path / "hostile.c").write_text(HOSTILE)
+    options = ["-w", "-shared", "-fPIC", f'-DLOCK="{lock}"', f"-DENDLESS={endless}"]
+    subprocess.run([build().compiler, *options, tmp_path / "hostile.c", "-o", library], check=True)
+    exchange = ["buffer 1 4 0", "call 2 clFinish 0"]
+    shown = part(Failure("a part", exchange, ["ok", "ok 0x0"], (), False), "answers")
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setenv("CLHARNESS_SCRATCH", str(tmp_path / "scratch"))
+    worker = os.fork()
+    if worker == 0:
+        scratch_root.cache_clear()
+        reproducer.tried(reproducer.Reproducer(library, {}, (shown,)))
+        os._exit(0)
+    assert os.waitpid(worker, 0)[1] == 0
+    assert lock.exists(), "the control"
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert not os.listdir(tmp_path / "scratch")

@@ -263,7 +263,7 @@ def test_machine_without_a_loader_is_lent_one(
 ) -> None:
     """The program loads the reference loader; where a variable names a loader, it keeps that."""
     show = "import ctypes; ctypes.CDLL('libOpenCL.so.1'); print(open('/proc/self/maps').read())"
-    monkeypatch.setattr(mock, "system_loader", lambda: None)
+    monkeypatch.setattr(mock, "system_loader", lambda name: None)
     assert main(["mock", "--", sys.executable, "-c", show]) == 0
     shown = capfd.readouterr()
     assert str(build().reference_loader.resolve()) in shown.out

@@ -42,6 +42,7 @@ RED = case(
     "crash",
     message=f"It answers {EVIL}.\nSIGSEGV in: clFinish\nthread 7: 0x1 (libc.so.6)\n    f+0x2 (libOpenCL.so.1)",
     log=LOG,
+    log_times=(0, 20, 25, 27, 60, 62, 65, 70),
     files=("vendors/a.icd  (3 bytes)",),
     environment={"OCL_ICD_VENDORS": "/v"},
     reproduce="./clharness replay x",
@@ -212,6 +213,14 @@ def test_a_case_is_reached_by_keyboard_and_shows_its_timeline(browser: Browser, 
     browser.keys("+")
     assert float(browser.run("document.querySelector('.timeline svg').getAttribute('width')")) > float(before)
     browser.screenshot(shots() / "case.png")
+    places = "['vendors', 'application'].flatMap(n => [...document.querySelectorAll(`.timeline .l-${n}`)])"
+    places = f"{places}.map(n => n.x.baseVal.value).filter((_, at) => at !== 2)"
+    first, second, last = browser.run(places)
+    assert (second - first) / (last - first) == pytest.approx(3 / 6, abs=0.02)  # lines
+    browser.click(".tools input[type=checkbox]")
+    first, second, last = browser.run(places)
+    assert (second - first) / (last - first) == pytest.approx(40 / 50, abs=0.02)  # nanoseconds
+    assert browser.run("document.querySelector('.tools small').textContent") == "70 ns from left to right"
     browser.keys("Escape")
     assert browser.run("document.querySelector('dialog').open") is False
     assert browser.console() == []

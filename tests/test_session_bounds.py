@@ -153,6 +153,52 @@ def test_memory_without_end_is_a_crash_of_its_own(
         cl.platform_count()
 
 
+@pytest.mark.parametrize(
+    ("what", "few", "many", "limit"),
+    [
+        ("allocates_shared", "10", "150", "more than 100 MiB of memory"),
+        ("allocates_file", "10", "150", "more than 100 MiB of memory"),
+        ("opens", "10", "200", "more than 300 open files"),
+    ],
+    ids=["shared", "file", "pipes"],
+)
+def test_memory_that_no_process_has_is_bounded_as_well(
+    hostile: Loader,
+    sandbox: Sandbox,
+    tell: Tell,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    few: str,
+    many: str,
+    limit: str,
+) -> None:
+    """Pages shared without a file, files without a name, and what the kernel keeps for descriptors."""
+    monkeypatch.setattr(limits, "_machine", lambda: (200 << 20, 100 << 20))
+    monkeypatch.setattr(limits, "SUSPICIOUS", -(1 << 40))
+    monkeypatch.setattr(limits, "MAX_OPEN", 300)
+    tell(**{what: few}, sleeps="300")
+    with hostile.start(sandbox, time_limit=30) as cl:
+        assert cl.platform_count() == 1, "the control"
+    tell(**{what: many}, hangs="")
+    with pytest.raises(SubjectFailure, match=limit), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+def test_file_without_a_name_is_in_the_sandbox_all_the_same(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Connection, "file_limit", 4 << 20)
+    monkeypatch.setattr(Connection, "disk_factor", 1)
+    monkeypatch.setattr(limits, "SUSPICIOUS", -(1 << 40))  # whatever others do with the same file system
+    tell(shell="(head -c 3M /dev/zero; rm removed; head -c 1M /dev/zero; sleep 0.3) > removed")
+    with hostile.start(sandbox, time_limit=30) as cl:
+        assert cl.platform_count() == 1, "the control"
+    several = "; ".join(f"exec {n}> r{n}; rm r{n}; head -c 2M /dev/zero >&{n}" for n in (3, 4, 5, 6))
+    tell(shell=several + "; sleep 1000")
+    with pytest.raises(SubjectFailure, match="more than 4 MiB in its sandbox"), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
 def test_memory_that_children_share_counts_once(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

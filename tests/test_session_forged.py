@@ -11,6 +11,7 @@ import pytest
 
 from harness.check.addressed import problems_of_lists
 from harness.probe import Crashed, connection, stacks
+from harness.probe.replies import CommandError, refusal
 from harness.probe.verdicts import ProtocolViolation
 from harness.run.cases import verdict_of
 from harness.sandbox import Sandbox
@@ -42,6 +43,24 @@ def test_a_reply_that_the_subject_wrote_last(hostile: Loader, sandbox: Sandbox, 
     tell(says="ok 0x0")
     with pytest.raises(ProtocolViolation), hostile.start(sandbox) as cl:
         cl.clGetPlatformIDs(0, None, None)
+
+
+@pytest.mark.parametrize("reply", ["error et: unknown command", "error get", "error", "error : get: no object"])
+def test_a_refusal_of_another_command_is_a_crash(reply: str) -> None:
+    """The subject took bytes of the command away, or wrote in the probe's place."""
+    assert isinstance(refusal("get 1 0 8", "error get: no object"), CommandError), "the control"
+    with pytest.raises(ProtocolViolation) as caught:
+        refusal("get 1 0 8", reply)
+    assert verdict_of(caught.value)[0] == "crash"
+
+
+@pytest.mark.parametrize("why", ["Too many open files", "Cannot allocate memory"])
+def test_a_library_that_cannot_be_opened_again_for_want_of_resources_is_a_failure(why: str) -> None:
+    """The subject used them up, or lowered its own limits."""
+    told = f"error open: /lib.so: cannot open shared object file: {why}"
+    assert verdict_of(refusal("open", told))[0] == "fail"
+    control = "error open: /lib.so: cannot open shared object file: No such file or directory"
+    assert verdict_of(refusal("open", control))[0] == "error"
 
 
 @pytest.mark.parametrize("said", ["x" * 4096, "ok\n" * 1000], ids=["one line", "lines"])

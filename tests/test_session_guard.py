@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -103,6 +104,32 @@ def test_processes_in_cases_of_their_own_have_different_numbers(hostile: Loader,
     """Programs name files by it."""
     with hostile.start(sandbox) as one, hostile.start(sandbox) as other:
         assert one.command("hello") != other.command("hello")
+
+
+@pytest.mark.parametrize("isolation", ["namespaces"], indirect=True)
+def test_what_outlives_processes_is_the_cases_own(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """Shared memory, semaphores and message queues stay until somebody removes them; the host's name is everybody's."""
+    tables = [Path("/proc/sysvipc", kind) for kind in ("shm", "sem", "msg")]
+    before = [table.read_text() for table in tables]
+    name = os.uname().nodename
+    tell(shell="ipcmk -M 4096 > made; ipcmk -S 1 >> made; ipcmk -Q >> made; echo other > /proc/sys/kernel/hostname")
+    try:
+        with hostile.start(sandbox) as cl:
+            cl.platform_count()
+        assert (sandbox.root / "made").read_text().count(": ") == 3, "the control"
+        assert [table.read_text() for table in tables] == before
+        assert os.uname().nodename == name
+    finally:
+        if os.uname().nodename != name:
+            socket.sethostname(name)
+
+
+@EVERY_WAY
+def test_a_subject_cannot_decide_who_opens_files(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """It could stop the harness, which waits where it opens a file, and everybody else."""
+    tell(watches="")
+    with pytest.raises(AbnormalExit, match="exit code 97"), hostile.start(sandbox) as cl:
+        cl.platform_count()
 
 
 @EVERY_WAY

@@ -102,6 +102,17 @@ def test_a_machine_that_gives_it_nothing_is_to_blame(
         cl.platform_count()
 
 
+def test_what_a_server_queues_is_not_the_processs_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process of Windows waits for Wine's server, which itself waits for a processor."""
+    clock = iter((100.0, 101.0))
+    queued = iter((5.0, 5.75, 6.75))
+    monkeypatch.setattr(patience, "_threads", lambda pid: {2: (1.0, next(queued))} if pid == 2 else {1: (0.0, 0.0)})
+    monkeypatch.setattr(patience.time, "monotonic", lambda: next(clock))
+    meter = Meter(1, 99.0, server=2)
+    assert meter.look() == 0.25
+    assert meter.look() == 0.0
+
+
 def test_nothing_is_looked_at_for_a_quick_answer(
     hostile: Loader, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -186,3 +186,14 @@ def test_a_forged_greeting_is_one_however_early_it_came(
     tell(greeting="rubbish")
     with pytest.raises(ProtocolViolation, match="'hello' was answered with 'rubbish'"), hostile.start(sandbox):
         pass
+
+
+def test_a_process_that_ends_right_after_its_greeting_is_no_stranger(hostile: Loader, sandbox: Sandbox) -> None:
+    with pytest.raises(Crashed, match="SIGABRT"), hostile.start(sandbox) as cl:
+        own = int(cl.command("hello").split()[0].removeprefix("pid="))
+        cl.found_pid(own)
+        with pytest.raises(ProtocolViolation, match="not one of this case"):
+            cl.found_pid(1 << 22)
+        os.kill(cl.pid, signal.SIGABRT)
+        select.select([cl._process.descriptor], [], [])
+        cl.found_pid(own)

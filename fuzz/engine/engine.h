@@ -36,6 +36,11 @@ void target_ended(void);
 /* Where a target defines this it is done once, and each input begins with what it left: for targets that are about what
  * comes after discovery. The loader is not ended after an input then. One loader at a time. */
 void target_prepare(void) __attribute__((weak));
+/* A target may compare an input's machine with smaller ones. Where it defines these two, the first is asked before the
+ * life of the loader that target_run is; while it gives true, target_control is run, in a life of its own. In both the
+ * input stands at its beginning. */
+bool target_next_control(void) __attribute__((weak));
+void target_control(void) __attribute__((weak));
 
 /* --- input.c: the input. Where it has ended every answer is 0, which always means the ordinary case. --- */
 
@@ -51,6 +56,9 @@ size_t take_bytes(const uint8_t **bytes, size_t most);
 /* The same as a terminated text, in memory that lives as long as the input. */
 const char *take_text(size_t most);
 bool input_ended(void);
+/* A record of the input begins here: one of several things of a kind, which mutations insert, repeat, move and splice
+ * as a whole. */
+void record_begins(void);
 /* A length or a number up to `most`: small ones are likely, then those around powers of two, where limits are; 0 at the
  * end of the input. */
 unsigned take_length(unsigned most);
@@ -104,9 +112,13 @@ struct library {
     int number; /* for `symbol` */
     unsigned opened;
     unsigned closed;
-    uintptr_t opener; /* where the loader opened it last */
+    uintptr_t opener;      /* where the loader opened it last */
+    unsigned close_number; /* its last closing among all, from 1; 0: it was never closed */
+    uint32_t hash;         /* of its name */
 };
 
+/* Makes room for more than 64 libraries; to be called before the first of them. */
+void world_room_for_libraries(unsigned count);
 /* A library at a path. The answer lives as long as the input. */
 struct library *world_library(const char *name, library_symbol *symbol, int number);
 

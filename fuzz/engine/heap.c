@@ -38,6 +38,12 @@ static size_t root_count;
 
 void heap_root(const void *begin, size_t size)
 {
+    for (size_t i = 0; i < root_count; i++) {
+        if (roots[i].begin == begin) {
+            roots[i].size = size;
+            return;
+        }
+    }
     if (root_count == sizeof roots / sizeof *roots) {
         stop("too many roots");
     }

@@ -6,25 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA = 1 << 20 };
+enum { ARENA = 1 << 20, SPARES = 64 };
 
 static const uint8_t *at;
 static const uint8_t *end;
+static const uint8_t *beginning;
 
 static struct chunk {
     struct chunk *next;
     size_t used;
     size_t size;
     char memory[];
-} * first, *kept;
+} * first, *kept, *spares; /* the last: chunks for large inputs, which need not be had again each time */
+static unsigned spare_count;
 
 volatile unsigned long input_number;
 
 void input_begin(const uint8_t *data, size_t size)
 {
     input_number++;
-    at = data;
+    at = beginning = data;
     end = data + size;
+    records_begin(data, size);
 }
 
 /* One chunk stays for the next input, and what was kept before the first one. */
@@ -32,7 +35,13 @@ void input_end(void)
 {
     while (first && first->next != kept) {
         struct chunk *next = first->next;
-        free(first);
+        if (first->size == ARENA && spare_count < SPARES) {
+            first->next = spares;
+            spares = first;
+            spare_count++;
+        } else {
+            free(first);
+        }
         first = next;
     }
     if (first) {
@@ -42,7 +51,13 @@ void input_end(void)
 
 static struct chunk *add_chunk(size_t size)
 {
-    struct chunk *chunk = malloc(sizeof *chunk + size);
+    struct chunk *chunk = size == ARENA ? spares : NULL;
+    if (chunk) {
+        spares = chunk->next;
+        spare_count--;
+    } else {
+        chunk = malloc(sizeof *chunk + size);
+    }
     if (!chunk) {
         stop("out of memory");
     }
@@ -127,6 +142,13 @@ const char *shown_bytes(const void *bytes, size_t size)
 bool input_ended(void)
 {
     return at == end;
+}
+
+void record_begins(void)
+{
+    if (at < end) {
+        records_note((size_t)(at - beginning));
+    }
 }
 
 uint8_t take_byte(void)

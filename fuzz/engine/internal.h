@@ -21,6 +21,14 @@ void input_end(void);
 /* What was kept until now stays. */
 void input_checkpoint(void);
 
+/* --- records.c --- */
+
+void records_begin(const uint8_t *data, size_t size);
+/* A record begins so many bytes into the input. */
+void records_note(size_t at);
+/* Only the fuzzer's own mutations are made from now on. */
+void records_leave_out(void);
+
 /* --- subject.c --- */
 
 struct span {
@@ -100,7 +108,7 @@ void heap_checkpoint(void);
 /* Blocks, and handles of libraries, that the loader did not give back and keeps no pointer to. At its end it may keep
  * libraries open: others may still run their code. */
 void heap_report_leaks(const char *when, bool libraries);
-/* Memory outside the loader that may point to what it allocated. */
+/* Memory outside the loader that may point to what it allocated; the size may be another one each time. */
 void heap_root(const void *begin, size_t size);
 /* Something that the engine allocated for the loader with malloc, which the loader frees. NULL stays NULL. */
 void *heap_adopt(void *memory);
@@ -139,7 +147,9 @@ struct file {
     enum file_kind kind;
     const uint8_t *data;
     size_t size;
+    uint32_t hash; /* of its path */
     struct file *next;
+    struct file *next_of_hash;
 };
 
 extern struct file *world_files; /* in order */
@@ -147,6 +157,8 @@ extern struct library *world_libraries;
 extern size_t world_library_count;
 
 void world_clear(void);
+/* Of a name or a path: worlds may have thousands of them. */
+uint32_t world_hash(const char *text);
 /* The file at a path as the loader says it (relative to "/"), or NULL. */
 struct file *world_find(const char *path);
 /* The environment of the loader. A loader that changes it is a finding. */

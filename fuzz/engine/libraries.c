@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const char *failure;
+static unsigned closings; /* in this life of the loader */
 
 /* What stands for the program itself (dlopen(NULL) and dlopen("")): an application that is linked to the loader. */
 static void *of_program(const struct library *library, const char *name)
@@ -21,9 +22,11 @@ static struct library program = {.name = "the program", .symbol = of_program};
 static struct library *named(const char *name)
 {
     const struct file *file = strchr(name, '/') ? world_find(name) : NULL;
+    const char *wanted = file ? file->path : name;
+    uint32_t hash = world_hash(wanted);
     for (size_t i = 0; i < world_library_count; i++) {
         const char *own = world_libraries[i].name;
-        if (texts_equal(own, file ? file->path : name) && (file || *own != '/')) {
+        if (world_libraries[i].hash == hash && texts_equal(own, wanted) && (file || *own != '/')) {
             return &world_libraries[i];
         }
     }
@@ -98,6 +101,7 @@ static int my_dlclose(void *handle)
     struct library *library = library_of(handle, "dlclose");
     if (library && library != &program) {
         library->closed++;
+        library->close_number = ++closings;
     }
     return library ? 0 : -1;
 }
@@ -136,4 +140,5 @@ const struct import library_imports[] = {
 void libraries_reset(void)
 {
     failure = NULL;
+    closings = 0;
 }

@@ -112,6 +112,9 @@ void engine_start(bool fuzzer)
         real_files_use();
     }
     describing = getenv("CLHARNESS_FUZZ_DESCRIBE") != NULL;
+    if (is_chosen("CLHARNESS_FUZZ_MUTATOR", "records", "plain")) {
+        records_leave_out();
+    }
     own_environment = environ;
     load_subjects(loader, against);
     if (subject && blocks) {
@@ -139,10 +142,12 @@ __attribute__((weak)) void target_ended(void)
 {
 }
 
+static void (*life)(void); /* what the target does in this one */
+
 static void one_loader(void)
 {
     environ = world_variables();
-    target_run();
+    life();
     heap_report_leaks("while it runs", true);
     if (target_prepare) {
         return;
@@ -180,6 +185,30 @@ static void run_alone(const uint8_t *data, size_t size)
     input_end();
 }
 
+static bool has_control(const uint8_t *data, size_t size)
+{
+    if (!target_next_control) {
+        return false;
+    }
+    input_begin(data, size);
+    world_clear();
+    return target_next_control();
+}
+
+/* False where it was left by a crash that is known. */
+static bool one_life(const uint8_t *data, size_t size, void (*body)(void))
+{
+    input_begin(data, size);
+    if (!target_prepare) {
+        world_clear();
+    }
+    findings_begin();
+    life = body;
+    bool whole = run_or_leave(one_loader);
+    clear();
+    return whole;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     input_number++;
@@ -192,13 +221,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     blocks_new_input();
     for (size_t i = 0; i < subject_count && whole; i++) {
         subject = &subjects[i];
-        input_begin(data, size);
-        if (!target_prepare) {
-            world_clear();
+        while (has_control(data, size)) {
+            one_life(data, size, target_control);
         }
-        findings_begin();
-        whole = run_or_leave(one_loader);
-        clear();
+        whole = one_life(data, size, target_run);
         if (i == 0) {
             findings_keep_for_comparison();
         } else if (whole) {

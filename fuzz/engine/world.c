@@ -7,19 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VARIABLES = 32, LIBRARIES = 64 };
+enum { VARIABLES = 32, LIBRARIES = 64, FILE_BUCKETS = 512 };
 
 const char *const file_kind_words[] = {"a file",          "a folder",         "an unreadable file",
                                        "a dangling link", "a link to itself", "a FIFO"};
 
 struct file *world_files;
 static struct file **last_file = &world_files;
+static struct file *by_hash[FILE_BUCKETS];
 struct library *world_libraries;
 size_t world_library_count;
 
 static char *variables[VARIABLES + 1];
 static char *variables_before[VARIABLES + 1];
 static size_t variable_count;
+static size_t library_room;
 static char *contents_before[VARIABLES + 1];
 
 /* What the target sets, at the beginning or later, is not a change by the loader. */
@@ -32,12 +34,28 @@ static void remember_variables(void)
     }
 }
 
+void world_room_for_libraries(unsigned count)
+{
+    world_libraries = keep(count * sizeof *world_libraries);
+    world_library_count = 0;
+    library_room = count;
+}
+
+uint32_t world_hash(const char *text)
+{
+    uint32_t hash = 2166136261U;
+    for (; *text; text++) {
+        hash = (hash ^ (unsigned char)*text) * 16777619U;
+    }
+    return hash;
+}
+
 void world_clear(void)
 {
     world_files = NULL;
     last_file = &world_files;
-    world_libraries = keep(LIBRARIES * sizeof *world_libraries);
-    world_library_count = 0;
+    memset(by_hash, 0, sizeof by_hash);
+    world_room_for_libraries(LIBRARIES);
     variable_count = 0;
     memset(variables, 0, sizeof variables);
     remember_variables();
@@ -70,8 +88,9 @@ static char *normal(const char *path)
 
 static struct file *exact(const char *path)
 {
-    for (struct file *file = world_files; file; file = file->next) {
-        if (texts_equal(file->path, path)) {
+    uint32_t hash = world_hash(path);
+    for (struct file *file = by_hash[hash % FILE_BUCKETS]; file; file = file->next_of_hash) {
+        if (file->hash == hash && texts_equal(file->path, path)) {
             return file;
         }
     }
@@ -89,7 +108,9 @@ struct file *world_find(const char *path)
 static void add(char *path, enum file_kind kind, const void *data, size_t size)
 {
     struct file *file = keep(sizeof *file);
-    *file = (struct file){path, kind, data, size, NULL};
+    uint32_t hash = world_hash(path);
+    *file = (struct file){path, kind, data, size, hash, NULL, by_hash[hash % FILE_BUCKETS]};
+    by_hash[hash % FILE_BUCKETS] = file;
     *last_file = file;
     last_file = &file->next;
 }
@@ -136,11 +157,12 @@ void world_variable(const char *name, const char *value)
 
 struct library *world_library(const char *name, library_symbol *symbol, int number)
 {
-    if (world_library_count == LIBRARIES) {
-        stop("a target has more than %d libraries", LIBRARIES);
+    if (world_library_count == library_room) {
+        stop("a target has more than %zu libraries", library_room);
     }
     struct library *library = &world_libraries[world_library_count++];
     *library = (struct library){.name = strchr(name, '/') ? normal(name) : name, .symbol = symbol, .number = number};
+    library->hash = world_hash(library->name);
     if (*library->name == '/') {
         world_file(library->name, FILE_REGULAR, "\177ELF", 4);
     }

@@ -25,6 +25,7 @@ static const char *some_word(void)
 /* What the vendors know: a name of their own, besides those of every ICD. */
 static void make(int number)
 {
+    record_begins();
     struct vendor *vendor = vendor_plain(number);
     vendor->platform_count = 1 + take_below(2);
     for (unsigned p = 0; p < vendor->platform_count; p++) {
@@ -128,6 +129,7 @@ void target_run(void)
     }
     struct offered offered = platforms_offered();
     for (unsigned i = 0; i < MOST_QUERIES && !input_ended(); i++) {
+        record_begins();
         const char *name = some_name();
         size_t size = strlen(name) + 1;
         name = memcpy(guarded(size), name, size);

@@ -33,6 +33,7 @@ static void draw_missing(struct platform *platform, unsigned count)
 
 static void draw_vendor(int number)
 {
+    record_begins();
     struct vendor *vendor = vendor_plain(number);
     unsigned shape = take_byte();
     vendor->platform_count = 1 + (shape & 3) % 3;
@@ -97,6 +98,7 @@ void target_run(void)
     saw("number of platforms", traced_platform_count);
     for (int i = 0; i < CALLS && !input_ended(); i++) {
         struct traced call;
+        record_begins();
         if (traced_draw(&call)) {
             traced_make(&call, NULL);
         }

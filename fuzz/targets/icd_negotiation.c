@@ -113,6 +113,7 @@ static void make_platform(struct vendor *vendor, unsigned number)
                                           FUNCTION_clSetProgramSpecializationConstant,
                                           FUNCTION_clSetContextDestructorCallback};
     struct platform *platform = &vendor->platform[number];
+    record_begins();
     uint8_t shape = take_byte();
     platform->icd2 = shape & 1;
     platform->unloadable = shape & 2;

@@ -63,6 +63,7 @@ static unsigned draw_length(void)
 /* What is asked first comes first, so that the end of an input is a layer that does as it should. */
 static void draw_layer(int number)
 {
+    record_begins();
     struct layer *layer = layer_plain(number);
     unsigned hidden = take_byte();
     layer->hides_info = (hidden & 0x07) == 0x07;
@@ -293,6 +294,7 @@ static void make_calls(void)
 {
     for (int i = 0; i < CALLS && !input_ended(); i++) {
         struct traced call;
+        record_begins();
         if (traced_draw(&call)) {
             traced_make(&call, NULL);
         }

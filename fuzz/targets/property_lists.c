@@ -222,6 +222,7 @@ static void one_call(void)
 void target_run(void)
 {
     for (unsigned i = 0; i < MOST_CALLS && (i == 0 || !input_ended()); i++) {
+        record_begins();
         one_call();
     }
 }

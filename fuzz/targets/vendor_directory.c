@@ -80,6 +80,7 @@ static void some_entry(void)
 {
     static const enum file_kind kinds[] = {FILE_REGULAR, FILE_REGULAR,    FILE_REGULAR,       FILE_FIFO,
                                            FILE_FOLDER,  FILE_UNREADABLE, FILE_DANGLING_LINK, FILE_LOOP};
+    record_begins();
     const char *path = keep_text("%s/%s", some_folder(), some_name());
     enum file_kind kind = kinds[take_below(sizeof kinds / sizeof *kinds)];
     const char *library = some_library();
@@ -139,6 +140,7 @@ static void some_variable(void)
     static const char *const names[] = {"OCL_ICD_VENDORS",       "OCL_ICD_FILENAMES",   "OPENCL_VENDOR_PATH",
                                         "OPENCL_LAYERS",         "OPENCL_LAYER_PATH",   "OCL_ICD_DEFAULT_PLATFORM",
                                         "OCL_ICD_PLATFORM_SORT", "OCL_ICD_ENABLE_TRACE"};
+    record_begins();
     const char *name = names[take_below(sizeof names / sizeof *names)];
     static const char *const between[] = {"", ":", "::", "/", ","};
     const char *value = some_value();

@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--trace", action="store_true", help="run PROGRAM, given after --, and show its OpenCL calls")
     parser.add_argument("--perfetto", metavar="FILE", help="with --trace: write the calls for ui.perfetto.dev instead")
+    parser.add_argument(
+        "--html", metavar="FILE", help="with --trace: write the calls as a page with a timeline instead"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,9 +39,10 @@ def run(args: argparse.Namespace) -> int:
     if args.trace:
         from harness.doctor.trace import trace  # which needs a build
 
-        return trace(args.program, args.perfetto)
-    if args.perfetto:
-        raise UsageError("--perfetto goes with --trace: clharness doctor --trace --perfetto FILE -- PROGRAM")
+        return trace(args.program, args.perfetto, args.html)
+    for option in ("perfetto", "html"):
+        if getattr(args, option):
+            raise UsageError(f"--{option} goes with --trace: clharness doctor --trace --{option} FILE -- PROGRAM")
     if args.time_limit <= 0:
         raise UsageError("--time-limit: give seconds, more than 0")
     diagnosis = examine(args.program, os.environ, args.time_limit)

@@ -17,11 +17,13 @@ from harness.build import build
 from harness.cli.loader import library_path, output_path, positive
 from harness.errors import Exit, UsageError
 from harness.escaping import printable
-from harness.fuzz import builds, coverage, reproducers, summary
+from harness.fuzz import builds, coverage, reproducers, summary, sweep
 from harness.fuzz.blocks import blocks_file
 from harness.fuzz.campaign import Campaign, Target, default_folder
+from harness.fuzz.sarif import sarif
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting
+from harness.report.sarif import write_sarif
 from harness.report.terminal import Terminal
 from harness.subject.icd import find_library
 from harness.subject.identify import VULKAN_LOADER, identify
@@ -57,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", help="corpora and findings; with the same folder a campaign goes on")
     parser.add_argument("--corpus", metavar="DIR", help="more inputs to begin with; of one target, or a folder of each")
     parser.add_argument("--json", metavar="FILE", help="write the result there")
+    parser.add_argument("--sarif", metavar="FILE", help="write the findings there as SARIF, for code scanning")
     parser.add_argument(
         "--mode", choices=("legal", "violations"), default="legal", help="whether vendors may break the contract"
     )
@@ -86,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         name, folder = args.keep
         print(f"kept as {reproducers.keep(name, Path(folder))}; see {reproducers.LIST}")
         return Exit.AS_EXPECTED
-    for option in ("loader", "against", "icd", "out", "corpus", "json"):
+    for option in ("loader", "against", "icd", "out", "corpus", "json", "sarif"):
         if getattr(args, option) == "":
             raise UsageError(f"--{option} is empty: give a path, or leave it out")
     with _interruptible():
@@ -95,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _campaign(args: argparse.Namespace) -> int:
     output = output_path("--json", args.json) if args.json else None
+    scanned = output_path("--sarif", args.sarif) if args.sarif else None
     names = _targets(args)
     _require_kind(args, names)
     fuzz_build = builds.make(builds.AFL if args.engine == "afl" else builds.LIBFUZZER, names, seeded=bool(args.fault))
@@ -112,6 +116,8 @@ def _campaign(args: argparse.Namespace) -> int:
     print("\n".join(summary.lines(campaign, subject, interrupted)), flush=True)
     if output:
         output.write_text(json.dumps(summary.as_json(campaign, subject, interrupted), indent=1) + "\n")
+    if scanned:
+        write_sarif(scanned, sarif(campaign, subject))
     if args.coverage is not None and not interrupted:
         print(f"coverage: {_coverage(args, campaign, fuzz_build, setting)}")
     return _exit_code(campaign, interrupted)
@@ -263,6 +269,8 @@ def _folder(args: argparse.Namespace, subject: FuzzSubject) -> Path:
 
 def _target(args: argparse.Namespace, fuzz_build: builds.FuzzBuild, setting: Setting, name: str) -> Target:
     seeds = [builds.seeds(name)] if builds.seeds(name).is_dir() else []
+    if swept := sweep.folder(name, fuzz_build.folder):
+        seeds.append(swept)
     if args.corpus:
         more = Path(args.corpus)
         if not more.is_dir():

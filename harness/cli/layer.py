@@ -13,7 +13,7 @@ from harness.subject import Layer, Subject
 
 EXAMPLE = """\
   clharness layer build/libmylayer.so                            with the reference loader
-  clharness layer libmylayer.so --loader /usr/lib/libOpenCL.so.1 with that loader, too
+  clharness layer libmylayer.so --loader /usr/lib/libOpenCL.so.1  with that loader, too
   clharness layer libtracer.so --changes clCreateCommandQueue    a layer that changes these calls on purpose
 """
 

@@ -4,24 +4,28 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import functools
 import gc
 import importlib
 import importlib.util
 import os
 import pkgutil
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 import harness.cli
 from harness import __version__
-from harness.errors import ClharnessError, Exit
+from harness.errors import ClharnessError, Exit, UsageError
 from harness.escaping import printable
 
 _EPILOG = """\
-exit codes: 0 as expected, 1 unexpected results, 2 wrong usage, 3 the harness itself failed,
-4 nothing ran, 77 not applicable here, 130 interrupted
+exit codes: 0 as expected, 1 unexpected results, 2 wrong usage,
+3 the harness itself failed, 4 nothing ran, 77 not applicable here,
+130 interrupted
 
 example: clharness loader build/libOpenCL.so.1 -k fifo
 """
@@ -30,6 +34,7 @@ example: clharness loader build/libOpenCL.so.1 -k fifo
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        _require_command(arguments)
         args = _parser(arguments).parse_args(arguments)
         gc.enable()  # see __main__.py
         code = int(args.run(args))
@@ -58,6 +63,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"clharness: {printable(f'{where}{error.strerror or error}')}", file=sys.stderr)
         _drop_output()
         return int(Exit.HARNESS)
+
+
+def _require_command(arguments: Sequence[str]) -> None:
+    """Raises UsageError for a word that is not a subcommand."""
+    words = [name.replace("_", "-") for name in _names()]
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in words:
+        similar = difflib.get_close_matches(arguments[0], words, 1)
+        hint = f"did you mean {similar[0]}?" if similar else "clharness --help lists them"
+        raise UsageError(f"{arguments[0]} is not a command; {hint}")
 
 
 def _drop_output() -> None:
@@ -104,13 +118,38 @@ def _add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser],
         command = commands.add_parser(
             name.replace("_", "-"),
             help=summary,
-            description=summary,
-            epilog=f"example:\n{module.EXAMPLE}",
+            description=textwrap.fill(summary, _width()),
+            epilog=f"example:\n{_narrow(module.EXAMPLE)}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         module.add_arguments(command)
         command.set_defaults(run=module.run)
+
+
+def _width() -> int:
+    """Of help, as argparse takes it."""
+    return max(shutil.get_terminal_size().columns - 2, 40)
+
+
+def _narrow(example: str) -> str:
+    """Examples as they fit: where a line does not, what follows the command has a line of its own."""
+    lines = example.splitlines()
+    if max(map(len, lines)) <= _width():
+        return example
+    narrow: list[str] = []
+    for line in lines:
+        command, _, words = line.strip().partition("  ")
+        if not line.startswith("  clharness") or not words:
+            command, words = "", line
+        indent = " " * (6 if line.startswith("  ") else 0)
+        narrow += [f"  {command}"] if command else []
+        words = words.strip()
+        own = words.startswith(("git ", "clharness "))  # commands are not cut
+        narrow += (
+            [f"  {words}"] if own else textwrap.wrap(words, _width(), initial_indent=indent, subsequent_indent=indent)
+        )
+    return "\n".join(narrow)
 
 
 def _names() -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a program with mock ICDs and layers in place of real ones, and log every call that reaches them."""
+"""Run a program with mock ICDs, layers and Vulkan drivers in place of real ones, and log all calls that reach them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from harness.calllog.reader import CallLog
 from harness.cli.loader import output_path
 from harness.errors import Exit, UsageError
 from harness.escaping import printable
-from harness.sandbox import Sandbox
 from harness.sandbox.faults import NAMES, faults
 from harness.sandbox.mock_config import MockConfig, read
 from harness.sandbox.program import run_program
 from harness.sandbox.settings import Scope, settings
-from harness.subject.search import SONAME, system_loader
+from harness.sandbox.vulkan import VulkanSandbox
+from harness.subject.search import SONAME, VULKAN_SONAME, system_loader
 
 EXAMPLE = """\
   clharness mock -- clinfo -l                                                    with two vendors
   clharness mock --config mine.toml --trace build/trace.json -- ./application    for ui.perfetto.dev
+  clharness mock --config mock_icds/vulkan/two-drivers.toml --log -- vulkaninfo  with two Vulkan drivers
   clharness mock --faults
   clharness mock --settings
 """
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.trace is not None:  # finds out before the program runs that a result cannot be written
         args.trace = output_path("--trace", args.trace)
     # The loader's name is enough for mocks that call back: it is loaded when they look for it.
-    sandbox = Sandbox(Path(SONAME), stays=args.keep)
+    sandbox = VulkanSandbox(Path(SONAME), stays=args.keep)
     try:
         status = _run_with(config, sandbox, args.command)
         _tell(sandbox, args)
@@ -105,25 +106,35 @@ def _setting_lists() -> list[str]:
     return lists
 
 
-def _run_with(config: MockConfig, sandbox: Sandbox, command: Sequence[str]) -> int:
+def _run_with(config: MockConfig, sandbox: VulkanSandbox, command: Sequence[str]) -> int:
     """Runs the command with the user's environment and the mocks'; gives its exit code as a shell would."""
     sandbox.forget_log(_LOG_SIZE)
     environment = os.environ | config.fill(sandbox)
-    return run_program(command, environment | _lent_loader(sandbox, environment))
+    loaders: dict[str, Path] = {}  # the reference loaders of what the mocks are for
+    if config.icds or config.layers:
+        loaders[SONAME] = build().reference_loader
+    if config.drivers:
+        loaders[VULKAN_SONAME] = build().with_vulkan().reference_loader
+    return run_program(command, environment | _lent_loaders(loaders, sandbox, environment))
 
 
-def _lent_loader(sandbox: Sandbox, environment: Mapping[str, str]) -> dict[str, str]:
+def _lent_loaders(
+    loaders: Mapping[str, Path], sandbox: VulkanSandbox, environment: Mapping[str, str]
+) -> dict[str, str]:
     """Where this machine has no loader, the variable with which programs find the reference loader."""
     folders = environment.get("LD_LIBRARY_PATH", "")
-    if system_loader() or any((Path(folder) / SONAME).exists() for folder in folders.split(":") if folder):
+    own = [Path(folder) for folder in folders.split(":") if folder]
+    missing = [name for name in loaders if not system_loader(name) and not any((f / name).exists() for f in own)]
+    if not missing:
         return {}
     lent = sandbox.folder("loader")
-    (lent / SONAME).symlink_to(build().reference_loader)
-    _say(f"there is no {SONAME} on this machine: the program gets clharness's own reference loader")
+    for name in missing:
+        (lent / name).symlink_to(loaders[name])
+        _say(f"there is no {name} on this machine: the program gets clharness's own reference loader")
     return {"LD_LIBRARY_PATH": f"{lent}:{folders}" if folders else str(lent)}
 
 
-def _tell(sandbox: Sandbox, args: argparse.Namespace) -> None:
+def _tell(sandbox: VulkanSandbox, args: argparse.Namespace) -> None:
     """What the mocks saw: a summary, and the log in the forms that were asked for."""
     log = sandbox.log_so_far
     text = "\n".join(printable(line) for line in log.text().splitlines())
@@ -150,7 +161,7 @@ def _write_log(text: str) -> Path:
 
 def _summary(log: CallLog) -> str:
     if not log.events:
-        return "no mock was loaded: does the program use an OpenCL loader?"
+        return "no mock was loaded: does the program use an OpenCL or a Vulkan loader?"
     calls = ", ".join(f"{who} {len(log.of(who).calls())}" for who in log.components())
     lost = f" ({log.dropped} more did not fit into the log)" if log.dropped else ""
     return f"calls: {calls}{lost}"

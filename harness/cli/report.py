@@ -21,7 +21,7 @@ from harness.report.markdown_matrix import matrix
 from harness.report.merge import merge
 from harness.report.page import write_page
 from harness.report.reporter import Reporter
-from harness.report.sarif import write_sarif
+from harness.report.sarif import sarif, write_sarif
 from harness.report.saved import Saved, read
 from harness.report.screen import head, screen
 from harness.report.terminal import Terminal
@@ -90,7 +90,7 @@ def _write_files(endings: Sequence[Ending], args: argparse.Namespace) -> None:
     if "badge" in paths:
         paths["badge"].write_text(badge(ending), encoding="utf-8", errors="backslashreplace")
     if "sarif" in paths:
-        write_sarif(paths["sarif"], ending)
+        write_sarif(paths["sarif"], sarif(ending))
     if "junit" in paths:
         write_junit(paths["junit"], ending.header, ending.results, ending.code == Exit.INTERRUPTED)
 

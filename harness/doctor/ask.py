@@ -30,12 +30,14 @@ class Answer:
     """What a host reported until it ended.
 
     `reports` in order; `within` is the step that it did not come back from, "" where it ended well. `end`: "", "hang",
-    the name of a signal, or "exit code N". `output` is what the libraries wrote to standard output and error.
+    the name of a signal, or "exit code N"; `after` is the same of a process that had done everything. `output` is what
+    the libraries wrote to standard output and error.
     """
 
     reports: list[dict[str, Any]] = field(default_factory=list)
     within: str = ""
     end: str = ""
+    after: str = ""
     output: str = ""
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -106,13 +108,38 @@ def take_files() -> tuple[int, int]:
     return limits
 
 
+@dataclass(frozen=True)
+class Limit:
+    """A limit of processes: its name, its letter for ulimit, and the least that drivers have everywhere else."""
+
+    words: str
+    which: int
+    letter: str
+    least: int
+
+    def is_low(self, soft: int) -> bool:
+        unlimited = resource.RLIM_INFINITY
+        return soft != unlimited and (self.least == unlimited or soft < self.least)
+
+
+LIMITS = (
+    Limit("open files", resource.RLIMIT_NOFILE, "n", 64),
+    Limit("memory", resource.RLIMIT_AS, "v", resource.RLIM_INFINITY),
+    Limit("data", resource.RLIMIT_DATA, "d", resource.RLIM_INFINITY),
+    Limit("size of files", resource.RLIMIT_FSIZE, "f", resource.RLIM_INFINITY),
+    Limit("stack", resource.RLIMIT_STACK, "s", 1 << 20),
+    Limit("locked memory", resource.RLIMIT_MEMLOCK, "l", 64 << 10),
+    Limit("processes", resource.RLIMIT_NPROC, "u", 64),
+)
+
+
 def _limit(pid: int, files: tuple[int, int] | None, raise_limits: bool) -> None:
     """No core files; open files as programs have them; where asked for, as much of everything as may be had."""
     with contextlib.suppress(OSError, ValueError):
         if files and not raise_limits:
             resource.prlimit(pid, resource.RLIMIT_NOFILE, files)
         resource.prlimit(pid, resource.RLIMIT_CORE, (0, resource.prlimit(pid, resource.RLIMIT_CORE)[1]))
-        for which in (resource.RLIMIT_NOFILE, resource.RLIMIT_AS, resource.RLIMIT_DATA) if raise_limits else ():
+        for which in (limit.which for limit in LIMITS) if raise_limits else ():
             hard = resource.prlimit(pid, which)[1]
             resource.prlimit(pid, which, (hard, hard))
 
@@ -150,15 +177,14 @@ def _answer(data: bytes, in_time: bool, process: subprocess.Popen[bytes], output
             report = json.loads(line)
             if isinstance(report, dict):
                 answer.reports.append(report)
+    end = "hang" if not in_time else signal.Signals(-status).name if status < 0 else f"exit code {status}"
     if answer.get("done"):
+        answer.after = end if end != "exit code 0" else ""
         return answer
     begun = [str(report["begins"]) for report in answer.reports if "begins" in report]
     over = [str(report["ends"]) for report in answer.reports if "ends" in report]
     answer.within = begun[-1] if len(begun) > len(over) else "its own work"
-    if not in_time:
-        answer.end = "hang"
-    else:
-        answer.end = signal.Signals(-status).name if status < 0 else f"exit code {status}"
+    answer.end = end
     return answer
 
 

@@ -42,6 +42,13 @@ class Folder:
     findings: list[Finding] = field(default_factory=list)
 
 
+def same_library(one: str, other: str) -> bool:
+    """Whether two names lead to the same library; a bare name is that of any file called so."""
+    if "/" in one and "/" in other:
+        return os.path.realpath(one) == os.path.realpath(other)
+    return os.path.basename(one) == os.path.basename(other)
+
+
 def read_folder(path: Path, suffix: str) -> Folder:
     """Reads all entries. `suffix` is ".icd" or ".lay"."""
     folder = Folder(path)
@@ -84,10 +91,9 @@ def read_folder(path: Path, suffix: str) -> Folder:
                 f"Open it to all users: sudo chmod 755 {path}.",
             )
         )
-    for name in names:
-        if name.endswith(suffix) and name != suffix:
-            folder.entries.append(read_entry(path / name))
-        elif os.path.isdir(path / name) and (inner := access.globbed(path / name, f"*{suffix}")):
+    folder.entries = [read_entry(path / name) for name in names if _is_read(name, suffix)]
+    for name in (name for name in names if not _is_read(name, suffix)):
+        if os.path.isdir(path / name) and (inner := access.globbed(path / name, f"*{suffix}")):
             folder.findings.append(
                 Finding(
                     "file-in-subfolder",
@@ -96,7 +102,7 @@ def read_folder(path: Path, suffix: str) -> Folder:
                     f"Move it to {path}.",
                 )
             )
-        elif found := _wrong_name(path / name, suffix):
+        elif found := _wrong_name(path / name, suffix, folder.entries):
             folder.findings.append(found)
     if not folder.entries:
         folder.findings.append(
@@ -110,8 +116,12 @@ def read_folder(path: Path, suffix: str) -> Folder:
     return folder
 
 
-def _wrong_name(path: Path, suffix: str) -> Finding | None:
-    """A file that names a library, but is not read because of its own name."""
+def _is_read(name: str, suffix: str) -> bool:
+    return name.endswith(suffix) and name != suffix
+
+
+def _wrong_name(path: Path, suffix: str, read: list[Entry]) -> Finding | None:
+    """A file that names a library, but is not read because of its own name; a note where one that is read names it."""
     try:
         data = _content(path)
     except OSError:
@@ -126,6 +136,7 @@ def _wrong_name(path: Path, suffix: str) -> Finding | None:
         f"{path.name} is passed over: its name does not end in {suffix}.",
         str(path),
         f"Rename it to {stem}{suffix}, if it is meant to be used.",
+        harmless=any(same_library(first.decode(errors="surrogateescape"), entry.meant) for entry in read),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from harness.doctor import elf
-from harness.doctor.ask import Asker, can_be_written
+from harness.doctor.ask import LIMITS, Asker, Limit, can_be_written
 from harness.doctor.elf import Damaged
 from harness.doctor.findings import Finding, listed, note
 from harness.doctor.loaders import Listing, ask_loader
@@ -29,7 +29,7 @@ _KEPT = (
     "LP_CL",
 )
 _ROUNDS = 3
-_FEW_FILES = 64
+_FEW_FILES = 32  # with which nothing that loads libraries works well
 
 
 class Experiments:
@@ -90,15 +90,20 @@ class Experiments:
     # --- limits ---
 
     def _limits(self) -> Iterator[Finding]:
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE) if self.asker.files is None else self.asker.files
-        memory = [resource.getrlimit(which)[0] for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
-        if soft >= _FEW_FILES and all(limit == resource.RLIM_INFINITY for limit in memory):
+        here = {limit: resource.getrlimit(limit.which) for limit in LIMITS}
+        if self.asker.files is not None:
+            here[LIMITS[0]] = self.asker.files
+        low = {limit: values for limit, values in here.items() if limit.is_low(values[0])}
+        if not low:
             return
         hidden = ask_loader(self.name, self.asker, raise_limits=True).more_than(self.before)
-        if hidden or soft < _FEW_FILES // 2:
-            what = f"The limits of this session (open files {soft}, of {hard}) hide {listed(hidden) or 'vendors'}."
+        if hidden or here[LIMITS[0]][0] < _FEW_FILES:
+            words = ", ".join(f"{limit.words} {soft}" for limit, (soft, _) in low.items())
             yield Finding(
-                "limits", what, "ulimit -a", "Raise them: ulimit -n 1024; ulimit -v unlimited; ulimit -d unlimited."
+                "limits",
+                f"The limits of this session ({words}) hide {listed(hidden) or 'vendors'}.",
+                "ulimit -a",
+                f"Raise them: {'; '.join(f'ulimit -{one.letter} {_more(one, low[one][1])}' for one in low)}.",
             )
 
     # --- home ---
@@ -117,6 +122,13 @@ class Experiments:
                 home or "HOME",
                 "Set HOME or XDG_CACHE_HOME to a folder that can be written to.",
             )
+
+
+def _more(limit: Limit, hard: int) -> str:
+    """What ulimit takes for enough of it."""
+    if limit.which == resource.RLIMIT_NOFILE:
+        return str(1024 if hard == resource.RLIM_INFINITY else min(1024, hard))
+    return "unlimited" if hard == resource.RLIM_INFINITY else "hard"
 
 
 def preloaded(environment: Mapping[str, str]) -> Iterator[Finding]:

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.doctor import environment as surroundings
+from harness.doctor import processes
 from harness.doctor.ask import Answer, Asker, take_files
 from harness.doctor.elf import machine_words
 from harness.doctor.findings import Finding, listed, note, without_repeats
 from harness.doctor.hardware import Hardware
 from harness.doctor.layers import Layer, walk_layers
 from harness.doctor.libraries import inspect
-from harness.doctor.linker import Linker
+from harness.doctor.linker import Linker, Place
 from harness.doctor.loaders import (
     SONAME,
     VENDORS_FOLDER,
@@ -29,7 +30,7 @@ from harness.doctor.loaders import (
     read_loader,
     sources,
 )
-from harness.doctor.programs import Program, look_at
+from harness.doctor.programs import Program, bundled, look_at
 from harness.doctor.vendors import Vendor, platform_key, walk
 
 # Reasons that matter although the loader lists the vendor: other users do not see it; what another line names is lost.
@@ -78,6 +79,8 @@ class Examination:
             self.found += from_where.findings
             loader.listing = self._ask(loader)
             self._account(loader, from_where)
+            self.found += processes.when_linked(loader, self._name(loader), self.result.vendors, self.asker)
+            self.found += processes.at_the_end(loader.listing, self.result.vendors)
             result.layers = walk_layers(loader, self.environment, self.asker, self.linker)
             self.found += [one for layer in result.layers for one in layer.findings]
             self._compare_loaders(loader)
@@ -251,7 +254,7 @@ class Examination:
         """Who makes the loader crash or hang: a vendor by itself, else two that do not go together."""
         accused = any(not one.harmless for vendor in self.result.vendors for one in vendor.findings)
         guilty = self._guilty()
-        how = "hangs" if answer.end == "hang" else f"ends with {answer.end}"
+        how = processes.in_words(answer.end)
         if guilty:
             yield note("loader-ends", f"So every program that lists platforms {how}.", guilty[0], "See above.")
             return
@@ -263,7 +266,7 @@ class Examination:
                 yield Finding(
                     "vendors-clash",
                     f"{one.path} and {other.path} work alone, but a program that loads both "
-                    f"{'hangs' if both.end == 'hang' else f'ends with {both.end}'}.{words}",
+                    f"{processes.in_words(both.end)}.{words}",
                     other.where,
                     "Keep one of the two: move the other's file out of the folder, or get a build that hides its LLVM.",
                 )
@@ -304,8 +307,14 @@ class Examination:
 
     def _compare_program(self, program: Program) -> None:
         """A program that gets another loader than the one that was examined."""
-        loader, place = self.result.loader, program.loader
-        if not (loader and loader.listing and place) or os.path.realpath(place.path) == os.path.realpath(loader.path):
+        places = [program.loader] if program.loader else []
+        places += [Place(path, "the package that brings it") for path in bundled(program)]
+        for place in places:
+            self._compare_place(program, place)
+
+    def _compare_place(self, program: Program, place: Place) -> None:
+        loader = self.result.loader
+        if not (loader and loader.listing) or os.path.realpath(place.path) == os.path.realpath(loader.path):
             return
         own = read_loader(place.path, place.how, self.linker)
         own.listing = ask_loader(str(place.path), self.asker)

@@ -164,6 +164,9 @@ class Hardware:
             )
 
     def _of_system(self) -> Iterator[Finding]:
+        if not os.path.exists(self.root / "proc/self"):
+            what = "There is no /proc here, where drivers look for the machine's memory and processors."
+            yield Finding("no-proc", what, "/proc", "Mount it: a container or chroot needs mount -t proc proc /proc.")
         if not os.path.exists(self.root / "sys"):
             what = "There is no /sys here, where drivers such as PoCL look for processors and devices."
             yield Finding("no-sys", what, "/sys", "Mount it: a container or chroot needs mount -t sysfs sysfs /sys.")

@@ -2,7 +2,7 @@
 """A process that uses OpenCL as an application or as a loader would, and reports each step before and after it.
 
 Started by harness.doctor.ask as a script of its own: `python -I host.py MODE DESCRIPTOR NAME…`. It may crash or hang in
-the library that it uses: what was reported until then says where. Modes: loader, vendor, together, layer.
+the library that it uses: what was reported until then says where. The modes are the methods of Host that main names.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Host:
             try:
                 return ctypes.CDLL(name, mode=mode | os.RTLD_LOCAL)
             except OSError as error:
-                self.report(error=str(error), bound="now" if mode == os.RTLD_NOW else "lazy")
+                self.report(error=str(error), bound="now" if mode & os.RTLD_NOW else "lazy")
                 return None
 
         library: ctypes.CDLL | None = self.step("dlopen", load)
@@ -94,9 +94,18 @@ class Host:
 
     # --- modes ---
 
-    def loader(self, name: str) -> None:
-        """As an application: everything that the loader lists."""
-        library = self.open(name)
+    def linked(self, name: str) -> None:
+        """As an application that is linked to the loader, whose functions come before those of all vendors."""
+        self.loader(name, os.RTLD_NOW | os.RTLD_GLOBAL)
+
+    def linked_vendor(self, loader: str, name: str) -> None:
+        """One vendor in such an application."""
+        if self.open(loader, os.RTLD_NOW | os.RTLD_GLOBAL):
+            self.vendor(name)
+
+    def loader(self, name: str, mode: int = os.RTLD_NOW) -> None:
+        """As an application that opens the loader: everything that it lists."""
+        library = self.open(name, mode)
         if library is None:
             return
         everything = ctypes.CDLL(None)
@@ -273,8 +282,12 @@ def _slot(table: int, index: int) -> int:
 
 
 def _maps() -> list[str]:
-    with open("/proc/self/maps", errors="surrogateescape") as file:
-        return file.readlines()
+    """What lies where in this process; nothing in a root without /proc."""
+    try:
+        with open("/proc/self/maps", errors="surrogateescape") as file:
+            return file.readlines()
+    except OSError:
+        return []
 
 
 def _address(library: ctypes.CDLL, name: str) -> int:
@@ -300,6 +313,8 @@ def main() -> None:
     host = Host(int(descriptor))
     modes: dict[str, Callable[..., None]] = {
         "loader": host.loader,
+        "linked": host.linked,
+        "linked_vendor": host.linked_vendor,
         "vendor": host.vendor,
         "together": host.together,
         "layer": host.layer,

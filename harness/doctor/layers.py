@@ -75,7 +75,7 @@ def _walk(entry: Entry, loader: LoaderFile, asker: Asker, linker: Linker) -> Lay
 def _advice(finding: Finding, entry: Entry) -> str:
     if entry.where == "OPENCL_LAYERS" and "not-found" in finding.name:
         return f"Correct OPENCL_LAYERS, or remove {entry.meant} from it."
-    return finding.do
+    return finding.do.replace("the driver", "the layer")
 
 
 def _judge(layer: Layer, answer: Answer) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Iterator
@@ -77,6 +78,10 @@ def _find(library: Library, where: str, linker: Linker) -> Iterator[Finding]:
 
 def _find_by_path(library: Library, where: str, linker: Linker) -> Iterator[Finding]:
     path = Path(library.name)
+    if library.name.endswith("/") and path.is_file():
+        what = f"{library.name} ends with a slash, and so it names a folder that does not exist."
+        yield Finding("library-not-found", what, where, f"Write {path}, which exists, into the file.")
+        return
     try:
         path.stat()
         library.path = path
@@ -103,7 +108,9 @@ def _find_by_path(library: Library, where: str, linker: Linker) -> Iterator[Find
             "library-relative",
             f"The library {path} is a relative path, and from this folder it leads to nothing.",
             where,
-            f"Write the whole path, or the bare name {path.name} if the linker can find that.",
+            f"Write {within[0]}, which exists, into the file."
+            if (within := _within(library.name))
+            else f"Write the whole path, or the bare name {path.name} if the linker can find that.",
         )
         return
     if "$" in library.name and (expanded := linker.expanded(library.name)) != library.name:
@@ -115,11 +122,9 @@ def _find_by_path(library: Library, where: str, linker: Linker) -> Iterator[Find
 def _absent(path: Path, where: str, linker: Linker) -> Finding:
     elsewhere = linker.search(path.name).place
     others = [elsewhere.path] if elsewhere else linker.outside(path.name)
-    similar = globbed(path.parent, f"{path.name.partition('.so')[0]}.so*")
+    others = [*_within(str(path)), *others, *_similar(path)]
     if others:
         do = f"Write {others[0]}, which exists, into the file."
-    elif similar:
-        do = f"Write {similar[0]}, which exists, into the file."
     else:
         package = package_of(path.name)
         do = (
@@ -128,6 +133,18 @@ def _absent(path: Path, where: str, linker: Linker) -> Finding:
             else "Install the driver again, or remove what names it."
         )
     return Finding("library-not-found", f"The library {path} {access.why_absent(path)}.", where, do)
+
+
+def _within(text: str) -> list[Path]:
+    """Libraries whose paths are part of a text that is no path itself, such as library=/usr/lib/libfoo.so."""
+    return [Path(name) for name in re.findall(r"/[^\s:=,;\"']+\.so[.\d]*", text) if os.path.isfile(name)]
+
+
+def _similar(path: Path) -> list[Path]:
+    """What a path may have meant: another version of the library, or its name in other letters."""
+    stem = path.name.partition(".so")[0]
+    others = [other for other in globbed(path.parent, "*.so*") if other.name.lower() == path.name.lower()]
+    return [other for other in [*globbed(path.parent, f"{glob.escape(stem)}.so*"), *others] if other.is_file()]
 
 
 def _not_found(name: str, where: str, linker: Linker) -> Finding:
@@ -228,7 +245,9 @@ def _look_at_dependencies(closure: Closure, where: str, linker: Linker) -> Itera
 
 
 def _where_else(name: str, beside: Path, linker: Linker) -> str:
-    """What to do about a dependency: it may be in a folder that is not searched."""
+    """What to do about a dependency: it may be in a folder that is not searched, or of another C library."""
+    if re.match(r"libc\.(musl-.*\.so|so$)|ld-(musl-|android)", name):
+        return "Use a build of the driver for this system's C library (glibc): this one is for another."
     outside = linker.outside(name, beside)
     if not outside:
         return how_to_get(name)
@@ -278,6 +297,18 @@ _SAID: tuple[tuple[str, str, str, str], ...] = (
         "executable-stack",
         "{path} wants an executable stack, which this system refuses.",
         "Get a newer build of the driver, or clear the mark on a copy: patchelf --clear-execstack.",
+    ),
+    (
+        r"CPU ISA level is lower than required",
+        "processor-too-old",
+        "{path} was built for a newer processor than this one.",
+        "Get a build of the driver for this processor.",
+    ),
+    (
+        r"ELF file OS ABI invalid",
+        "library-wrong-system",
+        "{path} was built for another operating system.",
+        "Install the driver's build for Linux.",
     ),
     (
         r"static TLS",

@@ -14,7 +14,7 @@ from harness.doctor import elf, libraries
 from harness.doctor.access import globbed
 from harness.doctor.ask import Answer, Asker
 from harness.doctor.elf import Damaged
-from harness.doctor.entries import Entry, Folder, read_entry, read_folder
+from harness.doctor.entries import Entry, Folder, read_entry, read_folder, same_library
 from harness.doctor.findings import Finding
 from harness.doctor.linker import Linker, cached
 from harness.doctor.vendors import platform_key
@@ -156,9 +156,9 @@ def _fits(path: Path, linker: Linker) -> bool:
     return (file.bits, file.machine) == linker.machine
 
 
-def ask_loader(name: str, asker: Asker, **how: Any) -> Listing:
-    """What the loader lists, asked in a process of its own; `how` as for Asker.ask."""
-    answer = asker.ask("loader", name, **how)
+def ask_loader(name: str, asker: Asker, mode: str = "loader", **how: Any) -> Listing:
+    """What the loader lists, asked in a process of its own; `mode` "loader" or "linked"; `how` as for Asker.ask."""
+    answer = asker.ask(mode, name, **how)
     listing = Listing(answer)
     for report in answer.reports:
         if "platform" in report:
@@ -179,6 +179,14 @@ class Sources:
     entries: list[Entry] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     deciding: str = ""
+
+    def reads(self, library: str) -> bool:
+        """Whether an entry that the loader reads names this library, or is this file."""
+        return any(
+            entry.in_use and (same_library(entry.meant, library) or os.path.realpath(entry.where) == library)
+            for entry in self.entries
+            if entry.meant
+        )
 
 
 def sources(loader: LoaderFile, environment: Mapping[str, str]) -> Sources:
@@ -206,21 +214,23 @@ def sources(loader: LoaderFile, environment: Mapping[str, str]) -> Sources:
                 one.as_note() if named_elsewhere and one.name.startswith("folder") else one for one in folder.findings
             ]
     found.findings += _other_folders(loader, found)
-    found.findings += _unknown_variables(loader, environment)
+    found.findings += _unknown_variables(loader, environment, found)
     return found
 
 
-def _unknown_variables(loader: LoaderFile, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Variables that name vendors to other loaders, and nothing to this one."""
+def _unknown_variables(loader: LoaderFile, environment: Mapping[str, str], found: Sources) -> Iterator[Finding]:
+    """Variables that name vendors to other loaders, and nothing to this one; a note where it reads them elsewhere."""
     for variable in ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"):
         names = [name for name in environment.get(variable, "").split(":") if name]
-        if variable in loader.variables or not any(os.path.exists(name) for name in names):
+        names = [name for name in names if os.path.exists(name)]
+        if variable in loader.variables or not names:
             continue
         yield Finding(
             "variable-unknown",
             f"{loader.path} does not know {variable}, so what that names is not looked at.",
             variable,
             f"Make an .icd file in {(loader.folders or [VENDORS_FOLDER])[0]}, or use a loader that knows the variable.",
+            harmless=all(os.path.isfile(name) and found.reads(name) for name in names),
         )
 
 
@@ -253,14 +263,16 @@ def _other_folders(loader: LoaderFile, found: Sources) -> Iterator[Finding]:
     patterns = ("etc/[Oo][Pp][Ee][Nn][Cc][Ll]*/[Vv]endor*", "usr/share/OpenCL/vendors", "usr/local/etc/OpenCL/vendors")
     for folder in (path for pattern in patterns for path in globbed(Path("/"), pattern) if os.path.isdir(path)):
         try:
-            names = [name for name in os.listdir(folder) if name.endswith(".icd")]
+            names = sorted(name for name in os.listdir(folder) if name.endswith(".icd"))
         except OSError:
             continue
+        lost = [name for name in names if not found.reads(read_entry(folder / name).meant)]
         if names and os.path.realpath(folder) not in read:
             at = " and ".join(loader.folders or [VENDORS_FOLDER])
             yield Finding(
                 "other-folder",
-                f"{loader.path} does not read {folder}, where {names[0]} is: it reads {at}.",
+                f"{loader.path} does not read {folder}, where {(lost or names)[0]} is: it reads {at}.",
                 str(folder),
                 f"Move or link the file to {(loader.folders or [VENDORS_FOLDER])[0]}.",
+                harmless=not lost,
             )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.doctor import elf
+from harness.doctor.access import globbed
 from harness.doctor.elf import Damaged, Elf
 from harness.doctor.findings import Finding, listed, note
 from harness.doctor.linker import Closure, Linker, Place
@@ -26,6 +28,7 @@ class Program:
 
     name: str
     path: Path
+    started: Path  # what was named: the script
     elf: Elf | None = None
     linker: Linker | None = None
     loader: Place | None = None
@@ -42,15 +45,16 @@ def look_at(name: str, environment: Mapping[str, str]) -> Program:
             "is not executable" if os.path.isfile(name) else "is a folder" if os.path.isdir(name) else "is not found"
         )
         raise UsageError(f"{name} {problem}: name a program, such as clinfo, that uses OpenCL")
-    program = Program(name, _run_by_kernel(Path(found)))
+    program = Program(name, _run_by_kernel(Path(found)), Path(found))
     program.findings += _confined(Path(found))
     try:
         program.elf = elf.read(program.path)
     except (Damaged, OSError) as error:
+        words = str(error) if isinstance(error, Damaged) else f"cannot be read ({(error.strerror or '').lower()})"
         program.findings.append(
             Finding(
                 "program-damaged",
-                f"{program.path} cannot be looked at: it {error}.",
+                f"{program.path}{'' if program.path == program.started else f', which {name} is run by,'} {words}.",
                 str(program.path),
                 "Install it again.",
             )
@@ -121,9 +125,19 @@ def _confined(path: Path) -> Iterator[Finding]:
 def _find_loader(program: Program, closure: Closure, linker: Linker) -> None:
     name = next((name for name in closure.searches if re.match(r"libOpenCL\.so(\.|$)", os.path.basename(name))), "")
     program.linked = bool(name)
-    search = closure.searches[name] if name else linker.search(SONAME, program.elf, program.elf)
+    opened = name or _name_that_is_opened(program.path)
+    search = closure.searches[name] if name else linker.search(opened, program.elf, program.elf)
     program.loader = search.place
-    if search.place is None:
+    if search.place is None and opened == "libOpenCL.so" and linker.search(SONAME).place:
+        program.findings.append(
+            Finding(
+                "program-opens-other-name",
+                f"{program.name} opens libOpenCL.so, and there is only {SONAME} here.",
+                str(program.path),
+                "Install the link of that name (Debian: sudo apt install ocl-icd-opencl-dev).",
+            )
+        )
+    elif search.place is None:
         program.findings.append(no_loader(linker, f", as {program.name} is"))
 
 
@@ -137,13 +151,7 @@ def _problems(program: Program, closure: Closure, environment: Mapping[str, str]
                 how_to_get(name),
             )
     file = program.elf
-    if file and {"clGetPlatformIDs", "clGetPlatformInfo"} <= file.exported:
-        yield Finding(
-            "program-has-own",
-            f"{program.name} has OpenCL functions of its own, which come before any loader's.",
-            str(program.path),
-            "Use a build that is linked to libOpenCL.so.1.",
-        )
+    yield from _own_functions(program, closure)
     if file and program.loader and program.linked:
         yield from _lacking(program, file, closure, program.loader.path)
     in_use = [name for name in (*VARIABLES, "LD_LIBRARY_PATH", "LD_PRELOAD") if environment.get(name)]
@@ -154,6 +162,65 @@ def _problems(program: Program, closure: Closure, environment: Mapping[str, str]
             str(program.path),
             "Install loader and vendors in the system's folders, which need no variable.",
         )
+
+
+_OWN = {"clGetPlatformIDs", "clGetPlatformInfo"}
+_OF_LOADERS = (b"OpenCL/vendors", b"clIcdGetPlatformIDsKHR")
+
+
+def _own_functions(program: Program, closure: Closure) -> Iterator[Finding]:
+    """OpenCL functions that come before those of any loader: the program's, or those of a library that it loads."""
+    file = program.elf
+    if file and file.exported >= _OWN:
+        yield Finding(
+            "program-has-own",
+            f"{program.name} has OpenCL functions of its own, which come before any loader's.",
+            str(program.path),
+            "Use a build that is linked to libOpenCL.so.1.",
+        )
+    elif not program.linked and _holds_all(program.path, _OF_LOADERS):
+        yield Finding(
+            "program-holds-loader",
+            f"{program.name} has a loader linked into it, so no libOpenCL.so.1 of this machine is used.",
+            str(program.path),
+            "Use a build that is linked to libOpenCL.so.1, or look at what the program's own loader reads.",
+        )
+    for name, library in closure.elves.items():
+        if "libOpenCL.so" in name:
+            return
+        if name != str(program.path) and library.exported >= _OWN:
+            yield Finding(
+                "functions-interposed",
+                f"{library.path}, which {closure.needed_by[name]} needs, has OpenCL functions of its own, and in "
+                f"{program.name} they come before the loader's.",
+                str(library.path),
+                "Use a build of that library without them, or one of the program that does not need it.",
+            )
+
+
+def _holds_all(path: Path, texts: tuple[bytes, ...]) -> bool:
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return all(data.find(text) >= 0 for text in texts)
+    except (OSError, ValueError):
+        return False
+
+
+def _name_that_is_opened(path: Path) -> str:
+    """The name by which a program that is not linked to a loader opens one, where its file says so."""
+    if _holds_all(path, (b"libOpenCL.so\0",)) and not _holds_all(path, (b"libOpenCL.so.1\0",)):
+        return "libOpenCL.so"
+    return SONAME
+
+
+def bundled(program: Program) -> list[Path]:
+    """Loaders that packages of a Python bring in their own folders, as wheels of pyopencl do."""
+    if not re.match(r"python[\d.]*$|pypy", os.path.basename(program.path)):
+        return []
+    roots = {Path(os.path.abspath(path)).parent.parent for path in (program.started, program.path)}
+    patterns = [f"lib/python3*/site-packages/{inner}libOpenCL*.so*" for inner in ("*.libs/", "*/", "*/.libs/")]
+    found = [path for root in sorted(roots) for pattern in patterns for path in globbed(root, pattern)]
+    return list({os.path.realpath(path): path for path in found}.values())
 
 
 def _lacking(program: Program, file: Elf, closure: Closure, loader: Path) -> Iterator[Finding]:

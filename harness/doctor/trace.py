@@ -12,29 +12,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.build import build
+from harness.calllog import naming
 from harness.calllog.reader import CallLog, Event
 from harness.doctor.linker import Linker
 from harness.doctor.loaders import SONAME, read_loader
 from harness.doctor.programs import Program, look_at
 from harness.doctor.text import printable
 from harness.errors import UsageError
+from harness.report.page import write_trace
 from harness.sandbox import Sandbox
 from harness.sandbox.program import run_program
 
+_MOST_ON_A_PAGE = 4000  # events
 _LOG_SIZE = 256 << 20  # bytes of the call log; memory is used only as it fills
 _OF_LAYERS = ("clGetLayerInfo", "clInitLayer", "clInitLayerWithProperties", "clDeinitLayer")
 
 
-def trace(command: Sequence[str], perfetto: str | None) -> int:
-    """Runs the command and shows its calls, as text or in a file; gives its exit code as a shell would.
+def trace(command: Sequence[str], perfetto: str | None = None, html: str | None = None) -> int:
+    """Runs the command and shows its calls, as text or in files; gives its exit code as a shell would.
 
     Raises UsageError where it cannot be run, or where the file cannot be written.
     """
     if not command:
         raise UsageError("no program to run: clharness doctor --trace -- PROGRAM")
     program = look_at(command[0], os.environ)
-    if perfetto:
-        _require_writable(Path(perfetto))
+    for option, path in (("--perfetto", perfetto), ("--html", html)):
+        if path:
+            _require_writable(option, Path(path))
     sandbox = Sandbox(Path(SONAME))
     try:
         sandbox.forget_log(_LOG_SIZE)
@@ -42,9 +46,11 @@ def trace(command: Sequence[str], perfetto: str | None) -> int:
         log = sandbox.log_so_far
         if perfetto:
             Path(perfetto).write_text(log.chrome_trace())
-        else:
+        if html:
+            _write_page(Path(html), " ".join(command), log)
+        if not perfetto and not html:
             print("\n".join(map(printable, lines(log))))
-        _say(_summary(log, perfetto))
+        _say(_summary(log, perfetto, html))
     finally:
         sandbox.close()
     return status
@@ -54,11 +60,20 @@ def _say(text: str) -> None:
     print(f"clharness: {text}", file=sys.stderr)
 
 
-def _require_writable(path: Path) -> None:
+def _write_page(path: Path, title: str, log: CallLog) -> None:
+    """As many calls as a browser draws at once."""
+    log = CallLog([event for event in log if event.kind != "event" and event.name not in _OF_LAYERS])
+    shown = CallLog(log.events[:_MOST_ON_A_PAGE])
+    begin = log.events[0].time if log.events else 0
+    lines_shown = [line.strip() for line in naming.lines(shown)]
+    write_trace(path, title, lines_shown, [event.time - begin for event in shown], len(log) - len(shown))
+
+
+def _require_writable(option: str, path: Path) -> None:
     try:
         path.open("ab").close()
     except OSError as error:
-        raise UsageError(f"--perfetto {path}: cannot be written: {(error.strerror or '').lower()}") from None
+        raise UsageError(f"{option} {path}: cannot be written: {(error.strerror or '').lower()}") from None
 
 
 def _environment(program: Program, sandbox: Sandbox, before: Mapping[str, str]) -> dict[str, str]:
@@ -112,10 +127,11 @@ def _pairs(log: CallLog) -> list[tuple[Event, Event | None]]:
     return pairs
 
 
-def _summary(log: CallLog, perfetto: str | None) -> str:
+def _summary(log: CallLog, perfetto: str | None, html: str | None) -> str:
     calls = sum(event.name not in _OF_LAYERS for event in log.calls())
     if not calls:
         return "no OpenCL call was seen: does the program use a loader? clharness doctor PROGRAM says which one"
     lost = f" ({log.dropped} lines did not fit)" if log.dropped else ""
     where = f"; open {perfetto} at ui.perfetto.dev" if perfetto else ""
+    where += f"; open {html} in a browser" if html else ""
     return f"{calls} OpenCL calls{lost}{where}"

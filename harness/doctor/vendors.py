@@ -132,6 +132,8 @@ def _ended(vendor: Vendor, answer: Answer) -> Finding:
         how = f"ends the whole program ({answer.end}) in"
     place = "its constructor (dlopen)" if answer.within == "dlopen" else answer.within
     words = f" Its last words: {answer.last_words}" if answer.last_words else ""
+    if answer.end == "SIGSYS":
+        words += " A filter of system calls (seccomp) of this container, service or sandbox forbids what it does."
     if answer.end == "SIGILL":
         words += " The library was built for a newer processor than this one."
     return Finding(

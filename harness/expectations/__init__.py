@@ -12,7 +12,8 @@ A deviation that is only waived for a time has `expires`, the last day on which 
 lack for it (abilities.py).
 
 `pinned` in the head is a range of versions of which every recorded outcome has an entry: one without is red.
-`recognised_by` are texts of the loader's file (recognition.py), for a loader that does not say its name.
+`recognised_by` are texts of the loader's file, and `build_ids` its builds, for a loader that does not say its name
+(recognition.py).
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ EXPECTABLE = ("pass", "fail", "crash", "hang", "leak", "unsupported")
 TO_BE_EXPLAINED = "to be explained"  # how the reason of an entry begins that nobody has given one
 
 _HEAD_KEYS = {
-    "loader", "versions", "recognised_by", "nameless", "confirmed", "pinned", "sections", "capabilities", "deviation",
-    "outcome",
+    "loader", "versions", "recognised_by", "build_ids", "nameless", "confirmed", "pinned", "sections", "capabilities",
+    "deviation", "outcome",
 }  # fmt: skip
 _ENTRY_KEYS = {
     "deviation": {

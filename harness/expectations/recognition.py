@@ -8,6 +8,9 @@ file holds for. So a change of one of them, be it the one that broke, does not h
 
 `nameless = true` in the head says that its loader never had a name and a version to tell, as those of the years before
 there was a query for them. Then all of the texts must stand there, and no other file may be about the library.
+
+`build_ids` lists builds that say nothing of themselves at all, such as those that a vendor ships: a library that has
+one of these build-ids is the one that the file is about, whatever it says. Any other build is unknown.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.errors import UsageError
 from harness.expectations import FOLDER, Expectations, load
 from harness.expectations.versions import matches
 from harness.tomlfile import read, wrong
@@ -40,9 +44,21 @@ def recognised(
     return next(load(path, version, able) for path, version in fitting.items()) if len(fitting) == 1 else None
 
 
+def of_build(build_id: str, folder: Path = FOLDER, able: Collection[str] | None = None) -> Expectations | None:
+    """The expectations for a build, by its build-id in hexadecimal; None where no file lists it.
+
+    Raises UsageError where two files do.
+    """
+    listing = [path for path in sorted(folder.glob("*.toml")) if build_id in _texts(path, read(path), "build_ids")]
+    if len(listing) > 1:
+        both = " and ".join(path.name for path in listing)
+        raise UsageError(f"{folder}: {both} list the build {build_id}; take it out of all but one")
+    return load(listing[0], None, able) if listing and build_id else None
+
+
 def _version(path: Path, head: Mapping[str, Any], library: bytes) -> str | None:
     """The version of the library where the file is about it, else None."""
-    texts = _texts(path, head)
+    texts = _texts(path, head, "recognised_by")
     if head.get("nameless") or 2 * sum(_stands_in(text, library) for text in texts) <= len(texts):
         return None
     versions = {found.decode() for found in _VERSION.findall(library)}
@@ -52,14 +68,15 @@ def _version(path: Path, head: Mapping[str, Any], library: bytes) -> str | None:
 
 def _is_nameless(path: Path, head: Mapping[str, Any], library: bytes) -> bool:
     """Whether the file is about loaders without a name, and the library one of them."""
-    texts = _texts(path, head)
+    texts = _texts(path, head, "recognised_by")
     return bool(head.get("nameless") and texts) and all(_stands_in(text, library) for text in texts)
 
 
-def _texts(path: Path, head: Mapping[str, Any]) -> list[str]:
-    texts = head.get("recognised_by", [])
+def _texts(path: Path, head: Mapping[str, Any], key: str) -> list[str]:
+    """A list of texts in the head of a file; empty where the file does not have it."""
+    texts = head.get(key, [])
     if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
-        wrong(path, "the head", "needs `recognised_by` as a list of texts of the library")
+        wrong(path, "the head", f"needs `{key}` as a list of texts of the library")
     return texts
 
 

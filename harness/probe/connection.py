@@ -54,6 +54,7 @@ class Connection:
         self._last = ""
         self._slow = 0.0  # seconds that answers took that took long
         self._meter: Meter | None = None  # of an answer that takes long
+        self._server = 0  # number of a process that the subject's has to wait for
         self._asked = self._next_look = time.monotonic()
         self._received = bytearray()
         self._prepared: list[str] = []
@@ -122,6 +123,9 @@ class Connection:
     def found_pid(self, pid: int) -> None:
         """Takes over what the process of the probe, which is one of this case, calls itself."""
         found = self._process.pid_of(pid)
+        if not found and select.select([self._process.descriptor], [], [], 0)[0]:  # it ended after it had answered
+            self._wait()
+            self._died()
         if not found:
             raise ProtocolViolation(f"{self._last!r} was answered with process {pid}, which is not one of this case")
         self.pid, self._own_number = found, pid
@@ -236,7 +240,7 @@ class Connection:
     def _look(self) -> float:
         """Judges an answer that takes long; gives the seconds until that is to be done again."""
         if self._meter is None:
-            self._meter = Meter(self._process.pid, self._asked)
+            self._meter = Meter(self._process.pid, self._asked, self._server)
         self._slow += self._meter.look()
         if excess := self._limits.exceeded():
             self._kill()

@@ -52,10 +52,10 @@ def _buffer(o: Maker, flags: str, size: int = 64) -> Value:
     return o.made_by("clCreateBuffer", o.context, sum(map(constant, flags.split())), size, None)
 
 
-def _image(o: Maker, flags: str) -> Value:
+def _image(o: Maker, flags: str, type_: str = "CL_UNSIGNED_INT8") -> Value:
     o.require_images()
     o.require_function("clCreateImage", o.version())  # the flags came with OpenCL 1.2
-    pair = o.session.data(pack([constant("CL_RGBA"), constant("CL_UNSIGNED_INT8")], 4))
+    pair = o.session.data(pack([constant("CL_RGBA"), constant(type_)], 4))
     return o.made_by("clCreateImage2D", o.context, constant(flags), pair, 4, 4, 0, None)
 
 
@@ -150,6 +150,7 @@ STATES: dict[str, Callable[[Any], Value]] = {
     "hidden_image": lambda o: _image(o, "CL_MEM_HOST_NO_ACCESS"),
     "host_reads_image": lambda o: _image(o, "CL_MEM_HOST_READ_ONLY"),
     "host_writes_image": lambda o: _image(o, "CL_MEM_HOST_WRITE_ONLY"),
+    "wide_image": lambda o: _image(o, "CL_MEM_READ_WRITE", "CL_FLOAT"),
     "part": _part,
     "unmapped": _unmapped,
     # events

@@ -53,11 +53,16 @@ def _is_crowded() -> bool:
 
 
 class Meter:
-    """Measures the time of one process; `used` is what it could use since `since`, of the monotonic clock."""
+    """Measures the time of one process; `used` is what it could use since `since`, of the monotonic clock.
 
-    def __init__(self, pid: int, since: float) -> None:
+    server: another process, 0 for none, for which it has to wait: what that queued is not its own either.
+    """
+
+    def __init__(self, pid: int, since: float, server: int = 0) -> None:
         self.used = 0.0
         self._pid = pid
+        self._server = server
+        self._server_queued = self._queued_by_server()
         self._at = since
         self._threads: dict[int, tuple[float, float]] = {}
 
@@ -66,7 +71,9 @@ class Meter:
         before, self._threads = self._threads, _threads(self._pid)
         now = time.monotonic()
         passed, self._at = now - self._at, now
-        ran = queued = longest = 0.0
+        ran = longest = 0.0
+        server_before, self._server_queued = self._server_queued, self._queued_by_server()
+        queued = self._server_queued - server_before
         for thread, (runs, queues) in self._threads.items():
             runs_before, queues_before = before.get(thread, (0.0, 0.0))
             ran += runs - runs_before
@@ -75,5 +82,8 @@ class Meter:
         could = max(ran / (os.cpu_count() or 1), longest)
         if before.keys() <= self._threads.keys() or not _is_crowded():
             could = max(could, passed - queued)  # else threads ended, and nobody knows how long they queued
-        self.used += (own := min(could, passed))
+        self.used += (own := max(0.0, min(could, passed)))
         return own
+
+    def _queued_by_server(self) -> float:
+        return sum(queued for _, queued in _threads(self._server).values()) if self._server else 0.0

@@ -179,6 +179,11 @@ class Process:
                 return -int(number)
         return None
 
+    @property
+    def guard(self) -> int:
+        """The process above the program: how that ended is known once this one had time to say it."""
+        return self._popen.pid
+
     def pids(self) -> Iterator[int]:
         """The guard, the program, and what they started and is still below them."""
         family = [self._popen.pid]

@@ -35,7 +35,10 @@ _ANSWERS = (
 )
 _SHAPES = {command: shape for shape, commands in _ANSWERS for command in commands.split()}
 # Refusals that the subject is the reason of, in a command that is in order.
-_OF_THE_SUBJECT = re.compile(r"error (?:\w+: )*(no symbol |no room|out of memory|the symbol table cannot be read)")
+_OF_THE_SUBJECT = re.compile(
+    r"error (?:\w+: )*(no symbol |no room|out of memory|the symbol table cannot be read)"
+    r"|error (?:open|load): .*: (Too many open files|Cannot allocate memory)"  # it took what there was, or its limits
+)
 
 
 def content(command: str, reply: str) -> str:
@@ -52,6 +55,8 @@ def content(command: str, reply: str) -> str:
 
 
 def refusal(command: str, reply: str) -> CommandError:
-    """The error that a reply is about."""
+    """The error that a reply is about. Raises ProtocolViolation for one that is about another command."""
+    if not reply.startswith(f"error {command.partition(' ')[0]}: "):
+        raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
     kind = Refused if _OF_THE_SUBJECT.match(reply) else CommandError
     return kind(f"probe: {command[:200]}: {reply.removeprefix('error ')}")

@@ -26,7 +26,7 @@ class WindowsSession(Session):
     """A running probe of Windows. What only Linux has is unsupported."""
 
     def _start(self, theirs: socket.socket) -> Process:
-        keep_server()
+        self._server = keep_server()
         return Process(
             self.argv,
             self.environment,

@@ -64,6 +64,7 @@ class CaseResult:
     message: str = ""  # what was expected and what happened, several lines
     deviations: tuple[Deviation, ...] = ()  # which calls or parameters of a red case deviate, and how
     log: tuple[str, ...] = ()  # the slice of the call log that shows it
+    log_times: tuple[int, ...] = ()  # of each of its lines, in nanoseconds since the first; older records have none
     sandbox: str | None = None  # the folder, if it was kept
     files: tuple[str, ...] = ()  # what the sandbox held, one line per file
     environment: Mapping[str, str] = field(default_factory=dict)  # what the case set
@@ -125,6 +126,8 @@ class CaseResult:
             and all(text is None or isinstance(text, str) for text in (*optional, self.expected_outcome))
             and all(isinstance(a_list, tuple) and all(isinstance(text, str) for text in a_list) for a_list in lists)
             and all(isinstance(text, str) for deviation in self.deviations for text in (deviation.what, deviation.how))
+            and isinstance(self.log_times, tuple)
+            and all(isinstance(time, int) for time in self.log_times)
             and isinstance(self.environment, Mapping)
             and all(isinstance(text, str) for pair in self.environment.items() for text in pair)
             and isinstance(self.duration, (int, float))

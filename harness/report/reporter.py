@@ -191,9 +191,9 @@ class Reporter:
         """Gives the trouble that there was."""
         try:
             if self._sarif:
-                from harness.report.sarif import write_sarif
+                from harness.report.sarif import sarif, write_sarif
 
-                write_sarif(self._sarif, ending)
+                write_sarif(self._sarif, sarif(ending))
         except OSError as error:
             return [f"{self._sarif}: cannot be written: {error.strerror}"]
         return []

@@ -21,11 +21,11 @@ _LEVELS = {"must": "error", "should": "warning", "de-facto": "warning", "undefin
 _RED = ("fail", "crash", "hang", "leak")
 
 
-def write_sarif(path: Path, ending: Ending) -> None:
+def write_sarif(path: Path, document: dict[str, Any]) -> None:
     """Writes the file in one step; OSError if that cannot be."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        scratch.write_text(json.dumps(sarif(ending), indent=1) + "\n", encoding="utf-8")
+        scratch.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
         scratch.replace(path)
     finally:
         scratch.unlink(missing_ok=True)
@@ -35,12 +35,13 @@ def sarif(ending: Ending) -> dict[str, Any]:
     """The red cases as results; those that are known are suppressed, with the reason on record."""
     red = [result for result in ending.results if result.verdict in _RED]
     rules = list(dict.fromkeys(_rule_of(result) for result in red))
-    driver = {
-        "name": "clharness",
-        "version": __version__,
-        "rules": [_rule(identifier) for identifier in rules],
-    }
     results = [_result(result, rules.index(_rule_of(result)), ending) for result in red]
+    return sarif_of([_rule(identifier) for identifier in rules], results)
+
+
+def sarif_of(rules: list[dict[str, Any]], results: list[dict[str, Any]]) -> dict[str, Any]:
+    """The document of one run."""
+    driver = {"name": "clharness", "version": __version__, "rules": rules}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 

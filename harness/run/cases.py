@@ -176,8 +176,10 @@ def _with_evidence(
     sandbox = case.sandbox
     if sandbox is None or not sandbox.root.exists() or (result.verdict == "pass" and not result.counts and not keep):
         return result
+    log = sandbox.log_so_far
     values: dict[str, Any] = {
-        "log": slice_of(sandbox.log_so_far),
+        "log": slice_of(log),
+        "log_times": times_of(log),
         "files": tuple(map(printable, sandbox.listing())),
         "environment": {name: printable(value) for name, value in sandbox.env.items()},
         "reproduce": f"pytest {shlex.quote(case.id)} {subject}",
@@ -211,6 +213,13 @@ def slice_of(log: CallLog) -> tuple[str, ...]:
         return tuple(lines)
     half = LOG_LINES // 2
     return (*lines[:half], f"... {left_out} more events: clharness replay shows them ...", *lines[-half:])
+
+
+def times_of(log: CallLog) -> tuple[int, ...]:
+    """When the lines of `slice_of` were written, in nanoseconds since the first; for what is left out, its end."""
+    times = [event.time - log.events[0].time for event in log]
+    half = LOG_LINES // 2
+    return tuple(times if len(times) <= LOG_LINES else [*times[:half], times[-half], *times[-half:]])
 
 
 def _keep(case: Case, sandbox: Sandbox, folder: Path) -> Path:

@@ -7,18 +7,21 @@ none of it. A case of which no form of program does so has none, and its report 
 
 from __future__ import annotations
 
-import atexit
-import functools
+import contextlib
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.probe.icd_session import IcdSession
+from harness.probe.patience import TICK
+from harness.probe.process import Process
 from harness.probe.verdicts import Crashed, Hung, SubjectFailure
 from harness.run.exchange import NotReproducible
 from harness.run.program import Failure, Part, part, program
@@ -30,6 +33,7 @@ NAME = "reproducer"
 NONE = "reproducer.none"  # the file that says why there is none
 MOST = 24  # failures of one case that its program shows
 _SECONDS = 5  # until a part counts as hung while programs are tried
+_MAX_OUTPUT = 1 << 20  # bytes that a program may print
 _OWN = ("HOME", "LD_LIBRARY_PATH", "XDG_CACHE_HOME")  # variables that the harness sets
 _SHOWN = {"=> the defect is there": "there", "=> the defect is gone": "gone", "=> cannot be judged": "not judged"}
 
@@ -144,29 +148,48 @@ def tried(made: Reproducer) -> list[tuple[str, str]]:
             if len(made.parts) == 1:
                 return [("not judged", "not judged")]
             return [tried(Reproducer(made.library, made.variables, (each,)))[0] for each in made.parts]
-        return list(zip(_run(built, made.library, made), _run(built, correct_mock(), made), strict=True))
+        with correct_mock() as correct:
+            return list(zip(_run(built, made.library, made), _run(built, correct, made), strict=True))
 
 
 def _run(built: Path, library: Path, made: Reproducer) -> list[str]:
+    """What each part shows on a library, under the guard: the library is the one that did harm in the case."""
     environment = {**os.environ, "HOME": str(built.parent)}
     environment.pop(VARIABLE, None)
-    done = subprocess.run(
-        [built, library], capture_output=True, env=environment, cwd=built.parent, stdin=subprocess.DEVNULL
-    )
-    lines = [line.strip() for line in done.stdout.decode(errors="replace").splitlines()]
+    output = os.memfd_create("output", os.MFD_CLOEXEC)
+    try:
+        command = [str(built), str(library)]
+        limit = IcdSession.file_limit
+        process = Process(command, environment, limit, stdout=output, stderr=subprocess.DEVNULL, cwd=built.parent)
+        try:
+            _wait(process, output, time.monotonic() + 2 * _SECONDS * (len(made.parts) + 3))
+        finally:
+            process.end()
+        lines = [line.strip() for line in os.pread(output, _MAX_OUTPUT, 0).decode(errors="replace").splitlines()]
+    finally:
+        os.close(output)
     shown = [_SHOWN[line] for line in lines if line in _SHOWN]
     return shown if len(shown) == len(made.parts) else ["not judged"] * len(made.parts)
 
 
-@functools.cache
-def correct_mock() -> Path:
-    """A mock ICD that can do whatever is optional, and does it rightly; there until this process ends."""
+def _wait(process: Process, output: int, until: float) -> None:
+    """Until the program has ended, said more than it can have to say, or taken more time than all its parts may."""
+    while time.monotonic() < until and os.fstat(output).st_size <= _MAX_OUTPUT:
+        if select.select([process.descriptor], [], [], TICK)[0]:
+            return
+
+
+@contextlib.contextmanager
+def correct_mock() -> Iterator[Path]:
+    """A mock ICD that can do whatever is optional, and does it rightly."""
     sandbox = Sandbox()
-    pid = os.getpid()
-    atexit.register(lambda: sandbox.close() if os.getpid() == pid else None)
     fault = os.environ.pop(VARIABLE, None)
     try:
-        return seeded_icd(sandbox).path
+        path = seeded_icd(sandbox).path
     finally:
         if fault is not None:
             os.environ[VARIABLE] = fault
+    try:
+        yield path
+    finally:
+        sandbox.close()

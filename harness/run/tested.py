@@ -19,7 +19,7 @@ from harness.build import build
 from harness.errors import NotBuilt
 from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.abilities import abilities
-from harness.expectations.recognition import recognised
+from harness.expectations.recognition import of_build, recognised
 from harness.report import Header, SubjectRecord
 from harness.requirements.catalogue import fingerprint
 from harness.sandbox import Sandbox
@@ -152,7 +152,7 @@ def expectations(config: pytest.Config) -> Expectations:
             config.stash[EXPECTATIONS] = Expectations()
         else:
             folder = FOLDER / subject(config).expectations_folder
-            named = find(facts.name, version, folder, able)
+            named = of_build(facts.build_id, folder, able) or find(facts.name, version, folder, able)
             if not named.path:
                 library = subject(config).path.read_bytes()
                 named = recognised(library, folder, able, says_name=facts.name != "unknown") or named

@@ -7,7 +7,9 @@
  * STATUS is a descriptor that says "pid NUMBER\n" once the program runs ("error ERRNO\n" where it cannot be), then
  * "exit CODE\n" or "signal NUMBER\n". It is closed without that where the guard was ended. The program gets the
  * environment that is listed and no other, signals as a fresh login has them, a session of its own, no core files, no
- * file larger than FILE_SIZE bytes, and the number USER as user and group unless that is -1. WAY is one of
+ * file larger than FILE_SIZE bytes, and the number USER as user and group unless that is -1; where this machine allows
+ * that, a name of the host and shared memory, semaphores and message queues (System V, POSIX) of its own, because these
+ * outlive processes. It can neither set the clock, end the machine, nor watch who opens files. WAY is one of
  *
  *   namespaces  the program sees no process but those that come from it, and all of these end with it;
  *   scope       it sees others, but the kernel refuses its signals to them (Landlock); the guard's parent ends the
@@ -20,9 +22,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,14 +43,15 @@
 #include <unistd.h>
 
 #define TASKS "4096" /* processes and threads of a program in namespaces, and the end of their numbers for root */
+#define SHARED_PAGES "65536" /* of System V memory, of which only the program's own namespace knows */
 
-/* Of <linux/landlock.h>, whose older versions lack what is needed, and <linux/sched.h>. */
+/* Of <linux/landlock.h>, whose older versions lack what is needed, <linux/sched.h> and <linux/capability.h>. */
 struct ruleset {
     uint64_t files;
     uint64_t net;
     uint64_t scoped;
 };
-enum { SCOPE_SIGNAL = 2, CREATE_RULESET = 444, RESTRICT_SELF = 446 };
+enum { SCOPE_SIGNAL = 2, CREATE_RULESET = 444, RESTRICT_SELF = 446, CAN_BOOT = 22, CAN_SET_CLOCK = 25 };
 struct clone_request {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
@@ -109,6 +116,17 @@ static bool enter_namespaces(void)
     return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
 }
 
+/* Away from the machine's: what is left in these stays for ever, or is the same for everybody. */
+static void leave_shared_state(void)
+{
+    prctl(PR_CAPBSET_DROP, CAN_BOOT, 0, 0, 0);
+    prctl(PR_CAPBSET_DROP, CAN_SET_CLOCK, 0, 0, 0);
+    unshare(CLONE_NEWUTS);
+    if (unshare(CLONE_NEWIPC) == 0) {
+        write_file("/proc/sys/kernel/shmall", SHARED_PAGES);
+    }
+}
+
 /* The first process of the namespace: takes in what loses its parent. When it ends, the kernel ends all others. */
 static pid_t start_init(void)
 {
@@ -153,6 +171,31 @@ static void restrict_signals(void)
     close(fd);
 }
 
+/* Who watches a file system with fanotify decides on every file that anybody opens there, the harness too, and it waits
+ * for that. Only root may; numbers of system calls are those of one architecture. */
+static void refuse_to_watch_others(void)
+{
+#if defined __x86_64__ || defined __aarch64__
+#ifdef __x86_64__
+    enum { OWN = AUDIT_ARCH_X86_64 };
+#else
+    enum { OWN = AUDIT_ARCH_AARCH64 };
+#endif
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)OWN, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fanotify_init, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+    if (geteuid() == 0) {
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+    }
+#endif
+}
+
 /* RLIMIT_NPROC does not hold root. Since Linux 6.14 each namespace of processes has a largest number of its own;
  * before, this would be the whole machine's. */
 static void limit_processes_of_root(void)
@@ -184,6 +227,7 @@ static _Noreturn void become_program(const char *way, int trouble)
     setsid();
     write_file("/proc/self/oom_score_adj", "1000"); /* the first to go where memory ends: before the harness */
     bool ready = strcmp(way, "namespaces") != 0 || enter_proc();
+    refuse_to_watch_others();
     if (user >= 0) {
         ready = ready && setgroups(0, NULL) == 0;
         ready = ready && setresgid((gid_t)user, (gid_t)user, (gid_t)user) == 0;
@@ -239,6 +283,7 @@ static int guard(const char *way)
         say("error", errno);
         return 0;
     }
+    leave_shared_state();
     pid_t init = in_namespace ? start_init() : 0;
     if (init < 0 || pipe2(trouble, O_CLOEXEC) != 0) {
         say("error", errno);

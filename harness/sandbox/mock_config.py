@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mocks described by a person: a TOML file with [[icd]], [[layer]] and [environment].
+"""Mocks described by a person: a TOML file with [[icd]], [[layer]], [[vulkan]] and [environment].
 
-The example is mock_icds/two-vendors.toml. What is wrong in a file is a UsageError: file, entry, what, and what was
-probably meant.
+The examples are mock_icds/two-vendors.toml and mock_icds/vulkan/two-drivers.toml. What is wrong in a file is a
+UsageError: file, entry, what, and what was probably meant.
 """
 
 from __future__ import annotations
@@ -16,28 +16,33 @@ from typing import Any
 from harness import tomlfile
 from harness.errors import UsageError
 from harness.sandbox.faults import Kind, check_faults, nearest
-from harness.sandbox.sandbox import Sandbox
 from harness.sandbox.settings import MAX_PLATFORMS, Scope, function_lines, settings
+from harness.sandbox.vulkan import VulkanSandbox
 
 # What an entry may say besides the settings of its mock.
 _ENTRY: dict[str, type] = {"name": str, "variant": str, "faults": list, "functions": dict}
+_OF_KIND: dict[Kind, dict[str, type]] = {"vulkan": {"manifest": dict}}
 _WANTED: dict[type, str] = {str: "a string", list: "a list", dict: "a table"}
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # part of a file name, and a word in the log
 
 
 @dataclass
 class MockConfig:
-    """The mocks of a file, as keyword arguments of `Sandbox.icd` and `Sandbox.layer`, and variables to set."""
+    """The mocks of a file, as keyword arguments of `Sandbox.icd`, `Sandbox.layer` and `VulkanSandbox.driver`, and
+    variables to set.
+    """
 
     path: Path
     icds: list[dict[str, Any]] = field(default_factory=list)
     layers: list[dict[str, Any]] = field(default_factory=list)
+    drivers: list[dict[str, Any]] = field(default_factory=list)  # of Vulkan
     environment: dict[str, str] = field(default_factory=dict)
 
-    def fill(self, sandbox: Sandbox) -> dict[str, str]:
+    def fill(self, sandbox: VulkanSandbox) -> dict[str, str]:
         """Makes the mocks; gives the variables that show them to a loader.
 
-        Without an [[icd]] the machine's own vendors stay: layers can be put in front of real drivers.
+        Without an [[icd]] the machine's own vendors stay: layers can be put in front of real drivers. Its own Vulkan
+        drivers stay without a [[vulkan]].
         """
         shown: dict[str, str] = {}
         try:
@@ -45,22 +50,27 @@ class MockConfig:
                 sandbox.vendor(**arguments)
                 shown["OCL_ICD_VENDORS"] = str(sandbox.vendors)
             layers = [sandbox.layer(**arguments) for arguments in self.layers]
+            for arguments in self.drivers:
+                sandbox.driver(**arguments)
         except UsageError as error:  # a variant that is not built
             raise UsageError(f"{self.path}: {error}") from None
         if layers:
             shown["OPENCL_LAYERS"] = ":".join(str(layer) for layer in layers)
+        if sandbox.shown:
+            shown |= dict.fromkeys(("VK_DRIVER_FILES", "VK_ICD_FILENAMES"), ":".join(map(str, sandbox.shown)))
         return shown | self.environment
 
 
 def read(path: Path) -> MockConfig:
     table = tomlfile.read(path)
-    _only_keys(path, "the file", table, ("icd", "layer", "environment"))
+    _only_keys(path, "the file", table, ("icd", "layer", "vulkan", "environment"))
     config = MockConfig(path)
     seen: set[str] = set()
-    for kind, to in (("icd", config.icds), ("layer", config.layers)):
+    places: dict[Kind, list[dict[str, Any]]] = {"icd": config.icds, "layer": config.layers, "vulkan": config.drivers}
+    for kind, to in places.items():
         for number, entry in _tables(path, table, kind):
             where = f"[[{kind}]] {entry.get('name', number)}:"
-            to.append(_mock(path, where, "icd" if kind == "icd" else "layer", entry))
+            to.append(_mock(path, where, kind, entry))
             if entry["name"] in seen:
                 tomlfile.wrong(path, where, "has the name of another mock; names distinguish them in the call log")
             seen.add(entry["name"])
@@ -103,8 +113,9 @@ def _check_functions(path: Path, where: str, kind: Kind, functions: dict[str, An
 def _mock(path: Path, where: str, kind: Kind, entry: dict[str, Any]) -> dict[str, Any]:
     """One mock's keyword arguments."""
     of_mock, of_platforms = settings(kind, "mock"), settings(kind, "platform")
-    _only_keys(path, where, entry, (*_ENTRY, *of_mock, *of_platforms, *(["platform"] if kind == "icd" else [])))
-    for key, wanted in _ENTRY.items():
+    of_entry = _ENTRY | _OF_KIND.get(kind, {})
+    _only_keys(path, where, entry, (*of_entry, *of_mock, *of_platforms, *(["platform"] if kind == "icd" else [])))
+    for key, wanted in of_entry.items():
         if key in entry and not isinstance(entry[key], wanted):
             tomlfile.wrong(path, where, f"needs {_WANTED[wanted]} as `{key}`, not {entry[key]!r}")
     _check_settings(path, where, kind, "mock", {key: entry[key] for key in of_mock if key in entry})

@@ -113,18 +113,21 @@ class Machine:
         raw: bytes | None = None,
         problem: int = 0,
         dxgi: int | None = None,
+        luid: int | None = None,
         kernel: bool = True,
         devices: bool = True,
     ) -> int:
         """A display adapter whose driver names a vendor, by all ways that Windows has; gives the number of its device.
 
         A list of vendors is a REG_MULTI_SZ; raw: the bytes that stand in the value in place of a vendor. wow: what the
-        driver names for 32-bit processes. dxgi: its place in the order of DXGI (default: as they were added); kernel,
-        devices: whether D3DKMT lists it, and the configuration manager. problem: of the device, such as NEED_RESTART.
+        driver names for 32-bit processes. dxgi: its place in the order of DXGI (default: as they were added). luid: its
+        number of 64 bits for DXGI and the kernel (default: a new one, in the lower half). kernel, devices: whether
+        D3DKMT lists it, and the configuration manager. problem: of the device, such as NEED_RESTART.
         """
         place = self._adapters if dxgi is None else dxgi
         self._adapters += 1
-        self.lines.append(f"adapter {0x1000 + self._adapters} {int(kernel)} {place}")
+        number = 0x1000 + self._adapters if luid is None else luid
+        self.lines.append(f"adapter {number & 0xFFFFFFFF:#x} {number >> 32:#x} {int(kernel)} {place}")
         values = list(_driver_values(vendor, wow, type))
         if raw is not None:
             values.append(f"{_hex(DRIVER_NAME)} {TYPES[type]} {_hex(raw)}")

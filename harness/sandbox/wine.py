@@ -7,6 +7,7 @@ long as a process of ours holds it, and no longer.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -20,6 +21,9 @@ NATIVE = os.name == "nt"
 _PROGRAMS = ("/usr/lib/wine/wine64", "wine64", "wine")
 # Wine's own opencl.dll would take the place of a library of that name; its debugger only costs time.
 _OVERRIDES = "mscoree,mshtml=;opencl=n;winedbg.exe=d"
+
+# Wine sets these itself where a loader loads dxgi.dll, which is no change of the loader's.
+_OF_DIRECT3D = {"VKD3D_DEBUG": "none", "VKD3D_SHADER_DEBUG": "none"}
 
 
 def windows_path(path: Path) -> str:
@@ -57,6 +61,7 @@ def environment() -> dict[str, str]:
         "WINEPREFIX": str(prefix()),
         "WINEDEBUG": "-all",
         "WINEDLLOVERRIDES": _OVERRIDES,
+        **_OF_DIRECT3D,
         "PATH": "/usr/bin:/bin",
         "HOME": str(prefix()),
     }
@@ -70,11 +75,29 @@ def command(*arguments: str | Path) -> list[str]:
 _keeper: list[subprocess.Popen[bytes]] = []
 
 
-def keep_server() -> None:
+def keep_server() -> int:
     """Starts Wine's server, once in this process and those forked from it: a program that waits for the end of them
-    all keeps it. Raises HarnessError where there is no prefix."""
-    if _keeper or NATIVE:
-        return
+    all keeps it. Gives the server's number. Raises HarnessError where there is no prefix."""
+    if not _keeper and not NATIVE:
+        _start_keeper()
+    return _server()
+
+
+@cache
+def _server() -> int:
+    """The number of the server, which works in a folder that is named after the prefix; 0 where there is none."""
+    if NATIVE:
+        return 0
+    status = prefix().stat()
+    name = f"server-{status.st_dev:x}-{status.st_ino:x}"
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.path.basename(os.readlink(f"/proc/{process}/cwd")) == name:
+                return int(process)
+    return 0
+
+
+def _start_keeper() -> None:
     if not (prefix() / ".complete").exists():
         raise HarnessError(f"there is no Wine prefix in {prefix()}: ./clharness loader OpenCL.dll makes one")
     arguments = command(build().probe, "--loader", "-", "--standard", "NUL", "--late")

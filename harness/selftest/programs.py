@@ -27,7 +27,8 @@ def tried(case: Case, error: BaseException) -> str:
     with tempfile.TemporaryDirectory(prefix="clharness-program-") as folder:
         source, program = made.write(Path(folder), case.id, str(error)), Path(folder) / "program"
         subprocess.run([os.environ.get("CC", "cc"), "-w", source, "-ldl", "-o", program], check=True)
-        ends = [_exit_code(program, library) for library in (made.library, reproducer.correct_mock())]
+        with reproducer.correct_mock() as correct:
+            ends = [_exit_code(program, library) for library in (made.library, correct)]
     return SHOWN if ends == [1, 0] else f"{WRONG}: exit code {ends[0]} on the mutant and {ends[1]} on a correct ICD"
 
 

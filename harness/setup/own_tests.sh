@@ -12,7 +12,7 @@ run_own_tests() {
     done
     if (($# == 0)); then
         ctest --test-dir "$build" --output-on-failure --no-tests=error || failed=1
-        workers=(-n "$(nproc)")
+        workers=(-n "$(nproc)" --durations=25 --durations-min=5)
     fi
     "$python" -m pytest "${workers[@]}" "${paths[@]}" "$@" || failed=$?
     return "$failed"

@@ -289,6 +289,8 @@ static bool build_info(const struct program *program, cl_uint query, const uint6
     switch (query) {
     case CL_PROGRAM_BUILD_STATUS:
         status = program && fault(FAULT_every_program_is_built, ANY_PLATFORM) ? CL_BUILD_SUCCESS : status;
+        status = status == CL_BUILD_ERROR && fault(FAULT_failed_builds_leave_no_status, ANY_PLATFORM) ? CL_BUILD_NONE
+                                                                                                      : status;
         *result = answer_info(rest, &status, sizeof status);
         return true;
     case CL_PROGRAM_BUILD_LOG:

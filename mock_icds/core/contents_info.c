@@ -22,6 +22,13 @@ static cl_int answer_host_pointer(const struct contents *contents, const uint64_
     return answer_info(rest, &pointer, sizeof pointer);
 }
 
+static size_t reported_size(const struct contents *contents)
+{
+    enum { BLOCK = 128 };
+    size_t size = contents->size + fault(FAULT_memory_is_larger, ANY_PLATFORM);
+    return fault(FAULT_memory_is_rounded_up, ANY_PLATFORM) ? (size + BLOCK - 1) / BLOCK * BLOCK : size;
+}
+
 static bool memory_info(const struct contents *contents, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     cl_mem_object_type type = contents->pixel ? contents->image.image_type : CL_MEM_OBJECT_BUFFER;
@@ -30,7 +37,7 @@ static bool memory_info(const struct contents *contents, cl_uint query, const ui
         *result = answer_uint(rest, fault(FAULT_memory_is_of_one_type, ANY_PLATFORM) ? CL_MEM_OBJECT_IMAGE2D : type);
         return true;
     case CL_MEM_SIZE:
-        *result = answer_size(rest, contents->size + fault(FAULT_memory_is_larger, ANY_PLATFORM));
+        *result = answer_size(rest, reported_size(contents));
         return true;
     case CL_MEM_HOST_PTR:
         *result = answer_host_pointer(contents, rest);
@@ -42,8 +49,11 @@ static bool memory_info(const struct contents *contents, cl_uint query, const ui
         *result = answer_size(rest, fault(FAULT_sub_buffers_have_no_offset, ANY_PLATFORM) ? 0 : contents->origin);
         return true;
     case CL_MEM_USES_SVM_POINTER:
-        *result = answer_uint(rest, CL_FALSE);
+        *result = answer_uint(rest, fault(FAULT_memory_is_always_shared, ANY_PLATFORM) ? CL_TRUE : CL_FALSE);
         return true;
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+        *result = answer_info(rest, &contents->image.buffer, sizeof contents->image.buffer);
+        return contents->image.buffer && !fault(FAULT_image_buffers_are_forgotten, ANY_PLATFORM);
     case CL_MEM_FLAGS:
         *result = answer_info(rest, &contents->flags, sizeof contents->flags);
         return !fault(FAULT_memory_properties_change_flags, ANY_PLATFORM);

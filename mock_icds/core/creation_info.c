@@ -293,6 +293,7 @@ bool creation_info_device(struct object *device, cl_uint query, const uint64_t *
     int platform = device->platform;
     bool queues = platform_has_feature(platform, "device_queues");
     bool pipes = platform_has_feature(platform, "pipes");
+    bool lacks = fault(FAULT_devices_lack_profiling, ANY_PLATFORM);
     cl_command_queue_properties out_of_order =
         platform_has_feature(platform, "out_of_order") ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
     switch (query) {
@@ -304,14 +305,15 @@ bool creation_info_device(struct object *device, cl_uint query, const uint64_t *
         return true;
     case CL_DEVICE_COMPILER_AVAILABLE:
     case CL_DEVICE_LINKER_AVAILABLE:
-        *result = answer_uint(rest, platform_has_feature(platform, "compiler"));
+        lacks = query == CL_DEVICE_LINKER_AVAILABLE && fault(FAULT_devices_have_no_linker, ANY_PLATFORM);
+        *result = answer_uint(rest, platform_has_feature(platform, "compiler") && !lacks);
         return true;
     case CL_DEVICE_TERMINATE_CAPABILITY_KHR:
         *result = answer_ulong(
             rest, platform_has_feature(platform, "terminate") ? CL_DEVICE_TERMINATE_CAPABILITY_CONTEXT_KHR : 0);
         return platform_has_extension(platform, "cl_khr_terminate_context");
     case CL_DEVICE_QUEUE_ON_HOST_PROPERTIES:
-        *result = answer_ulong(rest, out_of_order | CL_QUEUE_PROFILING_ENABLE);
+        *result = answer_ulong(rest, out_of_order | (lacks ? 0 : CL_QUEUE_PROFILING_ENABLE));
         return true;
     case CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES:
         *result = answer_ulong(rest, queues ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE : 0);

@@ -67,6 +67,21 @@ static const struct {
      CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
 };
 
+/* The number, or a wrong one where a fault says so. */
+static cl_ulong reported(cl_uint query, cl_ulong value)
+{
+    if (query == CL_DEVICE_LOCAL_MEM_SIZE && fault(FAULT_devices_have_little_local_memory, ANY_PLATFORM)) {
+        return 1024;
+    }
+    if (query == CL_DEVICE_EXECUTION_CAPABILITIES && fault(FAULT_devices_run_no_kernels, ANY_PLATFORM)) {
+        return CL_EXEC_NATIVE_KERNEL;
+    }
+    if (query == CL_DEVICE_SINGLE_FP_CONFIG && fault(FAULT_devices_round_to_zero, ANY_PLATFORM)) {
+        return CL_FP_ROUND_TO_ZERO;
+    }
+    return query == CL_DEVICE_AVAILABLE && fault(FAULT_truth_is_seven, ANY_PLATFORM) ? 7 : value;
+}
+
 bool device_info_number(cl_uint query, const uint64_t *rest, cl_int *result)
 {
     if (query == CL_DEVICE_MAX_WORK_ITEM_SIZES) {
@@ -76,10 +91,7 @@ bool device_info_number(cl_uint query, const uint64_t *rest, cl_int *result)
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (numbers[i].query == query) {
-            cl_ulong value = numbers[i].value;
-            bool small =
-                query == CL_DEVICE_LOCAL_MEM_SIZE && fault(FAULT_devices_have_little_local_memory, ANY_PLATFORM);
-            value = small ? 1024 : value;
+            cl_ulong value = reported(query, numbers[i].value);
             *result = answer_info(rest, &value, numbers[i].size);
             return true;
         }
@@ -173,15 +185,19 @@ cl_int device_info_formats(const uint64_t *arguments)
     bool images = context && platform_has_feature(context->platform, "images");
     cl_uint count = images ? ORDERS * TYPES + 1 : 0;
     bool twice = fault(FAULT_formats_are_listed_twice, ANY_PLATFORM);
+    bool unknown = fault(FAULT_formats_have_unknown_orders, ANY_PLATFORM);
     for (cl_uint i = 0; formats && i < count && i < (cl_uint)arguments[3]; i++) {
         cl_uint at = twice ? i / 2 : i;
         formats[i] = (cl_image_format){orders[at / TYPES % ORDERS], types[at % TYPES]};
         if (i == count - 1) {
             formats[i] = (cl_image_format){CL_BGRA, CL_UNORM_INT8};
         }
+        if (i == 0 && unknown) {
+            formats[i].image_channel_order = 0x1234;
+        }
     }
     if (count_ret) {
-        *count_ret = count;
+        *count_ret = count + (count > 0 && fault(FAULT_formats_are_miscounted, ANY_PLATFORM));
     }
     return CL_SUCCESS;
 }

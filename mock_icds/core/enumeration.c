@@ -125,6 +125,9 @@ static cl_int get_device_ids(const uint64_t *arguments)
     if ((room == 0 && to) || (!to && !count_ret)) {
         return CL_INVALID_VALUE;
     }
+    if (type != CL_DEVICE_TYPE_ALL && (type & (type - 1)) && fault(FAULT_mixed_types_find_nothing, ANY_PLATFORM)) {
+        return CL_DEVICE_NOT_FOUND;
+    }
     for (int i = 0; (device = platform_device(platform, i)) != NULL; i++) {
         if (!platform_device_matches(device, type, i)) {
             continue;
@@ -133,6 +136,9 @@ static cl_int get_device_ids(const uint64_t *arguments)
             to[count] = (cl_device_id)object_handle(device);
         }
         count++;
+    }
+    if (to && count < room && fault(FAULT_device_lists_end_with_null, ANY_PLATFORM)) {
+        to[count] = NULL;
     }
     if (count_ret) {
         *count_ret = count;

@@ -11,6 +11,7 @@
 #include "core/rules.h"
 
 #include <string.h>
+#include <time.h>
 
 enum { MAX_CALLBACKS = 8 };
 
@@ -97,11 +98,21 @@ static cl_int set_user_event(struct object *event, cl_int status)
     return CL_SUCCESS;
 }
 
+/* Nanoseconds, more with each call. */
+static cl_ulong now(void)
+{
+    static cl_ulong last;
+    struct timespec time;
+    timespec_get(&time, TIME_UTC);
+    cl_ulong found = (cl_ulong)time.tv_sec * 1000000000 + (cl_ulong)time.tv_nsec;
+    last = found > last + 10 ? found : last + 10;
+    return last;
+}
+
 void events_progress(struct object *event, cl_int status)
 {
-    static cl_ulong clock;
     struct life *life = life_of(event);
-    clock += 10;
+    cl_ulong clock = now();
     life->managed = !fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM);
     life->times[0] = life->times[0] ? life->times[0] : clock;
     int index = status == CL_SUBMITTED ? 1 : status == CL_RUNNING ? 2 : 3;
@@ -146,6 +157,19 @@ static void call_destructors(struct object *memory)
     }
 }
 
+static void call_context_destructors(struct object *context)
+{
+    struct life *life = life_of(context);
+    bool forwards = fault(FAULT_context_destructors_forwards, ANY_PLATFORM);
+    int count = fault(FAULT_context_destructors_forgotten, ANY_PLATFORM) ? 0 : life->callback_count;
+    for (int i = 0; i < count; i++) {
+        const struct callback *callback = &life->callbacks[forwards ? i : count - 1 - i];
+        void(CL_CALLBACK * notify)(cl_context, void *) =
+            (void(CL_CALLBACK *)(cl_context, void *))(uintptr_t)callback->function;
+        notify((cl_context)object_handle(context), (void *)(uintptr_t)callback->user_data);
+    }
+}
+
 /* Calls the callback of a build that has ended. */
 static void report_build(const uint64_t *arguments)
 {
@@ -179,11 +203,17 @@ bool events_handle(enum function function, const uint64_t *arguments, uint64_t *
         answer = error_of_list((const uint64_t *)(uintptr_t)arguments[1], (cl_uint)arguments[0]);
         break;
     case FUNCTION_clSetMemObjectDestructorCallback:
+    case FUNCTION_clSetContextDestructorCallback:
         if (life_of(object)->callback_count < MAX_CALLBACKS) {
             life_of(object)->callbacks[life_of(object)->callback_count++] =
                 (struct callback){arguments[1], arguments[2], 0, false};
         }
         break;
+    case FUNCTION_clReleaseContext:
+        if (object && object->references == 1) {
+            call_context_destructors(object);
+        }
+        return false;
     case FUNCTION_clReleaseMemObject:
         if (object && object->references == 1) {
             call_destructors(object);
@@ -235,7 +265,8 @@ bool events_time(struct object *event, cl_uint query, const uint64_t *rest, cl_i
     bool known = index < sizeof life->times / sizeof *life->times;
     if (known) {
         index = fault(FAULT_times_run_backwards, ANY_PLATFORM) ? 3 - index : index;
-        *result = answer_info(rest, &life->times[index], sizeof life->times[index]);
+        cl_ulong time = life->times[index] / (fault(FAULT_times_are_microseconds, ANY_PLATFORM) ? 1000 : 1);
+        *result = answer_info(rest, &time, sizeof time);
     }
     return known;
 }

@@ -90,6 +90,11 @@ static cl_int answer_anything(enum function function, cl_uint query, const uint6
     return size ? answer_info(rest, zeros, size) : CL_INVALID_VALUE;
 }
 
+static cl_int answer_profile(const uint64_t *rest, const struct platform_config *about)
+{
+    return answer_text(rest, fault(FAULT_profiles_are_in_lower_case, ANY_PLATFORM) ? "full_profile" : about->profile);
+}
+
 static cl_int answer_unloadable(const uint64_t *arguments, const struct platform_config *about, int platform)
 {
     cl_bool unloadable = about->unloadable ? CL_TRUE : CL_FALSE;
@@ -131,7 +136,7 @@ cl_int info_platform(const uint64_t *arguments, bool exported)
     }
     switch ((cl_platform_info)arguments[1]) {
     case CL_PLATFORM_PROFILE:
-        return answer_text(arguments + 2, about->profile);
+        return answer_profile(arguments + 2, about);
     case CL_PLATFORM_VERSION:
         return answer_text(arguments + 2, about->version);
     case CL_PLATFORM_NAME:
@@ -199,11 +204,11 @@ static cl_int get_device_info(struct object *device, cl_uint query, const uint64
     case CL_DRIVER_VERSION:
         return answer_text(arguments, "1.0");
     case CL_DEVICE_PROFILE:
-        return answer_text(arguments, about->profile);
+        return answer_profile(arguments, about);
     case CL_DEVICE_EXTENSIONS:
         return answer_text(arguments, "");
     case CL_DEVICE_OPENCL_C_VERSION:
-        return answer_text(arguments, "OpenCL C 1.2");
+        return answer_text(arguments, fault(FAULT_languages_have_no_name, ANY_PLATFORM) ? "1.2" : "OpenCL C 1.2");
     case CL_DEVICE_SVM_CAPABILITIES:
         return answer_info(arguments, &coarse, sizeof coarse);
     default:

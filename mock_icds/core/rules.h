@@ -24,7 +24,7 @@ struct rule {
     enum function function;
     int error;
     int count;
-    struct condition conditions[MAX_PARAMETERS];
+    const struct condition *conditions;
 };
 
 struct known_query {

@@ -7,6 +7,7 @@
 #include "core/contents.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* --- what the host may do with memory --- */
 
@@ -114,6 +115,15 @@ static cl_int check_copy_of_boxes(const uint64_t *a, bool same_pitches)
     return overlap(&source, &target);
 }
 
+static cl_int check_formats(const uint64_t *a)
+{
+    const struct contents *source = contents_of(a[1]);
+    const struct contents *target = contents_of(a[2]);
+    bool differ = source && target && source->pixel && target->pixel &&
+                  memcmp(&source->format, &target->format, sizeof source->format) != 0;
+    return error_unless_fault(FAULT_images_of_two_formats_are_copied, differ ? CL_IMAGE_FORMAT_MISMATCH : CL_SUCCESS);
+}
+
 /* --- sub-buffers --- */
 
 static cl_int check_part(const uint64_t *arguments)
@@ -179,7 +189,11 @@ cl_int states_error(enum function function, const uint64_t *a)
     case FUNCTION_clEnqueueCopyBufferRect:
         return check_copy_of_boxes(a, a[6] == a[8] && a[7] == a[9]);
     case FUNCTION_clEnqueueCopyImage:
-        return check_copy_of_boxes(a, true);
+        error = check_formats(a);
+        return error ? error : check_copy_of_boxes(a, true);
+    case FUNCTION_clGetKernelWorkGroupInfo: /* no kernel is built in, and no device is custom */
+        return error_unless_fault(FAULT_any_kernel_has_a_global_size,
+                                  a[2] == CL_KERNEL_GLOBAL_WORK_SIZE ? CL_INVALID_VALUE : CL_SUCCESS);
     case FUNCTION_clCreateSubBuffer:
         return check_part(a);
     case FUNCTION_clWaitForEvents:

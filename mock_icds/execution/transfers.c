@@ -39,6 +39,7 @@ static bool plan_write(const uint64_t *a, struct transfer *transfer)
     struct contents *to = contents_of(a[1]);
     bool lost = a[3] >= LARGE && fault(FAULT_large_buffers_lose_their_end, ANY_PLATFORM);
     size_t size = a[4] > 1 && fault(FAULT_writes_leave_last_byte, ANY_PLATFORM) ? a[4] - 1 : a[4];
+    size = size > LARGE && fault(FAULT_long_writes_are_cut, ANY_PLATFORM) ? LARGE : size;
     *transfer = (struct transfer){.from = host(a[5]), .region = {lost ? 0 : size, 1, 1}, .written = to};
     transfer->to = view_at(to ? to->bytes : NULL, a[3]);
     return to != NULL;
@@ -48,7 +49,9 @@ static bool plan_copy(const uint64_t *a, struct transfer *transfer)
 {
     const struct contents *from = contents_of(a[1]);
     struct contents *to = contents_of(a[2]);
-    *transfer = (struct transfer){.region = {a[5], 1, 1}, .written = to};
+    enum { LONG = 1 << 12 };
+    size_t size = a[5] > LONG && fault(FAULT_long_copies_are_cut, ANY_PLATFORM) ? LONG : a[5];
+    *transfer = (struct transfer){.region = {size, 1, 1}, .written = to};
     if (from && to) {
         transfer->from = view_at(from->bytes, a[3]);
         transfer->to = view_at(to->bytes, a[fault(FAULT_copies_go_to_source_offset, ANY_PLATFORM) ? 3 : 4]);
@@ -109,7 +112,8 @@ static void keep_pattern(struct transfer *transfer, const void *pattern, size_t 
 static bool plan_fill(const uint64_t *a, struct transfer *transfer)
 {
     struct contents *to = contents_of(a[1]);
-    *transfer = (struct transfer){.region = {a[5], 1, 1}, .written = to};
+    size_t less = a[4] > 0 && a[5] > a[3] && fault(FAULT_fills_leave_last_pattern, ANY_PLATFORM) ? a[3] : 0;
+    *transfer = (struct transfer){.region = {a[5] - less, 1, 1}, .written = to};
     if (to) {
         transfer->to = view_at(to->bytes, a[4]);
         keep_pattern(transfer, (const void *)(uintptr_t)a[2], a[3]);
@@ -187,11 +191,13 @@ static bool plan_image_and_buffer(const uint64_t *a, struct transfer *transfer, 
 static void make_pixel(const struct contents *image, const cl_uint *colour, unsigned char *pixel)
 {
     size_t size = image->pixel / 4;
+    bool turned = image->format.image_channel_order == CL_BGRA && !fault(FAULT_fills_have_one_order, ANY_PLATFORM);
     for (size_t i = 0; i < 4; i++) {
+        size_t from = turned && i < 3 ? 2 - i : i;
         float real;
-        memcpy(&real, &colour[i], sizeof real);
+        memcpy(&real, &colour[from], sizeof real);
         bool normal = image->format.image_channel_data_type == CL_UNORM_INT8;
-        cl_uint value = normal ? (cl_uint)(real * 255 + 0.5f) : colour[i];
+        cl_uint value = normal ? (cl_uint)(real * 255 + 0.5f) : colour[from];
         memcpy(pixel + i * size, &value, size);
     }
 }
@@ -216,6 +222,7 @@ static bool plan_fill_image(const uint64_t *a, struct transfer *transfer)
 static bool plan_shared_copy(const uint64_t *a, struct transfer *transfer)
 {
     size_t size = a[4] > 1 && fault(FAULT_shared_copies_leave_last_byte, ANY_PLATFORM) ? a[4] - 1 : a[4];
+    size -= size > 8 && size % 2 == 1 && fault(FAULT_odd_shared_copies_are_cut, ANY_PLATFORM) ? 3 : 0;
     *transfer = (struct transfer){.to = host(a[2]), .from = host(a[3]), .region = {size, 1, 1}};
     return true;
 }

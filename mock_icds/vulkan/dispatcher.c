@@ -61,6 +61,8 @@ static void log_device_info(struct calllog_line *line, const VkDeviceCreateInfo 
 {
     log_names(line, "extensions", info->ppEnabledExtensionNames, info->enabledExtensionCount);
     log_names(line, "layers", info->ppEnabledLayerNames, info->enabledLayerCount);
+    calllog_hex(line, "features", (uint64_t)(uintptr_t)info->pEnabledFeatures);
+    calllog_hex(line, "queues", info->queueCreateInfoCount);
     log_chain(line, info->pNext);
     for (const VkBaseInStructure *part = info->pNext; part; part = part->pNext) {
         if (part->sType == VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO) {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of objects. Entries are used again only where there is no other one: late uses of old handles are seen. */
+/* A table of objects. Entries are used again only where there is no other one: late uses of old handles are seen.
+ *
+ * Instances are followed by memory that is no address: a loader that takes one for an object of its own, and reads more
+ * than its first word, crashes on every machine, and not only where the memory happens not to be zero.
+ */
 #include "objects.h"
 
 #include <stdio.h>
@@ -7,10 +11,17 @@
 #include <string.h>
 #include <vulkan/vk_icd.h>
 
-enum { MAX_OBJECTS = 1024 };
+enum { MAX_OBJECTS = 1024, MAX_INSTANCES = 64, BEYOND = 16384, NO_ADDRESS = 0xA5 };
+
+struct instance {
+    struct object object;
+    unsigned char beyond[BEYOND];
+};
 
 static struct object objects[MAX_OBJECTS];
+static struct instance instances[MAX_INSTANCES];
 static size_t next;
+static size_t next_instance;
 
 static const char *const kind_names[] = {
     [KIND_none] = "nothing",    [KIND_instance] = "instance", [KIND_physical_device] = "physical device",
@@ -29,18 +40,38 @@ static void log_object(const char *event, enum kind kind, int index, uint64_t ha
     calllog_commit(&mock_log, &line);
 }
 
-struct object *object_make(enum kind kind, struct object *parent, int index, enum fault without_magic)
+static struct object *free_instance(void)
+{
+    for (size_t tried = 0; tried < MAX_INSTANCES; tried++) {
+        struct instance *instance = &instances[next_instance++ % MAX_INSTANCES];
+        if (instance->object.kind == KIND_none) {
+            memset(instance->beyond, NO_ADDRESS, sizeof instance->beyond);
+            return &instance->object;
+        }
+    }
+    return NULL;
+}
+
+static struct object *free_object(void)
 {
     for (size_t tried = 0; tried < MAX_OBJECTS; tried++) {
         struct object *object = &objects[next++ % MAX_OBJECTS];
         if (object->kind == KIND_none) {
-            bool bare = without_magic != FAULT_COUNT && fault(without_magic, ANY_PLATFORM);
-            *object = (struct object){bare ? 0 : ICD_LOADER_MAGIC, kind, index, parent};
-            log_object("object", kind, index, (uint64_t)(uintptr_t)object);
             return object;
         }
     }
     return NULL;
+}
+
+struct object *object_make(enum kind kind, struct object *parent, int index, enum fault without_magic)
+{
+    struct object *object = kind == KIND_instance ? free_instance() : free_object();
+    if (object) {
+        bool bare = without_magic != FAULT_COUNT && fault(without_magic, ANY_PLATFORM);
+        *object = (struct object){bare ? 0 : ICD_LOADER_MAGIC, kind, index, parent};
+        log_object("object", kind, index, (uint64_t)(uintptr_t)object);
+    }
+    return object;
 }
 
 void object_drop(struct object *object)
@@ -80,14 +111,21 @@ static void use_first_word(struct object *object)
     }
 }
 
+/* The entry whose address is the handle, in a table of `size` bytes; NULL where there is none. */
+static struct object *entry_of(uint64_t handle, void *table, size_t size, size_t entry)
+{
+    uintptr_t first = (uintptr_t)table;
+    uintptr_t offset = (uintptr_t)handle - first;
+    return handle >= first && offset < size && offset % entry == 0 ? (struct object *)(uintptr_t)handle : NULL;
+}
+
 struct object *object_of(uint64_t handle, enum kind kind)
 {
-    uintptr_t first = (uintptr_t)objects;
-    uintptr_t offset = (uintptr_t)handle - first;
-    if (handle >= first && offset < sizeof objects && offset % sizeof *objects == 0 &&
-        objects[offset / sizeof *objects].kind == kind) {
-        use_first_word(&objects[offset / sizeof *objects]);
-        return &objects[offset / sizeof *objects];
+    struct object *object = kind == KIND_instance ? entry_of(handle, instances, sizeof instances, sizeof *instances)
+                                                  : entry_of(handle, objects, sizeof objects, sizeof *objects);
+    if (object && object->kind == kind) {
+        use_first_word(object);
+        return object;
     }
     if (handle) {
         log_object("foreign handle", kind, -1, handle);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,6 +147,11 @@ def test_directory_of_other_files_is_platform_not_found(loader: Loader, sandbox:
     assert not sandbox.log.of("hidden")
 
 
+def _spelled(folder: Path, length: int, ending: str) -> str:
+    """A path of `length` characters for a folder, by slashes before its name; the loader needs its ending."""
+    return f"{folder.parent}{'/' * (length - len(f'{folder}{ending}') + 1)}{folder.name}{ending}"
+
+
 @requirement("DISC-LNX-002")
 @pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 3900])
 def test_directory_with_a_long_path_is_read(loader: Loader, sandbox: Sandbox, length: int) -> None:
@@ -154,8 +160,7 @@ def test_directory_with_a_long_path_is_read(loader: Loader, sandbox: Sandbox, le
     names = ("one", "two", "three")
     for number, name in enumerate(names):
         sandbox.vendor_file(f"{'x' * 50 * number}{name}.icd", f"{vendor(sandbox, name)}\n")
-    path = str(sandbox.vendors)
-    sandbox.env["OCL_ICD_VENDORS"] = f"{sandbox.root}{'/' * (length - len(path) + 1)}vendors"
+    sandbox.env["OCL_ICD_VENDORS"] = _spelled(sandbox.vendors, length, loader.folder_ending)
     with loader.start(sandbox, guarded_heap=True) as cl:
         cl.check_vendors(*names)
 
@@ -168,7 +173,7 @@ def test_path_too_long_for_directory_and_name_does_no_harm(
     """Where directory and file name together are too long for a path, the file is ignored or read, without harm."""
     loader.require("OCL_ICD_VENDORS")
     sandbox.vendor_file("abcde.icd", f"{vendor(sandbox, 'one')}\n")
-    sandbox.env["OCL_ICD_VENDORS"] = f"{sandbox.root}{'/' * (length - len(str(sandbox.vendors)) + 1)}vendors"
+    sandbox.env["OCL_ICD_VENDORS"] = _spelled(sandbox.vendors, length, loader.folder_ending)
     with loader.start(sandbox, guarded_heap=True) as cl:
         names = cl.used_platforms()
         assert names in ([], ["one"])
@@ -376,7 +381,7 @@ def test_missing_directory_is_not_the_working_directory(loader: Loader, sandbox:
     """In place of a vendor directory that is missing, no other one is read: neither the working directory nor `/`."""
     folder = sandbox.root / "elsewhere"
     sandbox.vendor_file("decoy.icd", f"{sandbox.icd('decoy')}\n", sandbox.root)  # the program's working directory
-    sandbox.env["OCL_ICD_VENDORS"] = str(folder)
+    sandbox.env["OCL_ICD_VENDORS"] = f"{folder}{loader.folder_ending}"
     if present:  # the control: the same directory, with one vendor in it
         folder.mkdir()
         sandbox.vendor_file("vendor.icd", f"{sandbox.icd('vendor')}\n", folder)

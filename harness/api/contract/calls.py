@@ -47,6 +47,7 @@ OBJECTS = (
     "read_only",
     "write_only",
     "hidden_image",
+    "wide_image",
     "host_reads_image",
     "host_writes_image",
     "part",

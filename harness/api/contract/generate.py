@@ -64,7 +64,9 @@ def rule_row(rule: Rule, usual: tuple[str, ...], api: Api) -> str:
         if parameter.name in rule.changed or word == "-" or value(word, api) is not None:
             conditions.append(condition(index, parameter.size, word, api))
     code = 0 if rule.errors[0] == "NULL" else api.constants[rule.errors[0]]
-    return f"{{FUNCTION_{rule.function}, {code}, {len(conditions)}, {{{', '.join(conditions)}}}}}"
+    # As many conditions as there are: the mock is copied for each vendor of each case.
+    table = f"(const struct condition[]){{{', '.join(conditions)}}}" if conditions else "NULL"
+    return f"{{FUNCTION_{rule.function}, {code}, {len(conditions)}, {table}}}"
 
 
 def query_rows(api: Api) -> list[str]:

@@ -232,13 +232,12 @@ class Images(Memory):
         if image_format not in self.formats(kind):
             raise Unsupported("loader", f"there is no {kind} of {image_format}", kind)
 
-    def image(self, kind: str, image_format: Format, flags: str = "CL_MEM_READ_WRITE") -> Value:
-        """An image of the size that SHAPES has."""
+    def image(self, kind: str, image_format: Format, flags: str = "CL_MEM_READ_WRITE", own: Value | int = 0) -> Value:
+        """An image of the size that SHAPES has; an image buffer of its own buffer, or of a new one."""
         self.objects.require_function("clCreateImage", self.objects.version())
         width, height, depth = SHAPES[kind]
         array = {"CL_MEM_OBJECT_IMAGE1D_ARRAY": height, "CL_MEM_OBJECT_IMAGE2D_ARRAY": depth}.get(kind, 0)
-        own: Value | int = 0
-        if kind == "CL_MEM_OBJECT_IMAGE1D_BUFFER":
+        if kind == "CL_MEM_OBJECT_IMAGE1D_BUFFER" and not own:
             own = self.buffer(bytes(width * image_format.size))
         tall = kind in ("CL_MEM_OBJECT_IMAGE2D", "CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY")
         deep = kind == "CL_MEM_OBJECT_IMAGE3D"

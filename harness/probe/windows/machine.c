@@ -90,9 +90,10 @@ static const char *add_adapter(char **words)
         return "too many adapters";
     }
     swprintf(path, 64, L"Adapters\\%u", machine.adapter_count++);
-    adapter->luid.LowPart = (DWORD)number_of(words[0]);
-    adapter->kernel = number_of(words[1]) != 0;
-    adapter->dxgi = (int)number_of(words[2]);
+    adapter->luid.LowPart = strtoul(words[0], NULL, 0);
+    adapter->luid.HighPart = (LONG)strtoul(words[1], NULL, 0);
+    adapter->kernel = number_of(words[2]) != 0;
+    adapter->dxgi = (int)number_of(words[3]);
     adapter->key = registry_own_key(path);
     return NULL;
 }
@@ -168,7 +169,7 @@ static const struct {
     const char *(*run)(char **words);
 } lines[] = {
     {"value", 4, add_value},     {"key", 1, add_key},
-    {"deny", 1, deny_key},       {"adapter", 3, add_adapter},
+    {"deny", 1, deny_key},       {"adapter", 4, add_adapter},
     {"device", 3, add_device},   {"adapter-value", 3, add_adapter_value},
     {"package", 3, add_package}, {"device-value", 3, add_device_value},
     {"wow64", 0, set_wow64},     {"integrity", 1, set_integrity},

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /* What the subject finds on its machine, from a file that the case wrote (harness/sandbox/windows.py). A line each;
  * KEY, NAME, DATA, FAMILY and PATH are bytes in hexadecimal ("-" for none), texts among them UTF-8, DATA as the
  * registry has it:
@@ -6,19 +7,22 @@
  *   value KEY NAME TYPE DATA        a value of the registry; KEY begins with HKLM\ or HKCU\
  *   key KEY                         a key without values
  *   deny KEY                        a key that nobody may open
- *   adapter LUID KERNEL DXGI        a display adapter: whether the kernel lists it, and its place in DXGI's order or -1
+ *   adapter LOW HIGH KERNEL DXGI    a display adapter, its LUID in two parts: whether the kernel lists it, and its place
+ *                                   in DXGI's order, or -1
  *   adapter-value NAME TYPE DATA    a value of the software key of the adapter before
- *   device CLASS PROBLEM PARENT     a device of the configuration manager: display, component or other; a problem
- * number, 0 for none; the number of the device that it is a child of, -1 for none device-value NAME TYPE DATA     a
- * value of the software key of the device before package FAMILY NAME PATH        an installed package integrity LEVEL
- * of the process: 0x1000 low, 0x2000 medium, 0x2100 medium plus, 0x3000 high wow64                           a 32-bit
- * process of a 64-bit system, as far as the subject can ask older                           a system whose kernel lists
- * no adapters: it has no D3DKMTEnumAdapters2 and relatives
+ *   device CLASS PROBLEM PARENT     a device of the configuration manager: display, component or other; the number of
+ *                                   its problem, 0 for none; the number of the device above it, -1 for none
+ *   device-value NAME TYPE DATA     a value of the software key of the device before
+ *   package FAMILY NAME PATH        an installed package
+ *   integrity LEVEL                 of the process: 0x1000 low, 0x2000 medium, 0x2100 medium plus, 0x3000 high
+ *   wow64                           a 32-bit process of a 64-bit system, as far as the subject can ask
+ *   older                           a system whose kernel lists no adapters: it has no D3DKMTEnumAdapters2 and relatives
  *
  * The registry proper is one of its own for this process (registry.c): volatile keys, which RegOverridePredefKey puts
  * in the place of HKLM and HKCU. What is not in there is answered by functions that take the place of those that the
  * subject imports, or looks up (hooks.c): they behave as Microsoft's documentation says.
  */
+/* clang-format on */
 #ifndef CLHARNESS_PROBE_MACHINE_H
 #define CLHARNESS_PROBE_MACHINE_H
 

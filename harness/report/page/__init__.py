@@ -21,7 +21,7 @@ from harness.requirements.sources import url_of
 
 FOLDER = Path(__file__).parent
 NAME = "index.html"
-_PARTS = ("style.css", "case.js", "timeline.js", "explorer.js")
+_PARTS = ("style.css", "element.js", "case.js", "timeline.js", "explorer.js")
 
 
 def write_page(folder: Path, endings: Sequence[Ending], comparison: Comparison | None = None) -> Path:
@@ -29,16 +29,42 @@ def write_page(folder: Path, endings: Sequence[Ending], comparison: Comparison |
     path = folder / NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        scratch = folder / f".{NAME}"
-        scratch.write_text(page(endings, comparison), encoding="utf-8", errors="backslashreplace")
-        scratch.replace(path)
+        _write(path, page(endings, comparison))
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}; name another folder") from error
     return path
 
 
+def write_trace(path: Path, title: str, log: Sequence[str], times: Sequence[int], left_out: int) -> None:
+    """The calls of a program as a page: the lines of its log, and when each was written, in nanoseconds. OSError."""
+    data = {"log": list(log), "times": list(times)}
+    _write(path, rendered("trace.html.j2", title=title, left_out=left_out, version=__version__, data=embedded(data)))
+
+
+def _write(path: Path, text: str) -> None:
+    """In one step, so that nobody sees half of it."""
+    scratch = path.with_name(f".{path.name}")
+    scratch.write_text(text, encoding="utf-8", errors="backslashreplace")
+    scratch.replace(path)
+
+
 def page(endings: Sequence[Ending], comparison: Comparison | None = None) -> str:
     """The page as text."""
+    return rendered(
+        "page.html.j2",
+        endings=endings,
+        version=__version__,
+        data=embedded(page_data(endings)),
+        causes=_causes(endings[0]) if len(endings) == 1 else [],
+        reasons=_reasons(endings[0]) if len(endings) == 1 else [],
+        counts=[_counts(ending) for ending in endings],
+        words=STATUS_WORDS,
+        comparison=_comparison(comparison, len(endings) - 1),
+    )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A template of this folder with its values; style and scripts have their file names, with _ for the dot."""
     # Only here: no other report needs it.
     import jinja2
 
@@ -51,17 +77,7 @@ def page(endings: Sequence[Ending], comparison: Comparison | None = None) -> str
     )
     environment.filters["printable"] = printable
     parts = {name.replace(".", "_"): (FOLDER / name).read_text(encoding="utf-8") for name in _PARTS}
-    return environment.get_template("page.html.j2").render(
-        endings=endings,
-        version=__version__,
-        data=embedded(page_data(endings)),
-        causes=_causes(endings[0]) if len(endings) == 1 else [],
-        reasons=_reasons(endings[0]) if len(endings) == 1 else [],
-        counts=[_counts(ending) for ending in endings],
-        words=STATUS_WORDS,
-        comparison=_comparison(comparison, len(endings) - 1),
-        **parts,
-    )
+    return environment.get_template(template).render(**values, **parts)
 
 
 def embedded(data: Any) -> str:

@@ -6,16 +6,6 @@ const text = (number) => (number >= 0 && number !== undefined ? data.texts[numbe
 const statusKeys = Object.keys(data.statuses);
 const dialog = document.getElementById("case");
 
-function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
-  }
-  node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
-  return node;
-}
-
 // A row of the data as an object.
 function resultOf(row) {
   const [number, verdict, status, milliseconds, outcome = -1, reason = -1, details = {}] = row;
@@ -131,7 +121,7 @@ function fill(run, number) {
       ["took", `${result.milliseconds} ms`],
     ]),
     ...block("What deviates", details.deviations ? lines(details.deviations) : null),
-    ...block("Calls", details.log ? timeline(details.log.map(text)) : null, details.log ? el("details", {}, el("summary", {}, "as text"), lines(details.log)) : null),
+    ...block("Calls", details.log ? timeline(details.log.map(text), details.times) : null, details.log ? el("details", {}, el("summary", {}, "as text"), lines(details.log)) : null),
     ...block("Message", rest.length ? el("pre", { tabindex: "0" }, rest.join("\n").replace(stacks, "").trim()) : null),
     ...block("Stacks", stacks ? el("pre", { tabindex: "0" }, stacks) : null),
     ...block("Files", lines(details.files)),

@@ -137,6 +137,8 @@ def _details(result: CaseResult, texts: Texts) -> dict[str, Any] | None:
         return details
     details["message"] = texts(result.message[:8000])
     details["log"] = [texts(line.strip()) for line in result.log]
+    if len(result.log_times) == len(result.log):
+        details["times"] = list(result.log_times)
     details["files"] = [texts(line) for line in result.files]
     details["environment"] = [texts(f"{name}={value}") for name, value in result.environment.items()]
     return {key: value for key, value in details.items() if value not in ([], None)}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The call log of a case in four lanes: application, layers, loader, vendors. One step to the right is one event.
+// A call log in four lanes: application, layers, loader, vendors. One step to the right is one event, or a length of
+// time where the log has the time of each line, in nanoseconds, and the reader wants it.
 
 const LANES = ["application", "layers", "loader", "vendors"];
 const BAR = 18;
@@ -39,6 +40,7 @@ function calls(log) {
     }
   });
   for (const bar of open) bar.to = log.length - 0.2;
+  if (bars.every((bar) => bar.lane === 0)) return bars; // a program on real vendors, which write no log
   return bars.concat(bars.filter((bar) => bar.lane === 0 && bar.kind === "call").map(ofLoader(bars)));
 }
 
@@ -51,8 +53,27 @@ function ofLoader(bars) {
   };
 }
 
-function timeline(log) {
+// 1 ns to hours, in the largest unit of which there is at least one.
+function duration(nanoseconds) {
+  const [unit, size] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]].find(([, size]) => nanoseconds >= size) || ["ns", 1];
+  return `${Number((nanoseconds / size).toPrecision(3))} ${unit}`;
+}
+
+function timeline(log, times) {
   const bars = calls(log);
+  const clock = times && times.length === log.length && times.at(-1) > times[0];
+  let byClock = false;
+  // Where an event is, in steps from the left: by its number, or by its time on a line of the same length.
+  const place = (at) => {
+    if (!byClock) return at;
+    const whole = Math.min(Math.floor(at), log.length - 1);
+    return ((times[whole] - times[0]) / (times.at(-1) - times[0])) * (log.length - 1) + (at > whole ? 0.2 : 0);
+  };
+  const when = (bar) => {
+    if (!clock) return "";
+    const last = times[Math.min(Math.floor(bar.to), log.length - 1)];
+    return `  (after ${duration(times[bar.from] - times[0])}${bar.kind === "call" ? `, for ${duration(last - times[bar.from])}` : ""})`;
+  };
   const depths = LANES.map((_, lane) => Math.max(0, ...bars.filter((bar) => bar.lane === lane).map((bar) => bar.depth)) + 1);
   const tops = depths.map((_, lane) => 4 + depths.slice(0, lane).reduce((sum, depth) => sum + depth * (BAR + 2) + 8, 0));
   const height = tops[3] + depths[3] * (BAR + 2) + 8;
@@ -73,10 +94,10 @@ function timeline(log) {
   }
 
   function drawn(bar, number) {
-    const x = LEFT + bar.from * step;
-    const wide = Math.max((bar.to - bar.from) * step, bar.kind === "call" ? 6 : 8);
+    const x = LEFT + place(bar.from) * step;
+    const wide = Math.max((place(bar.to) - place(bar.from)) * step, byClock ? 2 : bar.kind === "call" ? 6 : 8);
     const y = tops[bar.lane] + bar.depth * (BAR + 2);
-    const words = bar.returned ? `${bar.line}  →  ${bar.returned.split(" | ")[1]}` : bar.line;
+    const words = (bar.returned ? `${bar.line}  →  ${bar.returned.split(" | ")[1]}` : bar.line) + when(bar);
     const item = shape("rect", {
       class: `call l-${LANES[bar.lane]}`, x, y, width: wide, height: BAR, rx: bar.kind === "call" ? 3 : 9,
       tabindex: number ? -1 : 0, role: "img", "aria-label": words,
@@ -92,7 +113,7 @@ function timeline(log) {
 
   function zoom(factor) {
     const middle = (frame.scrollLeft + frame.clientWidth / 2 - LEFT) / step;
-    step = Math.max(4, Math.min(160, step * factor));
+    step = Math.max(4, Math.min(byClock ? 4000 : 160, step * factor));
     draw();
     frame.scrollLeft = middle * step + LEFT - frame.clientWidth / 2;
   }
@@ -100,9 +121,9 @@ function timeline(log) {
   frame.addEventListener("keydown", (event) => {
     const items = [...frame.querySelectorAll(".call")];
     const ordered = items.sort((a, b) => a.x.baseVal.value - b.x.baseVal.value || a.y.baseVal.value - b.y.baseVal.value);
-    const place = ordered.indexOf(document.activeElement);
-    if (event.key === "ArrowRight" && place + 1 < ordered.length) ordered[place + 1].focus();
-    else if (event.key === "ArrowLeft" && place > 0) ordered[place - 1].focus();
+    const active = ordered.indexOf(document.activeElement);
+    if (event.key === "ArrowRight" && active + 1 < ordered.length) ordered[active + 1].focus();
+    else if (event.key === "ArrowLeft" && active > 0) ordered[active - 1].focus();
     else if (event.key === "+" || event.key === "=") zoom(1.5);
     else if (event.key === "-") zoom(1 / 1.5);
     else return;
@@ -113,11 +134,20 @@ function timeline(log) {
     event.preventDefault();
     zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2);
   }, { passive: false });
-  draw();
+  const measure = el("small", {});
+  const chosen = el("input", { type: "checkbox", onchange: () => measured(chosen.checked) });
+  function measured(time) {
+    byClock = time;
+    step = Math.max(10, Math.min(48, Math.floor(860 / Math.max(log.length, 1))));
+    measure.textContent = time ? `${duration(times.at(-1) - times[0])} from left to right` : "in the order of events";
+    draw();
+  }
+  measured(false);
   const tools = el("div", { class: "tools" },
     el("button", { type: "button", "aria-label": "Zoom in", onclick: () => zoom(1.5) }, "+"),
     el("button", { type: "button", "aria-label": "Zoom out", onclick: () => zoom(1 / 1.5) }, "−"),
-    el("small", {}, "in the order of events"));
+    clock ? el("label", { class: "check" }, chosen, " by the clock") : null,
+    measure);
   return el("div", {}, tools, frame, shown);
 }
 

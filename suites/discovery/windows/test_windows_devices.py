@@ -220,6 +220,47 @@ def test_vendors_of_adapters_stand_in_the_order_of_dxgi(
 
 
 @requirement("DISC-WIN-011")
+@pytest.mark.parametrize(
+    "luids",
+    [(0x5_0000_1001, 0x3_0000_1001, 0x4_0000_1001), (0x5_0000_1001, 0x5_0000_1003, 0x5_0000_1002)],
+    ids=["upper halves differ", "lower halves differ"],
+)
+def test_both_halves_of_its_number_name_an_adapter(
+    loader: WindowsLoader, sandbox: Sandbox, luids: tuple[int, ...]
+) -> None:
+    """Adapters stand in the order of DXGI, too, where one half of their LUIDs is the same."""
+    for number, (luid, place) in enumerate(zip(luids, (2, 0, 1), strict=True)):
+        sandbox.adapter(vendor=sandbox.icd(f"adapter{number}"), luid=luid, dxgi=place)
+    assert listed(loader, sandbox) == ["adapter1", "adapter2", "adapter0"]
+
+
+@requirement("DISC-WIN-011", "DISC-WIN-009")
+def test_driver_with_a_list_of_texts_has_its_place_in_the_order(loader: WindowsLoader, sandbox: Sandbox) -> None:
+    """A driver whose value is a list of texts has the place that DXGI gives its adapter, too."""
+    sandbox.adapter(vendor=sandbox.icd("text"), dxgi=1)
+    sandbox.adapter(vendor=[sandbox.icd("list"), sandbox.icd("second")], dxgi=0)
+    assert listed(loader, sandbox) == ["list", "text"]
+
+
+@requirement("DISC-WIN-011")
+@pytest.mark.parametrize(
+    ("odd", "place"), [("no value", 0), ("no value", 1), ("no value", 2), *((odd, 0) for odd in VALUES)]
+)
+def test_driver_without_a_vendor_leaves_the_order_of_others(
+    loader: WindowsLoader, sandbox: Sandbox, odd: str, place: int
+) -> None:
+    """The vendors of other adapters stand in the order of DXGI wherever a driver stands that has none."""
+    kind, data = VALUES.get(odd, ("", None))
+    for number in range(3):
+        if number == place:
+            sandbox.adapter(raw=data, type=kind, dxgi=0)
+        else:
+            sandbox.adapter(vendor=sandbox.icd(f"adapter{number}"), dxgi=3 - number)
+    wanted = [f"adapter{number}" for number in (2, 1, 0) if number != place]
+    assert listed(loader, sandbox) == wanted
+
+
+@requirement("DISC-WIN-011")
 def test_adapters_that_dxgi_does_not_list_are_there(loader: WindowsLoader, sandbox: Sandbox) -> None:
     """An adapter that DXGI does not list, such as one without a display, follows those that it does."""
     sandbox.adapter(vendor=sandbox.icd("unlisted"), dxgi=-1)

@@ -143,3 +143,23 @@ def test_destructor_callbacks_are_called_in_reverse_order_once(icd: Icd, sandbox
         assert session.quit() == 0
         called = [e.arguments[1] for e in sandbox.log if e.name == f"callback {name}.pfn_notify"]
         assert called == [3, 2, 1]
+
+
+@requirement("API-REF-005")
+def test_destructor_callbacks_of_a_context_are_called_in_reverse_order_once(icd: Icd, sandbox: Sandbox) -> None:
+    """The destructor callbacks of a context are called when it is destroyed, in reverse order, each once."""
+    name = "clSetContextDestructorCallback"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(name, objects.version())
+        properties = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+        context = objects.made_by("clCreateContext", properties, 1, [objects.device], None, None)
+        for number in (1, 2, 3):
+            objects.require(name, session.call(name, context, Callback(f"{name}.pfn_notify"), number))
+        assert change(session, "Retain", "cl_context", context) == 0
+        assert change(session, "Release", "cl_context", context) == 0
+        assert not [e for e in sandbox.log if e.name == f"callback {name}.pfn_notify"], "called before the last release"
+        assert change(session, "Release", "cl_context", context) == 0
+        assert session.quit() == 0
+        called = [tuple(e.arguments[:2]) for e in sandbox.log if e.name == f"callback {name}.pfn_notify"]
+        assert called == [(context, 3), (context, 2), (context, 1)]

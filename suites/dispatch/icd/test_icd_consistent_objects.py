@@ -117,6 +117,15 @@ def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
             MEM_REFERENCE_COUNT=1,
         )
 
+    def check_odd(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        mem = objects.made_by("clCreateBuffer", objects.context, CL.MEM_READ_WRITE, 101, None)
+        expect(asked, MEMORY, mem, MEM_SIZE=101)
+
+    def check_shared(objects: IcdObjects) -> None:
+        mem = objects.made_by("clCreateBuffer", objects.context, CL.MEM_READ_WRITE, SIZE, None)
+        expect(Asked(objects), MEMORY, mem, MEM_USES_SVM_POINTER=0)
+
     def check_part(objects: IcdObjects, flags: str, own: str) -> None:
         memory, asked = Memory(objects), Asked(objects)
         align = memory.alignment()
@@ -151,6 +160,8 @@ def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
             "CL_MEM_READ_ONLY|CL_MEM_COPY_HOST_PTR",
         ):
             attempts.check(flags, lambda objects, flags=flags: check(objects, flags))  # type: ignore[misc]
+        attempts.check("101 bytes", check_odd)
+        attempts.check("no shared virtual memory", check_shared)
         for flags, own in (
             ("CL_MEM_READ_WRITE|CL_MEM_COPY_HOST_PTR", "CL_MEM_READ_ONLY"),
             ("CL_MEM_READ_ONLY|CL_MEM_USE_HOST_PTR", ""),
@@ -215,6 +226,23 @@ def test_image_says_how_it_was_made(icd: Icd, sandbox: Sandbox, kind: str) -> No
 
     with icd.attempts(sandbox) as attempts:
         attempts.check(kind, check)
+
+
+@requirement("API-CON-011")
+def test_image_of_a_buffer_names_it(icd: Icd, sandbox: Sandbox) -> None:
+    """An image that is made of a buffer has that as the memory object that it was created from; another has none."""
+
+    def check(objects: IcdObjects) -> None:
+        images, asked = Images(objects), Asked(objects)
+        kind = "CL_MEM_OBJECT_IMAGE1D_BUFFER"
+        images.require(kind, PLAIN_FORMAT)
+        own = images.buffer(bytes(64))
+        image, plain = images.image(kind, PLAIN_FORMAT, own=own), images.image("CL_MEM_OBJECT_IMAGE1D", PLAIN_FORMAT)
+        expect(asked, MEMORY, image, MEM_ASSOCIATED_MEMOBJECT=own)
+        expect(asked, MEMORY, plain, MEM_ASSOCIATED_MEMOBJECT=0)
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("a buffer", check)
 
 
 @requirement("API-CON-012")

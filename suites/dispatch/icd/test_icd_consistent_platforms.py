@@ -42,6 +42,9 @@ def of_device(asked: Asked, query: str) -> tuple[str, object, str]:
     return "clGetDeviceInfo", asked.objects.device, f"CL_DEVICE_{query}"
 
 
+ORDERS = range(0x10B0, 0x10C4)  # CL_R to CL_ABGR
+FIRST_OF_VENDORS = 0x4000  # the enumerants that extensions of vendors have begin here
+
 BOTH = {"platform": of_platform, "device": of_device}
 About = Callable[[Asked, str], tuple[str, object, str]]
 
@@ -148,6 +151,27 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
         assert error == CL.SUCCESS, f"with room for one answered {error}, expected CL_SUCCESS"
         assert (devices.u64(), count.u32()) == (every[0], len(every)), "with room for one"
 
+    def check_rest(objects: IcdObjects) -> None:
+        cl, every = objects.session, listed(objects, "CL_DEVICE_TYPE_ALL")
+        devices, count = cl.buffer(8 * len(every) + 16), cl.buffer(4, 0)
+        error = cl.call("clGetDeviceIDs", objects.platform, CL.DEVICE_TYPE_ALL, len(every) + 2, devices, count)
+        assert error == CL.SUCCESS, f"with room for two more answered {error}, expected CL_SUCCESS"
+        assert count.u32() == len(every), f"counts {count.u32()} with room for two more, expected {len(every)}"
+        assert devices[8 * len(every) :] == b"\xa5" * 16, "wrote past the last device"
+
+    def check_mixed(objects: IcdObjects) -> None:
+        cl, kinds = objects.session, TYPES[:3]
+        wanted = {device for kind in kinds for device in listed(objects, kind)}
+        bits, count = sum(api().constant(kind) for kind in kinds), cl.buffer(4, 0)
+        if not wanted:
+            raise Unsupported("loader", "there is no CPU, GPU or accelerator", "devices")
+        room = len(wanted) + 1
+        devices = cl.buffer(8 * room, 0)
+        error = cl.call("clGetDeviceIDs", objects.platform, bits, room, devices, count)
+        assert error == CL.SUCCESS, f"CPU, GPU and accelerator at once answered {error}, expected CL_SUCCESS"
+        found = [devices.u64(i) for i in range(min(count.u32(), room))]
+        assert sorted(found) == sorted(wanted), f"{len(found)} devices of three types, and {len(wanted)} of each alone"
+
     def check_platform(objects: IcdObjects) -> None:
         asked = Asked(objects)
         for device in objects.session.GetDeviceIDs(objects.platform):
@@ -158,6 +182,8 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
     with icd.attempts(sandbox) as attempts:
         attempts.check("types", check)
         attempts.check("room for one", check_room)
+        attempts.check("room for two more", check_rest)
+        attempts.check("three types at once", check_mixed)
         attempts.check("platform and parent", check_platform)
 
 
@@ -229,6 +255,10 @@ def test_image_formats_are_counted_and_listed_once(icd: Icd, sandbox: Sandbox, k
         assert cl.call("clGetSupportedImageFormats", *about, number + 1, whole, again) == CL.SUCCESS
         assert again.u32() == number, f"{number} formats, and {again.u32()} when they are listed"
         assert whole[8 * number :] == b"\xa5" * 8, "wrote more formats than it counted"
+        assert whole[8 * number - 8 : 8 * number] != b"\xa5" * 8, "wrote fewer formats than it counted"
+        orders = [whole.u32(2 * i) for i in range(number)]
+        strange = [order for order in orders if order not in ORDERS and order < FIRST_OF_VENDORS]
+        assert not strange, f"the channel order {strange[0]:#x} is none of OpenCL's"
         formats = [whole.u64(i) for i in range(number)]
         assert len(set(formats)) == number, f"{number - len(set(formats))} formats are listed twice"
         first = cl.buffer(8)

@@ -81,6 +81,11 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
         if how == "built":
             objects.build(program, OPTIONS)
             status, kind = CL.BUILD_SUCCESS, "CL_PROGRAM_BINARY_TYPE_EXECUTABLE"
+        elif how == "failed":
+            program = objects.with_source("kernel void broken(global int *to) { to[0] = clharness_undeclared; }")
+            error = cl.call("clBuildProgram", program, 0, None, None, None, None)
+            assert error == CL.BUILD_PROGRAM_FAILURE, f"answered {error} to a source with an error"
+            status = CL.BUILD_ERROR
         elif how == "compiled":
             objects.require_function("clCompileProgram", objects.version())
             error = cl.call("clCompileProgram", program, 0, None, OPTIONS, 0, None, None, None, None)
@@ -90,13 +95,13 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
         found = int.from_bytes(answer, "little", signed=True)
         assert found == status, f"CL_PROGRAM_BUILD_STATUS is {found}, expected {status!r}"
         type_ = asked.number(BUILD, program, objects.device, "CL_PROGRAM_BINARY_TYPE")
-        assert type_ == api().constant(kind), f"CL_PROGRAM_BINARY_TYPE is {type_}, expected {kind}"
+        assert how == "failed" or type_ == api().constant(kind), f"CL_PROGRAM_BINARY_TYPE is {type_}, expected {kind}"
         if how == "built":
             options = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
             assert options.split() == OPTIONS.split(), f"CL_PROGRAM_BUILD_OPTIONS is {options!r}"
 
     with icd.attempts(sandbox) as attempts:
-        for how in ("not built", "built", "compiled"):
+        for how in ("not built", "built", "failed", "compiled"):
             attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
 
 

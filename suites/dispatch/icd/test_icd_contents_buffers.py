@@ -81,6 +81,24 @@ def test_large_buffer_is_written_and_read(icd: Icd, sandbox: Sandbox) -> None:
             expect_same(memory.content(mem, SIZE, offset), OTHER, f"the buffer at {offset}")
 
 
+@requirement("API-DAT-001", "API-DAT-002")
+@pytest.mark.parametrize("how", ["write", "copy"])
+def test_many_pages_are_moved_to_the_last_byte(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """One write, and one copy, of many pages moves all of them, and no byte past the last one."""
+    size, content = 3 * LARGE // 16 + 5, bytes(LARGE // 4)
+    with icd.open(sandbox) as session:
+        memory = Memory(session.objects(session.some_platforms()[0]))
+        new = session.buffer(size, 0x5C)
+        mem = memory.buffer(content)
+        memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, 1, 64, size, new, 0, None, None)
+        if how == "copy":
+            source, mem = mem, memory.buffer(content)
+            memory.succeed("clEnqueueCopyBuffer", memory.queue, source, mem, 64, 64, size, 0, None, None)
+        expected = with_bytes(content, 64, b"\x5c" * size)
+        for at in (0, 4096, LARGE // 16, LARGE // 16 + 64, LARGE // 8, 64 + size - SIZE, len(content) - SIZE):
+            expect_same(memory.content(mem, SIZE, at), expected[at : at + SIZE], f"the buffer at {at}")
+
+
 @requirement("API-DAT-002")
 def test_copy_between_buffers_and_within_one(icd: Icd, sandbox: Sandbox) -> None:
     """A copy changes its bytes of the target and no other, and the source stays as it was."""
@@ -151,7 +169,7 @@ def test_fill_repeats_a_pattern_of_each_size(icd: Icd, sandbox: Sandbox) -> None
 
     with icd.attempts(sandbox) as attempts:
         for width in PATTERN_SIZES:
-            for offset, times in ((0, SIZE // width), (width, 1), (SIZE - width, 1), (0, 1)):
+            for offset, times in ((0, SIZE // width), (width, SIZE // width - 1), (SIZE - width, 1), (0, 1)):
                 label = f"{width} bytes, {times} times at {offset}"
                 attempts.check(label, lambda o, row=(width, offset, times): check(o, *row))  # type: ignore[misc]
 

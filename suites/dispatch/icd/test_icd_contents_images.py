@@ -187,8 +187,9 @@ def test_part_of_an_image_is_copied(icd: Icd, sandbox: Sandbox, kind: str) -> No
         attempts.check("from a buffer", from_buffer)
 
 
-# A colour, as it is given and as pixels have it.
+# A colour, as it is given and as pixels have it, by type and, where it is not CL_RGBA, order of channels.
 FILLS = {
+    "CL_UNORM_INT8 CL_BGRA": (struct.pack("<4f", 1, 0, 0, 1), bytes([0, 0, 255, 255])),
     "CL_UNSIGNED_INT8": (struct.pack("<4I", 1, 2, 254, 255), bytes([1, 2, 254, 255])),
     "CL_UNSIGNED_INT16": (struct.pack("<4I", 1, 2, 3, 65535), struct.pack("<4H", 1, 2, 3, 65535)),
     "CL_UNSIGNED_INT32": (struct.pack("<4I", 1, 2, 3, 1 << 31), struct.pack("<4I", 1, 2, 3, 1 << 31)),
@@ -205,11 +206,12 @@ FILLS = {
 def test_part_of_an_image_is_filled_with_a_colour(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """A fill gives each pixel of its region the colour, as the format has it, and no other pixel."""
 
-    def check(objects: IcdObjects, type_: str) -> None:
+    def check(objects: IcdObjects, name: str) -> None:
         images = Images(objects)
-        image_format = Format("CL_RGBA", type_)
+        type_, _, order = name.partition(" ")
+        image_format = Format(order or "CL_RGBA", type_)
         images.require(kind, image_format)
-        before, (colour, pixel) = whole(kind, image_format, 1), FILLS[type_]
+        before, (colour, pixel) = whole(kind, image_format, 1), FILLS[name]
         image = made(images, kind, image_format, before)
         origin, region = PARTS[kind]
         words = [images.session.words(list(w)) for w in (origin, region)]
@@ -223,8 +225,8 @@ def test_part_of_an_image_is_filled_with_a_colour(icd: Icd, sandbox: Sandbox, ki
         expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], size), expected, "the image")
 
     with icd.attempts(sandbox) as attempts:
-        for type_ in FILLS:
-            attempts.check(type_, lambda objects, type_=type_: check(objects, type_))  # type: ignore[misc]
+        for name in FILLS:
+            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
 
 
 @requirement("API-DAT-015")

@@ -45,7 +45,7 @@ def test_shared_memory_is_copied_and_filled_byte_for_byte(icd: Icd, sandbox: San
         expect_same(memory.held(at, SIZE), with_bytes(BEFORE, offset, pattern * times), "the memory")
 
     with icd.attempts(sandbox) as attempts:
-        for part in ((0, 0, SIZE), (3, 9, 5), (255, 0, 1), (0, 255, 1), (13, 77, 100)):
+        for part in ((0, 0, SIZE), (3, 9, 5), (255, 0, 1), (0, 255, 1), (13, 77, 100), (8, 16, 77)):
             attempts.check(f"{part[2]} from {part[0]} to {part[1]}", lambda o, part=part: copy(o, *part))  # type: ignore[misc]
         for width in (1, 2, 4, 8, 16, 32, 64, 128):
             row = (width, width, SIZE // width - 1)

@@ -29,6 +29,7 @@ RANGES = {
     "two dimensions": Range((6, 4), (), (3, 2)),
     "three dimensions": Range((4, 2, 3), (), (2, 1, 3)),
     "offset": Range((8,), (100,), (4,)),
+    "offsets of two dimensions": Range((4, 3), (7, 300), (2, 1)),
     "offsets of three dimensions": Range((4, 2, 2), (5, 70, 900), (2, 2, 1)),
     "groups of one": Range((5,), (), (1,)),
     "one group": Range((6, 2), (), (6, 2)),
@@ -128,6 +129,20 @@ def test_work_items_know_their_places(icd: Icd, sandbox: Sandbox) -> None:
         for name, range_ in LEFT_OPEN.items():
             label = f"{name}, groups left to the driver"
             attempts.check(label, lambda objects, range_=range_: check(objects, range_))  # type: ignore[misc]
+
+
+@requirement("API-KER-003")
+def test_every_work_item_of_a_large_range_runs(icd: Icd, sandbox: Sandbox) -> None:
+    """A range of several thousand work items, which no power of two divides, runs each of them."""
+
+    def check(objects: IcdObjects) -> None:
+        kernels = kernels_of(objects)
+        found = kernels.places(Range((3001,)))
+        lacking = [at for at, place in enumerate(found) if place[0] != at or place[9] != 3001]
+        assert not lacking, f"work item {lacking[0]} and {len(lacking) - 1} more did not run"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("3001 work items", check)
 
 
 @requirement("API-KER-004")

@@ -38,8 +38,11 @@ COMMANDS = [
     and not function.startswith("clEnqueueUnmap")
     and command_type(function) in api().constants
 ]
+RUNNING = ("clEnqueueNDRangeKernel", "clEnqueueTask")
 BLOCKING = ("clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueMapBuffer")
 TIMES = ("QUEUED", "SUBMIT", "START", "END")
+ENDS = ("QUEUED", "END")
+HELD = 0.1  # seconds that a command is kept waiting at least, longer than the coarsest timer counts
 
 
 def memory_of(session: IcdSession) -> Memory:
@@ -99,6 +102,10 @@ def test_command_waits_for_every_event_of_its_list(icd: Icd, sandbox: Sandbox) -
         ended = objects.named("done")
         event = enqueue(objects, function, [ended, gate])
         memory.succeed("clFlush", memory.queue)
+        if function in RUNNING:  # a kernel may take a while to be compiled: one that does not wait has ended then
+            other = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
+            enqueue(objects, function, [], other)
+            memory.succeed("clFinish", other)
         had = status(memory, event)
         memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
         memory.finish()
@@ -283,3 +290,25 @@ def test_times_are_not_available_before_the_end(icd: Icd, sandbox: Sandbox) -> N
         assert error == CL.PROFILING_INFO_NOT_AVAILABLE
         memory.succeed("clFinish", queue)
         assert session.call("clGetEventProfilingInfo", event, query, 8, answer, None) == CL.SUCCESS
+
+
+@requirement("API-EVT-015")
+def test_times_of_a_command_are_in_nanoseconds(icd: Icd, sandbox: Sandbox) -> None:
+    """From its queueing to its end, a command that is kept waiting took as long as the host's clock says."""
+    with icd.open(sandbox) as session:
+        memory = memory_of(session)
+        queue, asked = queue_of(memory.objects, "CL_QUEUE_PROFILING_ENABLE"), Asked(memory.objects)
+        gate, mem = gate_of(memory.objects), memory.buffer(BEFORE)
+        start = time.monotonic()
+        event = memory.event("clEnqueueWriteBuffer", queue, mem, 0, 0, SIZE, session.data(AFTER), 1, [gate])
+        memory.succeed("clFlush", queue)
+        queued = time.monotonic()
+        while time.monotonic() < queued + HELD:
+            session.command("hello")
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        memory.succeed("clFinish", queue)
+        most = time.monotonic() - start
+        first, last = (asked.number("clGetEventProfilingInfo", event, f"CL_PROFILING_COMMAND_{n}") for n in ENDS)
+        took = (last - first) / 1e9
+        assert took <= 2 * most, f"it took {took} s by its times, and at most {most} s by the host's clock"
+        assert took >= HELD / 2, f"it took {took} s by its times, and {HELD} s passed until it could end"

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physical devices and their groups, of several drivers (VK-OBJ)."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement, vulkan
@@ -129,6 +132,76 @@ def test_user_puts_a_device_first(vulkan_loader: VulkanLoader, sandbox: VulkanSa
     with vulkan_loader.start(sandbox) as vk:
         names = vk.device_names(api_version="1.1.0")  # what older ones say of devices may not be enough
     assert names == {"a.0", "b.0", "c.0"} and names[0] == f"{chosen}.0"
+
+
+@requirement("VK-OBJ-020")
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_user_puts_a_device_of_several_first(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int) -> None:
+    """Of three devices of one vendor, beside another vendor's, the one with the chosen number comes first."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    sandbox.driver("a", vendor=0x1111, devices=3)
+    sandbox.driver("b", vendor=0x2222, devices=3)
+    sandbox.env["VK_LOADER_DEVICE_SELECT"] = f"0x2222:0x{number}"
+
+    with vulkan_loader.start(sandbox) as vk:
+        names = vk.device_names(api_version="1.1.0")
+    assert len(names) == len(set(names)) == 6 and names[0] == f"b.{number - 1}"
+
+
+# By what a VkPhysicalDeviceType is called, in no order that a loader may have.
+TYPES = {"cpu": 4, "discrete": 2, "other": 0, "virtual": 3, "integrated": 1}
+
+
+def order_of_types(loader: VulkanLoader, sandbox: VulkanSandbox, names: list[str]) -> list[str]:
+    """The types of the devices as they are listed, of drivers whose manifests are named in this order."""
+    sandbox.env["VK_DRIVER_FILES"] = sandbox.env["VK_ICD_FILENAMES"] = ":".join(
+        str(next(path for path in sandbox.shown if path.stem == name)) for name in names
+    )
+    with loader.start(sandbox) as vk:
+        return [name.partition(".")[0] for name in vk.device_names(api_version="1.1.0")]
+
+
+@requirement("VK-OBJ-024")
+def test_devices_are_sorted_consistently(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, record: Callable[[str], None]
+) -> None:
+    """Devices of five types have one order, in whatever order their drivers are found."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    for name, kind in TYPES.items():
+        sandbox.driver(name, device_type=kind)
+
+    order = order_of_types(vulkan_loader, sandbox, list(TYPES))
+    assert sorted(order) == sorted(TYPES)
+    assert order_of_types(vulkan_loader, sandbox, list(reversed(TYPES))) == order
+    record(", ".join(order))
+
+
+@requirement("VK-OBJ-024")
+def test_user_disables_the_sorting(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """With VK_LOADER_DISABLE_SELECT the order is that of the drivers: the other way round where theirs is."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    for name, kind in TYPES.items():
+        sandbox.driver(name, device_type=kind)
+    sandbox.env["VK_LOADER_DISABLE_SELECT"] = "1"
+
+    order = order_of_types(vulkan_loader, sandbox, list(TYPES))
+    assert sorted(order) == sorted(TYPES)
+    assert order_of_types(vulkan_loader, sandbox, list(reversed(TYPES))) == list(reversed(order))
+
+
+@requirement("VK-OBJ-011")
+def test_groups_of_the_extension_are_listed(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A driver of 1.0 that has the extension's function only: with the extension its groups are listed by it."""
+    extension = "VK_KHR_device_group_creation"
+    settings: dict[str, Any] = {"api_version": "1.0.0", "extensions": extension, "devices": 3, "groups": "2 1"}
+    sandbox.driver("a", functions={"lacks": ["vkEnumeratePhysicalDeviceGroups"]}, **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[extension])
+        count, listed = vk.data((8).to_bytes(4, "little")), vk.structures(GROUP, [{}] * 8)
+        name = "vkEnumeratePhysicalDeviceGroupsKHR"
+        assert vk.call_found(instance, name, instance, count, listed) == 0
+        assert [vk.member(listed, GROUP, "physicalDeviceCount", i) for i in range(count.u32())] in ([2, 1], [1, 2])
 
 
 @requirement("VK-OBJ-011")

@@ -21,6 +21,8 @@ GLOBS = {
     "nothing": set(),
     "alpha.json,beta.json": {"alpha", "beta"},
     "nothing,*bet.json": {"alphabet"},
+    "n1,n2*,*n3,*n4*,n5,alpha.json": {"alpha"},
+    "alpha.json;beta.json": set(),
     "*": {"alpha", "beta", "alphabet"},
 }
 ALL = {"alpha", "beta", "alphabet"}
@@ -62,6 +64,22 @@ def test_disabled_drivers_are_not_loaded(vulkan_loader: VulkanLoader, sandbox: V
         else:
             assert str(vk.CreateInstance()[0]) == "VK_ERROR_INCOMPATIBLE_DRIVER"
     assert {who for who in sandbox.log.components() if who in ALL} == expected
+
+
+@requirement("VK-DSC-020")
+@pytest.mark.parametrize("glob", ["Mixed.json", "mixed.json", "MIX*", "*Ed.JSON", "*ixE*"])
+@pytest.mark.parametrize("variable", [SELECT, DISABLE])
+def test_names_of_manifests_are_compared_without_case(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, glob: str
+) -> None:
+    """A manifest whose name has capitals fits a glob in any case."""
+    vulkan_loader.require("driver filters")
+    sandbox.driver("MiXed")
+    sandbox.driver("other")
+    sandbox.env[variable] = glob
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"MiXed" if variable == SELECT else "other"}
 
 
 @requirement("VK-DSC-021")

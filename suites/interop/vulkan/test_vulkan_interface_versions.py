@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drivers of each version of the interface: their symbols, and how the loader finds their functions (VK-VER)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -91,6 +92,25 @@ def test_query_for_physical_device_functions_is_found_by_query(
         vk.call_at(address, "vkReleaseDisplayEXT", device, 7)
     assert sandbox.log.calls("vk_icdGetPhysicalDeviceProcAddr", by="a")
     assert sandbox.log.calls(own, by="a")[0].arguments[1] == 7
+
+
+@requirement("VK-EP-014")
+@pytest.mark.parametrize("version", [2, 3])
+def test_older_driver_with_the_query_of_version_4_is_used(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: int, record: Callable[[str], None]
+) -> None:
+    """A driver that agrees on an older version and exports the query all the same: asked or not, it harms nothing."""
+    own = "vkGetPhysicalDeviceOwnThingCLH"
+    sandbox.driver("new", interface=4, physical_device_functions=own)
+    sandbox.driver("old", interface=version, physical_device_functions=own)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        assert vk.proc(instance, own)
+        assert vk.drivers(instance) == {"new", "old"}
+    query = "vk_icdGetPhysicalDeviceProcAddr"
+    assert sandbox.log.calls(query, by="new")
+    record("asked" if sandbox.log.calls(query, by="old") else "not asked")
 
 
 @requirement("VK-VER-016")

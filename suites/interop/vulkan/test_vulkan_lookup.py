@@ -163,6 +163,49 @@ def test_unknown_function_of_devices_that_exist_already(
     assert [e.who for e in sandbox.log.calls(OWN_OF_DEVICES)] == [holder]
 
 
+@requirement("VK-EP-010")
+def test_unknown_function_is_found_for_every_device_of_a_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """Looked up after three devices of one driver were made, the function works on each of them."""
+    sandbox.driver("a", devices=2, device_functions=OWN_OF_DEVICES)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        first, second = vk.physical_devices(instance)
+        devices = [vk.device(first), vk.device(second), vk.device(first)]
+        trampoline = vk.proc(instance, OWN_OF_DEVICES)
+        for device in devices:
+            assert vk.call_at(trampoline, "vkGetEventStatus", device, 1) == 2000
+    assert [e.arguments[0] for e in sandbox.log.calls(OWN_OF_DEVICES)] == [int(device) for device in devices]
+
+
+@requirement("VK-EP-010")
+@pytest.mark.parametrize("order", ["before the device", "with the device"])
+def test_several_unknown_functions_of_devices_are_told_apart(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, order: str
+) -> None:
+    """Each has a trampoline of its own, on devices of two drivers, looked up before they are made or after that."""
+    names = [f"vkDoThing{number}CLH" for number in range(4)]
+    sandbox.driver("a", device_functions=" ".join(names))
+    sandbox.driver("b", device_functions=" ".join(reversed(names)))
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        physical_devices = devices_by_driver(vk, instance)
+        if order == "before the device":
+            addresses = [vk.proc(instance, name) for name in names]
+        devices = {who: vk.device(device) for who, device in physical_devices.items()}
+        if order == "with the device":
+            addresses = [vk.proc(instance, name) for name in names]
+        assert all(addresses)
+        for number, address in enumerate(addresses):
+            for who in ("a", "b"):
+                vk.call_at(address, "vkGetEventStatus", devices[who], number)
+    made = [(event.who, event.name, event.arguments[1]) for event in sandbox.log.calls() if event.name in names]
+    assert made == [(who, name, number) for number, name in enumerate(names) for who in ("a", "b")]
+
+
 @requirement("VK-EP-005", "VK-EP-010")
 def test_unknown_function_of_devices_reaches_their_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """By vkGetInstanceProcAddr's trampoline and by vkGetDeviceProcAddr: the device, all bits, and the answer."""

@@ -3,9 +3,10 @@
 
 import pytest
 
-from harness.check import VulkanLoader, VulkanSandbox, requirement
+from harness.check import Value, VulkanLoader, VulkanSandbox, requirement, vulkan
 
 MAGIC = 0x01CDC0DE
+UNKNOWN_STRUCTURE = 0x7E57_0000  # a VkStructureType that no extension has
 
 
 def calls_of_drivers(sandbox: VulkanSandbox, function: str) -> list[str]:
@@ -35,6 +36,36 @@ def test_objects_of_two_devices_have_tables_of_their_own(vulkan_loader: VulkanLo
         devices = [vk.device(physical_device) for physical_device in vk.physical_devices(vk.instance())]
         words = [int(vk.peek(device, 0)) for device in devices]
     assert len(set(words)) == 2 and MAGIC not in words
+
+
+@requirement("VK-OBJ-014")
+@pytest.mark.parametrize("name", ["vkGetDeviceQueue", "vkGetDeviceQueue2", "vkAllocateCommandBuffers"])
+@pytest.mark.parametrize("way", ["instance", "device", "device, found by itself"])
+def test_objects_of_functions_that_are_looked_up_are_the_loaders(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, way: str, name: str
+) -> None:
+    """Made by the address that an application looks up, queues and command buffers have the device's table, too."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.1.0")
+        device = vk.device(vk.physical_devices(instance)[0])
+        if way == "device, found by itself":
+            find = vk.device_proc(device, "vkGetDeviceProcAddr")
+            function = vk.call_at(find, "vkGetDeviceProcAddr", device, name)
+            assert isinstance(function, Value)
+        else:
+            function = vk.proc(instance, name) if way == "instance" else vk.device_proc(device, name)
+        made = vk.buffer(8, 0)
+        if name == "vkGetDeviceQueue":
+            vk.call_at(function, name, device, 0, 1, made)
+        elif name == "vkGetDeviceQueue2":
+            vk.call_at(function, name, device, vk.structure("VkDeviceQueueInfo2", queueIndex=1), made)
+        else:
+            info = vk.structure("VkCommandBufferAllocateInfo", commandPool=1, commandBufferCount=1)
+            assert vk.call_at(function, name, device, info, made) == 0
+        assert int(vk.peek(made.handle(), 0)) == int(vk.peek(device, 0))
+    assert calls_of_drivers(sandbox, name) == ["a"]
 
 
 @requirement("VK-OBJ-003")
@@ -120,6 +151,68 @@ def test_instances_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: 
                 vk.device_names()
             sizes.append(vk.heap())
     assert sizes[1] <= sizes[0]
+
+
+@requirement("VK-OBJ-021")
+@pytest.mark.parametrize("way", ["exported", "looked up"])
+def test_devices_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, way: str) -> None:
+    """Made and destroyed again and again, by either way to vkDestroyDevice: the heap does not grow."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox, counted_heap=True) as vk:
+        (physical_device,) = vk.physical_devices(vk.instance())
+        sizes = []
+        for _ in range(2):
+            for _ in range(10):
+                device = vk.device(physical_device)
+                destroy = "@vkDestroyDevice" if way == "exported" else vk.device_proc(device, "vkDestroyDevice")
+                vk.call_at(destroy, "vkDestroyDevice", device, None)
+            sizes.append(vk.heap())
+    assert sizes[1] <= sizes[0]
+    assert calls_of_drivers(sandbox, "vkDestroyDevice") == ["a"] * 20
+
+
+@requirement("VK-OBJ-023")
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
+def test_what_an_instance_is_made_with_reaches_every_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str
+) -> None:
+    """Structures that the loader does not know stay in the chain, in drivers of 1.0 and newer."""
+    for name in ("a", "b"):
+        sandbox.driver(name, api_version=version)
+
+    with vulkan_loader.start(sandbox) as vk:
+        last = vk.words([UNKNOWN_STRUCTURE, 0])
+        chain = vk.words([UNKNOWN_STRUCTURE + 1, last])
+        vk.instance("1.1.0", chain=chain)
+    for name in ("a", "b"):
+        (made,) = sandbox.log.calls("vkCreateInstance", by=name)
+        seen = [int(word, 16) for word in made.data["in"]["chain"]]  # a loader may have put its own before them
+        assert seen[-2:] == [UNKNOWN_STRUCTURE + 1, UNKNOWN_STRUCTURE]
+
+
+@requirement("VK-OBJ-023")
+def test_what_a_device_is_made_with_reaches_its_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Features, queues and the chain of structures are the application's own."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox) as vk:
+        (physical_device,) = vk.physical_devices(vk.instance())
+        priority = vk.data(b"\0\0\x80\x3f")
+        queue = {"queueCount": 1, "pQueuePriorities": priority}
+        info = vk.structure(
+            "VkDeviceCreateInfo",
+            pNext=vk.words([UNKNOWN_STRUCTURE, 0]),
+            queueCreateInfoCount=2,
+            pQueueCreateInfos=vk.structures("VkDeviceQueueCreateInfo", [queue, queue]),
+            pEnabledFeatures=vk.buffer(vulkan().structures["VkPhysicalDeviceFeatures"].size, 0),
+        )
+        features = vk.member(info, "VkDeviceCreateInfo", "pEnabledFeatures")
+        assert vk.vkCreateDevice(physical_device, info, None, vk.buffer(8)) == 0
+    (made,) = sandbox.log.calls("vkCreateDevice", by="a")
+    seen = made.data["in"]
+    assert (int(seen["features"], 16), int(seen["queues"], 16)) == (features, 2)
+    assert UNKNOWN_STRUCTURE in [int(word, 16) for word in seen["chain"]]
 
 
 @requirement("VK-OBJ-018")

@@ -3,6 +3,8 @@
 
 from typing import Any
 
+import pytest
+
 from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement
 
 SURFACE, HEADLESS = "VK_KHR_surface", "VK_EXT_headless_surface"
@@ -76,6 +78,55 @@ def test_driver_that_makes_surfaces_gets_its_own(vulkan_loader: VulkanLoader, sa
         assert len(made) == 1 and ended == [int(handle, 16) for handle in made]
     assert len(sandbox.log.happened("surface of the loader", by="plain")) == 1
     assert not sandbox.log.calls("vkDestroySurfaceKHR", by="plain")
+
+
+@requirement("VK-OBJ-016", "VK-OBJ-005")
+def test_surfaces_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Of two surfaces, each used twice, a driver has two; when one is destroyed, the other one goes on working."""
+    require_surfaces(vulkan_loader, sandbox)
+    sandbox.driver("own", extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        first, second = make_surface(vk, instance), make_surface(vk, instance)
+        (device,) = vk.physical_devices(instance)
+        for surface in (first, second, first, second):
+            assert support(vk, device, surface) == 1
+        vk.vkDestroySurfaceKHR(instance, first, None)
+        assert support(vk, device, second) == 1
+        vk.vkDestroySurfaceKHR(instance, second, None)
+    made = [e.data["handle"] for e in sandbox.log.happened("object", by="own") if "surface" in e.data["detail"]]
+    used = [e.data["handle"] for e in sandbox.log.happened("own surface", by="own")]
+    assert len(made) == 2 and sorted(used[:2]) == sorted(made)
+    assert used == [used[0], used[1], used[0], used[1], used[1]]
+    ended = [hex(e.arguments[1]) for e in sandbox.log.calls("vkDestroySurfaceKHR", by="own")]
+    assert ended == [used[0], used[1]]
+
+
+@requirement("VK-OBJ-016")
+@pytest.mark.parametrize("what", ["Capabilities", "Formats", "PresentModes"])
+def test_queries_of_surfaces_get_the_surface_of_the_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """Each query hands a driver that makes surfaces its own one, exported or looked up; each driver ends its own."""
+    require_surfaces(vulkan_loader, sandbox)
+    for name in ("one", "two"):
+        sandbox.driver(name, extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
+    function = f"vkGetPhysicalDeviceSurface{what}KHR"
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        surface = make_surface(vk, instance)
+        for device in vk.physical_devices(instance):
+            for way in (f"@{function}", vk.proc(instance, function)):
+                more = [vk.buffer(512)] if what == "Capabilities" else [vk.buffer(4, 0), None]
+                assert vk.call_at(way, function, device, surface, *more) == 0
+        vk.vkDestroySurfaceKHR(instance, surface, None)
+    for name in ("one", "two"):
+        made = [e.data["handle"] for e in sandbox.log.happened("object", by=name) if "surface" in e.data["detail"]]
+        assert len(made) == 1
+        assert [hex(e.arguments[1]) for e in sandbox.log.calls("vkDestroySurfaceKHR", by=name)] == made
+        assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=name)] == made * 2
 
 
 @requirement("VK-OBJ-016")

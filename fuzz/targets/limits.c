@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hundreds of vendors, platforms, devices, layers, files and list entries, texts of thousands of bytes, and variables
+ * with all of it: what a loader does with few and short must happen with many and long.
+ *
+ * Beside what is right on its own, small machines are the measure: each input is compared with controls, lives of the
+ * same loader in a machine that differs in sizes only.
+ */
+#define _GNU_SOURCE
+#include "limits/chain.h"
+#include "limits/crowd.h"
+#include "limits/outcome.h"
+
+#include <string.h>
+
+const char *const target_name = "limits";
+
+static struct machine machine;
+static struct outcome outcome;
+static struct offered_list offered;
+static bool is_control;
+static struct machine control; /* the one that is run now */
+
+/* --- controls --- */
+
+static bool is_missing(struct machine wanted)
+{
+    control = wanted;
+    return !control_of(&wanted);
+}
+
+enum { CLASSES_MOST = 16, QUERIES = 40 };
+
+/* The classes of devices that the machine's platforms have, as a set. */
+static unsigned classes_in(const struct machine *of)
+{
+    unsigned set = 0;
+    machine_make(of);
+    for (unsigned p = 0; p < crowd_platform_count; p++) {
+        set |= 1U << class_of_platform(p);
+    }
+    return set;
+}
+
+/* The default's index for a control with three platforms. */
+static unsigned small_default(unsigned index, unsigned count)
+{
+    if (index >= count) {
+        return index - count < 2 ? 3 + index - count : 9;
+    }
+    return index == 0 ? 0 : index + 1 == count ? 2 : 1;
+}
+
+static struct machine default_control(void)
+{
+    struct machine three = machine_of_three(&machine);
+    unsigned set = machine.of[DEFAULT];
+    three.of[DEFAULT] = set ? small_default(set - 1, crowd_platform_count) + 1 : 0;
+    return three;
+}
+
+static bool has_default_control(void)
+{
+    return crowd_platform_count >= 3;
+}
+
+bool target_next_control(void)
+{
+    machine = machine_from_input();
+    struct machine small = machine_small(&machine);
+    if (is_missing(small)) {
+        return true;
+    }
+    unsigned classes = classes_in(&machine);
+    for (unsigned a = 0; a < CLASSES_MOST; a++) {
+        for (unsigned b = 0; b < CLASSES_MOST; b++) {
+            bool both = classes & (1U << a) && classes & (1U << b) && a != b;
+            if (both && is_missing(machine_of_two(&machine, a, b))) {
+                return true;
+            }
+        }
+    }
+    return has_default_control() && is_missing(default_control());
+}
+
+void target_control(void)
+{
+    /* Until it has ended, it is one that was left by a crash. */
+    struct outcome *kept = control_keep(&control);
+    *kept = (struct outcome){.known = false};
+    is_control = true;
+    outcome = (struct outcome){.known = true};
+    machine_make(&control);
+    look(&offered, &outcome);
+    look_at_defaults(&offered, &outcome);
+}
+
+/* --- what is right on its own --- */
+
+/* The front of a function's name, which its vendor knows by its beginning. */
+static const char *filled_name(unsigned length)
+{
+    char *name = keep(sizeof EXTENSION_NAME + length);
+    memset(stpcpy(name, EXTENSION_NAME), 'q', length);
+    return name;
+}
+
+static void check_way(unsigned number)
+{
+    const struct crowd_platform *platform = &crowd_platforms[number];
+    arrived.count = 0;
+    CALL(clFlush, AT(&platform->object[HANDLE_cl_command_queue]));
+    if (arrived.count != 1 || arrived.member != platform->member || arrived.function != FUNCTION_clFlush ||
+        arrived.argument[0] != AT(&platform->object[HANDLE_cl_command_queue])) {
+        finding("wrong", "way-of-many", "clFlush with a queue of vendor %u caused %u calls, the last of vendor %u",
+                platform->member, arrived.count, arrived.member);
+    }
+}
+
+static void check_texts(unsigned number)
+{
+    const struct crowd_platform *platform = &crowd_platforms[number];
+    const struct handle *handle = &platform->object[HANDLE_cl_platform_id];
+    size_t size = strlen(platform->name) + 1;
+    char *name = size > 4096 ? keep(size) : guarded(size);
+    cl_int result = (cl_int)CALL(clGetPlatformInfo, AT(handle), CL_PLATFORM_NAME, size, AT(name), 0);
+    if (result != CL_SUCCESS || !texts_equal(name, platform->name)) {
+        finding("wrong", "name-of-many", "the name of platform %u is answered %d and \"%.40s\", its vendor's \"%.40s\"",
+                number, result, name, platform->name);
+    }
+    const char *front = filled_name(machine.of[QUERY]);
+    const char *function = keep_text("%s%s", front, platform->suffix);
+    uint64_t address = CALL(clGetExtensionFunctionAddress, AT(function));
+    if (address != crowd_address(platform->member)) {
+        finding("wrong", "suffix-of-many",
+                "clGetExtensionFunctionAddress with the suffix of platform %u (%zu bytes, the name has %zu) answers %s",
+                number, strlen(platform->suffix), strlen(function), address ? "another vendor's address" : "NULL");
+    }
+}
+
+static void check_devices(unsigned number)
+{
+    const struct crowd_platform *platform = &crowd_platforms[number];
+    const struct devices *of = &platform->devices;
+    unsigned expected = of->gpus + of->cpus + of->others;
+    uint64_t handle = AT(&platform->object[HANDLE_cl_platform_id]);
+    cl_uint count = 0;
+    cl_device_id *list = guarded(expected * sizeof *list);
+    CALL(clGetDeviceIDs, handle, CL_DEVICE_TYPE_ALL, expected, expected ? AT(list) : 0, AT(&count));
+    bool all = count == expected;
+    for (unsigned d = 0; all && d < expected; d++) {
+        all = AT(list[d]) == AT(&platform->device[d]);
+    }
+    if (!all) {
+        finding("wrong", "devices-of-many", "platform %u has %u devices, the loader answers %u, or others", number,
+                expected, count);
+    }
+}
+
+static void check_arrival(const char *what, const struct crowd_platform *platform, const uint64_t *arguments,
+                          unsigned count)
+{
+    if (arrived.count != 1 || arrived.member != platform->member ||
+        memcmp(arrived.argument, arguments, count * sizeof *arguments) != 0) {
+        finding("wrong", keep_text("list-%s", what),
+                "%s should reach vendor %u as it is, and caused %u calls, the last of vendor %u", what,
+                platform->member, arrived.count, arrived.member);
+    }
+}
+
+/* Lists of objects, of which the first decides; the others are of another vendor. */
+static void check_lists(unsigned number, unsigned other, unsigned count)
+{
+    const struct crowd_platform *platform = &crowd_platforms[number];
+    uint64_t *events = guarded(count * sizeof *events);
+    uint64_t *devices = guarded(count * sizeof *devices);
+    cl_int error = 1;
+    for (unsigned i = 0; i < count; i++) {
+        const struct crowd_platform *of = &crowd_platforms[i ? other : number];
+        events[i] = AT(&of->object[HANDLE_cl_event]);
+        devices[i] = AT(&of->object[HANDLE_cl_device_id]);
+    }
+    const uint64_t wait[] = {count, AT(events)};
+    arrived.count = 0;
+    call(FUNCTION_clWaitForEvents, wait);
+    check_arrival("clWaitForEvents", platform, wait, 2);
+    const uint64_t create[] = {0, count, AT(devices), 0, 0, AT(&error)};
+    arrived.count = 0;
+    call(FUNCTION_clCreateContext, create);
+    check_arrival("clCreateContext", platform, create, 6);
+}
+
+/* Pairs that no loader looks at, and that of the platform. */
+static uint64_t *properties(unsigned number, unsigned pairs)
+{
+    uint64_t *words = guarded((2 * (size_t)pairs + 3) * sizeof *words);
+    unsigned place = machine.of[PAIR_PLACE] == 1 ? 0 : machine.of[PAIR_PLACE] == 2 ? pairs / 2 : pairs;
+    for (unsigned i = 0; i <= pairs; i++) {
+        words[2 * i] = i == place ? CL_CONTEXT_PLATFORM : CL_CONTEXT_INTEROP_USER_SYNC;
+        words[2 * i + 1] = i == place ? AT(&crowd_platforms[number].object[HANDLE_cl_platform_id]) : i % 2;
+    }
+    return words;
+}
+
+static void check_properties(unsigned number, unsigned pairs)
+{
+    const struct crowd_platform *platform = &crowd_platforms[number];
+    const uint64_t device = AT(&platform->object[HANDLE_cl_device_id]);
+    uint64_t *list = properties(number, pairs);
+    cl_int error = 1;
+    const uint64_t create[] = {AT(list), 1, AT(&device), 0, 0, AT(&error)};
+    arrived.count = 0;
+    call(FUNCTION_clCreateContext, create);
+    check_arrival("properties-clCreateContext", platform, create, 6);
+    const uint64_t by_type[] = {AT(list), CL_DEVICE_TYPE_ALL, 0, 0, AT(&error)};
+    arrived.count = 0;
+    call(FUNCTION_clCreateContextFromType, by_type);
+    check_arrival("properties-clCreateContextFromType", platform, by_type, 5);
+}
+
+/* --- what must be as in the controls --- */
+
+static void check_copies(const struct outcome *small)
+{
+    static unsigned copies[CROWD_PLATFORMS];
+    memset(copies, 0, sizeof copies);
+    for (unsigned i = 0; i < offered.count; i++) {
+        copies[offered.platform[i]]++;
+    }
+    for (unsigned p = 0; p < crowd_platform_count; p++) {
+        bool special = crowd_platforms[p].member == special_member;
+        unsigned expected = special ? small->special_copies : small->other_copies;
+        if (copies[p] != expected) {
+            finding("wrong", expected > copies[p] ? "lost-among-many" : "too-often-among-many",
+                    "platform %u of %u%s is offered %u times, in a small machine %u times", p, crowd_platform_count,
+                    special ? " (of the special vendor)" : "", copies[p], expected);
+        }
+    }
+}
+
+enum relation { UNKNOWN, FIRST, SECOND, AS_FOUND };
+
+/* Which of two platforms comes first: by their devices, or as they are found. */
+static enum relation relation(unsigned a, unsigned b)
+{
+    unsigned class_a = class_of_platform(a);
+    unsigned class_b = class_of_platform(b);
+    if (class_a == class_b) {
+        return AS_FOUND;
+    }
+    struct machine one = machine_of_two(&machine, class_a, class_b);
+    struct machine other = machine_of_two(&machine, class_b, class_a);
+    const struct outcome *there = control_of(&one);
+    const struct outcome *back = control_of(&other);
+    if (!there || !back || !there->known || !back->known || there->count != 2 || back->count != 2) {
+        return UNKNOWN;
+    }
+    if (there->order == back->order) {
+        return AS_FOUND;
+    }
+    return there->order == UPWARDS ? FIRST : SECOND;
+}
+
+static void check_order(const struct outcome *small)
+{
+    if (small->order == MIXED || machine.of[DUPLICATE]) {
+        return;
+    }
+    for (unsigned i = 1; i < offered.count; i++) {
+        unsigned a = offered.platform[i - 1];
+        unsigned b = offered.platform[i];
+        enum relation wanted = relation(a, b);
+        /* Platforms of one vendor stay in its order; small machines have shown that of the vendors. */
+        bool same = crowd_platforms[a].member == crowd_platforms[b].member;
+        bool upwards = same || small->order == UPWARDS;
+        if (wanted == SECOND || (wanted == AS_FOUND && (a < b) != upwards)) {
+            finding("wrong", "order-of-many",
+                    "platform %u (devices %u) stands before platform %u (devices %u) among %u, otherwise than in a "
+                    "small machine",
+                    a, class_of_platform(a), b, class_of_platform(b), offered.count);
+            return;
+        }
+    }
+}
+
+static void check_chain(const struct outcome *small)
+{
+    if (chain_length < 2) {
+        return;
+    }
+    if (outcome.layer_order != small->layer_order) {
+        finding("wrong", "order-of-layers", "%u layers are initialised in another order than two", chain_length);
+    }
+    for (unsigned n = 0; n < chain_length; n++) {
+        if (chain[n].inits != small->layer_inits) {
+            finding("wrong", "layer-among-many", "layer %u of %u is initialised %u times, in a small machine %u times",
+                    n, chain_length, chain[n].inits, small->layer_inits);
+            return;
+        }
+    }
+    if (!offered.count) {
+        return;
+    }
+    chain_forget_passes();
+    CALL(clFlush, AT(&crowd_platforms[offered.platform[0]].object[HANDLE_cl_command_queue]));
+    for (unsigned n = 0; n < chain_length; n++) {
+        unsigned expected = chain[n].inits ? chain_length + 1 - chain[n].order : 0;
+        if (chain[n].passed != (chain[n].inits > 0) || chain[n].pass_order != expected) {
+            finding("wrong", "way-through-many", "a call goes through layer %u of %u %u times, as number %u (not %u)",
+                    n, chain_length, chain[n].passed, chain[n].pass_order, expected);
+            return;
+        }
+    }
+}
+
+static void check_defaults(void)
+{
+    static const char *const calls[DEFAULTS] = {"clGetDeviceIDs(NULL)", "clGetPlatformInfo(NULL)",
+                                                "clCreateContextFromType of an empty list",
+                                                "clCreateContextFromType(NULL)"};
+    struct machine three = default_control();
+    const struct outcome *small = control_of(&three);
+    look_at_defaults(&offered, &outcome);
+    if (!has_default_control() || !small || !small->known || small->count != 3 || machine.of[DUPLICATE] ||
+        offered.count != crowd_platform_count || machine.of[PLATFORMS_COUNT] != 1) {
+        return;
+    }
+    unsigned set = machine.of[DEFAULT];
+    for (int i = 0; i < DEFAULTS; i++) {
+        int wanted = small->defaults[i];
+        if (wanted > 0) { /* it is what the variable says, or the last of them */
+            wanted = set && small_default(set - 1, offered.count) == (unsigned)wanted ? (int)set - 1
+                                                                                      : (int)offered.count - 1;
+        }
+        if (outcome.defaults[i] != wanted || outcome.answers[i] != small->answers[i]) {
+            finding("wrong", "default-among-many",
+                    "%s reaches platform %d of %u and answers %lld; by what happens with three, it should reach %d and "
+                    "answer %lld",
+                    calls[i], outcome.defaults[i], offered.count, (long long)outcome.answers[i], wanted,
+                    (long long)small->answers[i]);
+        }
+    }
+}
+
+void target_run(void)
+{
+    machine = machine_from_input();
+    struct machine small_machine = machine_small(&machine);
+    machine_describe(&machine);
+    is_control = false;
+    outcome = (struct outcome){.known = true};
+    machine_make(&machine);
+    look(&offered, &outcome);
+    const struct outcome *small = control_of(&small_machine);
+    grey("loaders have variables and orders of their own");
+    if (small && small->known) {
+        check_copies(small);
+        check_order(small);
+        check_chain(small);
+    }
+    /* A query takes a loader as long as there are platforms: not each of many is made. */
+    unsigned step = 1 + offered.count / QUERIES;
+    for (unsigned i = 0; i < offered.count; i++) {
+        check_way(offered.platform[i]);
+        if (i % step == 0 || i + 1 == offered.count || offered.platform[i] == special_platform) {
+            check_texts(offered.platform[i]);
+        }
+    }
+    if (offered.count) {
+        unsigned last = offered.platform[offered.count - 1];
+        check_devices(offered.platform[0]);
+        check_devices(outcome.special_copies ? special_platform : last);
+        check_lists(last, offered.platform[0], machine.of[LIST] + 1);
+        check_lists(offered.platform[0], last, machine.of[LIST] + 1);
+        check_properties(last, machine.of[PAIRS]);
+        check_properties(offered.platform[0], machine.of[PAIRS]);
+    }
+    check_defaults();
+}
+
+/* --- the end --- */
+
+void target_ended(void)
+{
+    look_at_end(&outcome);
+    if (is_control) {
+        *control_keep(&control) = outcome;
+        return;
+    }
+    struct machine small_machine = machine_small(&machine);
+    const struct outcome *small = control_of(&small_machine);
+    if (!small || !small->known) {
+        return;
+    }
+    for (unsigned m = 0; m < member_count; m++) {
+        const struct library *library = members[m].library;
+        unsigned expected = m == special_member ? small->special_open : small->other_open;
+        bool scales = m == special_member && expected && (machine.of[PLATFORMS_COUNT] > 1 || machine.of[DUPLICATE]);
+        if (library && !members[m].flaw && !scales && library->opened - library->closed != expected) {
+            finding("leak", "library-among-many",
+                    "%u handles of the library of vendor %u of %u are open after the end, in a small machine %u",
+                    library->opened - library->closed, m, member_count, expected);
+            return;
+        }
+    }
+    for (unsigned n = 0; n < chain_length; n++) {
+        if (chain[n].deinits != small->layer_ends) {
+            finding("wrong", "end-of-layer-among-many",
+                    "layer %u of %u is deinitialised %u times, in a small machine %u", n, chain_length,
+                    chain[n].deinits, small->layer_ends);
+            return;
+        }
+    }
+    if (chain_length > 2 && outcome.end_order != small->end_order) {
+        finding("wrong", "end-order-of-layers", "%u layers are deinitialised in another order than two", chain_length);
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layers by the hundred, which pass everything on and count what passes through them. */
+#ifndef CLHARNESS_FUZZ_CHAIN_H
+#define CLHARNESS_FUZZ_CHAIN_H
+
+#include "engine.h"
+
+enum { CHAIN = 300 };
+
+struct chain_layer {
+    struct library *library;
+    bool with_properties;      /* it has clInitLayerWithProperties and clDeinitLayer; else clInitLayer */
+    unsigned inits, deinits;   /* how often */
+    unsigned order, end_order; /* of the last of these among all layers, from 1 */
+    unsigned passed;           /* calls of clFlush that went through it */
+    unsigned pass_order;       /* of the last among all layers */
+    void *const *target;
+    void *table[TABLE_LENGTH];
+};
+
+extern struct chain_layer chain[CHAIN];
+extern unsigned chain_length;
+
+void chain_clear(void);
+/* Adds a layer, and its library to the world. NULL where there are too many. */
+struct chain_layer *chain_add(const char *library, bool with_properties);
+/* Forgets what passed through the layers. */
+void chain_forget_passes(void);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers and lengths from an input, and the machine that they make. */
+#define _GNU_SOURCE
+#include "machine.h"
+
+#include "chain.h"
+#include "crowd.h"
+
+#include <string.h>
+
+unsigned special_member, special_platform;
+static unsigned class_of[CROWD_PLATFORMS];
+
+enum { CLASSES_COUNT = 8, DEVICES_CLASS = CLASSES_COUNT, MANY = 4 };
+
+/* What a number is, the largest one, and the one that is small enough for a control. */
+static const struct {
+    const char *words;
+    unsigned most, small;
+} numbers[NUMBERS] = {
+    [VENDORS_COUNT] = {"vendors", 1090, 3},
+    [PLATFORMS_COUNT] = {"platforms of the special vendor", 1090, 2},
+    [DEVICES_COUNT] = {"devices of the special platform", 5000, 4},
+    [PLACE] = {"place of the special vendor (0 first, 1 last, 2 in the middle)", 2, 2},
+    [SUFFIX] = {"bytes of the special platform's suffix", 5000, 9},
+    [EXTENSIONS] = {"bytes of its extensions", 9000, 9},
+    [NAME] = {"bytes of its name", 9000, 9},
+    [VERSION] = {"bytes of its version", 9000, 9},
+    [PATH] = {"bytes of the special vendor's path", 4090, 9},
+    [FILE_NAME] = {"bytes of the name of its file", 250, 9},
+    [TAIL] = {"bytes after the first line of its file", 66000, 3},
+    [JUNK] = {"other files in the folder", 1090, 2},
+    [WAY] = {"way to the vendors (0 default folder, 1 OCL_ICD_VENDORS, 2 OPENCL_VENDOR_PATH, 3 OCL_ICD_FILENAMES, 4 "
+             "OCL_ICD_VENDORS names the special vendor's file, 5 its library)",
+             WAYS - 1, WAYS - 1},
+    [REVERSED] = {"the folder is in the reverse order of names", 1, 1},
+    [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
+    [REFUSED] = {"vendors between the others that are refused", 500, 1},
+    [FLAW] = {"what is wrong with them (1 functions, 2 no platforms, 3 an error, 4 no library)", FLAWS - 1, FLAWS - 1},
+    [LAYERS_COUNT] = {"layers", CHAIN, 2},
+    [LAYER_PATH] = {"bytes of the last layer's path", 4090, 9},
+    [LAYER_DUPLICATE] = {"distance at which the first layer is named again", CHAIN, 1},
+    [LAYER_FILES] = {"files name the layers", 1, 1},
+    [LAYER_PROPERTIES] = {"layers have clInitLayerWithProperties", 1, 1},
+    [DEFAULT] = {"OCL_ICD_DEFAULT_PLATFORM, and 1", 70000, 5},
+    [DEFAULT_FORM] = {"its form (0 digits, 1 a blank before, 2 a plus, 3 zeros before, 4 a letter behind, 5 minus)", 5,
+                      5},
+    [SORT] = {"OCL_ICD_PLATFORM_SORT (1 none, 2 devices, 3 version)", 3, 3},
+    [VARIABLE] = {"variable (1 trace, 2 debug, 3 assume, 4 legacy, 5 unloading, 6 sort, 7 default)", 7, 7},
+    [VARIABLE_LENGTH] = {"bytes of its value", 9000, 4},
+    [VARIABLE_FORM] = {"its form (0 letters, 1 digits, 2 True, 3 zeros and 1)", 3, 3},
+    [CLASSES] = {"pattern of devices", 255, 0},
+    [ICD2] = {"platforms of cl_khr_icd 2.0 (1 all, 2 each second)", 2, 2},
+    [PAIRS] = {"pairs of property lists", 2000, 2},
+    [PAIR_PLACE] = {"place of the platform in them (0 last, 1 first, 2 in the middle)", 2, 2},
+    [LIST] = {"objects in lists", 4000, 2},
+    [QUERY] = {"bytes of the name of a function", 5000, 9},
+};
+
+/* --- the input --- */
+
+/* Sizes that programs reserve, each with its neighbours, and all small ones. */
+static unsigned edge(unsigned n)
+{
+    static const unsigned short sizes[] = {12,   16,   20,   24,   32,   48,   50,   64,   80,   96,   100,
+                                           120,  128,  150,  160,  192,  200,  240,  250,  256,  300,  320,
+                                           400,  500,  512,  600,  640,  768,  800,  900,  1000, 1024, 1080,
+                                           1500, 2000, 2048, 3000, 4000, 4080, 4096, 5000, 8192};
+    n %= 3 * (unsigned)(sizeof sizes / sizeof *sizes);
+    return sizes[n / 3] - 1U + n % 3;
+}
+
+static unsigned number_from(enum number number)
+{
+    enum { DIRECT = 128, WORD = 254, LARGE = 255 };
+    unsigned code = take_byte();
+    unsigned word = take_byte();
+    word |= (unsigned)take_byte() << 8;
+    unsigned value = code < DIRECT ? code : code < WORD ? edge(code - DIRECT) : word + (code == LARGE) * 65536U;
+    return value <= numbers[number].most ? value : value % (numbers[number].most + 1);
+}
+
+struct machine machine_from_input(void)
+{
+    struct machine machine = {{0}};
+    machine.of[VENDORS_COUNT] = machine.of[PLATFORMS_COUNT] = machine.of[DEVICES_COUNT] = 1;
+    while (!input_ended()) {
+        record_begins();
+        enum number number = (enum number)(take_byte() % NUMBERS);
+        machine.of[number] = number_from(number);
+    }
+    return machine;
+}
+
+void machine_describe(const struct machine *machine)
+{
+    for (unsigned n = 0; n < NUMBERS && describing_inputs(); n++) {
+        bool is_one = n <= DEVICES_COUNT;
+        if (machine->of[n] != is_one) {
+            describe("%s: %u", numbers[n].words, machine->of[n]);
+        }
+    }
+}
+
+/* --- controls --- */
+
+struct machine machine_small(const struct machine *machine)
+{
+    struct machine small = *machine;
+    for (unsigned n = 0; n < NUMBERS; n++) {
+        small.of[n] = small.of[n] < numbers[n].small ? small.of[n] : numbers[n].small;
+    }
+    /* What its default and its lists are is not looked at in it. */
+    small.of[DEFAULT] = small.of[PAIRS] = small.of[LIST] = small.of[QUERY] = 0;
+    return small;
+}
+
+static struct machine choosing(const struct machine *machine)
+{
+    struct machine small = machine_small(machine);
+    struct machine some = {{0}};
+    static const enum number kept[] = {WAY, SORT, VARIABLE, VARIABLE_LENGTH, VARIABLE_FORM, ICD2};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        some.of[kept[i]] = small.of[kept[i]];
+    }
+    some.of[PLATFORMS_COUNT] = some.of[DEVICES_COUNT] = 1;
+    some.of[PLACE] = 1;
+    return some;
+}
+
+struct machine machine_of_two(const struct machine *machine, unsigned class_a, unsigned class_b)
+{
+    struct machine two = choosing(machine);
+    two.of[VENDORS_COUNT] = 2;
+    two.of[CLASS_A] = class_a + 1;
+    two.of[CLASS_B] = class_b + 1;
+    return two;
+}
+
+struct machine machine_of_three(const struct machine *machine)
+{
+    struct machine three = choosing(machine);
+    three.of[VENDORS_COUNT] = 3;
+    three.of[DEFAULT_FORM] = machine->of[DEFAULT_FORM];
+    return three;
+}
+
+/* --- texts --- */
+
+static const char *filled(const char *begin, unsigned length, char with)
+{
+    size_t size = strlen(begin);
+    char *text = keep((size > length ? size : length) + 1);
+    memset(text, with, length);
+    memcpy(text, begin, size);
+    return text;
+}
+
+/* A path of such a length, in steps that are not longer than a name can be. */
+static const char *long_path(const char *folder, const char *name, unsigned length)
+{
+    enum { STEP = 200 };
+    size_t own = strlen(folder) + strlen(name);
+    char *path = keep(own + length + 2);
+    char *to = stpcpy(path, folder);
+    for (size_t more = length > own ? length - own : 0; more > 1;) {
+        size_t step = more > STEP ? STEP : more;
+        step -= more - step == 1; /* no single byte is left, which would be an empty step */
+        memset(to, 'd', step - 1);
+        to += step - 1;
+        *to++ = '/';
+        more -= step;
+    }
+    strcpy(to, name);
+    return path;
+}
+
+/* --- vendors --- */
+
+static const struct devices classes[CLASSES_COUNT] = {{1, 0, 0}, {0, 1, 0}, {2, 0, 0}, {0, 0, 1},
+                                                      {1, 1, 0}, {0, 0, 0}, {0, 2, 0}, {0, 0, 5}};
+
+unsigned class_of_platform(unsigned platform)
+{
+    return class_of[platform];
+}
+
+static unsigned pattern(const struct machine *machine, unsigned platform)
+{
+    unsigned of = machine->of[CLASSES];
+    if (machine->of[CLASS_A]) {
+        return machine->of[platform ? CLASS_B : CLASS_A] - 1;
+    }
+    switch (of) {
+    case 0:
+        return 0;
+    case 1:
+        return platform % CLASSES_COUNT;
+    case 2:
+        return CLASSES_COUNT - 1 - platform % CLASSES_COUNT;
+    case 3:
+        return platform & 1;
+    default:
+        return (platform * 2654435761U + of * 40503U) >> 13 & (CLASSES_COUNT - 1);
+    }
+}
+
+static void add_platform(const struct machine *machine, bool special)
+{
+    unsigned number = crowd_platform_count;
+    if (number >= CROWD_PLATFORMS) {
+        return;
+    }
+    unsigned class = pattern(machine, number);
+    unsigned devices = machine->of[DEVICES_COUNT];
+    class_of[number] = special && devices != 1 ? DEVICES_CLASS + (devices < MANY ? devices : MANY) : class;
+    if (class_of[number] >= DEVICES_CLASS) { /* its control has as many, and no more than four */
+        unsigned few = class_of[number] - DEVICES_CLASS;
+        crowd_platform((struct devices){special ? devices : few, 0, 0});
+    } else {
+        crowd_platform(classes[class_of[number]]);
+    }
+    if (special) {
+        special_platform = number;
+    }
+}
+
+static void long_texts(const struct machine *machine)
+{
+    struct crowd_platform *platform = &crowd_platforms[special_platform];
+    platform->suffix = filled(platform->suffix, machine->of[SUFFIX], 's');
+    platform->name = filled(platform->name, machine->of[NAME], 'n');
+    platform->version = filled(platform->version, machine->of[VERSION], 'v');
+    if (machine->of[EXTENSIONS]) {
+        platform->extensions = keep_text("%s cl_khr_icd", filled("cl_", machine->of[EXTENSIONS], 'e'));
+    }
+}
+
+unsigned machine_place(const struct machine *machine, unsigned count)
+{
+    return machine->of[PLACE] == 1 ? count - 1 : machine->of[PLACE] == 2 ? count / 2 : 0;
+}
+
+static void make_vendors(const struct machine *machine)
+{
+    unsigned vendors = machine->of[VENDORS_COUNT];
+    unsigned refused = machine->of[FLAW] ? machine->of[REFUSED] : 0;
+    unsigned place = vendors ? machine_place(machine, vendors) : 0;
+    crowd_clear();
+    special_member = special_platform = 0;
+    for (unsigned v = 0; v < vendors || refused; v++) {
+        struct member *member = refused ? crowd_member() : NULL;
+        if (member) {
+            member->flaw = (enum flaw)machine->of[FLAW];
+        }
+        refused -= refused > 0;
+        member = v < vendors ? crowd_member() : NULL;
+        if (!member) {
+            continue;
+        }
+        member->icd2 = machine->of[ICD2] == 1 || (machine->of[ICD2] == 2 && v % 2);
+        special_member = v == place ? member_count - 1 : special_member;
+        unsigned platforms = v == place ? machine->of[PLATFORMS_COUNT] : 1;
+        for (unsigned p = 0; p < platforms; p++) {
+            add_platform(machine, v == place && p == platforms - 1);
+        }
+    }
+    if (crowd_platform_count) {
+        long_texts(machine);
+    }
+    crowd_make();
+}
+
+/* --- where they are found --- */
+
+static const char *folder_of(const struct machine *machine)
+{
+    return machine->of[WAY] == WAY_VENDORS || machine->of[WAY] == WAY_VENDOR_PATH ? "/vendors" : "/etc/OpenCL/vendors";
+}
+
+static const char *library_path(const struct machine *machine, unsigned member)
+{
+    const char *name = keep_text("v%u.so", member);
+    return member == special_member ? long_path("/lib/", name, machine->of[PATH]) : keep_text("/lib/%s", name);
+}
+
+static const char *add_file(const struct machine *machine, unsigned number, const char *library)
+{
+    enum { NAMES = 9999 };
+    unsigned name = machine->of[REVERSED] ? NAMES - number : number;
+    bool special = members[special_member].library && texts_equal(library, members[special_member].library->name);
+    const char *begin = keep_text("%04u", name);
+    begin = special ? filled(begin, machine->of[FILE_NAME], 'f') : begin;
+    const char *path = keep_text("%s/%s.icd", folder_of(machine), begin);
+    const char *tail = special && machine->of[TAIL] ? filled("#", machine->of[TAIL], 't') : "";
+    const char *content = keep_text("%s\n%s", library, tail);
+    world_file(path, FILE_REGULAR, content, strlen(content));
+    return path;
+}
+
+static void junk(const struct machine *machine, unsigned begin, unsigned end)
+{
+    for (unsigned i = begin; i < end; i++) {
+        world_file(keep_text("%s/junk%u.txt", folder_of(machine), i), FILE_REGULAR, "/lib/v0.so\n", 11);
+    }
+}
+
+static void make_files(const struct machine *machine)
+{
+    unsigned way = machine->of[WAY];
+    unsigned again = machine->of[DUPLICATE] ? special_member + machine->of[DUPLICATE] : MEMBERS + 1;
+    const char *list = "";
+    const char *special_file = "";
+    char *to = way == WAY_LIST ? keep((size_t)(member_count + 2) * 32 + 2 * machine->of[PATH]) : NULL;
+    list = to ? to : list;
+    junk(machine, 0, machine->of[JUNK] / 2);
+    bool was_again = again > MEMBERS;
+    for (unsigned m = 0, file = 0; m < member_count; m++) {
+        const char *library = library_path(machine, m);
+        crowd_library(m, library);
+        const char *names[2] = {library, NULL};
+        if (!was_again && m >= special_member && (m + 1 == again || m + 1 == member_count)) {
+            names[1] = library_path(machine, special_member);
+            was_again = true;
+        }
+        for (int i = 0; i < 2 && names[i]; i++) {
+            if (way == WAY_LIST) {
+                to = stpcpy(to == list ? to : stpcpy(to, ":"), names[i]);
+            } else {
+                const char *path = add_file(machine, file++, names[i]);
+                special_file = m == special_member && i == 0 ? path : special_file;
+            }
+        }
+    }
+    junk(machine, machine->of[JUNK] / 2, machine->of[JUNK]);
+    static const char *const variables[WAYS] = {
+        NULL, "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES", "OCL_ICD_VENDORS", "OCL_ICD_VENDORS"};
+    const char *values[WAYS] = {NULL, "/vendors",   "/vendors",
+                                list, special_file, library_path(machine, special_member)};
+    if (variables[way]) {
+        world_variable(variables[way], values[way]);
+    }
+}
+
+/* --- variables and layers --- */
+
+static void make_variables(const struct machine *machine)
+{
+    static const char *const names[] = {"OCL_ICD_ENABLE_TRACE",
+                                        "OCL_ICD_DEBUG",
+                                        "OCL_ICD_ASSUME_ICD_EXTENSION",
+                                        "OCL_ICD_FORCE_LEGACY_TERMINATION",
+                                        "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING",
+                                        "OCL_ICD_PLATFORM_SORT",
+                                        "OCL_ICD_DEFAULT_PLATFORM"};
+    static const char *const sorts[] = {NULL, "none", "devices", "version"};
+    static const char *const forms[] = {"%u", " %u", "+%u", "0000%u", "%ux", "-%u"};
+    unsigned length = machine->of[VARIABLE_LENGTH];
+    const char *values[] = {filled("", length, 'x'), filled("", length, '7'), "True",
+                            keep_text("%s1", filled("", length, '0'))};
+    if (machine->of[VARIABLE]) {
+        world_variable(names[machine->of[VARIABLE] - 1], values[machine->of[VARIABLE_FORM]]);
+    }
+    if (machine->of[SORT]) {
+        world_variable("OCL_ICD_PLATFORM_SORT", sorts[machine->of[SORT]]);
+    }
+    if (machine->of[DEFAULT]) {
+        const char *form = forms[machine->of[DEFAULT_FORM]];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        world_variable("OCL_ICD_DEFAULT_PLATFORM", keep_text(form, machine->of[DEFAULT] - 1));
+#pragma GCC diagnostic pop
+    }
+}
+
+static void make_layers(const struct machine *machine)
+{
+    unsigned count = machine->of[LAYERS_COUNT];
+    unsigned again = machine->of[LAYER_DUPLICATE];
+    bool files = machine->of[LAYER_FILES];
+    char *list = keep((size_t)(count + 2) * 32 + 2 * machine->of[LAYER_PATH]);
+    char *to = list;
+    const char *first = "";
+    chain_clear();
+    for (unsigned i = 0, number = 0; i < count; i++) {
+        const char *name = keep_text("l%u.so", i);
+        const char *path =
+            i + 1 == count ? long_path("/layers/", name, machine->of[LAYER_PATH]) : keep_text("/layers/%s", name);
+        first = i ? first : path;
+        chain_add(path, machine->of[LAYER_PROPERTIES]);
+        bool twice = again && (i + 1 == again || (i + 1 == count && again > count));
+        for (int n = 0; n <= twice; n++) {
+            const char *named = n ? first : path;
+            to = stpcpy(to == list ? to : stpcpy(to, ":"), named);
+            if (files) {
+                const char *content = keep_text("%s\n", named);
+                world_file(keep_text("/etc/OpenCL/layers/%04u.lay", number++), FILE_REGULAR, content, strlen(content));
+            }
+        }
+    }
+    if (count && !files) {
+        world_variable("OPENCL_LAYERS", list);
+    }
+}
+
+void machine_make(const struct machine *machine)
+{
+    world_room_for_libraries(machine->of[VENDORS_COUNT] + machine->of[REFUSED] + machine->of[LAYERS_COUNT] + 1);
+    make_vendors(machine);
+    make_files(machine);
+    make_variables(machine);
+    make_layers(machine);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A machine of the target `limits`: how many of what there are, and how long it is. An input is a list of records of
+ * four bytes, each of which sets one of these numbers.
+ */
+#ifndef CLHARNESS_FUZZ_MACHINE_H
+#define CLHARNESS_FUZZ_MACHINE_H
+
+#include "engine.h"
+
+enum number {
+    VENDORS_COUNT,
+    PLATFORMS_COUNT, /* of the special vendor; all others have one */
+    DEVICES_COUNT,   /* of the special platform: the last of the special vendor */
+    PLACE,           /* of the special vendor: first, last, in the middle */
+    SUFFIX,          /* lengths: of the special platform's texts */
+    EXTENSIONS,
+    NAME,
+    VERSION,
+    PATH,      /* of the special vendor's library */
+    FILE_NAME, /* of the special vendor's file */
+    TAIL,      /* of what follows the first line of that file */
+    JUNK,      /* files that are not vendor files */
+    WAY,       /* how vendors are found: enum way */
+    REVERSED,  /* the folder lists its files in the reverse order of their names */
+    DUPLICATE, /* the special vendor's library is named once more, so many vendors later */
+    REFUSED,   /* vendors between the others that have the flaw */
+    FLAW,
+    LAYERS_COUNT,
+    LAYER_PATH,      /* length of the last layer's path */
+    LAYER_DUPLICATE, /* the first layer is named once more, so many layers later */
+    LAYER_FILES,     /* files name the layers, and not OPENCL_LAYERS */
+    LAYER_PROPERTIES,
+    DEFAULT, /* OCL_ICD_DEFAULT_PLATFORM, and 1 */
+    DEFAULT_FORM,
+    SORT,
+    VARIABLE, /* which, with a value of that length and form */
+    VARIABLE_LENGTH,
+    VARIABLE_FORM,
+    CLASSES, /* which platforms have which devices */
+    ICD2,
+    PAIRS, /* of a property list, before or around the platform's */
+    PAIR_PLACE,
+    LIST,  /* objects in lists */
+    QUERY, /* length of the name of a function */
+    NUMBERS,
+    CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
+    CLASS_B,
+    ALL_NUMBERS
+};
+
+enum way { WAY_FOLDER, WAY_VENDORS, WAY_VENDOR_PATH, WAY_LIST, WAY_FILE, WAY_LIBRARY, WAYS };
+
+struct machine {
+    unsigned of[ALL_NUMBERS];
+};
+
+/* The numbers that an input sets; all others are ordinary. */
+struct machine machine_from_input(void);
+void machine_describe(const struct machine *machine);
+/* The same with each number as small as it can be for the same to happen. */
+struct machine machine_small(const struct machine *machine);
+/* A machine with nothing but what chooses vendors and their order, for two of these classes of devices. */
+struct machine machine_of_two(const struct machine *machine, unsigned class_a, unsigned class_b);
+/* One with three platforms, for the default among them. */
+struct machine machine_of_three(const struct machine *machine);
+
+/* Makes the vendors, files, variables and layers. */
+void machine_make(const struct machine *machine);
+/* After it: the vendor and the platform with the lengths and numbers above. */
+extern unsigned special_member, special_platform;
+/* Which devices a platform has: the same number for the same. */
+unsigned class_of_platform(unsigned platform);
+/* Whether the folder that holds the files is reversed. */
+unsigned machine_place(const struct machine *machine, unsigned count);
+
+#endif

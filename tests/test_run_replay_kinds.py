@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`clharness replay` of layers and ICDs, from the run to the replay, as for loaders."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.build import ROOT, build
+
+FAULTY_LAYER = build().folder / "mock_layers/examples/libfaulty_layer.so"
+LACKING_ICD = build().folder / "mock_icds/libicd_without_get_extension_function_address.so"
+
+
+def clharness(*arguments: object, output: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"CLHARNESS_OUTPUT": str(output)}
+    command = [sys.executable, "-m", "harness.cli", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize(
+    ("kind", "library", "name"),
+    [
+        ("layer", FAULTY_LAYER, "test_layer_info_of_an_unknown_name_is_invalid_value"),
+        ("icd", LACKING_ICD, "test_export_types_are_those_of_the_creation and sync"),
+    ],
+)
+def test_replay_says_that_it_happened_again(kind: str, library: Path, name: str, tmp_path: Path) -> None:
+    run = clharness(kind, library, "-k", name, "--time-limit", "30", output=tmp_path)
+    assert run.returncode == 1, run.stdout + run.stderr
+    (kept,) = (folder for folder in tmp_path.glob("failures/*/*/*") if (folder / "replay.sh").exists())
+    again = clharness("replay", kept, output=tmp_path)
+    assert again.returncode == 1, again.stdout + again.stderr
+    assert f"happened again: {name.partition(' ')[0]}" in again.stdout
