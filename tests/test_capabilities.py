@@ -91,3 +91,16 @@ def test_other_texts_are_not_signs(tmp_path: Path, content: bytes) -> None:
     loader.path = tmp_path / "library"
     loader.path.write_bytes(content)
     assert [name for name in capabilities.CAPABILITIES if capabilities.signs(loader, name)] == []
+
+
+def test_only_a_part_of_which_nothing_stands_in_the_file_is_left_out(tmp_path: Path) -> None:
+    reference = build().reference_loader
+    assert capabilities.left_out(Loader(reference)) == []
+    library = reference.read_bytes()
+    for text in (b"OPENCL_LAYERS", b"OPENCL_LAYER_PATH", b"clGetLayerInfo", b"clInitLayer"):
+        assert text in library
+        library = library.replace(text, b"x" * len(text))
+        (tmp_path / "libOpenCL.so.1").write_bytes(library)
+        all_gone = text == b"clInitLayer"
+        layers = ["OPENCL_LAYERS", "OPENCL_LAYER_PATH", "initialises layers with properties"] if all_gone else []
+        assert capabilities.left_out(Loader(tmp_path / "libOpenCL.so.1")) == layers

@@ -138,6 +138,13 @@ def test_an_entry_can_hold_for_what_a_subject_has_or_lacks(tmp_path: Path) -> No
     assert load(path, "2.3").entries == ()  # nothing is known of the subject
 
 
+def test_a_capability_counts_unless_the_library_was_built_without_it(tmp_path: Path) -> None:
+    path = written(tmp_path, HEAD + '[capabilities]\n"OPENCL_LAYERS" = ""\n"ICD 2" = ""\n')
+    without_layers = abilities({"capabilities": [], "left_out": ["OPENCL_LAYERS"]})
+    assert load(path, "2.3", without_layers).capabilities == {"ICD 2"}
+    assert load(path, "2.3", abilities({"capabilities": []})).capabilities == {"OPENCL_LAYERS", "ICD 2"}
+
+
 def test_stale_entries_decide_no_case(tmp_path: Path) -> None:
     deviation = '[[deviation]]\nrequirement = "{}"\ncase = "{}"\nverdict = "fail"\nreason = "r"\n'
     outcome = '[[outcome]]\nrequirement = "DISC-LNX-017"\noutcome = "o"\n'

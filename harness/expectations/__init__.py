@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 from harness.deviation import Deviation, fits_pattern
 from harness.errors import UsageError
-from harness.expectations.abilities import holds
+from harness.expectations.abilities import holds, is_left_out
 from harness.expectations.versions import matches
 from harness.requirements.catalogue import catalogue
 from harness.tomlfile import one_of, only_keys, optional_text, read, text, wrong
@@ -150,7 +150,8 @@ class Expectations:
         self.able = able  # what the subject has, for conditions; None: not known
         self.folder = folder  # where a first file of this subject belongs
         # What this version has beyond the core: where one of these vanishes, its checks count.
-        self.capabilities = frozenset(n for n, v in (capabilities or {}).items() if matches(v, version))
+        known = (name for name, versions in (capabilities or {}).items() if matches(versions, version))
+        self.capabilities = frozenset(name for name in known if not is_left_out(name, able))
         self.loader = loader
         self.versions = versions
         self.confirmed = confirmed  # the day of the last run of all cases that the file was brought up to

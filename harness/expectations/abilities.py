@@ -3,8 +3,10 @@
 
 `when` in an entry lists capabilities that the subject was found to have, by their names (`"ICD 2"`), and versions of
 symbols that it exports (`"OPENCL_3.1"`); with `no ` before it, one that it has not (`"no OPENCL_LAYERS"`). The entry
-holds where all of them do. What a file says of a loader's own abilities (`[capabilities]`) is not touched by that: one
-that vanishes counts.
+holds where all of them do.
+
+A capability that the file's `[capabilities]` names counts where it vanishes, unless the library was built without that
+part: nothing of it stands in the file then.
 """
 
 from __future__ import annotations
@@ -13,11 +15,18 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 _NOT = "no "
+_LEFT_OUT = "built without "
 
 
 def abilities(facts: Mapping[str, Any]) -> frozenset[str]:
     """What conditions can name, of the facts of a subject as records have them."""
-    return frozenset((*facts.get("capabilities", ()), *facts.get("symbol_versions", ())))
+    left_out = (_LEFT_OUT + name for name in facts.get("left_out", ()))
+    return frozenset((*facts.get("capabilities", ()), *facts.get("symbol_versions", ()), *left_out))
+
+
+def is_left_out(name: str, able: Collection[str] | None) -> bool:
+    """Whether the subject was built without a capability."""
+    return able is not None and _LEFT_OUT + name in able
 
 
 def holds(when: Collection[str], able: Collection[str] | None) -> bool:

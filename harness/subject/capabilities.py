@@ -78,6 +78,19 @@ CAPABILITIES: dict[str, Capability] = {
 }
 
 
+# What a build can leave out: its capabilities, and the texts of which none stands in a library without it. There are
+# several texts, so that one that is misspelt does not look like a part that was left out.
+_PARTS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("OPENCL_LAYERS", "OPENCL_LAYER_PATH", "initialises layers with properties"): (
+        "OPENCL_LAYERS",
+        "OPENCL_LAYER_PATH",
+        "clGetLayerInfo",
+        "clInitLayer",
+    ),
+    ("ICD 2",): ("clIcdGetFunctionAddressForPlatformKHR", "clIcdSetPlatformDispatchDataKHR"),
+}
+
+
 # What Windows has no counterpart of: vendors and layers are in the registry.
 _OF_LINUX = (
     "OCL_ICD_VENDORS",
@@ -153,6 +166,13 @@ def outcomes(loader: Loader, name: str) -> dict[str, str]:
     """What each way of asking for a capability gives now, by the question's name: "yes", "no" or "crash or hang"."""
     words = {True: "yes", False: "no", None: "crash or hang"}
     return {way.__name__.strip("_"): words[_ask(loader, way)] for way in CAPABILITIES[name].ways}
+
+
+def left_out(loader: Loader) -> list[str]:
+    """The capabilities that belong to parts of a loader of which nothing stands in the file."""
+    content = _file_with_signs(loader).read_bytes()
+    absent = (names for names, texts in _PARTS.items() if not any(text.encode() in content for text in texts))
+    return sorted(name for names in absent for name in names)
 
 
 def signs(loader: Loader, name: str) -> list[str]:

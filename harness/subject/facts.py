@@ -66,6 +66,7 @@ class Facts:
     vulkan_version: str = ""  # of a Vulkan loader, as it answers
     interface: int = 0  # of a Vulkan loader: the highest version of its interface with drivers
     capabilities: list[str] = field(default_factory=list)  # of a loader, found out by asking
+    left_out: list[str] = field(default_factory=list)  # capabilities of a loader of which nothing stands in its file
     functions: list[str] = field(default_factory=list)  # of those that its kind is known by, the ones that it exports
     exports: int = 0  # number of exported names that begin with cl
     exported: list[str] = field(default_factory=list)  # other functions of OpenCL that it exports

@@ -39,7 +39,7 @@ class Loader(Subject):
     )
     example = "libOpenCL.so.1"
     functions = (identify.LOADER_FUNCTION,)
-    shown = ("exports", "symbol_versions", "opencl_version", "capabilities")
+    shown = ("exports", "symbol_versions", "opencl_version", "capabilities", "left_out")
     lacks = "this loader does not have: {}"
     expectations_folder = ""
     checks = ""
@@ -85,6 +85,7 @@ class Loader(Subject):
             sandbox.close()
         self.capabilities = capabilities.detect(self)
         self.facts.capabilities = sorted(self.capabilities)
+        self.facts.left_out = capabilities.left_out(self)
 
     def open(self, sandbox: Sandbox) -> Session:
         """The plain form of `start`."""
