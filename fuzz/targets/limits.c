@@ -63,11 +63,18 @@ static bool has_default_control(void)
     return crowd_platform_count >= 3;
 }
 
+/* The small machine with the same devices everywhere: it shows the order in which vendors are found. */
+static struct machine even_control(void)
+{
+    struct machine even = machine_small(&machine);
+    even.of[DEVICES_COUNT] = 1;
+    return even;
+}
+
 bool target_next_control(void)
 {
     machine = machine_from_input();
-    struct machine small = machine_small(&machine);
-    if (is_missing(small)) {
+    if (is_missing(machine_small(&machine)) || is_missing(even_control())) {
         return true;
     }
     unsigned classes = classes_in(&machine);
@@ -260,9 +267,11 @@ static enum relation relation(unsigned a, unsigned b)
     return there->order == UPWARDS ? FIRST : SECOND;
 }
 
-static void check_order(const struct outcome *small)
+static void check_order(void)
 {
-    if (small->order == MIXED || machine.of[DUPLICATE]) {
+    struct machine even = even_control();
+    const struct outcome *small = control_of(&even);
+    if (!small || !small->known || small->order == MIXED || machine.of[DUPLICATE]) {
         return;
     }
     for (unsigned i = 1; i < offered.count; i++) {
@@ -354,7 +363,7 @@ void target_run(void)
     grey("loaders have variables and orders of their own");
     if (small && small->known) {
         check_copies(small);
-        check_order(small);
+        check_order();
         check_chain(small);
     }
     /* A query takes a loader as long as there are platforms: not each of many is made. */

@@ -34,7 +34,7 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "FILE_NAME": ({"VENDORS_COUNT": 3}, {"WAY": 4}),
     "TAIL": ({"VENDORS_COUNT": 3},),
     "JUNK": ({"VENDORS_COUNT": 3},),
-    "DUPLICATE": ({"VENDORS_COUNT": 120}, {"VENDORS_COUNT": 40, "WAY": 3}),
+    "DUPLICATE": ({"VENDORS_COUNT": 120}, {"VENDORS_COUNT": 40, "PLACE": 2}, {"VENDORS_COUNT": 40, "WAY": 3}),
     "REFUSED": tuple({"VENDORS_COUNT": 40, "FLAW": flaw} for flaw in range(1, 5)),
     "LAYERS_COUNT": ({}, {"LAYER_FILES": 1}, {"LAYER_PROPERTIES": 1}),
     "LAYER_PATH": ({"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
