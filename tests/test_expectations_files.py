@@ -129,11 +129,11 @@ def test_an_entry_can_hold_for_what_a_subject_has_or_lacks(tmp_path: Path) -> No
     when = '["ICD 2", "OPENCL_3.1", "no OPENCL_LAYERS"]'
     entry = f'[[deviation]]\nrequirement = "DISC-LNX-011"\nverdict = "fail"\nreason = "r"\nwhen = {when}\n'
     path = written(tmp_path, HEAD + entry)
-    subject = {"capabilities": ["ICD 2"], "symbol_versions": ["OPENCL_3.0", "OPENCL_3.1"]}
+    subject: dict[str, list[str]] = {"capabilities": ["ICD 2"], "symbol_versions": ["OPENCL_3.0", "OPENCL_3.1"]}
     with_layers = subject | {"capabilities": ["ICD 2", "OPENCL_LAYERS"]}
     older = subject | {"symbol_versions": ["OPENCL_3.0"]}
     assert load(path, "2.3", abilities(subject)).expected(["DISC-LNX-011"], "t").verdicts == ("fail",)
-    for other in (with_layers, older, {"capabilities": []}):
+    for other in (with_layers, older, {"capabilities": list[str]()}):
         assert load(path, "2.3", abilities(other)).expected(["DISC-LNX-011"], "t").verdicts == ("pass",)
     assert load(path, "2.3").entries == ()  # nothing is known of the subject
 
