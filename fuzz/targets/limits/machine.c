@@ -216,7 +216,7 @@ static void add_platform(const struct machine *machine, bool special)
     class_of[number] = special && devices != 1 ? DEVICES_CLASS + (devices < MANY ? devices : MANY) : class;
     if (class_of[number] >= DEVICES_CLASS) { /* its control has as many, and no more than four */
         unsigned few = class_of[number] - DEVICES_CLASS;
-        crowd_platform((struct devices){special ? devices : few, 0, 0});
+        crowd_platform((struct devices){special && !machine->of[CLASS_A] ? devices : few, 0, 0});
     } else {
         crowd_platform(classes[class_of[number]]);
     }
