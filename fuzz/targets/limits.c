@@ -338,7 +338,7 @@ static void check_defaults(void)
     unsigned set = machine.of[DEFAULT];
     for (int i = 0; i < DEFAULTS; i++) {
         int wanted = small->defaults[i];
-        if (wanted > 0) { /* it is what the variable says, or the last of them */
+        if (wanted > 0 && set) { /* it is what the variable says, or the last of them */
             wanted = set && small_default(set - 1, offered.count) == (unsigned)wanted ? (int)set - 1
                                                                                       : (int)offered.count - 1;
         }
