@@ -48,6 +48,8 @@ foreach(kind icd layer)
   string(REPLACE ";" ",\n" lines "${lines}")
   string(APPEND entries "  \"mock_${kind}s\": {\n${lines}\n  },\n")
 endforeach()
+# What some of them need.
+install(FILES $<TARGET_FILE:clharness_user_of_loader> DESTINATION ${root}/parts/mock_icds)
 set(vulkan null)
 if(CLHARNESS_HAS_VULKAN_REGISTRY)
   get_property(drivers GLOBAL PROPERTY CLHARNESS_VULKAN_DRIVERS)

@@ -16,6 +16,7 @@ import pytest
 
 from harness.build import build
 from harness.sandbox.machine import NOBODY, is_root
+from harness.subject.library import read_library
 from tests.consumers import CHECK, LOADER, SUITES, Consumer, done, failed, run
 
 NAME = "clharness.discovery.OpenCL::OpenCL"
@@ -76,6 +77,14 @@ def paths_in(value: object) -> Iterator[str]:
             yield from paths_in(part)
     elif isinstance(value, str):
         yield value
+
+
+def test_libraries_that_installed_ones_need_are_installed(installed: Path) -> None:
+    """Where a library of the build needs another one of it, both are there; one is absent on purpose."""
+    parts = installed / "lib" / "clharness" / "parts"
+    libraries = {path.name: read_library(path, "a library", "") for path in parts.rglob("*.so")}
+    needed = {name for library in libraries.values() for name in library.needed if name.startswith("libclharness_")}
+    assert needed - libraries.keys() == {"libclharness_absent.so"}
 
 
 def test_every_part_of_the_build_is_installed(installed: Path) -> None:

@@ -201,7 +201,7 @@ static uint64_t *properties(unsigned number, unsigned pairs)
 {
     uint64_t *words = guarded((2 * (size_t)pairs + 3) * sizeof *words);
     unsigned place = machine.of[PAIR_PLACE] == 1 ? 0 : machine.of[PAIR_PLACE] == 2 ? pairs / 2 : pairs;
-    for (unsigned i = 0; i <= pairs; i++) {
+    for (size_t i = 0; i <= pairs; i++) {
         words[2 * i] = i == place ? CL_CONTEXT_PLATFORM : CL_CONTEXT_INTEROP_USER_SYNC;
         words[2 * i + 1] = i == place ? AT(&crowd_platforms[number].object[HANDLE_cl_platform_id]) : i % 2;
     }

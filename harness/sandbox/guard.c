@@ -177,13 +177,13 @@ static void refuse_to_watch_others(void)
 {
 #if defined __x86_64__ || defined __aarch64__
 #ifdef __x86_64__
-    enum { OWN = AUDIT_ARCH_X86_64 };
+    const uint32_t own = AUDIT_ARCH_X86_64;
 #else
-    enum { OWN = AUDIT_ARCH_AARCH64 };
+    const uint32_t own = AUDIT_ARCH_AARCH64;
 #endif
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)OWN, 0, 3),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fanotify_init, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),

@@ -49,21 +49,21 @@ static cl_int deinit(unsigned number)
 #define OWN(n)                                                                                                     \
     static cl_int CL_API_CALL flush##n(cl_command_queue queue)                                                     \
     {                                                                                                              \
-        return pass(n - 1000, queue);                                                                              \
+        return pass((n)-1000, queue);                                                                              \
     }                                                                                                              \
     static cl_int CL_API_CALL init##n(cl_uint length, const void *target, cl_uint *length_ret, const void **table) \
     {                                                                                                              \
-        return init(n - 1000, length, target, length_ret, table);                                                  \
+        return init((n)-1000, length, target, length_ret, table);                                                  \
     }                                                                                                              \
     static cl_int CL_API_CALL init_with##n(cl_uint length, const void *target, cl_uint *length_ret,                \
                                            const void **table, const void *properties)                             \
     {                                                                                                              \
         (void)properties;                                                                                          \
-        return init(n - 1000, length, target, length_ret, table);                                                  \
+        return init((n)-1000, length, target, length_ret, table);                                                  \
     }                                                                                                              \
     static cl_int CL_API_CALL deinit##n(void)                                                                      \
     {                                                                                                              \
-        return deinit(n - 1000);                                                                                   \
+        return deinit((n)-1000);                                                                                   \
     }
 #define ROW(n) {(address)flush##n, (address)init##n, (address)init_with##n, (address)deinit##n},
 

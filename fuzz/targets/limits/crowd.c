@@ -76,29 +76,29 @@ __attribute__((noinline)) static cl_context by_type(unsigned member, const cl_co
 #define OWN(n)                                                                                                \
     static void *CL_API_CALL query##n(const char *name)                                                       \
     {                                                                                                         \
-        return (void *)(uintptr_t)query(n - 1000, name);                                                      \
+        return (void *)(uintptr_t)query((n)-1000, name);                                                      \
     }                                                                                                         \
     static cl_int CL_API_CALL enumerate##n(cl_uint room, cl_platform_id *list, cl_uint *count)                \
     {                                                                                                         \
-        return enumerate(n - 1000, room, list, count);                                                        \
+        return enumerate((n)-1000, room, list, count);                                                        \
     }                                                                                                         \
     static cl_int CL_API_CALL flush##n(cl_command_queue queue)                                                \
     {                                                                                                         \
-        return flush(n - 1000, queue);                                                                        \
+        return flush((n)-1000, queue);                                                                        \
     }                                                                                                         \
     static cl_int CL_API_CALL wait##n(cl_uint count, const cl_event *events)                                  \
     {                                                                                                         \
-        return wait(n - 1000, count, events);                                                                 \
+        return wait((n)-1000, count, events);                                                                 \
     }                                                                                                         \
     static cl_context CL_API_CALL context##n(const cl_context_properties *properties, cl_uint count,          \
                                              const cl_device_id *list, notify *called, void *data, cl_int *e) \
     {                                                                                                         \
-        return context(n - 1000, properties, count, list, called, data, e);                                   \
+        return context((n)-1000, properties, count, list, called, data, e);                                   \
     }                                                                                                         \
     static cl_context CL_API_CALL by_type##n(const cl_context_properties *properties, cl_device_type type,    \
                                              notify *called, void *data, cl_int *e)                           \
     {                                                                                                         \
-        return by_type(n - 1000, properties, type, called, data, e);                                          \
+        return by_type((n)-1000, properties, type, called, data, e);                                          \
     }
 #define ROW(n)                                                    \
     {(address)query##n, (address)enumerate##n, (address)flush##n, \
@@ -106,8 +106,9 @@ __attribute__((noinline)) static cl_context by_type(unsigned member, const cl_co
 
 #define ALL(M)                                                                                               \
     HUNDRED(M, 10)                                                                                           \
-    HUNDRED(M, 11) HUNDRED(M, 12) HUNDRED(M, 13) HUNDRED(M, 14) HUNDRED(M, 15) HUNDRED(M, 16) HUNDRED(M, 17) \
-        HUNDRED(M, 18) HUNDRED(M, 19) HUNDRED(M, 20)
+    HUNDRED(M, 11)                                                                                           \
+    HUNDRED(M, 12) HUNDRED(M, 13) HUNDRED(M, 14) HUNDRED(M, 15) HUNDRED(M, 16) HUNDRED(M, 17) HUNDRED(M, 18) \
+        HUNDRED(M, 19) HUNDRED(M, 20)
 
 ALL(OWN)
 

@@ -152,7 +152,9 @@ static const char *filled(const char *begin, unsigned length, char with)
     size_t size = strlen(begin);
     char *text = keep((size > length ? size : length) + 1);
     memset(text, with, length);
-    memcpy(text, begin, size);
+    for (size_t i = 0; i < size; i++) {
+        text[i] = begin[i];
+    }
     return text;
 }
 
@@ -171,7 +173,7 @@ static const char *long_path(const char *folder, const char *name, unsigned leng
         *to++ = '/';
         more -= step;
     }
-    strcpy(to, name);
+    stpcpy(to, name);
     return path;
 }
 
@@ -311,7 +313,7 @@ static void make_files(const struct machine *machine)
     unsigned again = machine->of[DUPLICATE] ? special_member + machine->of[DUPLICATE] : MEMBERS + 1;
     const char *list = "";
     const char *special_file = "";
-    char *to = way == WAY_LIST ? keep((size_t)(member_count + 2) * 32 + 2 * machine->of[PATH]) : NULL;
+    char *to = way == WAY_LIST ? keep((size_t)(member_count + 2) * 32 + 2 * (size_t)machine->of[PATH]) : NULL;
     list = to ? to : list;
     junk(machine, 0, machine->of[JUNK] / 2);
     bool was_again = again > MEMBERS;
@@ -324,7 +326,7 @@ static void make_files(const struct machine *machine)
             was_again = true;
         }
         for (int i = 0; i < 2 && names[i]; i++) {
-            if (way == WAY_LIST) {
+            if (to) {
                 to = stpcpy(to == list ? to : stpcpy(to, ":"), names[i]);
             } else {
                 const char *path = add_file(machine, file++, names[i]);
@@ -378,7 +380,7 @@ static void make_layers(const struct machine *machine)
     unsigned count = machine->of[LAYERS_COUNT];
     unsigned again = machine->of[LAYER_DUPLICATE];
     bool files = machine->of[LAYER_FILES];
-    char *list = keep((size_t)(count + 2) * 32 + 2 * machine->of[LAYER_PATH]);
+    char *list = keep((size_t)(count + 2) * 32 + 2 * (size_t)machine->of[LAYER_PATH]);
     char *to = list;
     const char *first = "";
     chain_clear();
