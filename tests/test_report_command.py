@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -193,7 +194,7 @@ def test_every_subcommand_has_help_with_an_example(name: str, capsys: pytest.Cap
         main([name, "--help"])
     assert caught.value.code == 0
     said = capsys.readouterr().out
-    assert f"example:\n  clharness {name} " in said
+    assert re.search(rf"example:\n  clharness {name}\s", said)
 
 
 def test_help_lists_the_subcommands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -220,7 +221,5 @@ def test_a_module_is_all_that_a_subcommand_needs(
 
 
 def test_a_wrong_subcommand_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["loadre"])
-    assert caught.value.code == 2
-    assert "invalid choice: 'loadre'" in capsys.readouterr().err
+    assert main(["loadre"]) == 2
+    assert capsys.readouterr().err == "clharness: loadre is not a command; did you mean loader?\n"

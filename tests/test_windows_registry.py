@@ -78,7 +78,7 @@ def test_machine_is_described_line_by_line() -> None:
     vendors = rb"HKLM\SOFTWARE\Khronos\OpenCL\Vendors".hex()
     assert machine.lines == [
         f"value {vendors} {b'a.dll'.hex()} 4 00000000",
-        "adapter 4097 0 1 0",
+        "adapter 0x1001 0x0 1 0",
         "device display 0 -1",
         "device component 0 0",
         f"device-value {b'OpenCLDriverName'.hex()} 1 {'b.dll'.encode('utf-16-le').hex()}0000",
