@@ -104,11 +104,11 @@ __attribute__((noinline)) static cl_context by_type(unsigned member, const cl_co
     {(address)query##n, (address)enumerate##n, (address)flush##n, \
      (address)wait##n,  (address)context##n,   (address)by_type##n},
 
-#define ALL(M)                                                                                               \
-    HUNDRED(M, 10)                                                                                           \
-    HUNDRED(M, 11)                                                                                           \
-    HUNDRED(M, 12) HUNDRED(M, 13) HUNDRED(M, 14) HUNDRED(M, 15) HUNDRED(M, 16) HUNDRED(M, 17) HUNDRED(M, 18) \
-        HUNDRED(M, 19) HUNDRED(M, 20)
+/* clang-format off */
+#define ALL(M) \
+    HUNDRED(M, 10) HUNDRED(M, 11) HUNDRED(M, 12) HUNDRED(M, 13) HUNDRED(M, 14) HUNDRED(M, 15) \
+    HUNDRED(M, 16) HUNDRED(M, 17) HUNDRED(M, 18) HUNDRED(M, 19) HUNDRED(M, 20)
+/* clang-format on */
 
 ALL(OWN)
 
