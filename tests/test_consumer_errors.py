@@ -100,7 +100,7 @@ def test_each_suite_is_an_entry_however_testing_was_enabled(enabled: str, tmp_pa
 
 
 def test_entry_in_which_nothing_applies_has_failed_but_for_what_a_loader_may_lack(tmp_path: Path) -> None:
-    every = "clharness_add_suites(TARGET OpenCL)\nclharness_add_icd_test(TARGET OpenCL)\nclharness_add_layer_test(TARGET OpenCL)\n"
+    every = "".join(f"clharness_add_{entries}(TARGET OpenCL)\n" for entries in ("suites", "icd_test", "layer_test"))
     project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{every}")
     assert project.configure().returncode == 0
     listed = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
