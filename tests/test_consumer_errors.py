@@ -99,6 +99,16 @@ def test_each_suite_is_an_entry_however_testing_was_enabled(enabled: str, tmp_pa
     ]
 
 
+def test_entry_in_which_nothing_applies_has_failed_but_for_what_a_loader_may_lack(tmp_path: Path) -> None:
+    every = "".join(f"clharness_add_{entries}(TARGET OpenCL)\n" for entries in ("suites", "icd_test", "layer_test"))
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{every}")
+    assert project.configure().returncode == 0
+    listed = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
+    skips = {t["name"]: [p["value"] for p in t["properties"] if p["name"] == "SKIP_RETURN_CODE"] for t in listed}
+    suites = {"discovery": [], "dispatch": [], "layers": [77], "interop": [77], "icd": [], "layer": []}
+    assert skips == {f"clharness.{entry}.OpenCL": codes for entry, codes in suites.items()}
+
+
 @pytest.mark.parametrize("order", ["before", "after"])
 def test_target_named_as_usual_is_tested_without_a_call(order: str, tmp_path: Path) -> None:
     parts = (CLHARNESS, SHARED) if order == "before" else (SHARED, CLHARNESS)
