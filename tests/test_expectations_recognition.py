@@ -141,3 +141,12 @@ def test_the_reference_loader_is_recognised() -> None:
     known = recognised(build().reference_loader.read_bytes())
     assert known is not None and known.path is not None
     assert known.path.name == "reference.toml"
+
+
+def test_the_khronos_loader_of_before_its_name_is_recognised() -> None:
+    """As its releases of 2020 to 2022; and none of ocl-icd, which reads one of its variables."""
+    release = ["OCL_ICD_FILENAMES", "OCL_ICD_VENDORS", "clIcdGetPlatformIDsKHR", "libOpenCL.so.1", "OPENCL_2.2"]
+    known = recognised(library(*release))
+    assert known is not None and known.path is not None
+    assert (known.path.name, known.version) == ("khronos.toml", "3.0.4")
+    assert recognised(library(*release[1:])) is None
