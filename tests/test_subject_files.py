@@ -100,7 +100,7 @@ def test_library_that_leaves_open_what_it_is(tmp_path: Path) -> None:
     path.write_bytes(content.replace(b"OpenCL/vendors", b"OpenCL/xendors"))
     assert identify(path).kind == ""
     assert KINDS["icd"](path).facts.functions and KINDS["loader"](path).facts.functions
-    with pytest.raises(UsageError, match="is not an OpenCL layer: it exports none of clGetLayerInfo"):
+    with pytest.raises(UsageError, match="is not an OpenCL layer: it does not export clGetLayerInfo"):
         KINDS["layer"](path)
 
 
