@@ -214,6 +214,14 @@ def test_commands_name_the_one_that_tests_a_library(capfd: pytest.CaptureFixture
     assert f"clharness {given} {path} tests it" in said
 
 
+@pytest.mark.skipif(build().vulkan is None, reason="built without Vulkan")
+def test_vulkan_loader_has_one_suite(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["loader", str(build().with_vulkan().reference_loader), "--suite", "layers"]) == 2
+    assert "a Vulkan loader has the suite interop alone" in capfd.readouterr().err
+    assert main(["loader", "--vulkan", str(build().reference_loader)]) == 2
+    assert "is an OpenCL loader, not a Vulkan loader" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("functions", "words"),
     [
