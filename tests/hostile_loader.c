@@ -103,6 +103,14 @@ static void do_one(const char *name, const char *value)
         if (ptrace(PTRACE_SEIZE, (pid_t)strtol(value, NULL, 10), NULL, PTRACE_O_EXITKILL) != 0) {
             _exit(94);
         }
+    } else if (strcmp(name, "is_traced") == 0) { /* by its parent */
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    } else if (strcmp(name, "gets") == 0) { /* a signal that is handled where it is SIGALRM */
+        sigaction(SIGALRM, &(struct sigaction){.sa_handler = do_nothing}, NULL);
+        raise((int)strtol(value, NULL, 10));
+    } else if (strcmp(name, "executes") == 0) { /* after that, another program is the process */
+        execl("/bin/sh", "sh", "-c", value, (char *)NULL);
+        _exit(98);
     } else if (strcmp(name, "forks") == 0) {
         for (long i = strtol(value, NULL, 10); i > 0; i--) {
             if (fork() == 0) {

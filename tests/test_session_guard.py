@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HarnessError, UsageError
-from harness.probe import AbnormalExit, SubjectFailure, process
+from harness.probe import AbnormalExit, Crashed, Hung, SubjectFailure, process
 from harness.sandbox import Sandbox, guard
 from harness.subject.loader import Loader
 from tests.hostile import Tell, hostile, sandbox, tell
@@ -186,3 +186,39 @@ def test_an_unknown_way_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     guard.isolation.cache_clear()
     with pytest.raises(UsageError, match="CLHARNESS_ISOLATION=armour: must be one of namespaces"):
         guard.isolation()
+
+
+# --- a subject that is traced by its guard, as libraries do that keep debuggers away ---
+
+
+@EVERY_WAY
+def test_a_traced_subject_works_and_gets_its_signals(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(is_traced="", gets=str(int(signal.SIGALRM)))
+    with hostile.start(sandbox) as cl:
+        assert cl.platform_names() == ["hostile"]
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV, signal.SIGTRAP, signal.SIGKILL])
+def test_a_traced_subject_that_crashes_is_a_crash(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, number: signal.Signals
+) -> None:
+    tell(is_traced="", gets=str(int(number)))
+    with pytest.raises(Crashed, match=number.name), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+@EVERY_WAY
+def test_a_traced_subject_that_stops_hangs(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(is_traced="", gets=str(int(signal.SIGSTOP)))
+    with pytest.raises(Hung), hostile.start(sandbox, time_limit=1) as cl:
+        cl.platform_count()
+
+
+@EVERY_WAY
+def test_a_traced_subject_that_becomes_another_program_ends_as_that(
+    hostile: Loader, sandbox: Sandbox, tell: Tell
+) -> None:
+    tell(is_traced="", executes="exit 7")
+    with pytest.raises(AbnormalExit, match="exit code 7 "), hostile.start(sandbox) as cl:
+        cl.platform_count()

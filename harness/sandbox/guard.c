@@ -35,6 +35,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -58,6 +59,7 @@ struct clone_request {
 
 static int status_fd;
 static long user;
+static pid_t init; /* of the namespace, 0 for none; see start_init */
 static char **environment;
 static char **program;
 
@@ -128,9 +130,9 @@ static void leave_shared_state(void)
 }
 
 /* The first process of the namespace: takes in what loses its parent. When it ends, the kernel ends all others. */
-static pid_t start_init(void)
+static bool start_init(void)
 {
-    pid_t init = fork();
+    init = fork();
     if (init == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
@@ -143,7 +145,7 @@ static pid_t start_init(void)
             pause();
         }
     }
-    return init;
+    return init > 0;
 }
 
 /* A child whose number in the new namespace is one that no other case has at this time, where that can be had: programs
@@ -266,10 +268,28 @@ static void close_others(void)
     syscall(SYS_close_range, 3U, ~0U, 0U);
 }
 
+/* A child that asked to be traced (PTRACE_TRACEME), as libraries do to keep debuggers away, has stopped for a signal:
+ * it gets that, and is traced no more. The signal of an exec is the tracer's alone. */
+static void let_go(pid_t child, int signal)
+{
+    siginfo_t about = {0};
+    bool from_exec =
+        signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, child, NULL, &about) == 0 && about.si_code == SI_USER;
+    ptrace(PTRACE_DETACH, child, NULL, from_exec ? 0 : signal);
+}
+
+/* Waits for the end of a child, whatever else becomes one of this process (CLONE_PARENT) or asks it to trace. */
 static int wait_for(pid_t child)
 {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    for (pid_t changed = 0; changed != child || WIFSTOPPED(status);) {
+        changed = waitpid(-1, &status, __WALL);
+        if (changed > 0 && WIFSTOPPED(status)) {
+            let_go(changed, WSTOPSIG(status));
+        }
+        if (changed > 0 && changed == init && !WIFSTOPPED(status)) {
+            init = 0;
+        }
     }
     return status;
 }
@@ -284,8 +304,7 @@ static int guard(const char *way)
         return 0;
     }
     leave_shared_state();
-    pid_t init = in_namespace ? start_init() : 0;
-    if (init < 0 || pipe2(trouble, O_CLOEXEC) != 0) {
+    if ((in_namespace && !start_init()) || pipe2(trouble, O_CLOEXEC) != 0) {
         say("error", errno);
         return 0;
     }
@@ -303,7 +322,7 @@ static int guard(const char *way)
         int status = wait_for(child);
         say(WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
-    if (init) {
+    if (init > 0) {
         kill(init, SIGKILL);
         /* With it, all that is in the namespace has ended; but first all of it is waited for, and a process of the
          * program's may be a child of this one (CLONE_PARENT). */
