@@ -263,20 +263,26 @@ static void restrict_signals(void)
 }
 
 /* Who watches a file system with fanotify decides on every file that anybody opens there, the harness too, and it waits
- * for that. Only root may; numbers of system calls are those of one architecture. */
+ * for that. Only root may. A 64-bit program may make the system calls of 32-bit ones, too, which have other numbers. */
 static void refuse_to_watch_others(void)
 {
 #if defined __x86_64__ || defined __aarch64__
 #ifdef __x86_64__
-    const uint32_t own = AUDIT_ARCH_X86_64;
+    enum { OWN_32 = SYS_fanotify_init | 0x40000000, OTHER = 338 }; /* x32's, i386's */
+    const uint32_t own = AUDIT_ARCH_X86_64, other = AUDIT_ARCH_I386;
 #else
-    const uint32_t own = AUDIT_ARCH_AARCH64;
+    enum { OWN_32 = SYS_fanotify_init, OTHER = 367 };
+    const uint32_t own = AUDIT_ARCH_AARCH64, other = AUDIT_ARCH_ARM;
 #endif
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fanotify_init, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fanotify_init, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_32, 3, 4),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OTHER, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
