@@ -44,6 +44,8 @@ WRITTEN = {
     "other order": b'{"ICD": {"api_version": "1.1.0", "library_path": "{library}"}, "file_format_version": "1.0.0"}',
     "further keys": b'{"comment": [1, {"a": null}, true], "file_format_version": "1.0.0", "ICD": {"library_path":'
     b' "{library}", "api_version": "1.1.0", "extra": {"library_path": "nowhere"}, "n": -1.5e3}, "z": false}',
+    "nested further keys": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}", "api_version":'
+    b' "1.1.0"}, "notes": {"a": {"b": {"c": [[[{"d": [1, {"ICD": "none"}]}]]]}}}}',
     "escapes": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{escaped}", "api_version": "1.1.0"}}',
     "newer format": b'{"file_format_version": "1.0.1", "ICD": {"library_path": "{library}", "api_version": "1.1.0"}}',
 }
