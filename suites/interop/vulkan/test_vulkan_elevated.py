@@ -36,6 +36,25 @@ def test_elevated_process_does_not_load_what_variables_name(
     assert not sandbox.log.of("named")
 
 
+@requirement("VK-DSC-004")
+@pytest.mark.parametrize("place", ["/etc/xdg", "/usr/local/share", "/usr/share"])
+def test_elevated_process_searches_folders_of_the_machine(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, place: str
+) -> None:
+    """What is installed on the machine is there for all processes."""
+    folder = sandbox.root / "machine/vulkan/icd.d"
+    folder.mkdir(parents=True)
+    sandbox.manifest("system.json", sandbox.library("system"), folder)
+    sandbox.binds[place] = sandbox.root / "machine"
+    lists = ("XDG_CONFIG_DIRS", "XDG_DATA_DIRS")
+
+    with vulkan_loader.start(sandbox, search=True, unset=lists) as vk:
+        assert vk.drivers() == {"system"}
+    with vulkan_loader.start(sandbox, search=True, elevated=True, unset=lists) as vk:
+        assert vk.secure
+        assert vk.drivers() == {"system"}
+
+
 @requirement("VK-DSC-005")
 @pytest.mark.parametrize(
     ("variable", "folder"),
