@@ -70,15 +70,21 @@ ${entries}  \"api\": \"${PROJECT_BINARY_DIR}/harness/api/api.json\"
 }
 ")
 
-set(CLHARNESS_ROOT ${PROJECT_SOURCE_DIR})
+# The launcher of a folder, a shell script that holds paths between single quotes.
+function(clharness_launcher folder)
+  foreach(path CLHARNESS_FOLDER=${folder} CLHARNESS_ROOT=${PROJECT_SOURCE_DIR} CLHARNESS_PYTHON=${CLHARNESS_PYTHON})
+    string(REGEX MATCH "^([A-Z_]+)=(.*)$" path "${path}")
+    string(REPLACE "'" "'\\''" ${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+  endforeach()
+  configure_file(cmake/clharness.in ${folder}/clharness @ONLY)
+endfunction()
+
 if(several)
-  foreach(CLHARNESS_CONFIGURATION IN LISTS CMAKE_CONFIGURATION_TYPES)
-    set(CLHARNESS_FOLDER ${PROJECT_BINARY_DIR}/${CLHARNESS_CONFIGURATION})
-    configure_file(cmake/clharness.in ${CLHARNESS_FOLDER}/clharness @ONLY)
+  foreach(configuration IN LISTS CMAKE_CONFIGURATION_TYPES)
+    clharness_launcher(${PROJECT_BINARY_DIR}/${configuration})
   endforeach()
 else()
-  set(CLHARNESS_FOLDER ${PROJECT_BINARY_DIR})
-  configure_file(cmake/clharness.in ${CLHARNESS_FOLDER}/clharness @ONLY)
+  clharness_launcher(${PROJECT_BINARY_DIR})
 endif()
 # Of the project: cmake/suites.cmake is used from any folder.
 set_property(GLOBAL PROPERTY CLHARNESS_COMMAND ${folder}/clharness)

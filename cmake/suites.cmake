@@ -3,7 +3,8 @@
 # imported one that has a file.
 #
 #   clharness_add_suites(TARGET <target> [SUITES <suite>...] <options>)
-#     one entry for each suite (all by default), clharness.<suite>.<target>, with the suite's name as a label
+#     one entry for each suite (all by default), clharness.<suite>.<target>, with the suite's name as a label; SUITES vulkan
+#     for a Vulkan loader, which has one of its own
 #   clharness_add_layer_test(TARGET <target> [LOADERS <target or path>...] [CHANGES <function>...] <options>)
 #     clharness.layer.<target>, label layer: by itself, behind the reference loader, and behind each of LOADERS
 #   clharness_add_icd_test(TARGET <target> [LOADERS <target or path>...] [ENVIRONMENT <NAME=VALUE>...] <options>)
@@ -16,7 +17,8 @@
 #   ARGS <argument>...    further arguments of the command (clharness loader --help); `-j N` is also the entry's PROCESSORS
 #
 # Testing has to be enabled before (enable_testing() or include(CTest)); with BUILD_TESTING off nothing is registered.
-# Each entry writes JUnit XML into <current binary folder>/clharness-results.
+# An entry in which no case applies to the target (exit code 77) has failed, but for the suites layers and interop,
+# which are skipped then. Each entry writes JUnit XML into <current binary folder>/clharness-results.
 set(CLHARNESS_SUITES discovery dispatch layers interop)
 set_property(GLOBAL PROPERTY CLHARNESS_SUITES ${CLHARNESS_SUITES})
 
@@ -29,8 +31,11 @@ function(clharness_add_suites)
   endif()
   list(REMOVE_DUPLICATES arg_SUITES)
   foreach(suite IN LISTS arg_SUITES)
-    if(NOT suite IN_LIST known)
-      string(REPLACE ";" ", " known "${known}")
+    if(suite STREQUAL "vulkan")
+      clharness_register(vulkan ${arg_TARGET} loader $<TARGET_FILE:${arg_TARGET}> --vulkan)
+      continue()
+    elseif(NOT suite IN_LIST known)
+      string(REPLACE ";" ", " known "${known};vulkan")
       message(FATAL_ERROR "clharness_add_suites: there is no suite '${suite}'; the suites are ${known}")
     endif()
     clharness_register(${suite} ${arg_TARGET} loader $<TARGET_FILE:${arg_TARGET}> --suite ${suite})
@@ -155,6 +160,14 @@ function(clharness_processes result)
   set(${result} ${count} PARENT_SCOPE)
 endfunction()
 
+# A loader may have no layers and may know nothing to share with: an entry in which no case applies is skipped then.
+# Anywhere else it has failed, for the target has not been tested.
+function(clharness_may_skip name label)
+  if(label MATCHES "^(layers|interop)$")
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+  endif()
+endfunction()
+
 # clharness_register(LABEL SUBJECT COMMAND ARGUMENT...): one entry of ctest.
 function(clharness_register label subject)
   set_property(GLOBAL PROPERTY CLHARNESS_REGISTERED ON)
@@ -189,6 +202,6 @@ function(clharness_register label subject)
   add_test(NAME ${name}
     COMMAND ${CMAKE_COMMAND} -E env CLHARNESS_OUTPUT=${output} ${launcher} ${ARGN} ${options} ${arg_ARGS})
   # The limit is for a loader that hangs in most cases; without it that of the including project would hold.
-  set_tests_properties(${name} PROPERTIES LABELS "${label};clharness;${arg_LABELS}" SKIP_RETURN_CODE 77
-    PROCESSORS ${processes} TIMEOUT 1800)
+  set_tests_properties(${name} PROPERTIES LABELS "${label};clharness;${arg_LABELS}" PROCESSORS ${processes} TIMEOUT 1800)
+  clharness_may_skip(${name} ${label})
 endfunction()

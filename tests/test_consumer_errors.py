@@ -58,7 +58,7 @@ ERRORS = {
     ),
     "unknown suite": (
         f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES discovry)",
-        "there is no suite 'discovry'; the suites are discovery, dispatch, layers, interop",
+        "there is no suite 'discovry'; the suites are discovery, dispatch, layers, interop, vulkan",
     ),
     "unknown argument": (f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL STRICT ON)", "unknown argument 'ON'"),
     "value missing": (
@@ -97,6 +97,24 @@ def test_each_suite_is_an_entry_however_testing_was_enabled(enabled: str, tmp_pa
     assert project.entries() == [
         f"clharness.{suite}.OpenCL" for suite in ("discovery", "dispatch", "layers", "interop")
     ]
+
+
+def test_entry_in_which_nothing_applies_has_failed_but_for_what_a_loader_may_lack(tmp_path: Path) -> None:
+    every = "".join(f"clharness_add_{entries}(TARGET OpenCL)\n" for entries in ("suites", "icd_test", "layer_test"))
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}{every}")
+    assert project.configure().returncode == 0
+    listed = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
+    skips = {t["name"]: [p["value"] for p in t["properties"] if p["name"] == "SKIP_RETURN_CODE"] for t in listed}
+    suites = {"discovery": [], "dispatch": [], "layers": [77], "interop": [77], "icd": [], "layer": []}
+    assert skips == {f"clharness.{entry}.OpenCL": codes for entry, codes in suites.items()}
+
+
+def test_vulkan_loader_has_an_entry_of_its_own(tmp_path: Path) -> None:
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES vulkan)\n")
+    assert project.configure().returncode == 0
+    assert project.entries() == ["clharness.vulkan.OpenCL"]
+    (entry,) = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
+    assert "--vulkan" in entry["command"] and "SKIP_RETURN_CODE" not in {p["name"] for p in entry["properties"]}
 
 
 @pytest.mark.parametrize("order", ["before", "after"])

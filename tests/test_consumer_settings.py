@@ -74,3 +74,11 @@ def test_no_setting_of_the_including_project_reaches_our_targets(tmp_path: Path)
         shown[kind] = (set(lines), files)
     assert len(shown["without"][0]) > 100 and len(shown["without"][1]) > 40
     assert shown["with"] == shown["without"]
+
+
+def test_command_of_a_project_starts_whatever_is_in_its_path(tmp_path: Path) -> None:
+    project = Consumer(tmp_path / "it's & [more], a+b (c)", f"enable_testing()\n{CLHARNESS}set(BUILD_TESTING OFF)\n")
+    configured = project.configure("-DBUILD_TESTING=OFF")
+    assert configured.returncode == 0, configured.stdout
+    started = run(project.build / "clharness" / "clharness", "--version")
+    assert started.returncode == 0 and started.stdout.startswith("clharness "), started.stdout

@@ -97,6 +97,22 @@ def test_campaign_goes_on_in_its_folder(campaign: Path) -> None:
     assert "finding: " not in done.stdout.partition("subject:")[0]
 
 
+def test_finding_that_an_earlier_library_lacks_is_new(campaign: Path, tmp_path: Path) -> None:
+    """The same faulty library in the place of both has nothing new."""
+    made = builds.make(builds.LIBFUZZER, [TARGET], seeded=True)
+    for good, code, word in ((made.reference_loader(False), 1, "new"), (made.seeded_loader(False), 0, "known")):
+        out = tmp_path / word
+        corpus = ("--corpus", folder_of(campaign), "--out", out, "--json", tmp_path / f"{word}.json")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("CLHARNESS_FAULT", FAULT)
+            done = fuzz(TARGET, "--bisect", good, made.seeded_loader(False), "--first", "--time", "30s", *corpus)
+        assert done.returncode == code, done.stdout + done.stderr
+        assert f"\n{word + ':':7} {TARGET}: crash in " in done.stdout, done.stdout
+        result = json.loads((tmp_path / f"{word}.json").read_text())["bisect"]
+        assert result["good"] == str(good.resolve()) and len(result["new"]) == (code == 1)
+    assert done.stdout.rstrip().endswith(": 0 of 1 finding new")
+
+
 def test_finding_that_does_not_happen_any_more_is_said(campaign: Path, tmp_path: Path) -> None:
     """The same folder with a loader that is correct."""
     for name in ("findings", "known.txt", "campaign.json"):
@@ -136,6 +152,8 @@ def test_interrupted_campaign_reports_what_it_has(campaign: Path, tmp_path: Path
         ((TARGET, "--time", "soon"), "is not a time"),
         ((TARGET, "--loader", __file__), "not a shared library"),
         ((TARGET, "--loader", ""), "--loader is empty"),
+        ((TARGET, "--bisect", "a", "b", "--loader", "c"), "leave out --loader"),
+        ((TARGET, "--bisect", __file__, __file__), "not a shared library"),
         ((TARGET, "--against", ""), "--against is empty"),
         ((TARGET, "--out", __file__), "is not a folder"),
         ((TARGET, "--out", Path(__file__).parent), "has other files in it"),

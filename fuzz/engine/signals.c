@@ -17,6 +17,8 @@ static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF, SIGABRT, 
 enum { CAUGHT = sizeof caught / sizeof *caught, CAUGHT_BESIDE_FUZZER = 5 };
 /* An input that still runs after so many ticks of the clock hangs. */
 enum { TICK = 250000, TICKS = 12 }; /* microseconds of the processor's time */
+/* No code is below this address on any system (vm.mmap_min_addr). */
+enum { LOWEST_CODE = 65536 };
 static struct sigaction before[CAUGHT];
 static sigjmp_buf back;
 static volatile sig_atomic_t running;
@@ -63,7 +65,7 @@ static uintptr_t place(const ucontext_t *context)
     }
 #if defined __x86_64__
     /* A call to where no code is leaves the caller on top of the stack. */
-    if (at < 65536) {
+    if (at < LOWEST_CODE) {
         uintptr_t caller = *(uintptr_t *)context->uc_mcontext.gregs[REG_RSP];
         if (inside(caller)) {
             return caller;
@@ -105,6 +107,16 @@ static bool still_time(void)
     return !running || ticks < TICKS;
 }
 
+/* Where it happened. A call of no code, such as an entry that is NULL, is named by its address, not by a function. */
+static const char *happened_at(uintptr_t at, const ucontext_t *context)
+{
+    uintptr_t pc = program_counter(context);
+    const char *caller = at ? keep_text(", by %s", where(at)) : "";
+    return pc < LOWEST_CODE ? keep_text(" in a call of the address %#lx%s", (unsigned long)pc, caller)
+           : at             ? keep_text(" in %s", where(at))
+                            : " outside the loader";
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     if (number == SIGPROF && still_time()) {
@@ -130,9 +142,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
         }
         signals_reported = true;
         bool access = number == SIGSEGV || number == SIGBUS;
-        fprintf(stderr, "\nclharness-fuzz: finding: %s %s: %s%s in %s", hangs ? "hang" : "crash", key,
-                access && guard_was_released(info->si_addr) ? "use after free: " : "", strsignal(number), where(at));
-        if (access) {
+        fprintf(stderr, "\nclharness-fuzz: finding: %s %s: %s%s%s", hangs ? "hang" : "crash", key,
+                access && guard_was_released(info->si_addr) ? "use after free: " : "", strsignal(number),
+                happened_at(at, context));
+        if (access && program_counter(context) >= LOWEST_CODE) {
             fprintf(stderr, ", at the address %p", info->si_addr);
         }
         fprintf(stderr, "%s\n", of_loader());

@@ -47,13 +47,34 @@ static const char *answer_in_words(const char *what, const struct answer *answer
     return keep_text("query of the %s: %s", what, JOINED(remarks));
 }
 
+static bool is_missing(const struct platform *platform, int function)
+{
+    return platform->missing[function / 8] >> (function % 8) & 1;
+}
+
 static unsigned missing_count(const struct platform *platform)
 {
     unsigned count = 0;
     for (int f = 0; f < FUNCTION_COUNT; f++) {
-        count += platform->missing[f / 8] >> (f % 8) & 1;
+        count += is_missing(platform, f);
     }
     return count;
+}
+
+/* By their names, where there are few. */
+static const char *missing_in_words(const struct platform *platform)
+{
+    enum { NAMED = 4 };
+    unsigned count = missing_count(platform);
+    if (count > NAMED) {
+        return keep_text("%u functions missing", count);
+    }
+    const char *text = "";
+    for (int f = 0; f < FUNCTION_COUNT; f++) {
+        text = is_missing(platform, f) ? keep_text("%s%s%s", text, *text ? " and " : "without ", function_info[f].name)
+                                       : text;
+    }
+    return text;
 }
 
 const char *platform_in_words(const struct platform *platform)
@@ -65,7 +86,7 @@ const char *platform_in_words(const struct platform *platform)
         {true, keep_text("suffix %s", quoted(platform->suffix))},
         {true, keep_text("%u devices", platform->device_count)},
         {platform->table_length, keep_text("a table of %u entries", platform->table_length)},
-        {missing_count(platform), keep_text("%u functions missing", missing_count(platform))},
+        {missing_count(platform), missing_in_words(platform)},
         {platform->bare, "its own table is nearly empty"},
         {platform->unloadable, "unloadable"},
         {platform->unloadable_error,

@@ -17,7 +17,7 @@ from harness.build import build
 from harness.cli.loader import library_path, output_path, positive
 from harness.errors import Exit, UsageError
 from harness.escaping import printable
-from harness.fuzz import builds, coverage, reproducers, summary, sweep
+from harness.fuzz import bisect, builds, coverage, reproducers, summary, sweep
 from harness.fuzz.blocks import blocks_file
 from harness.fuzz.campaign import Campaign, Target, default_folder
 from harness.fuzz.sarif import sarif
@@ -37,6 +37,8 @@ EXAMPLE = """\
   clharness fuzz --icd ./libvendor.so                   a vendor's ICD
   clharness fuzz --all --loader /usr/lib/x86_64-linux-gnu/libvulkan.so.1
                                                         a Vulkan loader, by the targets of its kind
+  clharness fuzz --all --bisect old/libOpenCL.so.1 new/libOpenCL.so.1
+                                                        what is new in a version
   clharness fuzz --keep short_name night/findings/icd_file-leak@x
                                                         makes a finding a regression case
 """
@@ -50,6 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="print the targets and end")
     parser.add_argument("--loader", metavar="PATH", help="loader to test; default: the instrumented reference loader")
     parser.add_argument("--against", metavar="PATH", help="a second loader, which must show the same on each input")
+    parser.add_argument(
+        "--bisect",
+        metavar=("GOOD", "BAD"),
+        nargs=2,
+        help="fuzz BAD, and say which of its findings GOOD does not have: exit code 1 if there are any",
+    )
     parser.add_argument(
         "--icd", metavar="PATH", help="ICD to test, without a loader: a library, an .icd file, or its name"
     )
@@ -92,8 +100,20 @@ def run(args: argparse.Namespace) -> int:
     for option in ("loader", "against", "icd", "out", "corpus", "json", "sarif"):
         if getattr(args, option) == "":
             raise UsageError(f"--{option} is empty: give a path, or leave it out")
+    if args.bisect:
+        _take_two(args)
     with _interruptible():
         return _campaign(args)
+
+
+def _take_two(args: argparse.Namespace) -> None:
+    """--bisect GOOD BAD: the campaign is that of BAD."""
+    for option in ("loader", "against", "icd", "fault"):
+        if getattr(args, option):
+            raise UsageError(f"--bisect names both libraries: leave out --{option}")
+    is_icd = args.target == [builds.OF_ICD]
+    setattr(args, "icd" if is_icd else "loader", args.bisect[1])
+    library_path(args.bisect[0])
 
 
 def _campaign(args: argparse.Namespace) -> int:
@@ -103,6 +123,7 @@ def _campaign(args: argparse.Namespace) -> int:
     _require_kind(args, names)
     fuzz_build = builds.make(builds.AFL if args.engine == "afl" else builds.LIBFUZZER, names, seeded=bool(args.fault))
     subject = fuzz_subject(_library(args, fuzz_build, names), args.engine)
+    good = fuzz_subject(library_path(args.bisect[0]), args.engine) if args.bisect else None
     if args.coverage:
         coverage.require_counts(library_path(args.coverage))
     setting = _setting(args, subject)
@@ -114,13 +135,21 @@ def _campaign(args: argparse.Namespace) -> int:
     interrupted = _run(campaign, terminal, args.time)
     terminal.end_progress()
     print("\n".join(summary.lines(campaign, subject, interrupted)), flush=True)
+    seen = bisect.compared(campaign, good) if good else []
+    if good:
+        print("\n".join(bisect.lines(seen, good)), flush=True)
     if output:
-        output.write_text(json.dumps(summary.as_json(campaign, subject, interrupted), indent=1) + "\n")
+        result = summary.as_json(campaign, subject, interrupted)
+        if good:
+            result["bisect"] = {"good": str(good.path), "new": [one.finding.folder for one in seen if one.is_new]}
+        output.write_text(json.dumps(result, indent=1) + "\n")
     if scanned:
         write_sarif(scanned, sarif(campaign, subject))
     if args.coverage is not None and not interrupted:
         print(f"coverage: {_coverage(args, campaign, fuzz_build, setting)}")
-    return _exit_code(campaign, interrupted)
+    code = _exit_code(campaign, interrupted)
+    known = good and code == Exit.UNEXPECTED and all(one.earlier for one in seen)
+    return Exit.AS_EXPECTED if known else code
 
 
 def _coverage(args: argparse.Namespace, campaign: Campaign, fuzz_build: builds.FuzzBuild, setting: Setting) -> Path:

@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.build import build
 from harness.fuzz.minimise import minimised
 from harness.fuzz.subject import address_of, symbolizer
-from harness.fuzz.target_process import TIME_LIMIT, Defect, Replay, Replayer, Setting, environment
+from harness.fuzz.target_process import TIME_LIMIT, Defect, Replay, Replayer, Setting, environment, read_stack
 
 REPLAYS = 3  # in fresh processes, all with the same key: else a finding is unstable
 _DESCRIBED = re.compile(r"^clharness-fuzz: input: (.*(?:\n(?!clharness-fuzz:|\S+:|=|#|ALARM).*)*)", re.M)
@@ -36,6 +36,7 @@ class Finding:
     behind: tuple[str, ...] = ()  # keys that have to be passed over, because the input shows them first
     times: int = 1  # how often a process ended with it
     source: str = ""  # the place in the source, where the loader's debug information has it
+    stack: tuple[str, ...] = ()  # the loader's places on the stack, innermost first, where a report shows them
 
     @property
     def place(self) -> str:
@@ -47,7 +48,8 @@ class Finding:
 
     def words(self) -> list[str]:
         file = Path(self.folder) / "description.txt"
-        return file.read_text(errors="replace").splitlines() if file.exists() else []
+        lines = file.read_text(errors="replace").splitlines() if file.exists() else []
+        return [line for line in lines if line]
 
 
 def word(key: str) -> str:
@@ -66,7 +68,8 @@ def load_one(folder: Path) -> Finding | None:
         entry = json.loads((folder / "finding.json").read_text())
     except FileNotFoundError:
         return None
-    return Finding(**entry | {"folder": str(folder), "behind": tuple(entry["behind"])})
+    lists = {name: tuple(entry.get(name, ())) for name in ("behind", "stack")}
+    return Finding(**entry | lists | {"folder": str(folder)})
 
 
 def source_of(library: Path, key: str) -> str:
@@ -151,6 +154,7 @@ class Keeper:
         if report.defect and report.key == finding.key:
             finding.sentence = report.defect.sentence  # of the small input
         finding.source = source_of(setting.subject.path, finding.key)
+        finding.stack = read_stack(report.output, setting.subject)
         (folder / "report.txt").write_text(report.output)
         (folder / "description.txt").write_text(_description(replayer.replay(data, {"CLHARNESS_FUZZ_DESCRIBE": "1"})))
         known = None

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.escaping import printable
 from harness.fuzz.campaign import Campaign, State
+from harness.fuzz.causes import causes
 from harness.fuzz.findings import Finding
 from harness.fuzz.subject import FuzzSubject
 
@@ -32,8 +33,9 @@ def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> list[s
             f"  no finding, since it shows only with breakpoints: {key}: {printable(sentence)}"
             for key, sentence in sorted(state.watched_only.items())
         ]
-    for finding in campaign.findings:
-        text += _finding(finding)
+    for group in causes(campaign.findings):
+        text += _finding(group[0])
+        text += _rest(group[1:])
     for finding in campaign.gone:
         text += ["", f"no longer happens: {finding.target}: {finding.kind} {finding.key}", f"  {finding.folder}"]
     text += ["", _last(campaign, interrupted)]
@@ -58,9 +60,21 @@ def _finding(finding: Finding) -> list[str]:
     return text
 
 
+def _rest(others: Sequence[Finding]) -> list[str]:
+    """Findings that seem to have the cause of the one before them: where, and how each is replayed."""
+    if not others:
+        return []
+    text = [f"  probably the same defect, by its calls or by its input ({len(others)} more):"]
+    for one in others:
+        text += [f"    {one.target}: {one.kind} in {one.place}", f"      replay:  {one.folder}/reproduce.sh"]
+    return text
+
+
 def _last(campaign: Campaign, interrupted: bool) -> str:
     count = len(campaign.findings)
+    defects = len(causes(campaign.findings))
     total = "nothing was found" if not count else f"{count} finding{'' if count == 1 else 's'}"
+    total += f" of probably {defects} defect{'' if defects == 1 else 's'}" if defects < count else ""
     left_out = [name for name, state in campaign.states.items() if state.errors]
     cut = f"; {', '.join(left_out)} left out" if left_out else ""
     cut += "; interrupted" if interrupted else ""
@@ -86,6 +100,7 @@ def as_json(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> dict
         for target in campaign.targets
         for state in [campaign.states[target.name]]
     ]
+    numbers = {one.folder: number for number, group in enumerate(causes(campaign.findings)) for one in group}
     return {
         "subject": {
             "path": str(subject.path),
@@ -96,6 +111,9 @@ def as_json(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> dict
         "folder": str(campaign.out),
         "interrupted": interrupted,
         "targets": targets,
-        "findings": [asdict(finding) | {"description": finding.words()} for finding in campaign.findings],
+        "findings": [
+            asdict(finding) | {"description": finding.words(), "cause": numbers[finding.folder]}
+            for finding in campaign.findings
+        ],
         "gone": [asdict(finding) for finding in campaign.gone],
     }

@@ -127,19 +127,33 @@ def _classify(tool: str, what: str) -> tuple[str, str]:
     return "crash", what.partition(" ")[0]
 
 
-def _place(report: str, subject: FuzzSubject, with_line: bool) -> str:
-    """The innermost place of the library under test in the first stack of a report, as one word."""
+def _frames(report: str, subject: FuzzSubject) -> list[re.Match[str]]:
+    """The frames of the library under test in the first stack of a report, innermost first."""
     first = (
         report[: stop.start()] if (stop := re.search(r"\n\n|^(freed|previously|allocated)", report, re.M)) else report
     )
     frames = list(_FRAME.finditer(first)) or list(_FRAME.finditer(report))
-    for frame in frames:
-        if os.path.realpath(frame["module"]) == str(subject.path):
-            if frame["function"] in ("", "<null>"):
-                return f"{subject.path.name}+{frame['offset']}"
-            line = f":{frame['line']}" if with_line and frame["line"] not in ("", "0") else ""
-            return frame["function"] + line
+    return [frame for frame in frames if os.path.realpath(frame["module"]) == str(subject.path)]
+
+
+def _function(frame: re.Match[str], subject: FuzzSubject) -> str:
+    has_name = frame["function"] not in ("", "<null>")
+    return frame["function"] if has_name else f"{subject.path.name}+{frame['offset']}"
+
+
+def _place(report: str, subject: FuzzSubject, with_line: bool) -> str:
+    """The innermost place of the library under test in the first stack of a report, as one word."""
+    for frame in _frames(report, subject)[:1]:
+        has_line = with_line and frame["line"] not in ("", "0") and frame["function"] not in ("", "<null>")
+        return _function(frame, subject) + (f":{frame['line']}" if has_line else "")
     return "outside"
+
+
+def read_stack(output: str, subject: FuzzSubject) -> tuple[str, ...]:
+    """The functions of the library under test that a report shows at work, innermost first; () where it shows none."""
+    report = _REPORT.search(output)
+    frames = _frames(output[report.start() :], subject) if report else []
+    return tuple(_function(frame, subject) for frame in frames)
 
 
 @dataclass

@@ -95,8 +95,7 @@ struct machine machine_from_input(void)
 void machine_describe(const struct machine *machine)
 {
     for (unsigned n = 0; n < NUMBERS && describing_inputs(); n++) {
-        bool is_one = n <= DEVICES_COUNT;
-        if (machine->of[n] != is_one) {
+        if (machine->of[n] || n <= DEVICES_COUNT) {
             describe("%s: %u", numbers[n].words, machine->of[n]);
         }
     }
