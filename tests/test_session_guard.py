@@ -132,7 +132,7 @@ def test_a_subject_cannot_decide_who_opens_files(hostile: Loader, sandbox: Sandb
     """It could stop the harness, which waits where it opens a file, and everybody else."""
     tell(**{way: ""})
     # A kernel without 32-bit programs ends one that calls it like them.
-    with pytest.raises(AbnormalExit, match="exit code 97|SIGSEGV"), hostile.start(sandbox) as cl:
+    with pytest.raises(AbnormalExit, match=r"exit code 97|SIGSEGV"), hostile.start(sandbox) as cl:
         cl.platform_count()
 
 

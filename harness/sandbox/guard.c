@@ -49,8 +49,8 @@
 #define SHARED_PAGES "65536" /* of System V memory, of which only the program's own namespace knows */
 
 #define SHARED_FILES "/dev/shm"
-#define SANDBOX "clharness-" /* how the names of sandboxes begin (harness/sandbox/sandbox.py) */
-enum { MAX_KEPT = 256 };     /* entries of SHARED_FILES */
+#define SANDBOX "clharness-case-" /* how the names of sandboxes begin (harness/sandbox/sandbox.py) */
+enum { MAX_KEPT = 256 };          /* entries of SHARED_FILES */
 
 /* Of <linux/mount.h>, and calls for which older C libraries have no function. */
 enum { OPEN_TREE = 428, MOVE_MOUNT = 429, TREE_CLONE = 1, MOVE_FROM_DESCRIPTOR = 4 };
