@@ -87,11 +87,14 @@ def test_variable_names_a_folder_of_manifests(vulkan_loader: VulkanLoader, sandb
 
 
 @requirement("VK-DSC-016")
-def test_added_drivers_come_before_those_of_the_search(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """VK_ADD_DRIVER_FILES adds to the search, at its front."""
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_added_drivers_come_before_those_of_the_search(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str
+) -> None:
+    """VK_ADD_DRIVER_FILES adds to the search, at its front; each folder is searched as before."""
     vulkan_loader.require("VK_ADD_DRIVER_FILES")
-    install(sandbox, "found", sandbox.search_folder("data"))
-    sandbox.env["XDG_DATA_HOME"] = str(sandbox.root / "data")
+    install(sandbox, "found", sandbox.search_folder("place"))
+    sandbox.env[variable] = str(sandbox.root / "place")
     sandbox.env["VK_ADD_DRIVER_FILES"] = str(sandbox.manifest("added.json", sandbox.library("added")))
 
     with vulkan_loader.start(sandbox, search=True) as vk:
