@@ -262,8 +262,9 @@ def test_image_formats_are_counted_and_listed_once(icd: Icd, sandbox: Sandbox, k
         formats = [whole.u64(i) for i in range(number)]
         assert len(set(formats)) == number, f"{number - len(set(formats))} formats are listed twice"
         first = cl.buffer(8)
-        assert cl.call("clGetSupportedImageFormats", *about, 1, first, None) == CL.SUCCESS
+        assert cl.call("clGetSupportedImageFormats", *about, 1, first, again) == CL.SUCCESS
         assert first.u64() == formats[0], "the first format alone is another one"
+        assert again.u32() == number, f"{number} formats, and {again.u32()} when the first is listed"
 
     with icd.attempts(sandbox) as attempts:
         for flags in ("CL_MEM_READ_ONLY", "CL_MEM_WRITE_ONLY", "CL_MEM_READ_WRITE"):
