@@ -130,5 +130,9 @@ FAULT(formats_past_the_list_are_not_counted)
 FAULT(formats_have_unknown_orders)
 /* Writes NULL past the last device of a list that has room. */
 FAULT(device_lists_end_with_null)
+/* Lists the first device once more at the end. */
+FAULT(first_device_is_listed_again)
+/* Succeeds with a count of 0 where it has no device of a type. */
+FAULT(absent_types_are_counted)
 /* Answers CL_DEVICE_NOT_FOUND to several types of devices at once. */
 FAULT(mixed_types_find_nothing)
