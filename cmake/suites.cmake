@@ -3,7 +3,8 @@
 # imported one that has a file.
 #
 #   clharness_add_suites(TARGET <target> [SUITES <suite>...] <options>)
-#     one entry for each suite (all by default), clharness.<suite>.<target>, with the suite's name as a label
+#     one entry for each suite (all by default), clharness.<suite>.<target>, with the suite's name as a label; SUITES vulkan
+#     for a Vulkan loader, which has one of its own
 #   clharness_add_layer_test(TARGET <target> [LOADERS <target or path>...] [CHANGES <function>...] <options>)
 #     clharness.layer.<target>, label layer: by itself, behind the reference loader, and behind each of LOADERS
 #   clharness_add_icd_test(TARGET <target> [LOADERS <target or path>...] [ENVIRONMENT <NAME=VALUE>...] <options>)
@@ -30,8 +31,11 @@ function(clharness_add_suites)
   endif()
   list(REMOVE_DUPLICATES arg_SUITES)
   foreach(suite IN LISTS arg_SUITES)
-    if(NOT suite IN_LIST known)
-      string(REPLACE ";" ", " known "${known}")
+    if(suite STREQUAL "vulkan")
+      clharness_register(vulkan ${arg_TARGET} loader $<TARGET_FILE:${arg_TARGET}> --vulkan)
+      continue()
+    elseif(NOT suite IN_LIST known)
+      string(REPLACE ";" ", " known "${known};vulkan")
       message(FATAL_ERROR "clharness_add_suites: there is no suite '${suite}'; the suites are ${known}")
     endif()
     clharness_register(${suite} ${arg_TARGET} loader $<TARGET_FILE:${arg_TARGET}> --suite ${suite})

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,6 +50,40 @@ static void say(int fd, const char *text)
     }
 }
 
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+static void overwrite_command_line(char with)
+{
+    static char state[1 << 12];
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t length = read(fd, state, sizeof state - 1);
+    close(fd);
+    unsigned long start = 0, end = 0;
+    int field = 2;
+    for (char *at = length > 0 ? strtok(strrchr(state, ')') + 1, " ") : NULL; at; at = strtok(NULL, " ")) {
+        field++;
+        start = field == 48 ? strtoul(at, NULL, 10) : start; /* arg_start and arg_end of proc(5) */
+        end = field == 49 ? strtoul(at, NULL, 10) : end;
+    }
+    memset((void *)start, with, end - start); /* NOLINT(performance-no-int-to-ptr) */
+}
+
+/* By the way into the kernel that 32-bit programs have; where there is none, the signal of that ends the process. */
+static long fanotify_init_of_32_bits(void)
+{
+    long result = -1;
+#ifdef __x86_64__
+    __asm__ volatile("int $0x80"
+                     : "=a"(result)
+                     : "a"(338L), "b"(FAN_CLASS_CONTENT), "c"(O_RDONLY)
+                     : "memory", "r8", "r9", "r10", "r11");
+#endif
+    return (int)result;
+}
+
 static void do_one(const char *name, const char *value)
 {
     if (strcmp(name, "greeting") == 0 || strcmp(name, "says") == 0) {
@@ -81,6 +116,14 @@ static void do_one(const char *name, const char *value)
         if (ptrace(PTRACE_SEIZE, (pid_t)strtol(value, NULL, 10), NULL, PTRACE_O_EXITKILL) != 0) {
             _exit(94);
         }
+    } else if (strcmp(name, "is_traced") == 0) { /* by its parent */
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    } else if (strcmp(name, "gets") == 0) { /* a signal that is handled where it is SIGALRM */
+        sigaction(SIGALRM, &(struct sigaction){.sa_handler = do_nothing}, NULL);
+        raise((int)strtol(value, NULL, 10));
+    } else if (strcmp(name, "executes") == 0) { /* after that, another program is the process */
+        execl("/bin/sh", "sh", "-c", value, (char *)NULL);
+        _exit(98);
     } else if (strcmp(name, "forks") == 0) {
         for (long i = strtol(value, NULL, 10); i > 0; i--) {
             if (fork() == 0) {
@@ -109,8 +152,17 @@ static void do_one(const char *name, const char *value)
         if (fd < 0 || posix_fallocate(fd, 0, (off_t)strtol(value, NULL, 10) << 20) != 0) {
             _exit(95);
         }
+    } else if (strcmp(name, "greeting_interrupts") == 0) { /* whatever waits, without end */
+        sigaction(SIGALRM, &(struct sigaction){.sa_handler = do_nothing}, NULL);
+        setitimer(ITIMER_REAL, &(struct itimerval){{0, 500}, {0, 500}}, NULL);
+    } else if (strcmp(name, "greeting_renames_itself") == 0) { /* over its command line, as daemons do */
+        overwrite_command_line(*value);
     } else if (strcmp(name, "watches") == 0) {
         if (fanotify_init(FAN_CLASS_CONTENT, O_RDONLY) < 0) {
+            _exit(97);
+        }
+    } else if (strcmp(name, "watches_as_32_bits") == 0) {
+        if (fanotify_init_of_32_bits() < 0) {
             _exit(97);
         }
     } else if (strcmp(name, "opens") == 0) { /* so many pipes */

@@ -158,7 +158,7 @@ def inputs_of(step: str) -> dict[str, str]:
 
 
 def test_there_is_a_sample_for_each_kind_of_user() -> None:
-    assert [path.stem for path in WORKFLOWS] == ["khronos-loader", "layer", "ocl-icd", "vendor-icd"]
+    assert [path.stem for path in WORKFLOWS] == ["khronos-loader", "layer", "ocl-icd", "vendor-icd", "windows-loader"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -31,6 +31,7 @@ def test_loader_that_reads_no_variable_has_none_by_accident(monkeypatch: pytest.
     loader = asked(monkeypatch, "vendors_variable_ignored")
     assert not loader.by_variable
     assert not loader.has("OCL_ICD_VENDORS")
+    assert not loader.has(capabilities.NEEDS_SLASH)
     assert not loader.has("OPENCL_VENDOR_PATH")
     assert loader.has("OPENCL_LAYERS")
 
@@ -40,6 +41,7 @@ def test_loader_that_finds_folders_with_a_slash_alone_is_led_by_a_slash(monkeypa
     """What else it does is tested; that it takes no other spelling is a deviation of its own."""
     loader = asked(monkeypatch, "folder_loses_last_character")
     assert loader.has("OCL_ICD_VENDORS")
+    assert loader.has(capabilities.NEEDS_SLASH)
     assert loader.by_variable
     sandbox = Sandbox(loader.path)
     try:

@@ -58,7 +58,7 @@ ERRORS = {
     ),
     "unknown suite": (
         f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES discovry)",
-        "there is no suite 'discovry'; the suites are discovery, dispatch, layers, interop",
+        "there is no suite 'discovry'; the suites are discovery, dispatch, layers, interop, vulkan",
     ),
     "unknown argument": (f"{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL STRICT ON)", "unknown argument 'ON'"),
     "value missing": (
@@ -107,6 +107,14 @@ def test_entry_in_which_nothing_applies_has_failed_but_for_what_a_loader_may_lac
     skips = {t["name"]: [p["value"] for p in t["properties"] if p["name"] == "SKIP_RETURN_CODE"] for t in listed}
     suites = {"discovery": [], "dispatch": [], "layers": [77], "interop": [77], "icd": [], "layer": []}
     assert skips == {f"clharness.{entry}.OpenCL": codes for entry, codes in suites.items()}
+
+
+def test_vulkan_loader_has_an_entry_of_its_own(tmp_path: Path) -> None:
+    project = consumer(tmp_path, f"{TESTING}{CLHARNESS}{SHARED}clharness_add_suites(TARGET OpenCL SUITES vulkan)\n")
+    assert project.configure().returncode == 0
+    assert project.entries() == ["clharness.vulkan.OpenCL"]
+    (entry,) = json.loads(project.ctest("--show-only=json-v1").stdout)["tests"]
+    assert "--vulkan" in entry["command"] and "SKIP_RETURN_CODE" not in {p["name"] for p in entry["properties"]}
 
 
 @pytest.mark.parametrize("order", ["before", "after"])

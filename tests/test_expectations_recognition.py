@@ -57,16 +57,51 @@ def test_library_that_two_files_are_about_is_not_recognised(folder: Path) -> Non
     assert recognised(library(*TEXTS, "2.3.1"), folder) is None
 
 
-def test_a_nameless_loader_is_recognised_by_all_its_texts(folder: Path) -> None:
-    (folder / "old.toml").write_text('loader = "Old Loader"\nnameless = true\nrecognised_by = ["OLD_A", "OLD_B"]\n')
+NAMELESS = HEAD + '[nameless]\nversion = "2.3"\ntexts = ["OLD_A", "OLD_B"]\n'
+
+
+def test_nameless_release_is_recognised_by_all_its_texts_and_taken_for_one_version(folder: Path) -> None:
+    (folder / "some.toml").write_text(NAMELESS)
     known = recognised(library("OLD_A", "OLD_B"), folder)
     assert known is not None and known.path is not None
-    assert (known.path.name, known.version) == ("old.toml", None)
-    assert recognised(library("OLD_A", "OLD_BB", "2.3.1"), folder) is None
+    assert (known.path.name, known.version) == ("some.toml", "2.3")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["OLD_A"], ["OLD_A", "OLD_BB"], ["OLD_A", "OLD_B", *TEXTS], ["OLD_A", "OLD_B", *TEXTS[:2], "2.4"]],
+    ids=["one of two", "longer", "later release without a version", "later release with another version"],
+)
+def test_what_lacks_a_text_or_has_those_of_later_releases_is_not_nameless(folder: Path, texts: list[str]) -> None:
+    (folder / "some.toml").write_text(NAMELESS)
+    assert recognised(library(*texts), folder) is None
+
+
+def test_loader_that_says_another_name_is_not_nameless(folder: Path) -> None:
+    (folder / "some.toml").write_text(NAMELESS)
     assert recognised(library("OLD_A", "OLD_B"), folder, says_name=True) is None
-    younger = recognised(library("OLD_A", "OLD_B", *TEXTS, "2.3.1"), folder)
-    assert younger is not None and younger.path is not None
-    assert younger.path.name == "some.toml"
+
+
+def test_later_release_is_known_by_its_own_texts(folder: Path) -> None:
+    (folder / "some.toml").write_text(NAMELESS)
+    known = recognised(library("OLD_A", "OLD_B", *TEXTS, "2.3.1"), folder)
+    assert known is not None and known.version == "2.3.1"
+
+
+@pytest.mark.parametrize(
+    ("nameless", "message"),
+    [
+        ("nameless = true\n", "needs `\\[nameless\\]` as a table"),
+        ('[nameless]\ntexts = ["OLD_A"]\n', "needs `version`"),
+        ('[nameless]\nversion = "2.3"\ntexts = "OLD_A"\n', "needs `texts` as a list"),
+        ('[nameless]\nversion = "2.3"\ntext = ["OLD_A"]\n', "text"),
+    ],
+    ids=["flag", "no version", "no list", "unknown key"],
+)
+def test_nameless_that_is_not_understood_is_refused(folder: Path, nameless: str, message: str) -> None:
+    (folder / "some.toml").write_text(HEAD + nameless)
+    with pytest.raises(UsageError, match=message):
+        recognised(library("OLD_A"), folder)
 
 
 def test_texts_that_are_not_a_list_are_refused(folder: Path) -> None:
@@ -106,3 +141,12 @@ def test_the_reference_loader_is_recognised() -> None:
     known = recognised(build().reference_loader.read_bytes())
     assert known is not None and known.path is not None
     assert known.path.name == "reference.toml"
+
+
+def test_the_khronos_loader_of_before_its_name_is_recognised() -> None:
+    """As its releases of 2020 to 2022; and none of ocl-icd, which reads one of its variables."""
+    release = ["OCL_ICD_FILENAMES", "OCL_ICD_VENDORS", "clIcdGetPlatformIDsKHR", "libOpenCL.so.1", "OPENCL_2.2"]
+    known = recognised(library(*release))
+    assert known is not None and known.path is not None
+    assert (known.path.name, known.version) == ("khronos.toml", "3.0.4")
+    assert recognised(library(*release[1:])) is None

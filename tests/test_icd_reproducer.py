@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import os
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -218,3 +219,14 @@ def test_program_that_is_tried_leaves_nothing(tmp_path: Path, monkeypatch: pytes
     with lock.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert not os.listdir(tmp_path / "scratch")
+
+
+def test_program_that_the_library_stops_is_not_waited_for(tmp_path: Path, sandbox: Sandbox) -> None:
+    library = tmp_path / "libstops.so"
+    stops = "#include <signal.h>\n__attribute__((constructor)) static void loaded(void) { kill(0, SIGSTOP); }\n"
+    (tmp_path / "stops.c").write_text(stops)
+    subprocess.run([build().compiler, "-shared", "-fPIC", tmp_path / "stops.c", "-o", library], check=True)
+    shown = part(Failure("a part", ["buffer 1 4 0", "call 2 clFinish 0"], ["ok", "ok 0x0"], (), False), "answers")
+    start = time.monotonic()
+    assert reproducer.tried(reproducer.Reproducer(library, {}, (shown,)))[0][0] == "not judged"
+    assert time.monotonic() - start < 4 * reproducer._SECONDS, "half of what it may take"

@@ -214,6 +214,21 @@ def test_a_library_is_linked_like_a_built_one(tmp_path: Path) -> None:
     assert again.soname == "libOpenCL.so.1"
 
 
+@pytest.mark.parametrize("outputs", [True, False], ids=["CMake", "plain"])
+def test_file_of_a_test_driver_is_none_of_the_library(tmp_path: Path, outputs: bool) -> None:
+    """It has the name of one of the loader's, and is compiled before and after it."""
+    rows = []
+    for folder, name in (("stub", "icd"), ("loader", "icd"), ("loader", "os"), ("late", "icd")):
+        source = tmp_path / folder / f"{name}.c"
+        source.parent.mkdir(exist_ok=True)
+        source.write_text("int i;\n")
+        output = f" -o {folder}.dir/{name}.o" if outputs else ""
+        rows.append({"directory": str(tmp_path), "file": str(source), "command": f"cc -fPIC -c {source}{output}"})
+    (tmp_path / "compile_commands.json").write_text(json.dumps(rows))
+    units_of = units(tmp_path, "", {"icd.c", "os.c"})
+    assert [unit.source for unit in units_of] == [tmp_path / "loader" / "icd.c", tmp_path / "loader" / "os.c"]
+
+
 def test_a_lost_worker_costs_one_job(tmp_path: Path) -> None:
     def answer(job: Job) -> int:
         if job.key == 1:

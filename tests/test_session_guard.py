@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HarnessError, UsageError
-from harness.probe import AbnormalExit, SubjectFailure, process
+from harness.probe import AbnormalExit, Crashed, Hung, SubjectFailure, process
 from harness.sandbox import Sandbox, guard
+from harness.sandbox.machine import scratch_root
 from harness.subject.loader import Loader
 from tests.hostile import Tell, hostile, sandbox, tell
 
@@ -125,10 +127,12 @@ def test_what_outlives_processes_is_the_cases_own(hostile: Loader, sandbox: Sand
 
 
 @EVERY_WAY
-def test_a_subject_cannot_decide_who_opens_files(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+@pytest.mark.parametrize("way", ["watches", "watches_as_32_bits"])
+def test_a_subject_cannot_decide_who_opens_files(hostile: Loader, sandbox: Sandbox, tell: Tell, way: str) -> None:
     """It could stop the harness, which waits where it opens a file, and everybody else."""
-    tell(watches="")
-    with pytest.raises(AbnormalExit, match="exit code 97"), hostile.start(sandbox) as cl:
+    tell(**{way: ""})
+    # A kernel without 32-bit programs ends one that calls it like them.
+    with pytest.raises(AbnormalExit, match=r"exit code 97|SIGSEGV"), hostile.start(sandbox) as cl:
         cl.platform_count()
 
 
@@ -186,3 +190,63 @@ def test_an_unknown_way_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     guard.isolation.cache_clear()
     with pytest.raises(UsageError, match="CLHARNESS_ISOLATION=armour: must be one of namespaces"):
         guard.isolation()
+
+
+# --- a subject that is traced by its guard, as libraries do that keep debuggers away ---
+
+
+@EVERY_WAY
+def test_a_traced_subject_works_and_gets_its_signals(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(is_traced="", gets=str(int(signal.SIGALRM)))
+    with hostile.start(sandbox) as cl:
+        assert cl.platform_names() == ["hostile"]
+
+
+@EVERY_WAY
+@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV, signal.SIGTRAP, signal.SIGKILL])
+def test_a_traced_subject_that_crashes_is_a_crash(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, number: signal.Signals
+) -> None:
+    tell(is_traced="", gets=str(int(number)))
+    with pytest.raises(Crashed, match=number.name), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+@EVERY_WAY
+def test_a_traced_subject_that_stops_hangs(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(is_traced="", gets=str(int(signal.SIGSTOP)))
+    with pytest.raises(Hung), hostile.start(sandbox, time_limit=1) as cl:
+        cl.platform_count()
+
+
+@EVERY_WAY
+def test_a_traced_subject_that_becomes_another_program_ends_as_that(
+    hostile: Loader, sandbox: Sandbox, tell: Tell
+) -> None:
+    tell(is_traced="", executes="exit 7")
+    with pytest.raises(AbnormalExit, match="exit code 7 "), hostile.start(sandbox) as cl:
+        cl.platform_count()
+
+
+# --- /dev/shm ---
+
+
+@pytest.mark.skipif(scratch_root() != Path("/dev/shm"), reason="sandboxes are elsewhere on this machine")
+@pytest.mark.parametrize("isolation", ["namespaces"], indirect=True)
+def test_dev_shm_is_the_subjects_own_but_for_what_others_have_there(
+    hostile: Loader, sandbox: Sandbox, tell: Tell
+) -> None:
+    """What it leaves there ends with it, the sandboxes of other cases are out of its reach, and all else is there."""
+    other = Sandbox(hostile.path)
+    left = Path(f"/dev/shm/left-{sandbox.root.name}")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        deeds = [f"touch {left}", f"echo said > {folder}/new", f"echo said > {file.name}", f"rm -rf {other.root}"]
+        tell(shell="; ".join([*deeds, f"test -e {left} && touch seen", "cd ..; touch left-above"]))
+        with hostile.start(sandbox) as cl:
+            assert cl.platform_names() == ["hostile"]
+        assert (sandbox.root / "seen").exists(), "the control: it was there for the subject"
+        assert not left.exists() and not Path("/dev/shm/left-above").exists()
+        assert (Path(folder) / "new").read_text() == Path(file.name).read_text() == "said\n"
+    assert other.log_path.exists()
+    other.close()
+    assert not other.problems

@@ -197,3 +197,38 @@ def test_a_process_that_ends_right_after_its_greeting_is_no_stranger(hostile: Lo
         os.kill(cl.pid, signal.SIGABRT)
         select.select([cl._process.descriptor], [], [])
         cl.found_pid(own)
+
+
+def test_a_process_that_is_gone_before_its_guard_says_how_is_no_stranger(
+    hostile: Loader, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Crashed, match="SIGABRT"), hostile.start(sandbox) as cl:
+        guard = cl._process.guard
+        os.kill(guard, signal.SIGSTOP)
+        os.kill(cl.pid, signal.SIGABRT)
+        until = time.monotonic() + 20
+        while cl._process.is_alive() and time.monotonic() < until:
+            select.select([], [], [], 0.001)
+
+        def nobody(number: int) -> int:
+            os.kill(guard, signal.SIGCONT)
+            return 0
+
+        monkeypatch.setattr(cl._process, "pid_of", nobody)
+        cl.found_pid(cl._own_number)
+
+
+def test_a_subject_that_interrupts_whatever_waits_is_waited_for(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(greeting_interrupts="")
+    with hostile.start(sandbox) as cl:
+        for _ in range(50):
+            assert cl.platform_names() == ["hostile"]
+
+
+def test_a_subject_that_renames_its_process_can_be_opened_again(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    tell(greeting_renames_itself="x")
+    with hostile.start(sandbox, late=True) as cl:
+        for _ in range(2):
+            cl.open()
+            assert cl.platform_names() == ["hostile"]
+            cl.close()

@@ -100,7 +100,7 @@ def test_library_that_leaves_open_what_it_is(tmp_path: Path) -> None:
     path.write_bytes(content.replace(b"OpenCL/vendors", b"OpenCL/xendors"))
     assert identify(path).kind == ""
     assert KINDS["icd"](path).facts.functions and KINDS["loader"](path).facts.functions
-    with pytest.raises(UsageError, match="is not an OpenCL layer: it exports none of clGetLayerInfo"):
+    with pytest.raises(UsageError, match="is not an OpenCL layer: it does not export clGetLayerInfo"):
         KINDS["layer"](path)
 
 
@@ -212,6 +212,14 @@ def test_commands_name_the_one_that_tests_a_library(capfd: pytest.CaptureFixture
     assert main([asked, str(path), "-j", "1"]) == 2
     assert f"{path} is {KINDS[given].identity.words}" in (said := capfd.readouterr().err)
     assert f"clharness {given} {path} tests it" in said
+
+
+@pytest.mark.skipif(build().vulkan is None, reason="built without Vulkan")
+def test_vulkan_loader_has_one_suite(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["loader", str(build().with_vulkan().reference_loader), "--suite", "layers"]) == 2
+    assert "a Vulkan loader has the suite interop alone" in capfd.readouterr().err
+    assert main(["loader", "--vulkan", str(build().reference_loader)]) == 2
+    assert "is an OpenCL loader, not a Vulkan loader" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from harness.api.model import api
 from harness.probe.extensions import function_of
 from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent
+from harness.probe.patterns import PatternedCall, Sent, address_of
 from harness.probe.session import Session
 from harness.probe.values import Value, pack
 from harness.sandbox import Sandbox
@@ -31,7 +31,10 @@ def call_with(cl: Session, own: Objects, function: str, words: Words, address: V
 
 
 def problems_of_lists(loader: Loader, sandbox: Sandbox, function: str, lists: dict[str, Words]) -> list[str]:
-    """What is wrong with property lists as they reach the vendor: unchanged, up to their terminators."""
+    """What is wrong with property lists as they reach the vendor: unchanged, up to their terminators.
+
+    `unsupported` where the loader should export the function and does not.
+    """
     sandbox.vendor_of_each_kind(loader.has("ICD 2"), functions={"answers": [function]})
     slotless = api().functions[function].slot is None
     with loader.start(sandbox) as cl:
@@ -41,7 +44,7 @@ def problems_of_lists(loader: Loader, sandbox: Sandbox, function: str, lists: di
         calls = []
         for number, words in enumerate(lists.values()):
             own = objects[number % len(objects)]
-            address = function_of(cl, own.platform, function) if slotless else None
+            address = function_of(cl, own.platform, function) if slotless else address_of(cl, api().functions[function])
             if slotless and not address:
                 return [f"{function} of {own.owner}: no address"]
             calls.append(call_with(cl, own, function, words, address))

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="library to test; default: the system's loader, or where there is none the reference loader",
     )
-    parser.add_argument("--vulkan", action="store_true", help="without PATH: this machine's Vulkan loader")
+    parser.add_argument("--vulkan", action="store_true", help="PATH is a Vulkan loader; without it: this machine's")
     parser.add_argument(
         "--suite", metavar="NAME", help="run only this suite: discovery, dispatch, layers, interop, torture"
     )
@@ -101,6 +101,10 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--torture --suite {args.suite}: torture is a suite of its own; leave --suite out")
     wanted = args.torture or args.suite == torture.FOLDER
     subject = loader_option(args.path, args.vulkan) + [torture.ONLY] * wanted
+    if subject[:1] and subject[0].startswith(VulkanLoader.option) and args.suite not in (None, _VULKAN_SUITE):
+        raise UsageError(
+            f"--suite {args.suite}: a Vulkan loader has the suite {_VULKAN_SUITE} alone; leave --suite out"
+        )
     return run_suites(subject, args, _suite_folder(suites, torture.FOLDER if wanted else args.suite))
 
 
@@ -158,6 +162,7 @@ def _suite_folder(suites: Path, name: str | None) -> Path:
     return suites / name
 
 
+_VULKAN_SUITE = "interop"
 _FLAGS = {
     "update_expectations": "--update-expectations",
     "strict": "--clharness-strict",  # --strict is pytest's own
@@ -173,7 +178,7 @@ def loader_option(path: str | None, vulkan: bool = False) -> list[str]:
         return [_vulkan_option()]
     if path is not None:
         library = library_path(path)
-        return [f"{VulkanLoader.option if _is_vulkan_loader(library) else Loader.option}={library}"]
+        return [f"{VulkanLoader.option if vulkan or _is_vulkan_loader(library) else Loader.option}={library}"]
     if build().windows:
         return [f"{Loader.option}={build().reference_loader}"]
     if system_loader() is not None:

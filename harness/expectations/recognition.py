@@ -6,8 +6,9 @@ lists texts of its library: names that it has for itself and its vendor, variabl
 versions of symbols that it alone exports, its soname. More than half of them must stand there, and a version that the
 file holds for. So a change of one of them, be it the one that broke, does not hide whose it is.
 
-`nameless = true` in the head says that its loader never had a name and a version to tell, as those of the years before
-there was a query for them. Then all of the texts must stand there, and no other file may be about the library.
+`[nameless]` is about the releases of before there was a query for a name: `texts` all stand in such a library, and
+`version`, the last one that its sources had in those years, is what it is taken for. A library in which most of the
+texts of `recognised_by` stand is a later one, of which the query is broken.
 
 `build_ids` lists builds that say nothing of themselves at all, such as those that a vendor ships: a library that has
 one of these build-ids is the one that the file is about, whatever it says. Any other build is unknown.
@@ -23,7 +24,7 @@ from typing import Any
 from harness.errors import UsageError
 from harness.expectations import FOLDER, Expectations, load
 from harness.expectations.versions import matches
-from harness.tomlfile import read, wrong
+from harness.tomlfile import only_keys, read, text, wrong
 
 _VERSION = re.compile(rb"(?<![ -~])(\d+(?:\.\d+)+)\0")
 
@@ -36,11 +37,9 @@ def recognised(
     says_name: it tells a name, though none that a file is for; so it is not one of the nameless.
     """
     heads = {path: read(path) for path in sorted(folder.glob("*.toml"))}
-    fitting: dict[Path, str | None] = {
-        path: version for path, head in heads.items() if (version := _version(path, head, library))
-    }
+    fitting = {path: version for path, head in heads.items() if (version := _version(path, head, library))}
     if not fitting and not says_name:
-        fitting = {path: None for path, head in heads.items() if _is_nameless(path, head, library)}
+        fitting = {path: version for path, head in heads.items() if (version := _nameless(path, head, library))}
     return next(load(path, version, able) for path, version in fitting.items()) if len(fitting) == 1 else None
 
 
@@ -58,18 +57,30 @@ def of_build(build_id: str, folder: Path = FOLDER, able: Collection[str] | None 
 
 def _version(path: Path, head: Mapping[str, Any], library: bytes) -> str | None:
     """The version of the library where the file is about it, else None."""
-    texts = _texts(path, head, "recognised_by")
-    if head.get("nameless") or 2 * sum(_stands_in(text, library) for text in texts) <= len(texts):
+    if not _has_most_texts(path, head, library):
         return None
     versions = {found.decode() for found in _VERSION.findall(library)}
     inside = [version for version in versions if matches(head.get("versions", ""), version)]
     return inside[0] if len(inside) == 1 else None
 
 
-def _is_nameless(path: Path, head: Mapping[str, Any], library: bytes) -> bool:
-    """Whether the file is about loaders without a name, and the library one of them."""
+def _has_most_texts(path: Path, head: Mapping[str, Any], library: bytes) -> bool:
     texts = _texts(path, head, "recognised_by")
-    return bool(head.get("nameless") and texts) and all(_stands_in(text, library) for text in texts)
+    return 2 * sum(_stands_in(each, library) for each in texts) > len(texts)
+
+
+def _nameless(path: Path, head: Mapping[str, Any], library: bytes) -> str | None:
+    """The version that the library is taken for where it is one of the nameless of the file, else None."""
+    nameless = head.get("nameless")
+    if nameless is None:
+        return None
+    if not isinstance(nameless, dict):
+        wrong(path, "the head", "needs `[nameless]` as a table with `version` and `texts`")
+    only_keys(path, "`[nameless]`", nameless, {"version", "texts"})
+    texts = _texts(path, nameless, "texts")
+    version = text(path, "`[nameless]`", nameless, "version")
+    known = bool(texts) and all(_stands_in(each, library) for each in texts)
+    return version if known and not _has_most_texts(path, head, library) else None
 
 
 def _texts(path: Path, head: Mapping[str, Any], key: str) -> list[str]:

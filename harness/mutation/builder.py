@@ -12,6 +12,7 @@ import hashlib
 import json
 import shlex
 import subprocess
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -72,7 +73,8 @@ class Subject:
 def units(folder: Path, target: str, names: Collection[str] = ()) -> tuple[Unit, ...]:
     """The C files of a CMake target, by compile_commands.json; all, where no target is named; else those of a name.
 
-    A file that is compiled twice, as libtool does, counts once: as it is compiled for a shared library.
+    A file that is compiled twice, as libtool does, counts once: as it is compiled for a shared library. Of
+    several files of one name (a loader's and its test drivers') it is that which is built where most of the names are.
     """
     path = folder / "compile_commands.json"
     try:
@@ -95,7 +97,24 @@ def units(folder: Path, target: str, names: Collection[str] = ()) -> tuple[Unit,
             compiled[source] = Unit(source, source.read_bytes(), directory, output, command)
     if not compiled:
         raise UsageError(f"{path} names no C file of {target or 'the library'}")
-    return tuple(compiled.values())
+    return _of_one_place(compiled.values()) if names else tuple(compiled.values())
+
+
+def _of_one_place(compiled: Collection[Unit]) -> tuple[Unit, ...]:
+    """One unit of each file name: names are all that a library's symbol table has of its sources."""
+    names = Counter(place for place, _ in {(_place(unit), unit.source.name) for unit in compiled})
+    best: dict[str, Unit] = {}
+    for unit in compiled:
+        other = best.get(unit.source.name)
+        if other is None or names[_place(unit)] > names[_place(other)]:
+            best[unit.source.name] = unit
+    return tuple(best.values())
+
+
+def _place(unit: Unit) -> str:
+    """What a unit is built for: CMake's target, else the folder of its source."""
+    target, found, _ = f"{unit.directory}/{unit.object}".partition(".dir/")
+    return target if found else str(unit.source.parent)
 
 
 def _shared(words: Sequence[str]) -> bool:

@@ -123,7 +123,7 @@ class Connection:
     def found_pid(self, pid: int) -> None:
         """Takes over what the process of the probe, which is one of this case, calls itself."""
         found = self._process.pid_of(pid)
-        if not found and select.select([self._process.descriptor], [], [], 0)[0]:  # it ended after it had answered
+        if not found and not self._process.is_alive():  # it ended after it had answered
             self._wait()
             self._died()
         if not found:

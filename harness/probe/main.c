@@ -43,7 +43,10 @@ static bool read_options(int count, char **arguments)
          c = getopt_long(count, arguments, "", options, NULL)) {
         switch (c) {
         case 'l':
-            loader_options.path = optarg;
+            loader_options.path = strdup(optarg); /* a subject may write over the command line, as setproctitle does */
+            if (!loader_options.path) {
+                return false;
+            }
             break;
         case 's':
             socket_fd = (int)strtol(optarg, NULL, 10);
@@ -92,6 +95,31 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
+/* Reads a line without its end; gives whether there was one. What interrupts reading is the subject's own affair. */
+static bool read_line(FILE *in, char **line, size_t *room)
+{
+    size_t length = 0;
+    for (;;) {
+        if (length + 1 >= *room) {
+            char *larger = realloc(*line, *room = 2 * *room + 4096);
+            if (!larger) {
+                return false;
+            }
+            *line = larger;
+        }
+        int c = getc(in);
+        if (c == EOF && ferror(in) && errno == EINTR) {
+            clearerr(in);
+            continue;
+        }
+        if (c == EOF || c == '\n') {
+            (*line)[length] = '\0';
+            return c != EOF || length > 0;
+        }
+        (*line)[length++] = (char)c;
+    }
+}
+
 /* Executes lines until `quit` or the end; replies go to `out`, after the command itself when `echo` is set. */
 static void converse(FILE *in, int out, bool echo)
 {
@@ -99,8 +127,7 @@ static void converse(FILE *in, int out, bool echo)
     size_t line_room = 0;
     char *reply = malloc(room);
     char *line = NULL;
-    while (reply && getline(&line, &line_room, in) > 0) {
-        line[strcspn(line, "\n")] = '\0';
+    while (reply && read_line(in, &line, &line_room)) {
         if (*line == '\0' || *line == '#') {
             continue;
         }

@@ -76,13 +76,19 @@ def children_of(pid: int) -> set[int]:
     return children
 
 
-def parent_of(pid: int) -> int:
-    """The parent of a process; 0 where there is none."""
+def _state_and_parent(pid: int) -> tuple[str, int]:
+    """The state of a process as the kernel has it, and its parent; "" and 0 where it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[1])
+            state, parent, *_ = file.read().rpartition(b")")[2].split()
+            return state.decode(), int(parent)
     except OSError:
-        return 0
+        return "", 0
+
+
+def parent_of(pid: int) -> int:
+    """The parent of a process; 0 where there is none."""
+    return _state_and_parent(pid)[1]
 
 
 def _own_number(pid: int) -> int:
@@ -200,6 +206,11 @@ class Process:
             if pid != self._popen.pid and _own_number(pid) == number:
                 return pid
         return 0
+
+    def is_alive(self) -> bool:
+        """Whether the program has not ended; where it has, the guard is about to say how."""
+        state, parent = _state_and_parent(self.pid)
+        return parent == self._popen.pid and state not in "ZX"
 
     def owns(self, pid: int) -> bool:
         """Whether this is the program or one of its descendants."""

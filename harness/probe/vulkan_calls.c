@@ -4,6 +4,11 @@
 #include "log.h"
 #include "topics.h"
 
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <vulkan/vulkan_core.h>
+
 static void call(const struct argument *a, const struct reply *reply)
 {
     uint64_t arguments[VULKAN_MAX_PARAMETERS] = {0};
@@ -40,9 +45,41 @@ static void replace_first_word(const struct argument *a, const struct reply *rep
     reply_ok(reply);
 }
 
+/* --- an allocator of the application's, which is the C library's --- */
+
+static void *VKAPI_PTR allocate(void *data, size_t size, size_t alignment, VkSystemAllocationScope scope)
+{
+    (void)data;
+    (void)scope;
+    return alignment <= alignof(max_align_t) ? malloc(size) : NULL;
+}
+
+static void *VKAPI_PTR reallocate(void *data, void *memory, size_t size, size_t alignment,
+                                  VkSystemAllocationScope scope)
+{
+    (void)data;
+    (void)scope;
+    return alignment <= alignof(max_align_t) ? realloc(memory, size) : NULL;
+}
+
+static void VKAPI_PTR release(void *data, void *memory)
+{
+    (void)data;
+    free(memory);
+}
+
+static void allocator(const struct argument *a, const struct reply *reply)
+{
+    static const VkAllocationCallbacks callbacks = {
+        .pfnAllocation = allocate, .pfnReallocation = reallocate, .pfnFree = release};
+    reply_result(reply, a[0].value, (uint64_t)(uintptr_t)&callbacks);
+}
+
 static const struct command rows[] = {
     /* Calls the function at an address with the signature of FUNCTION; ok RESULT, which is kept. */
     {"vkcall", "RESULT TOKEN FUNCTION TOKEN...", call, false},
+    /* ok ADDRESS of a VkAllocationCallbacks, which is kept. */
+    {"vkallocator", "RESULT", allocator, false},
     /* Writes the first word of a dispatchable object, which a loader keeps the address of its table in. */
     {"vkword", "TOKEN TOKEN", replace_first_word, false},
     {0},

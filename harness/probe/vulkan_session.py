@@ -55,6 +55,11 @@ class VulkanCalls(ProcessCalls):
         """Calls a function that the loader exports."""
         return self.call_at(f"@{function}", function, *arguments)
 
+    def allocator(self) -> Value:
+        """A VkAllocationCallbacks whose functions are those of the C library."""
+        self._values += 1
+        return Value(int(self.command(f"vkallocator {self._values}"), 16), f"r{self._values}")
+
     def structure(self, name: str, **members: Any) -> Buffer:
         """New memory with a structure: members by name, the others 0, and sType as it must be."""
         return self.structures(name, [members])

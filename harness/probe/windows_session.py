@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import socket
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.probe import stacks
 from harness.probe.process import Process
@@ -20,6 +21,14 @@ _CRASHED = (0x03, 0x05, 0x04, 0x1D, 0x94, 0x95, 0x96, 0xFD, 0x74, 0x09)
 
 
 _UNIMPLEMENTED = re.compile(r"^wine: Call from \S+ to unimplemented function (\S+), aborting", re.M)
+
+
+class Held(NamedTuple):
+    """What a process holds: the system counts handles, the machine of the case counts the rest."""
+
+    handles: int
+    adapters: int  # handles of D3DKMT
+    dxgi: int  # references to objects
 
 
 class WindowsSession(Session):
@@ -72,9 +81,13 @@ class WindowsSession(Session):
         text = super().module(address)  # type: ignore[arg-type]
         return _unix(text)
 
-    def handles(self) -> int:
-        """The number of open handles."""
-        return int(self.command("handles"))
+    def held(self) -> Held:
+        """What the process has not given back so far."""
+        return Held(*map(int, bytes.fromhex(self.command("handles")).split()))
+
+    def code_page(self) -> int:
+        """The number of the machine's code page, which narrow texts are written in."""
+        return int(self.command("codepage"))
 
     def change_machine(self, line: str) -> None:
         """Changes the registry or the devices while the subject runs: a line of harness/probe/windows/machine.h."""

@@ -9,19 +9,26 @@
 #include <stdatomic.h>
 
 static atomic_bool initialized;
-static _Thread_local bool inside;
+/* The thread that discovers, or 0. Not a variable of each thread: where compilers emulate those, the system's handles
+ * for them stay behind when the library is unloaded. */
+static atomic_uintptr_t discoverer;
+
+static bool is_inside(void)
+{
+    return atomic_load(&discoverer) == thread_number();
+}
 
 void loader_initialize(void)
 {
-    if (atomic_load_explicit(&initialized, memory_order_acquire) || inside) {
-        return; /* `inside`: a call back from a library that is being loaded or asked; waiting would be for ever */
+    if (atomic_load_explicit(&initialized, memory_order_acquire) || is_inside()) {
+        return; /* a call back from a library that is being loaded or asked; waiting would be for ever */
     }
     discovery_lock();
     if (!atomic_load(&initialized)) {
-        inside = true;
+        atomic_store(&discoverer, thread_number());
         discover_vendors();
         discover_layers();
-        inside = false;
+        atomic_store(&discoverer, 0);
         atomic_store_explicit(&initialized, true, memory_order_release);
     }
     discovery_unlock();

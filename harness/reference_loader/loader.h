@@ -25,6 +25,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A dispatch table as an array: the entries of cl_icd_dispatch by slot. */
 typedef void (*entry)(void);
@@ -90,6 +91,8 @@ extern const struct table loader_table;
 /* Keeps all threads but one out of discovery. */
 void discovery_lock(void);
 void discovery_unlock(void);
+/* Of the thread that asks; never 0. */
+uintptr_t thread_number(void);
 void *library_open(const char *name);
 void library_close(void *library);
 entry library_symbol(void *library, const char *name);

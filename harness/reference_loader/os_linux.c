@@ -39,6 +39,11 @@ void discovery_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+uintptr_t thread_number(void)
+{
+    return (uintptr_t)pthread_self();
+}
+
 /* All symbols at once, so that a library that lacks one is ignored here and not a crash later; and locally, so that
  * vendors do not see one another (grey area 19: the text says dlopen, not with which flags). The empty name would be
  * the program itself (grey area 16: ignored). */

@@ -17,6 +17,11 @@ void discovery_unlock(void)
     ReleaseSRWLockExclusive(&lock);
 }
 
+uintptr_t thread_number(void)
+{
+    return GetCurrentThreadId();
+}
+
 /* Where the process ends (`reserved` is set), its other threads were stopped wherever they were, perhaps in a vendor
  * that holds a lock: nothing of them can be called any more, and the system takes everything back. */
 BOOL WINAPI DllMain(HINSTANCE library, DWORD reason, LPVOID reserved);

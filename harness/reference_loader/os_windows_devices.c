@@ -39,13 +39,14 @@ static char *library_of(HKEY key)
     return library;
 }
 
-/* A driver that waits for a restart is half installed (no text; the Khronos loader passes over it, too). */
+/* A driver that waits for a restart is half installed, whether its device works with the old one until then or not at
+ * all (no text; the Khronos loader passes over it, too). */
 static bool is_ready(DEVINST device)
 {
     ULONG status = 0;
     ULONG problem = 0;
     return CM_Get_DevNode_Status(&status, &problem, device, 0) == CR_SUCCESS &&
-           !((status & DN_HAS_PROBLEM) && problem == CM_PROB_NEED_RESTART);
+           !((status & DN_HAS_PROBLEM) && problem == CM_PROB_NEED_RESTART) && !(status & DN_NEED_RESTART);
 }
 
 static void device_use(char *id, void (*use)(const char *library))

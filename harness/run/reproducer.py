@@ -23,6 +23,7 @@ from harness.probe.icd_session import IcdSession
 from harness.probe.patience import TICK
 from harness.probe.process import Process
 from harness.probe.verdicts import Crashed, Hung, SubjectFailure
+from harness.run import orphans
 from harness.run.exchange import NotReproducible
 from harness.run.program import Failure, Part, part, program
 from harness.sandbox import Sandbox
@@ -173,9 +174,12 @@ def _run(built: Path, library: Path, made: Reproducer) -> list[str]:
 
 
 def _wait(process: Process, output: int, until: float) -> None:
-    """Until the program has ended, said more than it can have to say, or taken more time than all its parts may."""
+    """Until the program has ended, said more than it can have to say, or taken more time than all its parts may.
+
+    One that the library stopped is not waited for.
+    """
     while time.monotonic() < until and os.fstat(output).st_size <= _MAX_OUTPUT:
-        if select.select([process.descriptor], [], [], TICK)[0]:
+        if select.select([process.descriptor], [], [], TICK)[0] or orphans.state(process.pid) == "T":
             return
 
 

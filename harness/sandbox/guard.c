@@ -19,9 +19,11 @@
  * usage.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -35,6 +37,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -44,6 +47,16 @@
 
 #define TASKS "4096" /* processes and threads of a program in namespaces, and the end of their numbers for root */
 #define SHARED_PAGES "65536" /* of System V memory, of which only the program's own namespace knows */
+
+#define SHARED_FILES "/dev/shm"
+#define SANDBOX "clharness-case-" /* how the names of sandboxes begin (harness/sandbox/sandbox.py) */
+enum { MAX_KEPT = 256 };          /* entries of SHARED_FILES */
+
+/* Of <linux/mount.h>, and calls for which older C libraries have no function. */
+enum { OPEN_TREE = 428, MOVE_MOUNT = 429, TREE_CLONE = 1, MOVE_FROM_DESCRIPTOR = 4 };
+#ifndef AT_RECURSIVE
+#define AT_RECURSIVE 0x8000
+#endif
 
 /* Of <linux/landlock.h>, whose older versions lack what is needed, <linux/sched.h> and <linux/capability.h>. */
 struct ruleset {
@@ -58,6 +71,7 @@ struct clone_request {
 
 static int status_fd;
 static long user;
+static pid_t init; /* of the namespace, 0 for none; see start_init */
 static char **environment;
 static char **program;
 
@@ -127,10 +141,87 @@ static void leave_shared_state(void)
     }
 }
 
-/* The first process of the namespace: takes in what loses its parent. When it ends, the kernel ends all others. */
-static pid_t start_init(void)
+/* A file or a folder that stays what it is in a place that becomes the program's own. */
+struct kept {
+    char name[NAME_MAX + 1];
+    bool is_folder;
+    int tree; /* descriptor of its mount */
+};
+
+/* Reads what stays: all but the sandboxes of others. Gives the number, or -1 where there is too much. */
+static int read_kept(int place, const char *own, struct kept *kept)
 {
-    pid_t init = fork();
+    int count = 0;
+    struct stat state;
+    DIR *entries = fdopendir(dup(place));
+    for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
+        const char *name = entry->d_name;
+        bool of_others = strncmp(name, SANDBOX, strlen(SANDBOX)) == 0 && strcmp(name, own) != 0;
+        if (of_others || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+            fstatat(place, name, &state, AT_SYMLINK_NOFOLLOW) != 0 || S_ISLNK(state.st_mode)) {
+            continue;
+        }
+        if (count == MAX_KEPT) {
+            count = -1;
+            break;
+        }
+        int tree = (int)syscall(OPEN_TREE, place, name, TREE_CLONE | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW | O_CLOEXEC);
+        if (tree >= 0) {
+            snprintf(kept[count].name, sizeof kept->name, "%s", name);
+            kept[count].is_folder = S_ISDIR(state.st_mode);
+            kept[count++].tree = tree;
+        }
+    }
+    if (entries) {
+        closedir(entries);
+    }
+    return count;
+}
+
+/* Whether it is again where it was, in the new place. */
+static bool put_back(int place, const struct kept *kept)
+{
+    int file =
+        kept->is_folder ? mkdirat(place, kept->name, 0700) : openat(place, kept->name, O_CREAT | O_CLOEXEC, 0600);
+    if (file > 0) {
+        close(file);
+    }
+    return file >= 0 && syscall(MOVE_MOUNT, kept->tree, "", place, kept->name, MOVE_FROM_DESCRIPTOR) == 0;
+}
+
+/* What a program puts into /dev/shm (shared memory and semaphores of POSIX) outlives it, and it could reach the
+ * sandboxes of others there: in namespaces, it has a /dev/shm of its own with all that others have there but those. For
+ * a program that is in a sandbox there: the sandboxes that others need are unknown. */
+static void leave_shared_files(void)
+{
+    static struct kept kept[MAX_KEPT];
+    char here[PATH_MAX];
+    size_t length = strlen(SHARED_FILES);
+    if (!getcwd(here, sizeof here) || strncmp(here, SHARED_FILES "/" SANDBOX, length + 1 + strlen(SANDBOX)) != 0) {
+        return;
+    }
+    char *own = strndup(here + length + 1, strcspn(here + length + 1, "/"));
+    int place = open(SHARED_FILES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int count = own && place >= 0 ? read_kept(place, own, kept) : -1;
+    bool is_new = count > 0 && mount("clharness", SHARED_FILES, "tmpfs", 0, "mode=1777,size=25%") == 0;
+    close(place);
+    place = is_new ? open(SHARED_FILES, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool whole = place >= 0;
+    for (int i = 0; i < count; i++) {
+        whole = whole && put_back(place, &kept[i]);
+        close(kept[i].tree);
+    }
+    close(place);
+    if (is_new && (!whole || chdir(here) != 0)) {
+        umount2(SHARED_FILES, MNT_DETACH);
+    }
+    free(own);
+}
+
+/* The first process of the namespace: takes in what loses its parent. When it ends, the kernel ends all others. */
+static bool start_init(void)
+{
+    init = fork();
     if (init == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
@@ -143,7 +234,7 @@ static pid_t start_init(void)
             pause();
         }
     }
-    return init;
+    return init > 0;
 }
 
 /* A child whose number in the new namespace is one that no other case has at this time, where that can be had: programs
@@ -172,20 +263,26 @@ static void restrict_signals(void)
 }
 
 /* Who watches a file system with fanotify decides on every file that anybody opens there, the harness too, and it waits
- * for that. Only root may; numbers of system calls are those of one architecture. */
+ * for that. Only root may. A 64-bit program may make the system calls of 32-bit ones, too, which have other numbers. */
 static void refuse_to_watch_others(void)
 {
 #if defined __x86_64__ || defined __aarch64__
 #ifdef __x86_64__
-    const uint32_t own = AUDIT_ARCH_X86_64;
+    enum { OWN_32 = SYS_fanotify_init | 0x40000000, OTHER = 338 }; /* x32's, i386's */
+    const uint32_t own = AUDIT_ARCH_X86_64, other = AUDIT_ARCH_I386;
 #else
-    const uint32_t own = AUDIT_ARCH_AARCH64;
+    enum { OWN_32 = SYS_fanotify_init, OTHER = 367 };
+    const uint32_t own = AUDIT_ARCH_AARCH64, other = AUDIT_ARCH_ARM;
 #endif
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fanotify_init, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fanotify_init, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_32, 3, 4),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OTHER, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -266,10 +363,28 @@ static void close_others(void)
     syscall(SYS_close_range, 3U, ~0U, 0U);
 }
 
+/* A child that asked to be traced (PTRACE_TRACEME), as libraries do to keep debuggers away, has stopped for a signal:
+ * it gets that, and is traced no more. The signal of an exec is the tracer's alone. */
+static void let_go(pid_t child, int signal)
+{
+    siginfo_t about = {0};
+    bool from_exec =
+        signal == SIGTRAP && ptrace(PTRACE_GETSIGINFO, child, NULL, &about) == 0 && about.si_code == SI_USER;
+    ptrace(PTRACE_DETACH, child, NULL, from_exec ? 0 : signal);
+}
+
+/* Waits for the end of a child, whatever else becomes one of this process (CLONE_PARENT) or asks it to trace. */
 static int wait_for(pid_t child)
 {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    for (pid_t changed = 0; changed != child || WIFSTOPPED(status);) {
+        changed = waitpid(-1, &status, __WALL);
+        if (changed > 0 && WIFSTOPPED(status)) {
+            let_go(changed, WSTOPSIG(status));
+        }
+        if (changed > 0 && changed == init && !WIFSTOPPED(status)) {
+            init = 0;
+        }
     }
     return status;
 }
@@ -284,8 +399,10 @@ static int guard(const char *way)
         return 0;
     }
     leave_shared_state();
-    pid_t init = in_namespace ? start_init() : 0;
-    if (init < 0 || pipe2(trouble, O_CLOEXEC) != 0) {
+    if (in_namespace) {
+        leave_shared_files();
+    }
+    if ((in_namespace && !start_init()) || pipe2(trouble, O_CLOEXEC) != 0) {
         say("error", errno);
         return 0;
     }
@@ -303,7 +420,7 @@ static int guard(const char *way)
         int status = wait_for(child);
         say(WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
-    if (init) {
+    if (init > 0) {
         kill(init, SIGKILL);
         /* With it, all that is in the namespace has ended; but first all of it is waited for, and a process of the
          * program's may be a child of this one (CLONE_PARENT). */

@@ -116,13 +116,16 @@ class Machine:
         luid: int | None = None,
         kernel: bool = True,
         devices: bool = True,
+        traits: Sequence[str] = (),
+        undescribed: bool = False,
     ) -> int:
         """A display adapter whose driver names a vendor, by all ways that Windows has; gives the number of its device.
 
         A list of vendors is a REG_MULTI_SZ; raw: the bytes that stand in the value in place of a vendor. wow: what the
         driver names for 32-bit processes. dxgi: its place in the order of DXGI (default: as they were added). luid: its
         number of 64 bits for DXGI and the kernel (default: a new one, in the lower half). kernel, devices: whether
-        D3DKMT lists it, and the configuration manager. problem: of the device, such as NEED_RESTART.
+        D3DKMT lists it, and the configuration manager. problem: of the device, such as NEED_RESTART; traits: as in
+        harness/probe/windows/machine.h. undescribed: DXGI cannot describe it.
         """
         place = self._adapters if dxgi is None else dxgi
         self._adapters += 1
@@ -132,7 +135,8 @@ class Machine:
         if raw is not None:
             values.append(f"{_hex(DRIVER_NAME)} {TYPES[type]} {_hex(raw)}")
         self.lines += [f"adapter-value {value}" for value in values]
-        return self._device("display", problem, -1, values) if devices else -1
+        self.lines += ["adapter-trait undescribed"] * undescribed
+        return self._device("display", problem, -1, values, traits) if devices else -1
 
     def component(
         self,
@@ -143,21 +147,35 @@ class Machine:
         problem: int = 0,
         parent: int = -1,
         kind: str = "component",
+        traits: Sequence[str] = (),
     ) -> int:
         """A software component, which belongs to the device `parent`; -1: to a new display adapter of no vendor."""
         if parent < 0:
             parent = self.adapter()
-        return self._device(kind, problem, parent, list(_driver_values(vendor, wow, type)))
+        return self._device(kind, problem, parent, list(_driver_values(vendor, wow, type)), traits)
 
-    def _device(self, kind: str, problem: int, parent: int, values: Sequence[str]) -> int:
+    def _device(self, kind: str, problem: int, parent: int, values: Sequence[str], traits: Sequence[str]) -> int:
         self.lines.append(f"device {kind} {problem} {parent}")
         self.lines += [f"device-value {value}" for value in values]
+        self.lines += [f"device-trait {trait}" for trait in traits]
         self._devices += 1
         return self._devices - 1
 
     def older_system(self) -> None:
         """A Windows whose kernel lists no adapters (before 10, version 1803): the configuration manager is left."""
         self.lines.append("older")
+
+    def no_dxgi(self, how: str) -> None:
+        """A system without DXGI: its functions are "missing", or they "fail"."""
+        self.lines.append(f"no-dxgi {how}")
+
+    def no_token(self) -> None:
+        """A process that cannot ask what it may do."""
+        self.lines.append("no-token")
+
+    def class_numbers(self) -> None:
+        """A configuration manager that tells the class of a device as a number to who has no room for its text."""
+        self.lines.append("class-numbers")
 
     def package(self, folder: Path, family: str = PACKAGE_FAMILY, name: str = "clharness.package") -> None:
         """An installed package; its files are in the folder."""

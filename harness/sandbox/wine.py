@@ -22,6 +22,9 @@ _PROGRAMS = ("/usr/lib/wine/wine64", "wine64", "wine")
 # Wine's own opencl.dll would take the place of a library of that name; its debugger only costs time.
 _OVERRIDES = "mscoree,mshtml=;opencl=n;winedbg.exe=d"
 
+# File names are UTF-8 on this machine: without it, Wine has no names beyond ASCII.
+_LETTERS = {"LC_CTYPE": "C.UTF-8"}
+
 # Wine sets these itself where a loader loads dxgi.dll, which is no change of the loader's.
 _OF_DIRECT3D = {"VKD3D_DEBUG": "none", "VKD3D_SHADER_DEBUG": "none"}
 
@@ -62,6 +65,7 @@ def environment() -> dict[str, str]:
         "WINEDEBUG": "-all",
         "WINEDLLOVERRIDES": _OVERRIDES,
         **_OF_DIRECT3D,
+        **_LETTERS,
         "PATH": "/usr/bin:/bin",
         "HOME": str(prefix()),
     }

@@ -78,6 +78,10 @@ CAPABILITIES: dict[str, Capability] = {
 }
 
 
+# Shown by a loader that honours a folder in a variable only where its name ends with a slash.
+NEEDS_SLASH = "OCL_ICD_VENDORS needs a slash"
+
+
 # What a build can leave out: its capabilities, and the texts of which none stands in a library without it. There are
 # several texts, so that one that is misspelt does not look like a part that was left out.
 _PARTS: dict[tuple[str, ...], tuple[str, ...]] = {
@@ -138,6 +142,7 @@ def _asked(loader: Loader) -> tuple[dict[str, Any], bool]:
         if name == "OCL_ICD_VENDORS":
             loader.by_variable = name in shown
             loader.folder_ending = "" if any(answers) else "/"
+            shown |= {NEEDS_SLASH} if loader.folder_ending and name in shown else set()
     said = [loader.facts.name, loader.facts.version, loader.facts.opencl_version]
     ways = {name: getattr(loader, name) for name in _WAYS_TO_VENDORS}
     return {"shown": sorted(shown), "says": said, **ways}, not trouble

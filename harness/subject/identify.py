@@ -133,7 +133,7 @@ def require_kind(path: Path, library: SharedLibrary, wanted: Identity, functions
     if identity.kind == wanted.kind or (not identity.kind and library.functions & set(functions)):
         return
     if not identity.kind:
-        raise UsageError(f"{path} is not {wanted.words}: it exports none of {', '.join(functions)}")
+        raise UsageError(f"{path} is not {wanted.words}: it does not export {' or '.join(functions)}")
     raise UsageError(refusal(path, identity, wanted))
 
 

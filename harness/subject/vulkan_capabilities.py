@@ -143,6 +143,7 @@ def tell_name(loader: Loader) -> bool:
             works = list(vk.drivers()) == ["a"]
         offers = [int(event.data["in"]["version"], 16) for event in sandbox.log.calls(NEGOTIATE, by="a")]
         loader.interface = loader.facts.interface = max(offers, default=0)
+        loader.capabilities |= {f"interface {version}" for version in range(2, loader.interface + 1)}
         return works
     except (*NO_ANSWER, KeyError, ValueError):
         return False

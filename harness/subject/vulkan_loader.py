@@ -56,10 +56,8 @@ class VulkanLoader(Subject):
 
     def require_interface(self, version: int) -> None:
         """Makes the case `unsupported` where the loader's interface with drivers is older."""
-        if self.interface < version:
-            raise Unsupported(
-                "loader", f"this loader's interface with drivers is {self.interface}, not {version} or newer"
-            )
+        reason = f"this loader's interface with drivers is {self.interface}, not {version} or newer"
+        self.require(f"interface {version}", reason)
 
     def _ask(self) -> None:
         vulkan_capabilities.detect(self)

@@ -43,13 +43,20 @@ static void log_chain(struct calllog_line *line, const void *next)
     calllog_words(line, "chain", types, count);
 }
 
+static void log_text(struct calllog_line *line, const char *key, const char *text)
+{
+    calllog_string(line, key, text ? text : "", text ? strnlen(text, 512) : 0);
+}
+
 static void log_instance_info(struct calllog_line *line, const VkInstanceCreateInfo *info)
 {
     const VkApplicationInfo *application = info->pApplicationInfo;
     if (application) {
         calllog_hex(line, "apiVersion", application->apiVersion);
-        const char *name = application->pApplicationName;
-        calllog_string(line, "pApplicationName", name ? name : "", name ? strnlen(name, 512) : 0);
+        calllog_hex(line, "applicationVersion", application->applicationVersion);
+        calllog_hex(line, "engineVersion", application->engineVersion);
+        log_text(line, "pApplicationName", application->pApplicationName);
+        log_text(line, "pEngineName", application->pEngineName);
     }
     calllog_hex(line, "flags", info->flags);
     log_names(line, "extensions", info->ppEnabledExtensionNames, info->enabledExtensionCount);

@@ -57,6 +57,14 @@ struct query_registry { /* D3DDDI_QUERYREGISTRY_INFO; what was read follows */
 enum { KEY_OF_SERVICE, KEY_OF_ADAPTER, STORE_PATH, IMAGE_PATH };
 enum { STATUS_READ, STATUS_OVERFLOW, STATUS_FAIL };
 
+/* Each listing opens the adapters that it lists; who asked closes them. */
+static long held;
+
+long adapters_held(void)
+{
+    return held;
+}
+
 /* Handles are the numbers of adapters from 1. */
 static ULONG list(struct adapter_info *to)
 {
@@ -72,14 +80,19 @@ static ULONG list(struct adapter_info *to)
     return count;
 }
 
+/* Without room, the most that there may be: more than there are. */
 static LONG fill(ULONG *count, struct adapter_info *to)
 {
     ULONG all = list(NULL);
-    if (to && *count < all) {
-        *count = all;
+    if (!to) {
+        *count = all + 2;
+        return SUCCESS;
+    }
+    if (*count < all) {
         return BUFFER_TOO_SMALL;
     }
     *count = list(to);
+    held += (long)*count;
     return SUCCESS;
 }
 
@@ -89,6 +102,7 @@ static LONG WINAPI hook_D3DKMTEnumAdapters(struct enum_adapters *all)
     ULONG count = list(adapters);
     all->count = count < 16 ? count : 16;
     memcpy(all->adapters, adapters, all->count * sizeof *adapters);
+    held += (long)all->count;
     return SUCCESS;
 }
 
@@ -104,7 +118,9 @@ static LONG WINAPI hook_D3DKMTEnumAdapters3(struct enum_adapters3 *all)
 
 static LONG WINAPI hook_D3DKMTCloseAdapter(const UINT *adapter)
 {
-    return *adapter >= 1 && *adapter <= machine.adapter_count ? SUCCESS : INVALID_PARAMETER;
+    bool is_one = *adapter >= 1 && *adapter <= machine.adapter_count;
+    held -= is_one;
+    return is_one ? SUCCESS : INVALID_PARAMETER;
 }
 
 struct open_by_luid {
@@ -117,6 +133,7 @@ static LONG WINAPI hook_D3DKMTOpenAdapterFromLuid(struct open_by_luid *open)
     for (unsigned i = 0; i < machine.adapter_count; i++) {
         if (memcmp(&machine.adapters[i].luid, &open->luid, sizeof open->luid) == 0) {
             open->adapter = i + 1;
+            held++;
             return SUCCESS;
         }
     }

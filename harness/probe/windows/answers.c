@@ -53,6 +53,10 @@ static BOOL WINAPI hook_GetTokenInformation(HANDLE token, TOKEN_INFORMATION_CLAS
         SetLastError(ERROR_NOACCESS);
         return FALSE;
     }
+    if (machine.no_token) {
+        SetLastError(ERROR_ACCESS_DENIED);
+        return FALSE;
+    }
     switch (class) {
     case TokenIntegrityLevel:
         return answer_label(to, room, length);
@@ -96,6 +100,14 @@ static bool is_denied(HKEY parent, const WCHAR *path)
     return false;
 }
 
+/* Who is not elevated may not write to the keys of the machine. */
+static bool is_refused(HKEY parent, REGSAM access)
+{
+    const REGSAM writing = KEY_SET_VALUE | KEY_CREATE_SUB_KEY | KEY_CREATE_LINK | DELETE | WRITE_DAC | WRITE_OWNER |
+                           GENERIC_WRITE | GENERIC_ALL;
+    return parent == HKEY_LOCAL_MACHINE && (access & writing) && machine.integrity < SECURITY_MANDATORY_HIGH_RID;
+}
+
 /* The path in the view that a process asks for: 32-bit keys of software lie below WOW6432Node. */
 static const WCHAR *in_view(HKEY parent, const WCHAR *path, REGSAM access, WCHAR *to, size_t room)
 {
@@ -111,7 +123,7 @@ static const WCHAR *in_view(HKEY parent, const WCHAR *path, REGSAM access, WCHAR
 static LSTATUS WINAPI hook_RegOpenKeyExW(HKEY parent, LPCWSTR path, DWORD options, REGSAM access, PHKEY key)
 {
     WCHAR room[512];
-    if (is_denied(parent, path)) {
+    if (is_denied(parent, path) || is_refused(parent, access)) {
         return ERROR_ACCESS_DENIED;
     }
     const REGSAM views = KEY_WOW64_32KEY | KEY_WOW64_64KEY;

@@ -24,6 +24,9 @@ static const struct device *device_of(DEVINST instance)
 
 static bool is_listed(const struct device *device, const WCHAR *filter, ULONG flags)
 {
+    if (device->late || (device->absent && (flags & CM_GETIDLIST_FILTER_PRESENT))) {
+        return false;
+    }
     return !(flags & CM_GETIDLIST_FILTER_CLASS) || !filter || _wcsicmp(class_names[device->class], filter) == 0;
 }
 
@@ -66,6 +69,9 @@ static CONFIGRET WINAPI hook_CM_Get_Device_ID_List_SizeW(PULONG length, PCWSTR f
         return CR_INVALID_POINTER;
     }
     *length = list(filter, flags, NULL);
+    for (unsigned i = 0; i < machine.device_count; i++) {
+        machine.devices[i].late = false;
+    }
     return CR_SUCCESS;
 }
 
@@ -105,7 +111,7 @@ static CONFIGRET WINAPI hook_CM_Locate_DevNodeW(PDEVINST instance, DEVINSTID_W i
         return CR_INVALID_POINTER;
     }
     for (unsigned i = 0; id && i < machine.device_count; i++) {
-        if (_wcsicmp(machine.devices[i].id, id) == 0) {
+        if (_wcsicmp(machine.devices[i].id, id) == 0 && !machine.devices[i].gone) {
             *instance = i + 1;
             return CR_SUCCESS;
         }
@@ -129,7 +135,11 @@ static CONFIGRET WINAPI hook_CM_Get_DevNode_Status(PULONG status, PULONG problem
     if (!status || !problem) {
         return CR_INVALID_POINTER;
     }
-    *status = DN_DRIVER_LOADED | DN_STARTED | (device->problem ? DN_HAS_PROBLEM : 0);
+    if (device->silent) {
+        return CR_FAILURE;
+    }
+    *status =
+        DN_DRIVER_LOADED | DN_STARTED | (device->problem ? DN_HAS_PROBLEM : 0) | (device->waits ? DN_NEED_RESTART : 0);
     *problem = device->problem;
     return CR_SUCCESS;
 }
@@ -247,6 +257,9 @@ static CONFIGRET get_property(DEVINST instance, ULONG property, PULONG type, voi
     }
     if (!text) {
         return CR_NO_SUCH_VALUE;
+    }
+    if (machine.class_numbers && property == CM_DRP_CLASSGUID && to && *length == sizeof(GUID)) {
+        return CLSIDFromString(text, to) == S_OK ? CR_SUCCESS : CR_FAILURE;
     }
     ULONG count = (ULONG)wcslen(text) + 1;
     ULONG needed = count * (is_wide ? sizeof *text : 1);

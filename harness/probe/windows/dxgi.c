@@ -13,6 +13,13 @@ struct object {
     const struct adapter *adapter; /* NULL: the factory */
 };
 
+static long held;
+
+long dxgi_held(void)
+{
+    return held;
+}
+
 static struct object factory;
 static struct object adapters[MAX_ADAPTERS];
 
@@ -21,9 +28,18 @@ static HRESULT STDMETHODCALLTYPE fail(void)
     return E_NOTIMPL;
 }
 
-static ULONG STDMETHODCALLTYPE count_reference(void *object)
+/* What they give is for tests only, as documented. */
+static ULONG STDMETHODCALLTYPE add_reference(void *object)
 {
     (void)object;
+    held++;
+    return 2;
+}
+
+static ULONG STDMETHODCALLTYPE release(void *object)
+{
+    (void)object;
+    held--;
     return 1;
 }
 
@@ -32,6 +48,7 @@ static HRESULT STDMETHODCALLTYPE query_interface(void *object, REFIID id, void *
 {
     (void)id;
     *to = object;
+    held++;
     return S_OK;
 }
 
@@ -48,6 +65,7 @@ static HRESULT at_place(UINT place, void **to)
         }
         if (adapter->dxgi >= 0 && before == place) {
             *to = &adapters[i];
+            held++;
             return S_OK;
         }
     }
@@ -74,6 +92,7 @@ static HRESULT STDMETHODCALLTYPE enum_by_luid(void *object, LUID luid, REFIID id
     for (unsigned i = 0; i < machine.adapter_count; i++) {
         if (memcmp(&machine.adapters[i].luid, &luid, sizeof luid) == 0) {
             *to = &adapters[i];
+            held++;
             return S_OK;
         }
     }
@@ -87,24 +106,26 @@ static BOOL STDMETHODCALLTYPE is_current(void *object)
 }
 
 /* DXGI_ADAPTER_DESC1 to 3 go on after this one. */
-static void describe(const struct object *object, DXGI_ADAPTER_DESC *to)
+static HRESULT describe(const struct object *object, DXGI_ADAPTER_DESC *to)
 {
+    if (object->adapter->undescribed) {
+        return DXGI_ERROR_DEVICE_REMOVED;
+    }
     memset(to, 0, sizeof *to);
     wcscpy(to->Description, L"clharness adapter");
     to->AdapterLuid = object->adapter->luid;
+    return S_OK;
 }
 
 static HRESULT STDMETHODCALLTYPE get_desc(void *object, DXGI_ADAPTER_DESC *to)
 {
-    describe(object, to);
-    return S_OK;
+    return describe(object, to);
 }
 
 static HRESULT STDMETHODCALLTYPE get_desc1(void *object, DXGI_ADAPTER_DESC1 *to)
 {
     memset(to, 0, sizeof *to);
-    describe(object, (DXGI_ADAPTER_DESC *)(void *)to);
-    return S_OK;
+    return describe(object, (DXGI_ADAPTER_DESC *)(void *)to);
 }
 
 static IDXGIFactory6Vtbl factory_methods;
@@ -119,13 +140,18 @@ static void fill(void *table, size_t size)
         entries[i] = (void *)(uintptr_t)fail;
     }
     entries[0] = (void *)(uintptr_t)query_interface;
-    entries[1] = entries[2] = (void *)(uintptr_t)count_reference;
+    entries[1] = (void *)(uintptr_t)add_reference;
+    entries[2] = (void *)(uintptr_t)release;
 }
 
 static HRESULT make_factory(void **to)
 {
     if (!to) {
         return DXGI_ERROR_INVALID_CALL;
+    }
+    if (machine.dxgi_fails) {
+        *to = NULL;
+        return DXGI_ERROR_UNSUPPORTED;
     }
     fill(&factory_methods, sizeof factory_methods);
     fill(&adapter_methods, sizeof adapter_methods);
@@ -141,6 +167,7 @@ static HRESULT make_factory(void **to)
         adapters[i] = (struct object){&adapter_methods, &machine.adapters[i]};
     }
     *to = &factory;
+    held++;
     return S_OK;
 }
 

@@ -22,7 +22,8 @@ static FARPROC own_function(const char *name)
 static FARPROC WINAPI look_up(HMODULE library, LPCSTR name)
 {
     bool by_number = (uintptr_t)name < 0x10000;
-    if (!by_number && machine.older && strncmp(name, "D3DKMT", 6) == 0) {
+    if (!by_number && ((machine.older && strncmp(name, "D3DKMT", 6) == 0) ||
+                       (machine.dxgi_missing && strncmp(name, "CreateDXGIFactory", 17) == 0))) {
         SetLastError(ERROR_PROC_NOT_FOUND);
         return NULL;
     }

@@ -104,6 +104,15 @@ static const char *add_adapter_value(char **words)
     return good ? NULL : "no adapter has this value";
 }
 
+static const char *add_adapter_trait(char **words)
+{
+    if (machine.adapter_count == 0 || strcmp(words[0], "undescribed") != 0) {
+        return "no adapter has this trait";
+    }
+    machine.adapters[machine.adapter_count - 1].undescribed = true;
+    return NULL;
+}
+
 static const char *add_device(char **words)
 {
     struct device *device = &machine.devices[machine.device_count];
@@ -128,6 +137,23 @@ static const char *add_device_value(char **words)
         RegCloseKey(key);
     }
     return good ? NULL : "no device has this value";
+}
+
+static const char *add_device_trait(char **words)
+{
+    struct device *device = machine.device_count ? &machine.devices[machine.device_count - 1] : NULL;
+    bool *trait = !device                           ? NULL
+                  : strcmp(words[0], "waits") == 0  ? &device->waits
+                  : strcmp(words[0], "gone") == 0   ? &device->gone
+                  : strcmp(words[0], "silent") == 0 ? &device->silent
+                  : strcmp(words[0], "absent") == 0 ? &device->absent
+                  : strcmp(words[0], "late") == 0   ? &device->late
+                                                    : NULL;
+    if (!trait) {
+        return "no device has this trait";
+    }
+    *trait = true;
+    return NULL;
 }
 
 /* --- the rest --- */
@@ -163,17 +189,40 @@ static const char *set_older(char **words)
     return NULL;
 }
 
+static const char *set_no_dxgi(char **words)
+{
+    machine.dxgi_missing = strcmp(words[0], "missing") == 0;
+    machine.dxgi_fails = strcmp(words[0], "fail") == 0;
+    return machine.dxgi_missing || machine.dxgi_fails ? NULL : "not a way to have no DXGI";
+}
+
+static const char *set_no_token(char **words)
+{
+    (void)words;
+    machine.no_token = true;
+    return NULL;
+}
+
+static const char *set_class_numbers(char **words)
+{
+    (void)words;
+    machine.class_numbers = true;
+    return NULL;
+}
+
 static const struct {
     const char *name;
     int words;
     const char *(*run)(char **words);
 } lines[] = {
-    {"value", 4, add_value},     {"key", 1, add_key},
-    {"deny", 1, deny_key},       {"adapter", 4, add_adapter},
-    {"device", 3, add_device},   {"adapter-value", 3, add_adapter_value},
-    {"package", 3, add_package}, {"device-value", 3, add_device_value},
-    {"wow64", 0, set_wow64},     {"integrity", 1, set_integrity},
-    {"older", 0, set_older},
+    {"value", 4, add_value},       {"key", 1, add_key},
+    {"deny", 1, deny_key},         {"adapter", 4, add_adapter},
+    {"device", 3, add_device},     {"adapter-value", 3, add_adapter_value},
+    {"package", 3, add_package},   {"device-value", 3, add_device_value},
+    {"wow64", 0, set_wow64},       {"integrity", 1, set_integrity},
+    {"older", 0, set_older},       {"adapter-trait", 1, add_adapter_trait},
+    {"no-dxgi", 1, set_no_dxgi},   {"device-trait", 1, add_device_trait},
+    {"no-token", 0, set_no_token}, {"class-numbers", 0, set_class_numbers},
 };
 
 const char *machine_line(char *line)

@@ -10,13 +10,20 @@
  *   adapter LOW HIGH KERNEL DXGI    a display adapter, its LUID in two parts: whether the kernel lists it, and its place
  *                                   in DXGI's order, or -1
  *   adapter-value NAME TYPE DATA    a value of the software key of the adapter before
+ *   adapter-trait TRAIT             "undescribed": DXGI cannot describe the adapter before
  *   device CLASS PROBLEM PARENT     a device of the configuration manager: display, component or other; the number of
  *                                   its problem, 0 for none; the number of the device above it, -1 for none
  *   device-value NAME TYPE DATA     a value of the software key of the device before
+ *   device-trait TRAIT              of the device before: "waits" for a restart while it works; "gone": it is listed, and
+ *                                   cannot be found; "silent": its state cannot be had; "absent": not plugged in;
+ *                                   "late": it comes when the length of the list was asked for
  *   package FAMILY NAME PATH        an installed package
  *   integrity LEVEL                 of the process: 0x1000 low, 0x2000 medium, 0x2100 medium plus, 0x3000 high
  *   wow64                           a 32-bit process of a 64-bit system, as far as the subject can ask
  *   older                           a system whose kernel lists no adapters: it has no D3DKMTEnumAdapters2 and relatives
+ *   no-dxgi HOW                     DXGI makes no factory: its functions are "missing", or they "fail"
+ *   no-token                        the process cannot ask what it may do
+ *   class-numbers                   the class of a device is told as a number of 16 bytes to who has no room for a text
  *
  * The registry proper is one of its own for this process (registry.c): volatile keys, which RegOverridePredefKey puts
  * in the place of HKLM and HKCU. What is not in there is answered by functions that take the place of those that the
@@ -40,6 +47,7 @@ struct adapter {
     LUID luid;
     bool kernel; /* listed by D3DKMTEnumAdapters… */
     int dxgi;    /* place in the order, or -1 */
+    bool undescribed;
     HKEY key;
 };
 
@@ -49,6 +57,11 @@ struct device {
     enum device_class class;
     ULONG problem;
     int parent;
+    bool waits;
+    bool gone;
+    bool silent;
+    bool absent;
+    bool late;
     WCHAR id[64];
     WCHAR key_path[64]; /* below the tree's root */
 };
@@ -71,6 +84,10 @@ struct machine {
     DWORD integrity;
     bool wow64;
     bool older;
+    bool dxgi_missing;
+    bool dxgi_fails;
+    bool no_token;
+    bool class_numbers;
     HKEY root; /* of the volatile tree */
 };
 
@@ -87,6 +104,12 @@ void registry_close(void);
 bool registry_set(const WCHAR *key, const WCHAR *name, DWORD type, const BYTE *data, DWORD size);
 /* A key of the machine's own below the root, made where it is not there. */
 HKEY registry_own_key(const WCHAR *path);
+
+/* --- what the subject has not given back, of what is not a handle of the system --- */
+
+/* Handles of adapters (adapters.c), and references to DXGI's objects (dxgi.c). */
+long adapters_held(void);
+long dxgi_held(void);
 
 /* --- hooks.c --- */
 

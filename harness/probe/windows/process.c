@@ -148,19 +148,44 @@ static void show_heap(const struct argument *a, const struct reply *reply)
     reply_write(reply, "ok %zu", bytes);
 }
 
+/* GetProcessHandleCount; Wine answers it with 0, and gives handles the lowest free numbers, multiples of four. */
+static unsigned long own_handles(void)
+{
+    enum { GAP = 256 };
+    DWORD count = 0;
+    GetProcessHandleCount(GetCurrentProcess(), &count);
+    uintptr_t last = count ? 0 : 4 * GAP;
+    for (uintptr_t number = 4; number <= last; number += 4) {
+        DWORD flags = 0;
+        if (GetHandleInformation((HANDLE)number, &flags)) {
+            count++;
+            last = number + 4 * GAP;
+        }
+    }
+    return count;
+}
+
 static void count_handles(const struct argument *a, const struct reply *reply)
 {
-    DWORD count = 0;
+    char text[64];
     (void)a;
-    GetProcessHandleCount(GetCurrentProcess(), &count);
-    reply_write(reply, "ok %lu", (unsigned long)count);
+    reply_bytes(reply, text,
+                (size_t)snprintf(text, sizeof text, "%lu %ld %ld", own_handles(), adapters_held(), dxgi_held()));
+}
+
+static void show_code_page(const struct argument *a, const struct reply *reply)
+{
+    (void)a;
+    reply_write(reply, "ok %u", GetACP());
 }
 
 static const struct command state_rows[] = {
     {"state", "", show_state, false},
     {"heap", "", show_heap, false},
-    /* ok NUMBER of open handles. */
+    /* ok HEX: a text with the number of open handles, of handles of adapters, and of references to objects of DXGI. */
     {"handles", "", count_handles, false},
+    /* ok NUMBER of the code page of narrow texts. */
+    {"codepage", "", show_code_page, false},
     {0},
 };
 

@@ -182,7 +182,8 @@ static void gather_drivers(struct instance *instance, const VkInstanceCreateInfo
 }
 
 /* Makes the instance of one driver: with the extensions that it has, and for 1.0 where it is of that version. */
-static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *info)
+static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *info,
+                          const VkAllocationCallbacks *allocator)
 {
     VkInstanceCreateInfo own = *info;
     VkApplicationInfo application;
@@ -204,7 +205,7 @@ static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *inf
         application.apiVersion = VK_API_VERSION_1_0;
         own.pApplicationInfo = &application;
     }
-    VkResult result = driver->create_instance(&own, NULL, &driver->instance);
+    VkResult result = driver->create_instance(&own, allocator, &driver->instance);
     free(extensions);
     if (result != VK_SUCCESS || !driver->instance) {
         return false;
@@ -212,7 +213,7 @@ static bool make_instance(struct driver *driver, const VkInstanceCreateInfo *inf
     if (!drivers_find_functions(driver)) {
         PFN_vkDestroyInstance destroy = (PFN_vkDestroyInstance)driver->functions[VULKAN_vkDestroyInstance];
         if (destroy) {
-            destroy(driver->instance, NULL);
+            destroy(driver->instance, allocator);
         }
         return false;
     }
@@ -234,7 +235,8 @@ static bool has_all_extensions(const struct instance *instance, const VkInstance
 }
 
 /* Makes the instances of the drivers; those that fail are left out. */
-static VkResult make_instances(struct instance *instance, const VkInstanceCreateInfo *info)
+static VkResult make_instances(struct instance *instance, const VkInstanceCreateInfo *info,
+                               const VkAllocationCallbacks *allocator)
 {
     size_t count = instance->driver_count;
     if (info->enabledLayerCount > 0) {
@@ -245,7 +247,7 @@ static VkResult make_instances(struct instance *instance, const VkInstanceCreate
     }
     instance->driver_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (make_instance(&instance->drivers[i], info)) {
+        if (make_instance(&instance->drivers[i], info, allocator)) {
             instance->drivers[instance->driver_count++] = instance->drivers[i];
         } else {
             drivers_unload(&instance->drivers[i]);
@@ -259,13 +261,12 @@ VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAlloc
 VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator,
                                  struct instance **to)
 {
-    (void)allocator;
     struct instance *instance = calloc(1, sizeof *instance);
     if (!instance) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     gather_drivers(instance, info);
-    VkResult result = make_instances(instance, info);
+    VkResult result = make_instances(instance, info, allocator);
     if (result == VK_SUCCESS) {
         *to = instance;
         return result;
@@ -280,13 +281,12 @@ VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAlloc
 void loader_vkDestroyInstance(struct instance *instance, const VkAllocationCallbacks *allocator);
 void loader_vkDestroyInstance(struct instance *instance, const VkAllocationCallbacks *allocator)
 {
-    (void)allocator;
     if (!instance) {
         return;
     }
     for (size_t i = 0; i < instance->driver_count; i++) {
         struct driver *driver = &instance->drivers[i];
-        ((PFN_vkDestroyInstance)driver->functions[VULKAN_vkDestroyInstance])(driver->instance, NULL);
+        ((PFN_vkDestroyInstance)driver->functions[VULKAN_vkDestroyInstance])(driver->instance, allocator);
         drivers_unload(driver);
     }
     physical_devices_forget(instance);

@@ -56,19 +56,21 @@ static char *read_file(const char *path)
     return text;
 }
 
-/* A version "1.2.3"; 0 where it does not begin with a number. */
+/* A version "1.2.3", or "0.1.2.3" with the variant before it; 0 where it does not begin with a number. */
 static uint32_t read_version(const char *text)
 {
-    uint32_t parts[3] = {0};
+    uint32_t parts[4] = {0};
+    size_t count = 1;
     char *end;
     parts[0] = (uint32_t)strtoul(text, &end, 10);
     if (end == text) {
         return 0;
     }
-    for (size_t i = 1; i < 3 && *end == '.'; i++) {
-        parts[i] = (uint32_t)strtoul(end + 1, &end, 10);
+    while (count < 4 && *end == '.') {
+        parts[count++] = (uint32_t)strtoul(end + 1, &end, 10);
     }
-    return VK_MAKE_API_VERSION(0, parts[0], parts[1], parts[2]);
+    return count == 4 ? VK_MAKE_API_VERSION(parts[0], parts[1], parts[2], parts[3])
+                      : VK_MAKE_API_VERSION(0, parts[0], parts[1], parts[2]);
 }
 
 /* A name without a slash is looked for by the dynamic linker; other paths begin at the manifest's folder. */
@@ -97,6 +99,9 @@ bool manifest_read(const char *path, struct manifest *manifest)
         return false;
     }
     manifest->api_version = read_version(fields.api);
+    if (VK_API_VERSION_VARIANT(manifest->api_version) != 0) {
+        return false;
+    }
     manifest->is_portability_driver = fields.is_portability_driver;
     return make_path(path, fields.library, manifest->library, sizeof manifest->library);
 }

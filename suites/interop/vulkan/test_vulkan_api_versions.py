@@ -47,12 +47,20 @@ def test_driver_sees_the_application(vulkan_loader: VulkanLoader, sandbox: Vulka
     sandbox.driver("a", api_version=version)
 
     with vulkan_loader.start(sandbox) as vk:
-        name = vk.data(b"an application\0")
-        application = vk.structure("VkApplicationInfo", apiVersion=version_number("1.1.0"), pApplicationName=name)
+        application = vk.structure(
+            "VkApplicationInfo",
+            apiVersion=version_number("1.1.0"),
+            pApplicationName=vk.data(b"an application\0"),
+            applicationVersion=3,
+            pEngineName=vk.data(b"an engine\0"),
+            engineVersion=7,
+        )
         info = vk.structure("VkInstanceCreateInfo", pApplicationInfo=application)
         assert vk.vkCreateInstance(info, None, vk.buffer(8)) == 0
     (created,) = sandbox.log.calls("vkCreateInstance", by="a")
-    assert created.data["in"]["pApplicationName"] == "an application"
+    seen = created.data["in"]
+    assert [seen[name] for name in ("pApplicationName", "pEngineName")] == ["an application", "an engine"]
+    assert [int(seen[name], 16) for name in ("applicationVersion", "engineVersion")] == [3, 7]
 
 
 @requirement("VK-VER-008")
@@ -107,6 +115,19 @@ def test_loader_says_its_own_version(vulkan_loader: VulkanLoader, sandbox: Vulka
     with vulkan_loader.start(sandbox) as vk:
         assert vk.instance_version() == one
     assert one >= version_number("1.1.0")
+
+
+@requirement("VK-VER-018")
+@pytest.mark.parametrize("version", ["1.1.2.0", "7.1.0.0"])
+def test_driver_of_another_variant_is_left_out(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str
+) -> None:
+    """A version of four numbers begins with that of the variant, which is 0 for Vulkan itself."""
+    sandbox.driver("vulkan", manifest={"api_version": "0.1.1.0"})
+    sandbox.driver("other", manifest={"api_version": version})
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"vulkan"}
 
 
 @requirement("VK-VER-014")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a Vulkan loader leaves alone in processes with elevated privileges (VK-DSC)."""
 
+from collections.abc import Callable
+
 import pytest
 
 from harness.check import VulkanLoader, VulkanSandbox, requirement
@@ -34,6 +36,25 @@ def test_elevated_process_does_not_load_what_variables_name(
     assert not sandbox.log.of("named")
 
 
+@requirement("VK-DSC-004")
+@pytest.mark.parametrize("place", ["/etc/xdg", "/usr/local/share", "/usr/share"])
+def test_elevated_process_searches_folders_of_the_machine(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, place: str
+) -> None:
+    """What is installed on the machine is there for all processes."""
+    folder = sandbox.root / "machine/vulkan/icd.d"
+    folder.mkdir(parents=True)
+    sandbox.manifest("system.json", sandbox.library("system"), folder)
+    sandbox.binds[place] = sandbox.root / "machine"
+    lists = ("XDG_CONFIG_DIRS", "XDG_DATA_DIRS")
+
+    with vulkan_loader.start(sandbox, search=True, unset=lists) as vk:
+        assert vk.drivers() == {"system"}
+    with vulkan_loader.start(sandbox, search=True, elevated=True, unset=lists) as vk:
+        assert vk.secure
+        assert vk.drivers() == {"system"}
+
+
 @requirement("VK-DSC-005")
 @pytest.mark.parametrize(
     ("variable", "folder"),
@@ -56,6 +77,45 @@ def test_elevated_process_does_not_search_folders_of_the_user(
         assert vk.secure
         assert vk.drivers() == {"system"}
     assert not sandbox.log.of("user")
+
+
+@requirement("VK-DSC-033")
+@pytest.mark.parametrize("variable", ["VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE"])
+def test_elevated_process_may_heed_filters(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, record: Callable[[str], None]
+) -> None:
+    """A filter takes a driver of the machine away from ordinary processes; elevated ones may have both."""
+    vulkan_loader.require("driver filters")
+    install_on_the_machine(sandbox)
+    sandbox.manifest("other.json", sandbox.library("other"), sandbox.root / "machine/vulkan/icd.d")
+    sandbox.env |= {variable: "system.json" if "SELECT" in variable else "other.json", "XDG_DATA_DIRS": "/usr/share"}
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"system"}
+    with vulkan_loader.start(sandbox, search=True, elevated=True) as vk:
+        assert vk.secure
+        drivers = vk.drivers()
+    assert "system" in drivers
+    record("not heeded" if "other" in drivers else "heeded")
+
+
+@requirement("VK-DSC-033")
+@pytest.mark.parametrize("variable", ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"])
+def test_elevated_process_may_search_folders_of_lists(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, record: Callable[[str], None]
+) -> None:
+    """Folders of these variables are searched by ordinary processes; elevated ones find the machine's all the same."""
+    install_on_the_machine(sandbox)
+    sandbox.manifest("listed.json", sandbox.library("listed"), sandbox.search_folder("place"))
+    sandbox.env[variable] = f"{sandbox.root / 'place'}:/usr/share"
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"listed", "system"}
+    with vulkan_loader.start(sandbox, search=True, elevated=True) as vk:
+        assert vk.secure
+        drivers = vk.drivers()
+    assert "system" in drivers
+    record("heeded" if "listed" in drivers else "not heeded")
 
 
 @requirement("VK-DSC-026")

@@ -49,11 +49,12 @@ def test_driver_of_version_0_that_lacks_an_export_is_left_out(
 
 
 @requirement("VK-VER-015")
+@pytest.mark.parametrize("variant", ["driver_only_negotiate", "driver_official_that_negotiates"])
 def test_driver_with_negotiation_and_nothing_else_is_left_out(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variant: str
 ) -> None:
-    """A driver that negotiates but has no way to find its functions is not used, beside one that has."""
-    sandbox.driver("bad", variant="driver_only_negotiate")
+    """A driver that negotiates needs vk_icdGetInstanceProcAddr: without it, it is not used, beside one that has it."""
+    sandbox.driver("bad", variant=variant, api_version="1.0.0")
     sandbox.driver("good")
 
     with vulkan_loader.start(sandbox) as vk:

@@ -95,6 +95,9 @@ def test_unknown_function_of_physical_devices_reaches_their_driver(
     anchors = [event for event in log.calls("vkGetPhysicalDeviceMemoryProperties") if event.who != "application"]
     assert [(event.who, event.arguments[0]) for event in calls] == [(e.who, e.arguments[0]) for e in anchors]
     assert [event.arguments[1] for event in calls] == [0x1122334455667788] * 2
+    for name in ("a", "b"):
+        own = int(log.happened("object", by=name)[0].data["handle"], 16)
+        assert {event.arguments[0] for event in log.calls("vk_icdGetPhysicalDeviceProcAddr", by=name)} == {own}
 
 
 @requirement("VK-EP-005", "VK-EP-009")

@@ -3,6 +3,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -44,6 +45,8 @@ WRITTEN = {
     "other order": b'{"ICD": {"api_version": "1.1.0", "library_path": "{library}"}, "file_format_version": "1.0.0"}',
     "further keys": b'{"comment": [1, {"a": null}, true], "file_format_version": "1.0.0", "ICD": {"library_path":'
     b' "{library}", "api_version": "1.1.0", "extra": {"library_path": "nowhere"}, "n": -1.5e3}, "z": false}',
+    "nested further keys": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{library}", "api_version":'
+    b' "1.1.0"}, "notes": {"a": {"b": {"c": [[[{"d": [1, {"ICD": "none"}]}]]]}}}}',
     "escapes": b'{"file_format_version": "1.0.0", "ICD": {"library_path": "{escaped}", "api_version": "1.1.0"}}',
     "newer format": b'{"file_format_version": "1.0.1", "ICD": {"library_path": "{library}", "api_version": "1.1.0"}}',
 }
@@ -96,9 +99,26 @@ def test_well_formed_manifest_is_used_however_it_is_written(
         assert vk.drivers() == {"plain", "written"}
 
 
+@requirement("VK-DSC-034")
+@pytest.mark.parametrize("version", ["1.0.2", "1.1.0", "2.0.0"])
+def test_manifest_of_an_unknown_format_costs_only_itself(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str, record: Callable[[str], None]
+) -> None:
+    """A manifest in a format that is newer than the document may be used or not; the one beside it is."""
+    sandbox.driver("plain")
+    sandbox.driver("newer", manifest={"file_format_version": version})
+
+    with vulkan_loader.start(sandbox) as vk:
+        names = vk.drivers()
+    assert "plain" in names
+    record("used" if "newer" in names else "passed over")
+
+
 @requirement("VK-DSC-031")
 @pytest.mark.parametrize("field", ["library_path", "api_version", "file_format_version"])
-@pytest.mark.parametrize("value", [None, 1, True, [], {}], ids=["null", "number", "true", "array", "object"])
+@pytest.mark.parametrize(
+    "value", [None, 1, True, [], {}, ""], ids=["null", "number", "true", "array", "object", "empty"]
+)
 def test_field_of_another_type_costs_only_its_manifest(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, field: str, value: object
 ) -> None:

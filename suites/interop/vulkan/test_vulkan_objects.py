@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instances, devices, queues and command buffers: their first word, whose they are, how long they live (VK-OBJ)."""
 
+from typing import Any
+
 import pytest
 
 from harness.check import Value, VulkanLoader, VulkanSandbox, requirement, vulkan
 
 MAGIC = 0x01CDC0DE
+# Drivers that are left out, by what they are called.
+BESIDE: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "manifest without a library": {"manifest": {"library_path": None}},
+    "driver that refuses": {"faults": ["negotiation_fails=-9"]},
+    "driver without an instance": {"faults": ["create_instance_fails=-3"]},
+}
+# Which parameter of a function is the allocator.
+WITH_ALLOCATOR = {"vkCreateInstance": 1, "vkCreateDevice": 2, "vkDestroyDevice": 1, "vkDestroyInstance": 1}
 UNKNOWN_STRUCTURE = 0x7E57_0000  # a VkStructureType that no extension has
 
 
@@ -140,9 +151,12 @@ def test_instances_can_be_made_again_and_again(vulkan_loader: VulkanLoader, sand
 
 
 @requirement("VK-OBJ-021")
-def test_instances_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """The heap does not grow from the tenth instance to the twentieth."""
+@pytest.mark.parametrize("beside", BESIDE)
+def test_instances_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, beside: str) -> None:
+    """The heap does not grow from the tenth instance to the twentieth, whatever driver is left out each time."""
     sandbox.driver("a")
+    if BESIDE[beside]:
+        sandbox.driver("left-out", **BESIDE[beside])
 
     with vulkan_loader.start(sandbox, counted_heap=True) as vk:
         sizes = []
@@ -189,6 +203,26 @@ def test_what_an_instance_is_made_with_reaches_every_driver(
         (made,) = sandbox.log.calls("vkCreateInstance", by=name)
         seen = [int(word, 16) for word in made.data["in"]["chain"]]  # a loader may have put its own before them
         assert seen[-2:] == [UNKNOWN_STRUCTURE + 1, UNKNOWN_STRUCTURE]
+
+
+@requirement("VK-OBJ-023")
+def test_allocator_of_the_application_reaches_every_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Drivers make and end instances and devices with the callbacks that the application gives."""
+    for name in ("a", "b"):
+        sandbox.driver(name)
+
+    with vulkan_loader.start(sandbox) as vk:
+        allocator, to = vk.allocator(), vk.buffer(8)
+        assert vk.vkCreateInstance(vk.instance_info("1.1.0"), allocator, to) == 0
+        instance = to.handle()
+        for physical_device in vk.physical_devices(instance):
+            made = vk.buffer(8)
+            assert vk.vkCreateDevice(physical_device, vk.structure("VkDeviceCreateInfo"), allocator, made) == 0
+            vk.vkDestroyDevice(made.handle(), allocator)
+        vk.vkDestroyInstance(instance, allocator)
+    for name in ("a", "b"):
+        for function, place in WITH_ALLOCATOR.items():
+            assert [event.arguments[place] for event in sandbox.log.calls(function, by=name)] == [int(allocator)]
 
 
 @requirement("VK-OBJ-023")

@@ -10,6 +10,7 @@ from harness.check import NEGOTIATE, VulkanLoader, VulkanSandbox, requirement
 
 NAMES = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")
 PLACES = ("/etc/xdg", "/etc/vulkan", "/usr/local/share", "/usr/share")
+DRIVER_FOLDER = "vulkan/icd.d"
 VARIABLES = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS")
 
 
@@ -167,6 +168,39 @@ def test_variable_of_several_folders_is_a_list(
     with vulkan_loader.start(sandbox, search=True) as vk:
         assert vk.drivers() == {"one", "two", "three"}
     assert negotiated(sandbox) == ["two", "three", "one"]
+
+
+@requirement("VK-DSC-004", "VK-DSC-002")
+@pytest.mark.parametrize("variable", ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "VK_ADD_DRIVER_FILES", *NAMES])
+def test_empty_elements_of_a_list_name_nothing(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str
+) -> None:
+    """What the list names is used, wherever colons stand without anything between them."""
+    is_folders = variable.startswith("XDG")
+    if not is_folders:
+        vulkan_loader.require(variable)
+    named = []
+    for name in ("one", "two"):
+        install(sandbox, name, sandbox.search_folder(name))
+        named.append(str(sandbox.root / name if is_folders else sandbox.root / name / DRIVER_FOLDER / f"{name}.json"))
+    sandbox.env[variable] = f":{named[0]}::{named[1]}:"
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"one", "two"}
+
+
+@requirement("VK-DSC-004")
+@pytest.mark.parametrize("length", [250, 1500])
+def test_folder_may_have_a_long_path(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, length: int) -> None:
+    """A manifest is found and its library loaded, however long the path of their folder is."""
+    place = sandbox.root.joinpath("long", *["d" * 99] * (length // 100))
+    folder = place / DRIVER_FOLDER
+    folder.mkdir(parents=True)
+    sandbox.manifest("a.json", sandbox.library("a", folder=folder), folder, library_path="./liba.so")
+    sandbox.env["XDG_DATA_HOME"] = str(place)
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"a"}
 
 
 @requirement("VK-DSC-004")

@@ -80,6 +80,25 @@ def test_driver_that_makes_surfaces_gets_its_own(vulkan_loader: VulkanLoader, sa
     assert not sandbox.log.calls("vkDestroySurfaceKHR", by="plain")
 
 
+@requirement("VK-OBJ-016")
+def test_allocator_of_a_surface_reaches_the_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A driver makes and ends its surface with callbacks where the application gives some."""
+    require_surfaces(vulkan_loader, sandbox)
+    sandbox.driver("own", extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        allocator, to = vk.allocator(), vk.buffer(8, 0)
+        info, create = vk.structure("VkHeadlessSurfaceCreateInfoEXT"), "vkCreateHeadlessSurfaceEXT"
+        assert vk.call_found(instance, create, instance, info, allocator, to) == 0
+        (device,) = vk.physical_devices(instance)
+        assert support(vk, device, to.handle()) == 1  # an older loader may make the driver's surface only here
+        vk.vkDestroySurfaceKHR(instance, to.handle(), allocator)
+    for function in (create, "vkDestroySurfaceKHR"):
+        (allocator_there,) = [event.arguments[2] for event in sandbox.log.calls(function, by="own")]
+        assert allocator_there != 0  # a loader that makes it only where it is used may hand on a copy
+
+
 @requirement("VK-OBJ-016", "VK-OBJ-005")
 def test_surfaces_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """Of two surfaces, each used twice, a driver has two; when one is destroyed, the other one goes on working."""

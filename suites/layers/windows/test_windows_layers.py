@@ -74,3 +74,64 @@ def test_layers_of_the_registry_are_behind_those_of_the_list(loader: WindowsLoad
     sandbox.registry_layer(sandbox.layer("registered"), 7)
     sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("listed"))
     assert initialised(loader, sandbox) == ["registered", "listed"]
+
+
+ODD: dict[str, tuple[str, bytes]] = {
+    "four bytes": ("REG_BINARY", bytes(4)),
+    "big-endian number": ("REG_DWORD_BIG_ENDIAN", bytes(4)),
+    "four bytes of nothing": ("REG_NONE", bytes(4)),
+    "text of four bytes": ("REG_SZ", bytes(4)),
+    "nothing": ("REG_NONE", b""),
+    "two bytes": ("REG_DWORD", bytes(2)),
+}
+
+
+@requirement("LAY-DSC-010")
+@pytest.mark.parametrize("odd", ODD)
+def test_short_value_of_another_type_is_no_layer(loader: WindowsLoader, sandbox: Sandbox, odd: str) -> None:
+    """A value that has room for a number and is none is not a layer, and those beside it are."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    for name in ("one", "two"):
+        sandbox.registry_layer(sandbox.layer(name), 1)
+    sandbox.registry_layer(sandbox.layer("other"), ODD[odd][1], ODD[odd][0])
+    assert sorted(initialised(loader, sandbox)) == ["one", "two"]
+
+
+@requirement("LAY-DSC-010")
+@pytest.mark.parametrize("count", [4, 5, 9, 17])
+@pytest.mark.parametrize("same", [False, True], ids=["own", "same"])
+def test_many_layers_of_the_registry_are_initialised(
+    loader: WindowsLoader, sandbox: Sandbox, count: int, same: bool
+) -> None:
+    """Each of many layers is there, once, also where several have the same priority."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    names = [f"layer{number:02}" for number in range(count)]
+    for number, name in enumerate(names):
+        sandbox.registry_layer(sandbox.layer(name), 3 if same else count - number)
+    order = initialised(loader, sandbox)
+    assert (sorted(order) if same else list(reversed(order))) == names
+
+
+@requirement("LAY-DSC-010")
+@pytest.mark.parametrize("length", [65, 100, 200])
+def test_layer_with_a_long_path_is_initialised(loader: WindowsLoader, sandbox: Sandbox, length: int) -> None:
+    """A layer whose path is long is there, and so is one with a short path after it."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    sandbox.registry_layer(sandbox.layer("one", file="l" * length + ".dll"), 1)
+    sandbox.registry_layer(sandbox.layer("two"), 2)
+    assert initialised(loader, sandbox) == ["one", "two"]
+
+
+@requirement("LAY-DSC-010")
+@pytest.mark.parametrize("key", ["LayersX", "Layers\\More", "Vendors\\Layers"])
+def test_values_of_other_keys_are_no_layers(loader: WindowsLoader, sandbox: Sandbox, key: str) -> None:
+    """Values of keys beside the Layers key, or below it, are not layers."""
+    use_registry(loader, sandbox)
+    sandbox.vendor("a")
+    sandbox.registry_layer(sandbox.layer("one"), 1)
+    other = f"Z:{sandbox.layer('other')}".replace("/", "\\")
+    sandbox.registry_value(rf"HKLM\SOFTWARE\Khronos\OpenCL\{key}", other, 0)
+    assert initialised(loader, sandbox) == ["one"]
