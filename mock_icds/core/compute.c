@@ -378,6 +378,16 @@ static bool program_info(const struct program *program, cl_uint query, const uin
     }
 }
 
+static cl_int answer_attributes(const struct kernel_declaration *kernel, const uint64_t *rest)
+{
+    char text[96] = "";
+    if (kernel->required[0] && !fault(FAULT_attributes_are_forgotten, ANY_PLATFORM)) {
+        snprintf(text, sizeof text, "reqd_work_group_size(%zu, %zu, %zu)", kernel->required[0], kernel->required[1],
+                 kernel->required[2]);
+    }
+    return answer_text(rest, text);
+}
+
 static bool kernel_info(const struct kernel *kernel, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     cl_uint count = kernel->declaration->count + (fault(FAULT_parameters_are_miscounted, ANY_PLATFORM) ? 1 : 0);
@@ -389,7 +399,7 @@ static bool kernel_info(const struct kernel *kernel, cl_uint query, const uint64
         *result = answer_info(rest, &count, sizeof count);
         return true;
     case CL_KERNEL_ATTRIBUTES:
-        *result = answer_text(rest, "");
+        *result = answer_attributes(kernel->declaration, rest);
         return true;
     default:
         return false;

@@ -209,3 +209,18 @@ def test_work_group_of_a_kernel_fits_its_device(icd: Icd, sandbox: Sandbox) -> N
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("work-group sizes", check)
+
+
+@requirement("API-CON-025")
+def test_kernel_says_what_attributes_it_has(icd: Icd, sandbox: Sandbox) -> None:
+    """The attributes of a kernel are those of its source, white space aside; a kernel without any has none."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        asked, kernels = Asked(objects), Kernels(objects)
+        for name, wanted in (("clharness_sift", ""), ("clharness_fixed", "reqd_work_group_size(4,2,1)")):
+            found = asked.text("clGetKernelInfo", kernels.kernel(name), "CL_KERNEL_ATTRIBUTES")
+            assert "".join(found.split()) == wanted, f"CL_KERNEL_ATTRIBUTES is {found!r}, expected {wanted!r}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("attributes", check)
