@@ -31,9 +31,12 @@ static void note_used(uint64_t index)
     }
 }
 
+/* Far more than any case asks for, and little enough to add to. */
+#define MOST_BYTES (SIZE_MAX >> 2 < (uint64_t)1 << 40 ? SIZE_MAX >> 2 : (size_t)((uint64_t)1 << 40))
+
 bool buffer_make(uint64_t index, size_t size, int fill)
 {
-    if (index >= MAX_VALUES || size > ((size_t)1 << 40)) {
+    if (index >= MAX_VALUES || size > MOST_BYTES) {
         return false;
     }
     buffer_free(index);
