@@ -155,6 +155,7 @@ void token_finder_set(char prefix, token_finder *finder)
 bool token_value(const char *token, uint64_t *value)
 {
     unsigned char *at;
+    uintptr_t word;
     token_finder *finder = finders[(unsigned char)*token];
     switch (*token) {
     case 'b':
@@ -162,9 +163,10 @@ bool token_value(const char *token, uint64_t *value)
         *value = (uint64_t)(uintptr_t)at;
         return at != NULL;
     case '*':
-        at = place(token + 1, sizeof *value);
+        at = place(token + 1, sizeof word);
         if (at) {
-            memcpy(value, at, sizeof *value);
+            memcpy(&word, at, sizeof word);
+            *value = word;
         }
         return at != NULL;
     case 'r':
