@@ -125,7 +125,7 @@ static cl_int check_compile(uint64_t handle)
 /* All are compiled, or none is. */
 static cl_int check_link(const uint64_t *arguments)
 {
-    const uint64_t *inputs = (const uint64_t *)(uintptr_t)arguments[5];
+    const uintptr_t *inputs = (const uintptr_t *)(uintptr_t)arguments[5];
     cl_uint compiled = 0;
     cl_uint count = (cl_uint)arguments[4];
     for (cl_uint i = 0; i < count; i++) {
@@ -200,7 +200,7 @@ bool compute_handle(enum function function, const uint64_t *arguments, uint64_t 
     if (!program) {
         return false;
     }
-    uint64_t *kernels = (uint64_t *)(uintptr_t)arguments[2];
+    uintptr_t *kernels = (uintptr_t *)(uintptr_t)arguments[2];
     cl_uint *count = (cl_uint *)(uintptr_t)arguments[3];
     for (unsigned i = 0; kernels && i < program->count && i < (cl_uint)arguments[1]; i++) {
         struct object *kernel = usual_object(function, arguments, HANDLE_cl_kernel, object_find(arguments[0]));
