@@ -8,11 +8,7 @@ from collections.abc import Sequence
 from harness.api.model import api
 from harness.probe.extensions import function_of
 from harness.probe.objects import Objects
-<<<<<<< HEAD
-from harness.probe.patterns import PatternedCall, Sent, address_of
-=======
-from harness.probe.patterns import PatternedCall
->>>>>>> bits
+from harness.probe.patterns import PatternedCall, address_of
 from harness.probe.session import Session
 from harness.probe.values import Value
 from harness.sandbox import Sandbox

@@ -210,7 +210,7 @@ class OrdinaryCall(PatternedCall):
 
     def _memory(self, parameter: Parameter) -> Any:
         if parameter.name == "lengths":
-            return self._words([_ELEMENT] * 4)
+            return self._words(parameter, [_ELEMENT] * 4)
         return super()._memory(parameter)
 
 
