@@ -38,8 +38,9 @@ size_t list_length(const struct function_info *about, const void *list, unsigned
 unsigned list_width(const struct parameter_info *parameter)
 {
     bool listed = parameter->kind == PARAMETER_HANDLES || parameter->kind == PARAMETER_PROPERTIES;
-    bool word = parameter->pointee == sizeof(uint64_t) || parameter->pointee == sizeof(void *);
-    return listed && word ? parameter->pointee : 0;
+    bool narrow =
+        parameter->pointee == sizeof(uint32_t) && UINTPTR_MAX == UINT32_MAX; /* the size of an address there */
+    return listed && (narrow || parameter->pointee == sizeof(uint64_t)) ? parameter->pointee : 0;
 }
 
 void list_words(uint64_t *words, const void *list, unsigned width, size_t count)

@@ -71,7 +71,7 @@ static int set_at_secure(pid_t child)
     while (word_at(child, at) != 0) {
         at += width;
     }
-    for (at += width; word_at(child, at) != AT_NULL; at += 2 * width) {
+    for (at += width; word_at(child, at) != AT_NULL; at += 2 * (uint64_t)width) {
         if (word_at(child, at) == AT_SECURE) {
             return set_word(child, at + width, 1);
         }

@@ -140,6 +140,10 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
         error = cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 8, [binary], None)
         objects.require(PROGRAM, error)
         assert binary[size:] == b"\xa5" * 16, "CL_PROGRAM_BINARIES wrote past the size that is reported"
+        other = cl.buffer(size, 0x5A)
+        objects.require(PROGRAM, cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 8, [other], None))
+        last = (binary[size - 1 : size], other[size - 1 : size])
+        assert last != (b"\xa5", b"\x5a"), "the binary ends before the size that is reported"
         status = cl.buffer(4)
         again = objects.made_by(
             "clCreateProgramWithBinary", objects.context, 1, [objects.device], [size], [binary], status
