@@ -163,6 +163,8 @@ FAULT(semaphore_several_handles_answer)
 FAULT(semaphore_incapable_device_answers)
 /* Takes invalid descriptors of semaphores, or answers error VALUE (default: none). */
 FAULT(semaphore_bad_descriptor_answers)
+/* Does not notice that a semaphore was signalled outside OpenCL. */
+FAULT(signals_from_outside_are_not_seen)
 /* Leaves the descriptor of a semaphore open that it has taken over. */
 FAULT(semaphore_leaves_descriptor_open)
 /* Gives the same semaphore for each import. */

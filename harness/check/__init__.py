@@ -138,6 +138,7 @@ if TYPE_CHECKING:
     )
 
     # --- its sharing with OpenGL, its external memory and semaphores ---
+    from harness.check.icd.outside import from_outside
     from harness.check.icd.external import (
         SIZE as MEMORY_SIZE, STATUS, TYPE, UNKNOWN as UNKNOWN_REVISION, Import, Semaphores, Use, imports,
         may_block, target, uses,

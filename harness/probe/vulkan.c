@@ -6,36 +6,35 @@
  * The device itself writes, takes the memory from outside Vulkan before and gives it back after: a write of the host
  * that no command of the device orders need not be seen by anybody.
  */
-#define VK_NO_PROTOTYPES
 #include "topics.h"
-
-#include <vulkan/vulkan_core.h>
+#include "vulkan_device.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-enum { MAX_DEVICES = 16, OWN_FAMILY = 0, MAX_UPDATE = 65536 };
+enum { MAX_DEVICES = 16, MAX_EXTENSIONS = 1024, OWN_FAMILY = 0, MAX_UPDATE = 65536 };
 
 /* Those that an instance gives; all that it takes to make one comes before them. */
-#define INSTANCE_FUNCTIONS(F)              \
-    F(vkAllocateCommandBuffers)            \
-    F(vkAllocateMemory)                    \
-    F(vkBeginCommandBuffer)                \
-    F(vkBindBufferMemory)                  \
-    F(vkCmdPipelineBarrier)                \
-    F(vkCmdUpdateBuffer)                   \
-    F(vkCreateBuffer)                      \
-    F(vkCreateCommandPool)                 \
-    F(vkCreateDevice)                      \
-    F(vkEndCommandBuffer)                  \
-    F(vkEnumeratePhysicalDevices)          \
-    F(vkGetBufferMemoryRequirements)       \
-    F(vkGetDeviceProcAddr)                 \
-    F(vkGetDeviceQueue)                    \
-    F(vkGetPhysicalDeviceMemoryProperties) \
-    F(vkGetPhysicalDeviceProperties2)      \
-    F(vkMapMemory)                         \
-    F(vkQueueSubmit)                       \
+#define INSTANCE_FUNCTIONS(F)               \
+    F(vkAllocateCommandBuffers)             \
+    F(vkAllocateMemory)                     \
+    F(vkBeginCommandBuffer)                 \
+    F(vkBindBufferMemory)                   \
+    F(vkCmdPipelineBarrier)                 \
+    F(vkCmdUpdateBuffer)                    \
+    F(vkCreateBuffer)                       \
+    F(vkCreateCommandPool)                  \
+    F(vkCreateDevice)                       \
+    F(vkEndCommandBuffer)                   \
+    F(vkEnumerateDeviceExtensionProperties) \
+    F(vkEnumeratePhysicalDevices)           \
+    F(vkGetBufferMemoryRequirements)        \
+    F(vkGetDeviceProcAddr)                  \
+    F(vkGetDeviceQueue)                     \
+    F(vkGetPhysicalDeviceMemoryProperties)  \
+    F(vkGetPhysicalDeviceProperties2)       \
+    F(vkMapMemory)                          \
+    F(vkQueueSubmit)                        \
     F(vkQueueWaitIdle)
 
 #define DECLARE(name) static PFN_##name name;
@@ -48,6 +47,7 @@ static struct vulkan {
     VkPhysicalDevice physical;
     VkDevice device;
     VkQueue queue;
+    VkCommandPool pool;
     VkCommandBuffer commands;
     VkBuffer buffer;
     VkDeviceMemory memory;
@@ -104,23 +104,62 @@ static const char *choose_device(const unsigned char *uuid)
     return vulkan.physical ? NULL : "Vulkan does not have this device";
 }
 
-static bool make_commands(void)
+VkDevice vulkan_device(void)
 {
-    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                               .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-                                               .queueFamilyIndex = OWN_FAMILY};
-    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                        .commandBufferCount = 1};
-    vkGetDeviceQueue(vulkan.device, OWN_FAMILY, 0, &vulkan.queue);
-    return vulkan.queue && vkCreateCommandPool(vulkan.device, &pool_info, NULL, &info.commandPool) == VK_SUCCESS &&
-           vkAllocateCommandBuffers(vulkan.device, &info, &vulkan.commands) == VK_SUCCESS;
+    return vulkan.device;
 }
 
+VkQueue vulkan_queue(void)
+{
+    return vulkan.queue;
+}
+
+PFN_vkVoidFunction vulkan_function(const char *name)
+{
+    return vkGetDeviceProcAddr(vulkan.device, name);
+}
+
+VkCommandBuffer vulkan_new_commands(void)
+{
+    const VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              .commandPool = vulkan.pool,
+                                              .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                              .commandBufferCount = 1};
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    return vkAllocateCommandBuffers(vulkan.device, &info, &commands) == VK_SUCCESS ? commands : VK_NULL_HANDLE;
+}
+
+static bool make_commands(void)
+{
+    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                          .queueFamilyIndex = OWN_FAMILY};
+    vkGetDeviceQueue(vulkan.device, OWN_FAMILY, 0, &vulkan.queue);
+    bool made = vulkan.queue && vkCreateCommandPool(vulkan.device, &info, NULL, &vulkan.pool) == VK_SUCCESS;
+    vulkan.commands = made ? vulkan_new_commands() : VK_NULL_HANDLE;
+    return vulkan.commands;
+}
+
+static bool has_extension(const char *name)
+{
+    static VkExtensionProperties all[MAX_EXTENSIONS];
+    uint32_t count = MAX_EXTENSIONS;
+    if (vkEnumerateDeviceExtensionProperties(vulkan.physical, NULL, &count, all) < 0) {
+        return false;
+    }
+    while (count > 0 && strcmp(all[count - 1].extensionName, name) != 0) {
+        count--;
+    }
+    return count > 0;
+}
+
+/* With those of the extensions that it has. */
 static const char *open_device(const unsigned char *uuid)
 {
     static const float priority = 1;
-    static const char *const extensions[] = {"VK_KHR_external_memory_fd", "VK_EXT_external_memory_dma_buf"};
+    static const char *const wanted[] = {"VK_KHR_external_memory_fd", "VK_EXT_external_memory_dma_buf",
+                                         "VK_KHR_external_semaphore_fd"};
+    const char *extensions[sizeof wanted / sizeof *wanted];
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                            .queueFamilyIndex = OWN_FAMILY,
                                            .queueCount = 1,
@@ -135,12 +174,18 @@ static const char *open_device(const unsigned char *uuid)
     if (problem) {
         return problem;
     }
-    for (info.enabledExtensionCount = 2; info.enabledExtensionCount > 0; info.enabledExtensionCount--) {
-        if (vkCreateDevice(vulkan.physical, &info, NULL, &vulkan.device) == VK_SUCCESS) {
-            return make_commands() ? NULL : "this device of Vulkan has no queue";
+    if (!has_extension(wanted[0])) {
+        return "this device of Vulkan exports no memory as descriptors";
+    }
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (has_extension(wanted[i])) {
+            extensions[info.enabledExtensionCount++] = wanted[i];
         }
     }
-    return "this device of Vulkan exports no memory as descriptors";
+    if (vkCreateDevice(vulkan.physical, &info, NULL, &vulkan.device) != VK_SUCCESS) {
+        return "Vulkan does not open this device";
+    }
+    return make_commands() ? NULL : "this device of Vulkan has no queue";
 }
 
 /* --- memory --- */
@@ -272,8 +317,7 @@ static const char *take_memory(void)
 
 /* --- the rows; a[0] is the result's number, a[1] the word that names the row --- */
 
-/* `value`, or the reason why there is none. */
-static void finish(const struct argument *a, const char *problem, uint64_t value, const struct reply *reply)
+void vulkan_finish(const struct argument *a, const char *problem, uint64_t value, const struct reply *reply)
 {
     if (problem) {
         reply_error(reply, "%s", problem);
@@ -296,38 +340,38 @@ static void run_open(const struct argument *a, const struct reply *reply)
         reply_error(reply, "'%s' is neither a UUID nor '-'", text);
         return;
     }
-    finish(a, open_device(any ? NULL : uuid), 0, reply);
+    vulkan_finish(a, open_device(any ? NULL : uuid), 0, reply);
 }
 
 static void run_memory(const struct argument *a, const struct reply *reply)
 {
     const char *problem = vulkan.device ? NULL : "no device was opened yet";
     problem = problem ? problem : make_memory(a[2].value, (VkExternalMemoryHandleTypeFlagBits)a[3].value);
-    finish(a, problem, 0, reply);
+    vulkan_finish(a, problem, 0, reply);
 }
 
 static void run_export(const struct argument *a, const struct reply *reply)
 {
     const char *problem = missing_memory();
     int fd = problem ? -1 : export_memory();
-    finish(a, problem || fd >= 0 ? problem : "Vulkan did not export the memory", (uint64_t)fd, reply);
+    vulkan_finish(a, problem || fd >= 0 ? problem : "Vulkan did not export the memory", (uint64_t)fd, reply);
 }
 
 static void run_mapped(const struct argument *a, const struct reply *reply)
 {
-    finish(a, missing_memory(), (uint64_t)(uintptr_t)vulkan.mapped, reply);
+    vulkan_finish(a, missing_memory(), (uint64_t)(uintptr_t)vulkan.mapped, reply);
 }
 
 static void run_write(const struct argument *a, const struct reply *reply)
 {
     const char *problem = missing_memory();
-    finish(a, problem ? problem : write_memory(a[2].text, a[2].length), 0, reply);
+    vulkan_finish(a, problem ? problem : write_memory(a[2].text, a[2].length), 0, reply);
 }
 
 static void run_take(const struct argument *a, const struct reply *reply)
 {
     const char *problem = missing_memory();
-    finish(a, problem ? problem : take_memory(), 0, reply);
+    vulkan_finish(a, problem ? problem : take_memory(), 0, reply);
 }
 
 static const struct command rows[] = {

@@ -14,3 +14,4 @@ static const struct command rows[] = {
 };
 
 const struct command_table vulkan_commands = {.rows = rows};
+const struct command_table vulkan_semaphore_commands = {.rows = rows + 1};

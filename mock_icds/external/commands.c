@@ -131,6 +131,14 @@ static void run_all(void)
     }
 }
 
+/* What others have signalled meanwhile, by their side of a semaphore, is noticed when the application asks. */
+static void look_outside(void)
+{
+    if (!fault(FAULT_signals_from_outside_are_not_seen, ANY_PLATFORM)) {
+        run_all();
+    }
+}
+
 cl_int commands_enqueue(enum function function, const uint64_t *arguments, struct command command)
 {
     const uintptr_t *list;
@@ -256,7 +264,11 @@ bool commands_handle(enum function function, const uint64_t *arguments, uint64_t
     case FUNCTION_clSetUserEventStatus:
         *result = error_result(set_user_event(arguments));
         return true;
+    case FUNCTION_clFinish:
+        look_outside();
+        return false;
     case FUNCTION_clGetEventInfo:
+        look_outside();
         return event_info(arguments, result);
     case FUNCTION_clWaitForEvents:
         *result = error_result(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
