@@ -28,6 +28,8 @@ FAULT(properties_null_refused)
 FAULT(properties_empty_refused)
 /* Wants the properties of a list in ascending order of their names, and passes over those that are not. */
 FAULT(properties_want_order)
+/* Takes the property with the name VALUE for unknown. */
+FAULT(properties_refuse_name)
 /* Gives an object in spite of an error in the property list, together with the error. */
 FAULT(properties_error_with_object)
 

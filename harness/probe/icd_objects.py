@@ -301,6 +301,16 @@ _NOT_COUNTED = {"svm", "svm2", "svm_mapped"}
 
 _SAMPLER = ("CL_SAMPLER_ADDRESSING_MODE", "CL_ADDRESS_NONE", "CL_SAMPLER_FILTER_MODE", "CL_FILTER_NEAREST")
 
+
+def _sampler_with_properties(o: IcdObjects) -> Value:
+    """A sampler with a list, else with an empty one: whether lists are accepted is not what is asked here."""
+    listed = [api().constant(name) for name in _SAMPLER] + [0]
+    try:
+        return o.made_by("clCreateSamplerWithProperties", o.context, listed)
+    except CallFailed:
+        return o.made_by("clCreateSamplerWithProperties", o.context, [0])
+
+
 # Functions that give an object, and what they are called with; besides those that Objects calls.
 FURTHER: dict[str, tuple[str, Callable[[IcdObjects], Value]]] = {
     "clCreateContextFromType": ("cl_context", _context_from_type),
@@ -315,12 +325,7 @@ FURTHER: dict[str, tuple[str, Callable[[IcdObjects], Value]]] = {
         "cl_command_queue",
         lambda o: o.made_by("clCreateCommandQueueWithProperties", o.context, o.device, None),
     ),
-    "clCreateSamplerWithProperties": (
-        "cl_sampler",
-        lambda o: o.made_by(
-            "clCreateSamplerWithProperties", o.context, [api().constant(name) for name in _SAMPLER] + [0]
-        ),
-    ),
+    "clCreateSamplerWithProperties": ("cl_sampler", _sampler_with_properties),
     "clCloneKernel": ("cl_kernel", lambda o: o.made_by("clCloneKernel", o.kernel)),
     "clCreateBufferWithProperties": (
         "cl_mem",

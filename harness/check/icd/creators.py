@@ -192,6 +192,7 @@ class Creator:
         self.platform = platform
         self.extensions = self.device_text("CL_DEVICE_EXTENSIONS").split()
         self.address: Value | None = None
+        self._heeded: dict[tuple[int, int], bool] = {}
         if self.about.extension:
             self.require_extension(self.about.extension)
             self.address = session.query(function)
@@ -229,6 +230,21 @@ class Creator:
         if self.version < self.about.since:
             major, minor = self.about.since
             raise Unsupported("loader", f"the list can be queried from OpenCL {major}.{minor} on", f"OpenCL {major}")
+
+    def require_names(self, count: int) -> None:
+        """Makes the case `unsupported` where the platform has fewer properties, or the driver heeds fewer of them."""
+        if len(self.valid_pairs()) < count:
+            raise Unsupported(
+                "loader", f"this platform has fewer than {count} properties for {self.function}", self.function
+            )
+        if len(self.pairs()) < count:
+            self.require_heeded(*self.valid_pairs())
+
+    def require_zero(self) -> None:
+        """The same for a property whose value may be 0."""
+        if not self.valid_zero_pairs():
+            raise Unsupported("loader", "no property of this platform may have the value 0", self.function)
+        self.require_heeded(*self.valid_zero_pairs())
 
     # --- calls ---
 
@@ -317,7 +333,37 @@ class Creator:
 
     # --- what lists mean ---
 
+    def alone(self, pair: tuple[int, int]) -> Pairs:
+        """The shortest list that a property can be tried in: contexts need a platform beside it."""
+        needs_platform = self.function in CONTEXTS and pair[0] != CL.CONTEXT_PLATFORM
+        return [(CL.CONTEXT_PLATFORM, self.platform), pair] if needs_platform else [pair]
+
+    def heeds(self, pair: tuple[int, int]) -> bool:
+        """Whether the driver accepts and heeds a valid property alone. It is asked once; where it does not, the
+        property's own check says so, and no other check can use it."""
+        if pair not in self._heeded:
+            try:
+                self._heeded[pair] = bool(self.expect_heeded(self.alone(pair)))
+            except AssertionError:
+                self._heeded[pair] = False
+        return self._heeded[pair]
+
+    def require_heeded(self, *pairs: tuple[int, int]) -> None:
+        """Makes the case `unsupported` where the driver does not accept and heed each of these valid properties."""
+        for pair in pairs:
+            if not self.heeds(pair):
+                what = f"{self.function} does not accept and heed {shown(self.alone(pair))}"
+                raise Unsupported("loader", f"precondition failed: {what}", "precondition")
+
     def pairs(self) -> list[tuple[int, int]]:
+        """Those of `valid_pairs` that the driver accepts and heeds."""
+        return [pair for pair in self.valid_pairs() if self.heeds(pair)]
+
+    def zero_pairs(self) -> list[tuple[int, int]]:
+        """Those of `valid_zero_pairs` that the driver accepts and heeds."""
+        return [pair for pair in self.valid_zero_pairs() if self.heeds(pair)]
+
+    def valid_pairs(self) -> list[tuple[int, int]]:
         """Valid properties that are not the defaults, each of another name."""
         function = self.about.function
         if function in CONTEXTS:
@@ -347,7 +393,7 @@ class Creator:
             return found + (mipmaps if "cl_khr_mipmap_image" in self.extensions else [])
         return []
 
-    def zero_pairs(self) -> list[tuple[int, int]]:
+    def valid_zero_pairs(self) -> list[tuple[int, int]]:
         """The properties whose value may be 0, with that."""
         if self.about.function in CONTEXTS:
             return [(CL.CONTEXT_INTEROP_USER_SYNC, 0)] if self.version >= (1, 2) else []
@@ -383,19 +429,20 @@ def creators_of(
 ) -> list[Creator]:
     """The creator of each platform that has it and what is needed; unsupported where none has.
 
-    `needs` raises Unsupported; `names` is how many properties the platform has to know.
+    `needs` raises Unsupported; `names` is how many properties the platform has to know. Where several platforms lack
+    something, a failed precondition is told before everything else.
     """
     found = []
-    lacks = None
+    lacks: Unsupported | None = None
     for platform in session.some_platforms():
         try:
             one = Creator(session, platform, function)
             if needs:
                 needs(one)
-            if len(one.pairs()) < names:
-                raise Unsupported("loader", f"this platform has fewer than {names} properties for {function}", function)
+            one.require_names(names)
         except Unsupported as reason:
-            lacks = reason
+            if lacks is None or lacks.capability != "precondition":
+                lacks = reason
         else:
             found.append(one)
     if not found:

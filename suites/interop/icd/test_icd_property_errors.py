@@ -50,7 +50,7 @@ def test_unknown_property_is_refused_at_every_place(icd: Icd, sandbox: Sandbox, 
     """A name that the function does not know is refused, whatever its value, alone, before and after known ones."""
     with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, function):
-            own = [name for name, _ in (*creator.pairs(), *creator.zero_pairs())]
+            own = [name for name, _ in (*creator.valid_pairs(), *creator.valid_zero_pairs())]
             for name in [*UNKNOWN, *(name for name in OTHERS if name not in own)]:
                 unknown = (name, 1)
                 for pairs in ([unknown], [(name, 0)], [*creator.pairs(), unknown], [unknown, *creator.pairs()]):
@@ -66,7 +66,9 @@ def test_repeated_property_is_refused(icd: Icd, sandbox: Sandbox, function: str)
     """
     with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, function):
-            known = creator.pairs() or [(0x7777, 1)]
+            known = creator.pairs()
+            if not creator.valid_pairs():
+                known = [(0x7777, 1)]
             for pair in known:
                 others = [other for other in known if other != pair]
                 for pairs in ([pair, pair], [pair, *others, pair], [*others, pair, pair]):
@@ -93,14 +95,17 @@ BAD = {
 }
 
 
-def bad_pairs(creator: Creator) -> list[tuple[int, int]]:
-    known = [name for name, _ in (*creator.pairs(), *creator.zero_pairs())]
-    return [pair for pair in BAD[creator.function] if pair[0] in known]
+def bad_pairs(creator: Creator, good: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Bad values for the names of some properties with good ones."""
+    return [pair for pair in BAD[creator.function] if pair[0] in [name for name, _ in good]]
 
 
 def limited(creator: Creator) -> None:
-    if not bad_pairs(creator):
+    valid = [*creator.valid_pairs(), *creator.valid_zero_pairs()]
+    if not bad_pairs(creator, valid):
         raise Unsupported("loader", "no property here has limited values", creator.function)
+    if not bad_pairs(creator, creator.pairs()):
+        creator.require_heeded(*valid)
 
 
 @pytest.mark.parametrize("function", [param for param in functions() if param.values[0] in BAD])
@@ -109,7 +114,7 @@ def test_bad_value_of_a_property_is_refused(icd: Icd, sandbox: Sandbox, function
     with icd.open(sandbox) as session, Parts() as parts:
         for creator in creators_of(session, function, limited):
             creator.expect_created(creator.pairs())
-            for pair in bad_pairs(creator):
+            for pair in bad_pairs(creator, creator.pairs()):
                 with parts(shown([pair])):
                     creator.expect_refused([pair], creator.refusal)
 

@@ -28,8 +28,32 @@ WITH_NAMES = [name for name in CREATORS if name != "clCreateImageWithProperties"
 
 
 def zero(creator: Creator) -> None:
-    if not creator.zero_pairs():
-        raise Unsupported("loader", "no property of this platform may have the value 0", creator.function)
+    creator.require_zero()
+
+
+def valid(creator: Creator) -> list[tuple[int, int]]:
+    """All properties with valid values, but for CL_CONTEXT_INTEROP_USER_SYNC, which has a check of its own."""
+    pairs = [*creator.valid_pairs(), *creator.valid_zero_pairs()]
+    return [pair for pair in pairs if pair[0] != CL.CONTEXT_INTEROP_USER_SYNC]
+
+
+@requirement("PL-GEN-001")
+@pytest.mark.parametrize("function", WITH_NAMES)
+def test_valid_property_is_heeded_alone(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """Each property that the platform has is accepted in the shortest list, and heeded.
+
+    The other checks of lists use those for which this holds.
+    """
+
+    def with_properties(creator: Creator) -> None:
+        if not valid(creator):
+            raise Unsupported("loader", f"this platform has no property for {function}", function)
+
+    with icd.open(sandbox) as session, Parts() as parts:
+        for creator in creators_of(session, function, with_properties):
+            for pair in valid(creator):
+                with parts(shown(creator.alone(pair))):
+                    creator.expect_heeded(creator.alone(pair))
 
 
 @requirement("PL-GEN-001", "PL-GEN-006")
@@ -86,7 +110,7 @@ def test_sampler_without_normalized_coordinates_heeds_the_rest(icd: Icd, sandbox
     """CL_FALSE for normalized coordinates is heeded, at each place of the list, and so is what follows it."""
     pairs = [(CL.SAMPLER_NORMALIZED_COORDS, 0), (CL.SAMPLER_FILTER_MODE, CL.FILTER_LINEAR)]
     with icd.open(sandbox) as session:
-        for creator in creators_of(session, SAMPLER):
+        for creator in creators_of(session, SAMPLER, lambda one: one.require_heeded(*pairs)):
             for order in (pairs, pairs[::-1], pairs[:1]):
                 creator.expect_heeded(order)
 
@@ -120,8 +144,14 @@ def test_value_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbox, functio
 @requirement("PL-GEN-005")
 def test_level_of_detail_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbox) -> None:
     """The same with a good one: the bits of a float, however small."""
+
+    def leveled(creator: Creator) -> None:
+        creator.require_extension("cl_khr_mipmap_image")
+        names = (CL.SAMPLER_LOD_MIN_KHR, CL.SAMPLER_ADDRESSING_MODE, CL.SAMPLER_FILTER_MODE)
+        creator.require_heeded(*(pair for pair in creator.valid_pairs() if pair[0] in names))
+
     with icd.open(sandbox) as session:
-        for creator in creators_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
+        for creator in creators_of(session, SAMPLER, leveled):
             pairs = [
                 (CL.SAMPLER_LOD_MIN_KHR, CL.SAMPLER_FILTER_MODE),
                 (CL.SAMPLER_ADDRESSING_MODE, creator.expected_answers([])[CL.SAMPLER_ADDRESSING_MODE]),

@@ -143,8 +143,13 @@ def test_queue_size_that_equals_a_name_is_a_size(icd: Icd, sandbox: Sandbox) -> 
 def test_hints_for_a_queue_on_the_device_are_refused(icd: Icd, sandbox: Sandbox, extension: str, name: int) -> None:
     """Hints are for queues on the host: there each level is fine, and on the device CL_INVALID_QUEUE_PROPERTIES."""
     bits = (CL.QUEUE_PROPERTIES, CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+
+    def hinted(creator: Creator) -> None:
+        creator.require_extension(extension)
+        creator.require_heeded(*(pair for pair in creator.valid_pairs() if pair[0] == name))
+
     with icd.open(sandbox) as session, Parts() as parts:
-        for creator in creators_of(session, QUEUE, lambda one: one.require_extension(extension)):
+        for creator in creators_of(session, QUEUE, hinted):
             for level in (HIGH, MED, LOW):
                 creator.expect_created([(name, level)])
                 for pairs in ([bits, (name, level)], [(name, level), bits]):
