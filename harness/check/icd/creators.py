@@ -86,8 +86,13 @@ def shown(properties: Properties) -> str:
     words = in_words(properties)
     if words is None or isinstance(words, Buffer):
         return "NULL" if words is None else "a list in memory"
-    texts = [str(_NAMES.get(w, f"{w:#x}")) if i % 2 == 0 else f"{w:#x}" for i, w in enumerate(words[:-1])]
-    return "{" + ", ".join([*texts, "0"]) + "}"
+    return "{" + ", ".join([*(_shown(word, i) for i, word in enumerate(words[:-1])), "0"]) + "}"
+
+
+def _shown(word: int, place: int) -> str:
+    if isinstance(word, Value) and word.token.startswith("b"):
+        return "an address"  # of the probe's own memory, which nobody else knows
+    return str(_NAMES.get(word, f"{word:#x}")) if place % 2 == 0 else f"{word:#x}"
 
 
 @dataclass(frozen=True)
