@@ -92,6 +92,14 @@ FAULT(context_destructors_forwards)
 FAULT(context_destructors_forgotten)
 /* Runs kernels of two dimensions from work item 0 on, whatever the offset. */
 FAULT(offsets_in_the_plane_are_ignored)
+/* Calls no callbacks of commands that end because what they wait for failed. */
+FAULT(callbacks_of_failures_forgotten)
+/* Answers CL_INVALID_OPERATION where a memory object with a mapping is released. */
+FAULT(mapped_memory_is_not_released)
+/* Answers the queue that is asked for the default queue of its device, also one of the host. */
+FAULT(default_queue_is_of_the_host)
+/* Answers the largest size_t for the storage of a program's global variables. */
+FAULT(global_variables_without_bound)
 /* Leaves out the work items of a kernel past the first thousand of its first dimension. */
 FAULT(large_ranges_are_cut)
 /* Copies between images of different formats. */

@@ -285,6 +285,7 @@ static bool build_info(const struct program *program, cl_uint query, const uint6
 {
     cl_build_status status = program ? program->status : CL_BUILD_NONE;
     cl_program_binary_type binary = program ? program->binary : CL_PROGRAM_BINARY_TYPE_NONE;
+    size_t variables;
     bool broken = program && program->broken && !fault(FAULT_build_log_is_empty, ANY_PLATFORM);
     switch (query) {
     case CL_PROGRAM_BUILD_STATUS:
@@ -300,6 +301,10 @@ static bool build_info(const struct program *program, cl_uint query, const uint6
         *result = answer_text(rest, program && program->options && !fault(FAULT_options_are_forgotten, ANY_PLATFORM)
                                         ? program->options
                                         : "");
+        return true;
+    case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
+        variables = fault(FAULT_global_variables_without_bound, ANY_PLATFORM) ? SIZE_MAX : 0;
+        *result = answer_info(rest, &variables, sizeof variables);
         return true;
     case CL_PROGRAM_BINARY_TYPE:
         if (fault(FAULT_every_binary_is_executable, ANY_PLATFORM)) {

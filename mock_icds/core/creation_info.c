@@ -138,6 +138,10 @@ static bool queue_info(const struct object *queue, cl_uint query, const uint64_t
             *result = CL_INVALID_COMMAND_QUEUE;
         }
         return true;
+    case CL_QUEUE_DEVICE_DEFAULT:
+        *result = answer_ulong(rest, 0);
+        return !(properties_value(creation->properties_seen, rules, CL_QUEUE_PROPERTIES, 0) & CL_QUEUE_ON_DEVICE) &&
+               !fault(FAULT_default_queue_is_of_the_host, ANY_PLATFORM);
     case CL_QUEUE_PROPERTIES_ARRAY:
         *result = answer_property_list(queue, rest);
         return true;

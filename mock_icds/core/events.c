@@ -72,7 +72,8 @@ static void call_event(struct object *event, const struct callback *callback, cl
 static void call_waiting(struct object *event)
 {
     struct life *life = life_of(event);
-    bool forgets = fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM);
+    bool forgets = fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM) ||
+                   (life->status < 0 && !life->is_user && fault(FAULT_callbacks_of_failures_forgotten, ANY_PLATFORM));
     for (int i = 0; i < life->callback_count && !forgets; i++) {
         struct callback *callback = &life->callbacks[i];
         bool late = callback->type > CL_COMPLETE && fault(FAULT_callbacks_of_states_are_forgotten, ANY_PLATFORM);

@@ -198,6 +198,11 @@ cl_int states_error(enum function function, const uint64_t *a)
         return check_part(a);
     case FUNCTION_clWaitForEvents:
         return check_events(a);
+    case FUNCTION_clReleaseMemObject:
+        return contents_of(a[0]) && contents_map_count(contents_of(a[0])) > 0 &&
+                       fault(FAULT_mapped_memory_is_not_released, ANY_PLATFORM)
+                   ? CL_INVALID_OPERATION
+                   : CL_SUCCESS;
     default:
         return compute_error(function, a);
     }

@@ -112,6 +112,23 @@ def test_release_in_any_order_ends_well(icd: Icd, sandbox: Sandbox, order: str) 
 
 
 @requirement("API-REF-003")
+def test_buffer_is_released_while_it_is_mapped(icd: Icd, sandbox: Sandbox) -> None:
+    """A mapping keeps nobody from releasing the application's reference, whether it is the last one or not."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        code = session.buffer(4)
+        for references in (2, 1):
+            if references > 1:
+                assert change(session, "Retain", "cl_mem", objects.mem) == 0
+                session.call(
+                    "clEnqueueMapBuffer", objects.queue, objects.mem, 1, CL.MAP_READ, 0, 16, 0, None, None, code
+                )
+                assert code.code() == CL.SUCCESS
+            assert change(session, "Release", "cl_mem", objects.mem) == CL.SUCCESS
+        assert session.call("clFinish", objects.queue) == CL.SUCCESS
+
+
+@requirement("API-REF-003")
 def test_root_device_is_not_counted(icd: Icd, sandbox: Sandbox) -> None:
     """Retaining and releasing a device that is not a sub-device does nothing, however often."""
     with icd.open(sandbox) as session:

@@ -92,6 +92,19 @@ def test_queue_names_its_context_device_and_properties(icd: Icd, sandbox: Sandbo
         attempts.check("out of order", lambda objects: check(objects, CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
 
 
+@requirement("API-CON-026")
+def test_default_queue_of_a_device_is_one_on_the_device(icd: Icd, sandbox: Sandbox) -> None:
+    """The default queue of a device is none, or a queue on the device: never one that runs commands of the host."""
+
+    def check(objects: IcdObjects) -> None:
+        asked = Asked(objects)
+        default = asked.number("clGetCommandQueueInfo", objects.queue, "CL_QUEUE_DEVICE_DEFAULT")
+        assert default != objects.queue, "CL_QUEUE_DEVICE_DEFAULT of a queue of the host is this queue"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("a queue of the host", check)
+
+
 @requirement("API-CON-009")
 def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
     """A buffer, and a sub-buffer of it, has its type, flags, size, host memory, offset and parent."""

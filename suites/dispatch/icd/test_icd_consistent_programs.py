@@ -105,6 +105,20 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
             attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
 
 
+@requirement("API-CON-027")
+def test_global_variables_of_a_program_fit_the_device(icd: Icd, sandbox: Sandbox) -> None:
+    """The storage of a program's global variables is a part of the device's global memory."""
+
+    def check(objects: IcdObjects) -> None:
+        asked, program = Asked(objects), built(objects)
+        used = asked.number(BUILD, program, objects.device, "CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE")
+        has = asked.number("clGetDeviceInfo", objects.device, "CL_DEVICE_GLOBAL_MEM_SIZE")
+        assert used <= has, f"CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE is {used}, of {has} bytes of global memory"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("a program without such variables", check)
+
+
 @requirement("API-CON-017")
 def test_built_program_lists_its_kernels(icd: Icd, sandbox: Sandbox) -> None:
     """The kernels of a program are as many as counted, by name and as objects, and each names its program."""

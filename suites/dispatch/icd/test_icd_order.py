@@ -253,6 +253,26 @@ def test_callback_of_each_status_is_called_once(icd: Icd, sandbox: Sandbox, earl
             )  # that one, or past it
 
 
+@requirement("API-EVT-004", "API-EVT-010")
+def test_callback_of_a_command_that_fails_gets_its_error(icd: Icd, sandbox: Sandbox) -> None:
+    """A command that ends because what it waits for failed calls its callback for completion once, with an error."""
+    with icd.open(sandbox) as session:
+        memory = memory_of(session)
+        gate, mem = gate_of(memory.objects), memory.buffer(BEFORE)
+        event = memory.event("clEnqueueWriteBuffer", memory.queue, mem, 0, 0, SIZE, session.data(AFTER), 1, [gate])
+        memory.succeed("clSetEventCallback", event, CL.COMPLETE, Callback(NOTIFY), 7)
+        memory.succeed("clFlush", memory.queue)
+        session.call("clSetUserEventStatus", gate, CL.OUT_OF_RESOURCES)
+        session.call("clWaitForEvents", 1, [event])
+        if status(memory, event) >= 0:
+            raise Unsupported("loader", "precondition failed: no command ends with another's error", "precondition")
+        while not called(sandbox) and time.monotonic() < session.deadline - 1:
+            session.command("hello")
+        assert session.quit() == 0
+        failed = [(own, how >> 31, data) for own, how, data in called(sandbox)]
+        assert failed == [(event, 1, 7)], f"callbacks (event, whether negative, data): {failed}"
+
+
 def called(sandbox: Sandbox) -> list[tuple[int, int, int]]:
     """Event, status and data of each call of an event's callback so far, by data."""
     events = [e.arguments for e in sandbox.log if e.name == f"callback {NOTIFY}"]
