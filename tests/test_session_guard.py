@@ -41,7 +41,6 @@ def isolation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 EVERY_WAY = pytest.mark.parametrize("isolation", guard.WAYS, indirect=True)
-OUT_OF_REACH = pytest.mark.parametrize("isolation", guard.WAYS[:2], indirect=True)
 
 
 @pytest.fixture
@@ -63,7 +62,7 @@ def test_a_subject_that_kills_its_parent_is_a_crash(hostile: Loader, sandbox: Sa
         assert cl.platform_count() == 1, "the control"
 
 
-@OUT_OF_REACH
+@EVERY_WAY
 def test_a_process_that_is_not_the_subjects_cannot_be_killed(
     hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
 ) -> None:
@@ -73,7 +72,7 @@ def test_a_process_that_is_not_the_subjects_cannot_be_killed(
     assert bystander.poll() is None
 
 
-@OUT_OF_REACH
+@EVERY_WAY
 def test_a_process_that_is_not_the_subjects_cannot_be_traced(
     hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
 ) -> None:
@@ -83,7 +82,7 @@ def test_a_process_that_is_not_the_subjects_cannot_be_traced(
     assert "TracerPid:\t0\n" in Path(f"/proc/{bystander.pid}/status").read_text()
 
 
-@pytest.mark.parametrize("isolation", ["namespaces"], indirect=True)
+@EVERY_WAY
 def test_a_subject_that_kills_all_kills_itself_alone(
     hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
 ) -> None:
