@@ -41,7 +41,6 @@ DEEDS = {
     "has_no_root": "pass",
     "kills_in_a_namespace": "pass",
     "unmounts": "pass",
-    "turns_its_sandbox_over": "pass",
 }
 CHECK = '''
 @requirement("DISC-LNX-014")

@@ -193,6 +193,31 @@ def test_an_unknown_way_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         guard.isolation()
 
 
+IN_VAIN = """
+kill -s 0 $PPID && exit 1
+kill -s 0 -- -$(ps -o pgid= -p $PPID | tr -d ' ') && exit 2
+kill -s 0 {worker} && exit 3
+kill -s 0 -- -1 && exit 4
+sleep 1000 & kill $! && kill -s 0 $$ && kill -s 0 0 || exit 5
+exit 7
+"""
+
+
+@pytest.mark.parametrize("isolation", guard.WAYS[1:], indirect=True)
+def test_what_is_above_is_out_of_reach_where_the_guard_cannot_be_asked(isolation: str) -> None:
+    """Another guard stands around this one and answers in its place, as a container's manager may."""
+    ours, inner = os.pipe()
+    theirs, outer = os.pipe()
+    shell = ["/bin/sh", "-c", IN_VAIN.format(worker=os.getpid())]
+    with contextlib.ExitStack() as stack:
+        for end in (ours, inner, theirs, outer):
+            stack.callback(os.close, end)
+        line = guard.command(inner, shell, {"PATH": "/usr/bin:/bin"}, 1 << 20)
+        subprocess.run(guard.command(outer, list(line), {}, 1 << 20), pass_fds=[inner, outer], stderr=subprocess.PIPE)
+        assert os.read(theirs, 100).endswith(b"exit 0\n"), "of the inner guard"
+        assert os.read(ours, 100).endswith(b"exit 7\n")
+
+
 # --- a subject that is traced by its guard, as libraries do that keep debuggers away ---
 
 
