@@ -104,10 +104,10 @@ static void do_one(const char *name, const char *value)
         if (system(value) < 0) {
             _exit(91);
         }
-    } else if (strcmp(name, "kills") == 0) { /* a number, "parent", or "all" where that cannot harm the machine */
+    } else if (strcmp(name, "kills") == 0) { /* a number, "parent", or "all" where its parent is out of reach */
         pid_t whom = strcmp(value, "parent") == 0 ? getppid() : (pid_t)strtol(value, NULL, 10);
         if (strcmp(value, "all") == 0) {
-            whom = getppid() == 0 ? -1 : getpid();
+            whom = getppid() == 0 || kill(getppid(), 0) != 0 ? -1 : getpid();
         }
         if (kill(whom, SIGKILL) != 0) {
             _exit(93);

@@ -81,6 +81,29 @@ def test_worker_lost_without_a_subject_is_an_error(small: SmallRun) -> None:
     assert ElementTree.parse(small.junit).getroot().get("errors") == "1"
 
 
+KILLS_ITSELF_IN_A_SESSION = '''
+import signal
+
+@requirement("DISC-LNX-014")
+def test_hostile(loader, sandbox):
+    """It answers."""
+    with loader.start(sandbox) as cl:
+        assert cl.clGetPlatformIDs(0, None, None) == CL.PLATFORM_NOT_FOUND_KHR
+        os.kill(os.getpid(), signal.SIGKILL)
+'''
+
+
+def test_worker_lost_with_a_subject_is_a_crash(small: SmallRun) -> None:
+    """As where a subject ended it, which the guard does not let it do."""
+    small.suite(KILLS_ITSELF_IN_A_SESSION, QUIET)
+    done = small.run("-j", "2")
+    assert done.code == 1, done.said
+    lost = done.cases["test_hostile"]
+    assert lost["verdict"] == "crash" and "SIGKILL while the subject ran" in lost["message"]
+    assert done.footer["recorded"] == 7
+    assert not list(small.scratch.iterdir()), "the sandbox of the lost case is removed"
+
+
 TEARDOWN = '''
 @pytest.fixture
 def stubborn():

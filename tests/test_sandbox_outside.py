@@ -197,6 +197,7 @@ def test_sandboxes_of_killed_runs_are_swept(place: Path) -> None:
     subprocess.run([sys.executable, "-c", killed, str(scratch)], check=False)
     (left,) = scratch.glob("case-*")
     assert (left / "file").exists()
+    left.chmod(0)
     held = OwnFolder(scratch, "case-")
     (scratch / "case-link").symlink_to(place / "bystander")
     (scratch / "case-file").touch()

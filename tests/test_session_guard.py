@@ -41,7 +41,6 @@ def isolation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 EVERY_WAY = pytest.mark.parametrize("isolation", guard.WAYS, indirect=True)
-OUT_OF_REACH = pytest.mark.parametrize("isolation", guard.WAYS[:2], indirect=True)
 
 
 @pytest.fixture
@@ -63,7 +62,7 @@ def test_a_subject_that_kills_its_parent_is_a_crash(hostile: Loader, sandbox: Sa
         assert cl.platform_count() == 1, "the control"
 
 
-@OUT_OF_REACH
+@EVERY_WAY
 def test_a_process_that_is_not_the_subjects_cannot_be_killed(
     hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
 ) -> None:
@@ -73,7 +72,7 @@ def test_a_process_that_is_not_the_subjects_cannot_be_killed(
     assert bystander.poll() is None
 
 
-@OUT_OF_REACH
+@EVERY_WAY
 def test_a_process_that_is_not_the_subjects_cannot_be_traced(
     hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
 ) -> None:
@@ -83,7 +82,7 @@ def test_a_process_that_is_not_the_subjects_cannot_be_traced(
     assert "TracerPid:\t0\n" in Path(f"/proc/{bystander.pid}/status").read_text()
 
 
-@pytest.mark.parametrize("isolation", ["namespaces"], indirect=True)
+@EVERY_WAY
 def test_a_subject_that_kills_all_kills_itself_alone(
     hostile: Loader, sandbox: Sandbox, tell: Tell, bystander: subprocess.Popen[bytes]
 ) -> None:
@@ -192,6 +191,31 @@ def test_an_unknown_way_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     guard.isolation.cache_clear()
     with pytest.raises(UsageError, match="CLHARNESS_ISOLATION=armour: must be one of namespaces"):
         guard.isolation()
+
+
+IN_VAIN = """
+kill -s 0 $PPID && exit 1
+kill -s 0 -- -$(ps -o pgid= -p $PPID | tr -d ' ') && exit 2
+kill -s 0 {worker} && exit 3
+kill -s 0 -- -1 && exit 4
+sleep 1000 & kill $! && kill -s 0 $$ && kill -s 0 0 || exit 5
+exit 7
+"""
+
+
+@pytest.mark.parametrize("isolation", guard.WAYS[1:], indirect=True)
+def test_what_is_above_is_out_of_reach_where_the_guard_cannot_be_asked(isolation: str) -> None:
+    """Another guard stands around this one and answers in its place, as a container's manager may."""
+    ours, inner = os.pipe()
+    theirs, outer = os.pipe()
+    shell = ["/bin/sh", "-c", IN_VAIN.format(worker=os.getpid())]
+    with contextlib.ExitStack() as stack:
+        for end in (ours, inner, theirs, outer):
+            stack.callback(os.close, end)
+        line = guard.command(inner, shell, {"PATH": "/usr/bin:/bin"}, 1 << 20)
+        subprocess.run(guard.command(outer, list(line), {}, 1 << 20), pass_fds=[inner, outer], stderr=subprocess.PIPE)
+        assert os.read(theirs, 100).endswith(b"exit 0\n"), "of the inner guard"
+        assert os.read(ours, 100).endswith(b"exit 7\n")
 
 
 # --- a subject that is traced by its guard, as libraries do that keep debuggers away ---

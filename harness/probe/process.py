@@ -41,6 +41,7 @@ class _Family:
             self.parent = os.getpid()
             self.sessions = set()
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+            guard.hide()
         if not self.sessions:
             self.others = children_of(self.parent) if _has_children() else set()
 

@@ -25,6 +25,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from harness.run import orphans
 from harness.run.interrupts import Interrupts
+from harness.sandbox import guard
 
 TICK = 1.0  # seconds between two looks at workers that are silent
 HALT_LIMIT = 3.0  # seconds for workers to put away what they have when a run is interrupted
@@ -139,6 +140,7 @@ class Pool(Generic[Task, Answer]):
 
     def __enter__(self) -> Self:
         orphans.take_in()
+        guard.hide()
         self._others = set(orphans.children())
         gc.enable()  # see harness/run/command.py
         gc.freeze()  # memory that nobody writes to stays shared

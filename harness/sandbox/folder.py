@@ -78,6 +78,15 @@ def _make_writable(descriptor: int) -> None:
         os.chmod(f"/proc/self/fd/{descriptor}", 0o700)  # this very file, however it was opened and is called now
 
 
+def _open_to_list(folder: int) -> int:
+    """Opens a folder that is open for its name only, which its owner may have closed to himself."""
+    try:
+        return os.open(".", _FOLDER, dir_fd=folder)
+    except PermissionError:
+        _make_writable(folder)
+        return os.open(".", _FOLDER, dir_fd=folder)
+
+
 def _unlink(folder: int, name: str, mount: bytes) -> None:
     try:
         os.unlink(name, dir_fd=folder)
@@ -102,11 +111,7 @@ def _dissolve(top: int, name: str, mount: bytes, names: Iterator[int]) -> None:
     """Removes a folder in `top`; folders in it are moved up into `top`, so that no depth is too much."""
     outside = _open_inside(top, name, mount)
     try:
-        try:
-            inside = os.open(".", _FOLDER, dir_fd=outside)
-        except PermissionError:
-            _make_writable(outside)
-            inside = os.open(".", _FOLDER, dir_fd=outside)
+        inside = _open_to_list(outside)
     finally:
         os.close(outside)
     try:
@@ -201,9 +206,13 @@ def _remove_in(parent: int, name: str) -> None:
         if not stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             os.unlink(name, dir_fd=parent)
             return
-        folder = os.open(name, _FOLDER, dir_fd=parent)
+        outside = os.open(name, _NAME_ONLY, dir_fd=parent)
     except FileNotFoundError:
         return
+    try:
+        folder = _open_to_list(outside)
+    finally:
+        os.close(outside)
     try:
         _empty(folder)
         _remove_empty(parent, name, folder)
@@ -236,6 +245,7 @@ class OwnFolder:
 
     def walk(self) -> Iterator[tuple[str, str, int, os.stat_result]]:
         """What is in the folder: its path from here, its name, a descriptor of the folder it is in, and its state."""
+        os.close(_open_to_list(self.descriptor))
         for folder, folders, files, at in os.fwalk(".", dir_fd=self.descriptor):
             if folder.count("/") >= _MAX_DEPTH:
                 folders.clear()
@@ -288,9 +298,18 @@ def sweep(place: Path, prefix: str) -> None:
         if not entry.name.startswith(prefix):
             continue
         with contextlib.suppress(OSError):
-            folder = os.open(entry.path, _FOLDER)
-            try:
-                if os.fstat(folder).st_uid == os.geteuid() and _take(folder, Path(entry.path)):
-                    remove(Path(entry.path))
-            finally:
-                os.close(folder)
+            if entry.stat(follow_symlinks=False).st_uid == os.geteuid():
+                _sweep_one(Path(entry.path))
+
+
+def _sweep_one(path: Path) -> None:
+    outside = os.open(path, _NAME_ONLY | os.O_DIRECTORY)
+    try:
+        folder = _open_to_list(outside)
+    finally:
+        os.close(outside)
+    try:
+        if _take(folder, path):
+            remove(path)
+    finally:
+        os.close(folder)

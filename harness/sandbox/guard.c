@@ -9,28 +9,29 @@
  * environment that is listed and no other, signals as a fresh login has them, a session of its own, no core files, no
  * file larger than FILE_SIZE bytes, and the number USER as user and group unless that is -1; where this machine allows
  * that, a name of the host and shared memory, semaphores and message queues (System V, POSIX) of its own, because these
- * outlive processes. It can neither set the clock, end the machine, nor watch who opens files. WAY is one of
+ * outlive processes. It can neither set the clock, end the machine, watch who opens files, nor change how terminals
+ * work. WAY is one of
  *
  *   namespaces  the program sees no process but those that come from it, and all of these end with it;
- *   scope       it sees others, but the kernel refuses its signals to them (Landlock); the guard's parent ends the
- * rest; plain       the guard is all there is.
+ *   scope       it sees others, but the kernel refuses its signals to them (Landlock), and so does the guard;
+ *   plain       it sees others, and the guard refuses what it does to them (guard_calls.h).
  *
- * A program that is set-uid runs without a scope, which would take its privileges away. Exit codes: 0, 2 for wrong
- * usage.
+ * In the last two, the guard's parent ends what the program leaves behind.
+ *
+ * A program that is set-uid runs without a scope and, where this machine wants that, without the guard's refusals:
+ * these would take its privileges away. Exit codes: 0, 2 for wrong usage.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
+#include "guard_calls.h"
+#include "guard_files.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,8 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -48,23 +51,13 @@
 #define TASKS "4096" /* processes and threads of a program in namespaces, and the end of their numbers for root */
 #define SHARED_PAGES "65536" /* of System V memory, of which only the program's own namespace knows */
 
-#define SHARED_FILES "/dev/shm"
-#define SANDBOX "clharness-case-" /* how the names of sandboxes begin (harness/sandbox/sandbox.py) */
-enum { MAX_KEPT = 256 };          /* entries of SHARED_FILES */
-
-/* Of <linux/mount.h>, and calls for which older C libraries have no function. */
-enum { OPEN_TREE = 428, MOVE_MOUNT = 429, TREE_CLONE = 1, MOVE_FROM_DESCRIPTOR = 4 };
-#ifndef AT_RECURSIVE
-#define AT_RECURSIVE 0x8000
-#endif
-
 /* Of <linux/landlock.h>, whose older versions lack what is needed, <linux/sched.h> and <linux/capability.h>. */
 struct ruleset {
     uint64_t files;
     uint64_t net;
     uint64_t scoped;
 };
-enum { SCOPE_SIGNAL = 2, CREATE_RULESET = 444, RESTRICT_SELF = 446, CAN_BOOT = 22, CAN_SET_CLOCK = 25 };
+enum { SCOPE_SIGNAL = 2, CREATE_RULESET = 444, RESTRICT_SELF = 446, CAN_TRACE = 19, CAN_BOOT = 22, CAN_SET_CLOCK = 25 };
 struct clone_request {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
@@ -141,97 +134,6 @@ static void leave_shared_state(void)
     }
 }
 
-/* A file or a folder that stays what it is in a place that becomes the program's own. */
-struct kept {
-    char name[NAME_MAX + 1];
-    bool is_folder;
-    int tree; /* descriptor of its mount */
-};
-
-/* Whether a library that is tested lies there, as in the self-test: the harness names such sandboxes, with a / after
- * each. */
-static bool is_shared(const char *sandbox)
-{
-    const char *names = getenv("CLHARNESS_SHARED");
-    for (size_t length = strcspn(names ? names : "", "/"); names && *names; length = strcspn(names, "/")) {
-        if (length == strlen(sandbox) && strncmp(names, sandbox, length) == 0) {
-            return true;
-        }
-        names += length + 1;
-    }
-    return false;
-}
-
-/* Reads what stays: all but the sandboxes of others. Gives the number, or -1 where there is too much. */
-static int read_kept(int place, const char *own, struct kept *kept)
-{
-    int count = 0;
-    struct stat state;
-    DIR *entries = fdopendir(dup(place));
-    for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
-        const char *name = entry->d_name;
-        bool of_others = strncmp(name, SANDBOX, strlen(SANDBOX)) == 0 && strcmp(name, own) != 0 && !is_shared(name);
-        if (of_others || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            fstatat(place, name, &state, AT_SYMLINK_NOFOLLOW) != 0 || S_ISLNK(state.st_mode)) {
-            continue;
-        }
-        if (count == MAX_KEPT) {
-            count = -1;
-            break;
-        }
-        int tree = (int)syscall(OPEN_TREE, place, name, TREE_CLONE | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW | O_CLOEXEC);
-        if (tree >= 0) {
-            snprintf(kept[count].name, sizeof kept->name, "%s", name);
-            kept[count].is_folder = S_ISDIR(state.st_mode);
-            kept[count++].tree = tree;
-        }
-    }
-    if (entries) {
-        closedir(entries);
-    }
-    return count;
-}
-
-/* Whether it is again where it was, in the new place. */
-static bool put_back(int place, const struct kept *kept)
-{
-    int file =
-        kept->is_folder ? mkdirat(place, kept->name, 0700) : openat(place, kept->name, O_CREAT | O_CLOEXEC, 0600);
-    if (file > 0) {
-        close(file);
-    }
-    return file >= 0 && syscall(MOVE_MOUNT, kept->tree, "", place, kept->name, MOVE_FROM_DESCRIPTOR) == 0;
-}
-
-/* What a program puts into /dev/shm (shared memory and semaphores of POSIX) outlives it, and it could reach the
- * sandboxes of others there: in namespaces, it has a /dev/shm of its own with all that others have there but those. For
- * a program that is in a sandbox there: the sandboxes that others need are unknown. */
-static void leave_shared_files(void)
-{
-    static struct kept kept[MAX_KEPT];
-    char here[PATH_MAX];
-    size_t length = strlen(SHARED_FILES);
-    if (!getcwd(here, sizeof here) || strncmp(here, SHARED_FILES "/" SANDBOX, length + 1 + strlen(SANDBOX)) != 0) {
-        return;
-    }
-    char *own = strndup(here + length + 1, strcspn(here + length + 1, "/"));
-    int place = open(SHARED_FILES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int count = own && place >= 0 ? read_kept(place, own, kept) : -1;
-    bool is_new = count > 0 && mount("clharness", SHARED_FILES, "tmpfs", 0, "mode=1777,size=25%") == 0;
-    close(place);
-    place = is_new ? open(SHARED_FILES, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    bool whole = place >= 0;
-    for (int i = 0; i < count; i++) {
-        whole = whole && put_back(place, &kept[i]);
-        close(kept[i].tree);
-    }
-    close(place);
-    if (is_new && (!whole || chdir(here) != 0)) {
-        umount2(SHARED_FILES, MNT_DETACH);
-    }
-    free(own);
-}
-
 /* The first process of the namespace: takes in what loses its parent. When it ends, the kernel ends all others. */
 static bool start_init(void)
 {
@@ -261,12 +163,17 @@ static pid_t fork_with_own_number(bool in_namespace)
     return child >= 0 ? (pid_t)child : fork();
 }
 
-static void restrict_signals(void)
+static bool is_set_uid(void)
 {
     struct stat state;
+    return stat(program[0], &state) == 0 && (state.st_mode & S_ISUID);
+}
+
+static void restrict_signals(void)
+{
     struct ruleset rules = {.scoped = SCOPE_SIGNAL};
     int fd = (int)syscall(CREATE_RULESET, &rules, sizeof rules, 0);
-    if (fd < 0 || (stat(program[0], &state) == 0 && (state.st_mode & S_ISUID))) {
+    if (fd < 0 || is_set_uid()) {
         return;
     }
     if (syscall(RESTRICT_SELF, fd, 0) != 0) {
@@ -274,37 +181,6 @@ static void restrict_signals(void)
         syscall(RESTRICT_SELF, fd, 0);
     }
     close(fd);
-}
-
-/* Who watches a file system with fanotify decides on every file that anybody opens there, the harness too, and it waits
- * for that. Only root may. A 64-bit program may make the system calls of 32-bit ones, too, which have other numbers. */
-static void refuse_to_watch_others(void)
-{
-#if defined __x86_64__ || defined __aarch64__
-#ifdef __x86_64__
-    enum { OWN_32 = SYS_fanotify_init | 0x40000000, OTHER = 338 }; /* x32's, i386's */
-    const uint32_t own = AUDIT_ARCH_X86_64, other = AUDIT_ARCH_I386;
-#else
-    enum { OWN_32 = SYS_fanotify_init, OTHER = 367 };
-    const uint32_t own = AUDIT_ARCH_AARCH64, other = AUDIT_ARCH_ARM;
-#endif
-    struct sock_filter rules[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fanotify_init, 4, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_32, 3, 4),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OTHER, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
-    if (geteuid() == 0) {
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
-    }
-#endif
 }
 
 /* RLIMIT_NPROC does not hold root. Since Linux 6.14 each namespace of processes has a largest number of its own;
@@ -332,13 +208,55 @@ static bool enter_proc(void)
     return true;
 }
 
+/* Hands the guard what it has to answer. */
+static void send_calls(int guard, int calls)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof calls)];
+    } control = {.head = {CMSG_LEN(sizeof calls), SOL_SOCKET, SCM_RIGHTS}};
+    char byte = 0;
+    struct iovec part = {&byte, sizeof byte};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    memcpy(CMSG_DATA(&control.head), &calls, sizeof calls);
+    if (sendmsg(guard, &message, 0) < 0) {
+        _exit(126);
+    }
+}
+
+/* The same for the guard: gives NO_CALLS and the number of an error, 0 for none, where there is nothing to answer. */
+static int receive_calls(int program_end, int *error)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    int number = 0;
+    struct iovec part = {&number, sizeof number};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    *error = recvmsg(program_end, &message, MSG_CMSG_CLOEXEC) == sizeof number ? number : 0;
+    if (!CMSG_FIRSTHDR(&message)) {
+        return NO_CALLS;
+    }
+    memcpy(&number, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof number);
+    return number;
+}
+
 static _Noreturn void become_program(const char *way, int trouble)
 {
+    bool sees_others = strcmp(way, "namespaces") != 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* as far as the program's rights do not change */
+    prctl(PR_SET_DUMPABLE, 1);        /* else its files of /proc are root's */
+    reset_signals();
     setsid();
     write_file("/proc/self/oom_score_adj", "1000"); /* the first to go where memory ends: before the harness */
-    bool ready = strcmp(way, "namespaces") != 0 || enter_proc();
-    refuse_to_watch_others();
+    bool ready = sees_others || enter_proc();
+    int calls = restrict_calls(sees_others, is_set_uid());
+    if (calls != NO_CALLS) {
+        send_calls(trouble, calls);
+    }
     if (user >= 0) {
         ready = ready && setgroups(0, NULL) == 0;
         ready = ready && setresgid((gid_t)user, (gid_t)user, (gid_t)user) == 0;
@@ -366,14 +284,21 @@ static void say(const char *what, int number)
     }
 }
 
-/* Leaves open what the status needs alone: the program's socket is its own. */
-static void close_others(void)
+enum { STATUS, CALLS, ENDS }; /* the guard's descriptors */
+
+/* Leaves open what the guard needs alone: the program's socket is its own. */
+static void close_others(int calls, int ends)
 {
+    int kept[] = {[STATUS] = status_fd, [CALLS] = calls, [ENDS] = ends};
     for (int fd = 0; fd < 3; fd++) {
-        close(fd);
+        kept[fd] = kept[fd] >= 0 ? fcntl(kept[fd], F_DUPFD_CLOEXEC, 3) : -1;
     }
-    dup3(status_fd, 0, O_CLOEXEC);
-    status_fd = 0;
+    for (int fd = 0; fd < 3; fd++) {
+        if (kept[fd] < 0 || dup3(kept[fd], fd, O_CLOEXEC) < 0) {
+            close(fd);
+        }
+    }
+    status_fd = STATUS;
     syscall(SYS_close_range, 3U, ~0U, 0U);
 }
 
@@ -387,20 +312,62 @@ static void let_go(pid_t child, int signal)
     ptrace(PTRACE_DETACH, child, NULL, from_exec ? 0 : signal);
 }
 
-/* Waits for the end of a child, whatever else becomes one of this process (CLONE_PARENT) or asks it to trace. */
-static int wait_for(pid_t child)
+/* Looks after those that changed; gives whether the child has ended, and how. */
+static bool look_after(pid_t child, int *status)
 {
-    int status = 0;
-    for (pid_t changed = 0; changed != child || WIFSTOPPED(status);) {
-        changed = waitpid(-1, &status, __WALL);
-        if (changed > 0 && WIFSTOPPED(status)) {
-            let_go(changed, WSTOPSIG(status));
-        }
-        if (changed > 0 && changed == init && !WIFSTOPPED(status)) {
+    int other = 0;
+    for (pid_t changed = waitpid(-1, &other, __WALL | WNOHANG); changed > 0;
+         changed = waitpid(-1, &other, __WALL | WNOHANG)) {
+        if (WIFSTOPPED(other)) {
+            let_go(changed, WSTOPSIG(other));
+        } else if (changed == child) {
+            *status = other;
+            return true;
+        } else if (changed == init) {
             init = 0;
         }
     }
+    return false;
+}
+
+/* Waits for the end of a child, whatever else becomes one of this process (CLONE_PARENT, orphans) or asks it to trace,
+ * and answers the program's calls. */
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    struct pollfd watched[] = {{.fd = CALLS, .events = POLLIN}, {.fd = ENDS, .events = POLLIN}};
+    while (!look_after(child, &status)) {
+        struct signalfd_siginfo about;
+        poll(watched, 2, -1);
+        if (watched[0].revents & POLLIN) {
+            answer_call(CALLS);
+        } else if (watched[0].revents) {
+            watched[0].fd = -1; /* nobody has the filter any more, or there is none */
+        }
+        if ((watched[1].revents & POLLIN) && read(ENDS, &about, sizeof about) < 0) {
+            continue;
+        }
+    }
     return status;
+}
+
+/* From the end of a process on, until it is read, the descriptor that this gives is readable. */
+static int notice_ends(void)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
+    return signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Before there is a program that can see this process: keeps the memory and the descriptors of processes of the same
+ * user closed to it, and its orphans below this one. */
+static void hide(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+    prctl(PR_CAPBSET_DROP, CAN_TRACE, 0, 0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
 static int guard(const char *way)
@@ -415,8 +382,14 @@ static int guard(const char *way)
     leave_shared_state();
     if (in_namespace) {
         leave_shared_files();
+    } else {
+        hide();
+        if (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0) {
+            leave_shared_files();
+        }
     }
-    if ((in_namespace && !start_init()) || pipe2(trouble, O_CLOEXEC) != 0) {
+    int ends = notice_ends();
+    if ((in_namespace && !start_init()) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, trouble) != 0) {
         say("error", errno);
         return 0;
     }
@@ -426,11 +399,12 @@ static int guard(const char *way)
     }
     error = child < 0 ? errno : 0;
     close(trouble[1]);
-    if (error || read(trouble[0], &error, sizeof error) > 0) {
+    int calls = error ? NO_CALLS : receive_calls(trouble[0], &error);
+    if (error || (calls != NO_CALLS && read(trouble[0], &error, sizeof error) > 0)) {
         say("error", error);
     } else {
         say("pid", child);
-        close_others();
+        close_others(calls, ends);
         int status = wait_for(child);
         say(WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }

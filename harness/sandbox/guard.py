@@ -32,6 +32,7 @@ def command(
 
 
 _MOST_SHARED = 16
+_PR_SET_DUMPABLE = 4
 _shared: list[str] = []  # names of sandboxes
 
 
@@ -77,6 +78,13 @@ def isolation(same_numbers: bool = False) -> str:
     if asked:
         raise UsageError(f"{VARIABLE}={asked}: this machine does not allow that")
     return "plain"
+
+
+def hide() -> None:
+    """Closes the memory and the descriptors of this process, and of those forked from it, to others of the same user,
+    where subjects can see it."""
+    if isolation() != "namespaces":
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _has_scopes() -> bool:
