@@ -56,6 +56,7 @@ if(several)
   set(folder ${PROJECT_BINARY_DIR}/$<CONFIG>)
   string(APPEND how " --config $<CONFIG>")
 endif()
+math(EXPR bits "8 * ${CMAKE_SIZEOF_VOID_P}")
 set(system linux)
 if(WIN32)
   set(system windows)
@@ -63,6 +64,7 @@ endif()
 file(GENERATE OUTPUT ${folder}/clharness.json CONTENT "{
   \"source\": \"${PROJECT_SOURCE_DIR}\",
   \"system\": \"${system}\",
+  \"bits\": ${bits},
   \"build_with\": \"${how}\",
   \"compiler\": \"${CMAKE_C_COMPILER}\",
   \"sanitize\": \"${CLHARNESS_SANITIZE}\",

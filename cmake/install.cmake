@@ -73,6 +73,7 @@ install(FILES ${PROJECT_BINARY_DIR}/harness/api/api.json DESTINATION ${root}/par
 file(GENERATE OUTPUT ${CLHARNESS_OUTPUT_FOLDER}/installed/clharness.json CONTENT "{
   \"installed\": true,
   \"system\": \"${system}\",
+  \"bits\": ${bits},
   \"compiler\": \"cc\",
   \"sanitize\": \"${CLHARNESS_SANITIZE}\",
 ${entries}  \"api\": \"parts/api.json\"

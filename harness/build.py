@@ -50,6 +50,7 @@ class Build:
     sanitize: str
     mock_icds: dict[str, Path]
     mock_layers: dict[str, Path]
+    bits: int  # of an address in programs and libraries: 64, or 32
     windows: bool  # whether programs and libraries are those of Windows; on Linux, Wine runs them
     wine_prefix: Path  # Wine's folder of this build
     vulkan: VulkanBuild | None  # where Vulkan's headers and registry are there
@@ -159,6 +160,7 @@ def _parts(folder: Path, content: dict[str, Any], output: Path) -> Build:
         sanitize=content["sanitize"],
         mock_icds=mocks("mock_icds"),
         mock_layers=mocks("mock_layers"),
+        bits=content.get("bits", 64),
         windows=windows,
         wine_prefix=folder / "wine",
         vulkan=_vulkan(folder, content.get("vulkan")),

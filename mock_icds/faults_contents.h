@@ -120,11 +120,19 @@ FAULT(memory_is_rounded_up)
 FAULT(memory_is_always_shared)
 /* Reports no buffer of images that were made of one. */
 FAULT(image_buffers_are_forgotten)
+/* Answers that images of buffers have none, where the older query is asked. */
+FAULT(images_have_no_buffer)
 /* Counts an image format more than it lists. */
 FAULT(formats_are_miscounted)
+/* Counts only those image formats that it lists. */
+FAULT(formats_past_the_list_are_not_counted)
 /* Lists the first image format with a channel order that there is not. */
 FAULT(formats_have_unknown_orders)
 /* Writes NULL past the last device of a list that has room. */
 FAULT(device_lists_end_with_null)
+/* Lists the first device once more at the end. */
+FAULT(first_device_is_listed_again)
+/* Succeeds with a count of 0 where it has no device of a type. */
+FAULT(absent_types_are_counted)
 /* Answers CL_DEVICE_NOT_FOUND to several types of devices at once. */
 FAULT(mixed_types_find_nothing)

@@ -48,6 +48,8 @@ FAULT(kernels_are_miscounted)
 FAULT(binaries_are_longer)
 /* Reports a parameter more than a kernel has. */
 FAULT(parameters_are_miscounted)
+/* Reports no attributes of a kernel. */
+FAULT(attributes_are_forgotten)
 /* Reports the type of a kernel's parameter as its name. */
 FAULT(parameters_have_types_for_names)
 /* Reports a work-group size of a kernel that its device does not allow. */

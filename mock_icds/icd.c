@@ -191,7 +191,11 @@ EXPORTED void clharness_calls_itself(void)
 
 #ifdef MOCK_RELOCATES_TEXT
 /* An address in the code itself: it has to be written there when the library is loaded. */
+#if UINTPTR_MAX > 0xFFFFFFFFU
 __asm__(".text\n.balign 8\n.quad clGetPlatformInfo\n");
+#else
+__asm__(".text\n.balign 4\n.long clGetPlatformInfo\n");
+#endif
 #endif
 
 #ifdef MOCK_EXPORTS_SYMBOL

@@ -42,25 +42,33 @@ static uint64_t unwrap(uint64_t own)
     return ours ? real_handles[index] : own;
 }
 
+static void put_word(uint64_t *list, unsigned width, uint64_t index, uint64_t word)
+{
+    memcpy((char *)list + index * width, &word, width);
+}
+
 /* A copy of a list with the target's handles in it; gives its address, to be used until the next call. */
 static uint64_t unwrapped_list(const struct parameter_info *parameter, uint64_t address, uint64_t count, uint64_t *copy)
 {
-    const uint64_t *list = (const uint64_t *)(uintptr_t)address;
+    const char *list = (const char *)(uintptr_t)address;
+    unsigned width = list_width(parameter);
     uint64_t length = 0;
-    if (!list || (parameter->kind == PARAMETER_PROPERTIES && parameter->pointee != sizeof *list)) {
+    if (!list || !width) {
         return address;
     }
     if (parameter->kind == PARAMETER_HANDLES) {
         for (; length < count && length < MAX_LIST; length++) {
-            copy[length] = unwrap(list[length]);
+            put_word(copy, width, length, unwrap(first_word(list + length * width, width)));
         }
         return (uint64_t)(uintptr_t)copy;
     }
-    for (; length + 2 < MAX_LIST && list[length]; length += 2) {
-        copy[length] = list[length];
-        copy[length + 1] = list[length] == CL_CONTEXT_PLATFORM ? unwrap(list[length + 1]) : list[length + 1];
+    for (; length + 2 < MAX_LIST && first_word(list + length * width, width); length += 2) {
+        uint64_t name = first_word(list + length * width, width);
+        uint64_t value = first_word(list + (length + 1) * width, width);
+        put_word(copy, width, length, name);
+        put_word(copy, width, length + 1, name == CL_CONTEXT_PLATFORM ? unwrap(value) : value);
     }
-    copy[length] = 0;
+    put_word(copy, width, length, 0);
     return (uint64_t)(uintptr_t)copy;
 }
 
@@ -77,15 +85,16 @@ static uint64_t room(const struct function_info *about, const uint64_t *argument
 static void wrap_outputs(const struct function_info *about, const uint64_t *arguments, uint64_t before[][MAX_LIST])
 {
     for (unsigned i = 0; i < about->parameter_count; i++) {
-        uint64_t *out = (uint64_t *)(uintptr_t)arguments[i];
+        uintptr_t *out = (uintptr_t *)(uintptr_t)arguments[i];
         if (out && about->parameters[i].kind == PARAMETER_HANDLE_OUT) {
             for (uint64_t k = 0; k < room(about, arguments, i); k++) {
-                out[k] = out[k] == before[i][k] ? out[k] : wrap(out[k]);
+                bool same = out[k] == first_word((const uintptr_t *)before[i] + k, sizeof *out);
+                out[k] = same ? out[k] : (uintptr_t)wrap(out[k]);
             }
         } else if (out && strcmp(about->parameters[i].name, "param_value") == 0) {
             for (uint64_t k = 0; k < arguments[i - 1] / sizeof *out && k < MAX_LIST; k++) {
                 uint64_t own;
-                out[k] = is_known(out[k], &own) ? own : out[k];
+                out[k] = is_known(out[k], &own) ? (uintptr_t)own : out[k];
             }
         }
     }
@@ -105,7 +114,7 @@ uint64_t wrap_call(enum function function, entry *next, const uint64_t *argument
             uint64_t count = i > 0 ? (cl_uint)arguments[i - 1] : 0;
             inner[i] = unwrapped_list(&about->parameters[i], arguments[i], count, lists[i]);
         } else if (kind == PARAMETER_HANDLE_OUT && arguments[i]) {
-            memcpy(lists[i], (const void *)(uintptr_t)arguments[i], room(about, arguments, i) * sizeof *lists[i]);
+            memcpy(lists[i], (const void *)(uintptr_t)arguments[i], room(about, arguments, i) * sizeof(uintptr_t));
         }
     }
     uint64_t result = invoke(function, next, inner);

@@ -221,12 +221,13 @@ def test_program_that_is_tried_leaves_nothing(tmp_path: Path, monkeypatch: pytes
     assert not os.listdir(tmp_path / "scratch")
 
 
-def test_program_that_the_library_stops_is_not_waited_for(tmp_path: Path, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize(("whom", "shown"), [("0", "not judged"), ("getpid()", "there")], ids=["all of it", "a part"])
+def test_program_that_the_library_stops_is_not_waited_for(tmp_path: Path, whom: str, shown: str) -> None:
     library = tmp_path / "libstops.so"
-    stops = "#include <signal.h>\n__attribute__((constructor)) static void loaded(void) { kill(0, SIGSTOP); }\n"
-    (tmp_path / "stops.c").write_text(stops)
+    stops = "#include <signal.h>\n#include <unistd.h>\n__attribute__((constructor)) static void loaded(void)\n"
+    (tmp_path / "stops.c").write_text(stops + f"{{ kill({whom}, SIGSTOP); }}\n")
     subprocess.run([build().compiler, "-shared", "-fPIC", tmp_path / "stops.c", "-o", library], check=True)
-    shown = part(Failure("a part", ["buffer 1 4 0", "call 2 clFinish 0"], ["ok", "ok 0x0"], (), False), "answers")
+    each = part(Failure("a part", ["buffer 1 4 0", "call 2 clFinish 0"], ["ok", "ok 0x0"], (), False), "answers")
     start = time.monotonic()
-    assert reproducer.tried(reproducer.Reproducer(library, {}, (shown,)))[0][0] == "not judged"
+    assert reproducer.tried(reproducer.Reproducer(library, {}, (each,)))[0][0] == shown
     assert time.monotonic() - start < 4 * reproducer._SECONDS, "half of what it may take"

@@ -257,6 +257,14 @@ def header(**loader: str) -> bytes:
     return json.dumps({"record": "header", "loader": loader}).encode() + b"\n"
 
 
+def test_run_that_was_interrupted_before_it_knew_its_subject_is_resumed(small: SmallRun) -> None:
+    small.suite(QUIET)
+    small.records.write_bytes(header())
+    done = small.run("-j", "1", "--resume", str(small.records))
+    assert done.code == 0, done.said
+    assert done.footer["recorded"] == 6
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -250,3 +252,13 @@ def test_dev_shm_is_the_subjects_own_but_for_what_others_have_there(
     assert other.log_path.exists()
     other.close()
     assert not other.problems
+
+
+@pytest.mark.parametrize("isolation", ["namespaces"], indirect=True)
+def test_a_tested_library_in_the_sandbox_of_another_case_is_seen(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """As where the harness tests what another of its runs has made, while that run lasts."""
+    tell()
+    with contextlib.closing(Sandbox(hostile.path)) as other:
+        loader = Loader(Path(shutil.copy(hostile.path, other.root)))
+        with loader.start(sandbox) as cl:
+            assert cl.platform_names() == ["hostile"]

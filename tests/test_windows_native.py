@@ -23,7 +23,7 @@ def tried(loader: Path) -> subprocess.CompletedProcess[str]:
         pytest.skip("nothing is built for Windows: ./clharness loader OpenCL.dll does it")
     home = {"WINEPREFIX": str(WINDOWS / "wine"), "HOME": str(WINDOWS / "wine"), "WINEDEBUG": "-all"}
     names = {"WINEDLLOVERRIDES": "mscoree,mshtml=;opencl=n;winedbg.exe=d", "PATH": "/usr/bin:/bin"}
-    command = [ROOT / "ci" / "windows-native", WINDOWS, loader, "--under", wine]
+    command = [str(part) for part in (ROOT / "ci" / "windows-native", WINDOWS, loader, "--under", wine)]
     return subprocess.run(command, env=home | names, capture_output=True, text=True, timeout=300)
 
 

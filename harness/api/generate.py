@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the C tables and `api.json` from the installed OpenCL-Headers; run by CMake at build time.
 
-python -m harness.api.generate --out DIR [--headers INCLUDE_DIR] [--compiler CC] [--windows]
+python -m harness.api.generate --out DIR [--headers INCLUDE_DIR] [--compiler CC] [--windows] [--bits 32]
 """
 
 from __future__ import annotations
@@ -358,9 +358,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--headers", type=Path, help="folder that holds CL/cl.h (default: the system's)")
     parser.add_argument("--compiler", default="cc", help="C compiler whose preprocessor is used (default: cc)")
     parser.add_argument("--windows", action="store_true", help="what the headers declare on Windows")
+    parser.add_argument("--bits", type=int, choices=headers.ADDRESS, default=64, help="of an address; default: 64")
     options = parser.parse_args(arguments)
     try:
-        api = headers.read(options.headers, options.compiler, options.windows)
+        api = headers.read(options.headers, options.compiler, options.windows, options.bits)
     except UsageError as error:
         print(f"clharness: {error}", file=sys.stderr)
         return 2

@@ -22,14 +22,23 @@ from harness.errors import UsageError
 
 SUPPLEMENT = Path(__file__).with_name("supplement.h")
 
-# What the OpenCL-Headers need of the system, so that the parser meets no compiler extension.
-STAND_INS = {
-    "stddef.h": "typedef unsigned long size_t; typedef long ptrdiff_t; typedef long intptr_t;"
-    " typedef unsigned long uintptr_t;\n#define NULL ((void *)0)\n",
-    "stdint.h": "#include <stddef.h>\ntypedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t;"
-    " typedef unsigned short uint16_t; typedef int int32_t; typedef unsigned int uint32_t; typedef long int64_t;"
-    " typedef unsigned long uint64_t;\n#define INT32_MAX 0x7fffffff\n#define INTPTR_MAX 0x7fffffffffffffff\n",
-}
+# Bytes of an address, of a size_t and of an intptr_t.
+ADDRESS = {64: 8, 32: 4}
+
+
+def _stand_ins(address: int) -> dict[str, str]:
+    """What the OpenCL-Headers need of the system, so that the parser meets no compiler extension."""
+    long, word = "long" if address == 8 else "long long", "long" if address == 8 else "int"
+    return {
+        "stddef.h": f"typedef unsigned {word} size_t; typedef {word} ptrdiff_t; typedef {word} intptr_t;"
+        f" typedef unsigned {word} uintptr_t;\n#define NULL ((void *)0)\n",
+        "stdint.h": "#include <stddef.h>\ntypedef signed char int8_t; typedef unsigned char uint8_t;"
+        " typedef short int16_t;"
+        f" typedef unsigned short uint16_t; typedef int int32_t; typedef unsigned int uint32_t; typedef {long} int64_t;"
+        f" typedef unsigned {long} uint64_t;\n#define INT32_MAX 0x7fffffff\n"
+        f"#define INTPTR_MAX {(1 << (8 * address - 1)) - 1:#x}\n",
+    }
+
 
 # And of Windows': types of Direct3D.
 _DIRECT3D = Path(__file__).with_name("direct3d")
@@ -88,6 +97,7 @@ class Api:
     handles: tuple[str, ...]
     constants: dict[str, int]
     families: dict[str, families.Family]
+    address: int  # bytes of an address
 
 
 def _folder(include: Path | None) -> Path:
@@ -101,11 +111,11 @@ def _folder(include: Path | None) -> Path:
     )
 
 
-def _preprocess(include: Path | None, compiler: str, *flags: str) -> str:
+def _preprocess(include: Path | None, compiler: str, address: int, *flags: str) -> str:
     if shutil.which(compiler) is None:
         raise UsageError(f"no C compiler '{compiler}': install gcc or clang, or set CC")
     with tempfile.TemporaryDirectory(prefix="clharness-api-") as folder:
-        stand_ins = STAND_INS | {path.name: path.read_text() for path in _DIRECT3D.glob("*.h")}
+        stand_ins = _stand_ins(address) | {path.name: path.read_text() for path in _DIRECT3D.glob("*.h")}
         for name, text in stand_ins.items():
             (Path(folder) / name).write_text(text)
         unit = Path(folder) / "unit.c"
@@ -134,9 +144,10 @@ def _preprocess(include: Path | None, compiler: str, *flags: str) -> str:
 class _Types:
     """Resolves typedef names of one translation unit."""
 
-    SIZES = {"char": 1, "short": 2, "int": 4, "long": 8, "float": 4, "double": 8}
+    SIZES = {"char": 1, "short": 2, "int": 4, "long": 8, "float": 4, "double": 8}  # of 64-bit types: long, or long long
 
-    def __init__(self, unit: c_ast.FileAST) -> None:
+    def __init__(self, unit: c_ast.FileAST, address: int) -> None:
+        self.address = address
         self.typedefs = {node.name: node.type for node in unit.ext if isinstance(node, c_ast.Typedef)}
         self.generator = c_generator.CGenerator()
 
@@ -169,7 +180,7 @@ class _Types:
     def size(self, node: c_ast.Node) -> int:
         target = self.resolve(node)
         if isinstance(target, c_ast.PtrDecl):
-            return 8
+            return self.address
         if isinstance(target, c_ast.TypeDecl) and isinstance(target.type, c_ast.IdentifierType):
             names = target.type.names
             return next((self.SIZES[n] for n in names if n in self.SIZES), 4 if "unsigned" in names else 0)
@@ -295,15 +306,15 @@ def _constants(text: str) -> dict[str, int]:
     return constants
 
 
-def read(include: Path | None = None, compiler: str = "cc", windows: bool = False) -> Api:
-    """Reads the headers below `include` (default: the system's), as they are for Windows where that is wanted; raises
-    UsageError that says what is missing."""
-    flags = WINDOWS if windows else ()
-    text = _preprocess(include, compiler, *flags) + SUPPLEMENT.read_text()
+def read(include: Path | None = None, compiler: str = "cc", windows: bool = False, bits: int = 64) -> Api:
+    """Reads the headers below `include` (default: the system's), as they are for Windows where that is wanted, and for
+    addresses of so many bits; raises UsageError that says what is missing."""
+    flags, address = WINDOWS if windows else (), ADDRESS[bits]
+    text = _preprocess(include, compiler, address, *flags) + SUPPLEMENT.read_text()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     unit = c_parser.CParser().parse(text, "OpenCL-Headers")
-    types = _Types(unit)
+    types = _Types(unit, address)
 
     table = list(_members(_struct(unit, "_cl_icd_dispatch")))
     header_slots = len(table)
@@ -326,7 +337,8 @@ def read(include: Path | None = None, compiler: str = "cc", windows: bool = Fals
     )
     ordered = sorted(functions.values(), key=lambda f: (f.slot is None, f.slot or 0, f.name))
     supplement = SUPPLEMENT.read_text()
-    constants = _constants(supplement) | _constants(_preprocess(include, compiler, *flags, "-dM"))
+    constants = _constants(supplement) | _constants(_preprocess(include, compiler, address, *flags, "-dM"))
     texts = [(_folder(include) / "CL" / name).read_text(errors="replace") for name in READ]
     known = families.read([*texts, supplement], constants)
-    return Api(str(include or "system"), tuple(ordered), tuple(slots), header_slots, tuple(handles), constants, known)
+    read_from = str(include or "system")
+    return Api(read_from, tuple(ordered), tuple(slots), header_slots, tuple(handles), constants, known, address)

@@ -46,6 +46,7 @@ class Api:
     slots: tuple[str, ...]
     constants: dict[str, int]
     families: dict[str, Family]
+    address: int = 8  # bytes of an address, of a handle, of a size_t and of an intptr_t
 
     def dispatched(self) -> list[Function]:
         """Functions that have a slot and a signature, in slot order."""
@@ -69,7 +70,7 @@ def load(path: Path) -> Api:
     data = json.loads(path.read_text())
     functions = {f["name"]: _function(f) for f in data["functions"]}
     families = {name: Family(family["bits"], tuple(family["names"])) for name, family in data["families"].items()}
-    return Api(functions, tuple(data["slots"]), data["constants"], families)
+    return Api(functions, tuple(data["slots"]), data["constants"], families, data["address"])
 
 
 @cache

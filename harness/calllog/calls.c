@@ -16,13 +16,18 @@ static bool has_nested_list(const struct function_info *about, uint64_t name)
                           name == CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR));
 }
 
-size_t list_length(const struct function_info *about, const uint64_t *words, size_t room)
+static uint64_t word_at(const void *list, unsigned width, size_t index)
+{
+    return first_word((const char *)list + index * width, width);
+}
+
+size_t list_length(const struct function_info *about, const void *list, unsigned width, size_t room)
 {
     size_t at = 0;
-    while (at < room && words[at] != 0) {
-        bool nested = has_nested_list(about, words[at]);
+    while (at < room && word_at(list, width, at) != 0) {
+        bool nested = has_nested_list(about, word_at(list, width, at));
         at++;
-        while (nested && at < room && words[at] != 0) {
+        while (nested && at < room && word_at(list, width, at) != 0) {
             at++;
         }
         at++;
@@ -30,24 +35,48 @@ size_t list_length(const struct function_info *about, const uint64_t *words, siz
     return at < room ? at + 1 : room;
 }
 
+unsigned list_width(const struct parameter_info *parameter)
+{
+    bool listed = parameter->kind == PARAMETER_HANDLES || parameter->kind == PARAMETER_PROPERTIES;
+    bool narrow =
+        parameter->pointee == sizeof(uint32_t) && UINTPTR_MAX == UINT32_MAX; /* the size of an address there */
+    return listed && (narrow || parameter->pointee == sizeof(uint64_t)) ? parameter->pointee : 0;
+}
+
+void list_words(uint64_t *words, const void *list, unsigned width, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        words[i] = word_at(list, width, i);
+    }
+}
+
+enum { MAX_WORDS = 64 };
+
+static void log_list(struct calllog_line *line, const struct parameter_info *parameter, const void *list, size_t length)
+{
+    uint64_t words[MAX_WORDS];
+    size_t count = length < MAX_WORDS ? length : MAX_WORDS;
+    list_words(words, list, list_width(parameter), count);
+    calllog_words(line, parameter->name, words, count);
+}
+
 /* What pointers point to, where that matters: strings, property lists, handle arrays. */
 static void log_pointees(struct calllog_line *line, const struct function_info *about, const uint64_t *arguments)
 {
-    enum { MAX_WORDS = 64 };
     calllog_open_object(line, "in");
     for (unsigned i = 0; i < about->parameter_count; i++) {
         const struct parameter_info *parameter = &about->parameters[i];
         const void *pointer = (const void *)(uintptr_t)arguments[i];
+        unsigned width = list_width(parameter);
         if (!pointer) {
             continue;
         }
         if (parameter->kind == PARAMETER_STRING) {
             calllog_string(line, parameter->name, pointer, strnlen(pointer, 1 << 16));
-        } else if (parameter->kind == PARAMETER_PROPERTIES && parameter->pointee == sizeof(uint64_t)) {
-            calllog_words(line, parameter->name, pointer, list_length(about, pointer, MAX_WORDS));
+        } else if (parameter->kind == PARAMETER_PROPERTIES && width) {
+            log_list(line, parameter, pointer, list_length(about, pointer, width, MAX_WORDS));
         } else if (parameter->kind == PARAMETER_HANDLES && i > 0) {
-            uint64_t count = (cl_uint)arguments[i - 1];
-            calllog_words(line, parameter->name, pointer, count < MAX_WORDS ? count : MAX_WORDS);
+            log_list(line, parameter, pointer, (cl_uint)arguments[i - 1]);
         }
     }
     calllog_close_object(line);

@@ -12,9 +12,16 @@ void log_call(const struct function_info *about, const uint64_t *arguments);
 /* Logs the return from it: the result, and the values written through the arguments. */
 void log_return(const struct function_info *about, const uint64_t *arguments, uint64_t result);
 
-/* Length in words of the property list of a function, with its end marker, reading no further; `room` where it does not
- * end before. Some properties have lists for values, which have end markers of their own. */
-size_t list_length(const struct function_info *about, const uint64_t *words, size_t room);
+/* Length in words, of `width` bytes each, of the property list of a function, with its end marker, reading no further;
+ * `room` where it does not end before. Some properties have lists for values, which have end markers of their own. */
+size_t list_length(const struct function_info *about, const void *list, unsigned width, size_t room);
+
+/* Bytes of each word of a list that a parameter points to: of handles, or of names and values; 0 where it points to
+ * something else. */
+unsigned list_width(const struct parameter_info *parameter);
+
+/* Copies a list's words of `width` bytes each. */
+void list_words(uint64_t *words, const void *list, unsigned width, size_t count);
 
 /* The first word at a pointer to a type of `size` bytes. */
 uint64_t first_word(const void *pointer, unsigned size);

@@ -27,25 +27,29 @@ static uint64_t distinct(const char *who, const char *function, unsigned index)
     return hash ^ (hash >> 31);
 }
 
-/* Reads up to `count` words at any address; gives how many could be read. */
-static size_t readable_words(uint64_t address, uint64_t *words, size_t count)
+enum { MAX_WORDS = 64 };
+
+/* Reads up to `count` words of `width` bytes at any address; gives how many could be read. */
+static size_t readable_words(uint64_t address, unsigned width, uint64_t *words, size_t count)
 {
-    enum { MAX_WORDS = 64 };
-    struct iovec local = {words, count * sizeof *words};
+    uint64_t content[MAX_WORDS];
+    struct iovec local = {content, count * width};
     struct iovec remote[MAX_WORDS];
     for (size_t i = 0; i < count && i < MAX_WORDS; i++) { /* a piece is read whole or not at all */
-        remote[i] = (struct iovec){(char *)(uintptr_t)address + i * sizeof *words, sizeof *words};
+        remote[i] = (struct iovec){(char *)(uintptr_t)address + i * width, width};
     }
     ssize_t got = process_vm_readv(getpid(), &local, 1, remote, count, 0);
-    return got < 0 ? 0 : (size_t)got / sizeof *words;
+    size_t read = got < 0 ? 0 : (size_t)got / width;
+    list_words(words, content, width, read);
+    return read;
 }
 
 static void log_entry(struct calllog *log, const char *who, const struct function_info *about,
                       const uint64_t *arguments)
 {
-    enum { WORDS = 4, LIST_WORDS = 64 };
+    enum { WORDS = 4 };
     struct calllog_line line;
-    uint64_t words[LIST_WORDS];
+    uint64_t words[MAX_WORDS];
     calllog_begin(&line, who, "call", about->name);
     calllog_words(&line, "args", arguments, about->parameter_count);
     calllog_open_object(&line, "in");
@@ -54,9 +58,11 @@ static void log_entry(struct calllog *log, const char *who, const struct functio
         if (kind == PARAMETER_INTEGER || kind == PARAMETER_HANDLE || kind == PARAMETER_CALLBACK || !arguments[i]) {
             continue;
         }
-        size_t count = readable_words(arguments[i], words, kind == PARAMETER_PROPERTIES ? LIST_WORDS : WORDS);
+        unsigned listed = list_width(&about->parameters[i]);
+        unsigned width = listed ? listed : sizeof *words;
+        size_t count = readable_words(arguments[i], width, words, kind == PARAMETER_PROPERTIES ? MAX_WORDS : WORDS);
         if (kind == PARAMETER_PROPERTIES) {
-            count = list_length(about, words, count);
+            count = list_length(about, words, sizeof *words, count);
         }
         calllog_words(&line, about->parameters[i].name, words, count);
     }

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from harness.probe.convenience import CallFailed
     from harness.probe.deviations import Parts
     from harness.probe.session import CANARY, CommandError, Session
-    from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack
+    from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack, unpack
     from harness.probe.verdicts import Crashed, Hung, Leaked, SubjectFailure
 
     # --- the call log ---
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     # --- objects of every class; calls whose every bit is known, of one function or of the whole API ---
     from harness.probe.objects import Objects
     from harness.probe.patterns import (
-        LIST as LIST_LENGTH, PatternedCall, Sent, address_of, answered as answer_pattern, narrowed, routing_parameter,
+        LIST as LIST_LENGTH, PatternedCall, Sent, address_of, answered as answer_pattern, arriving, routing_parameter,
         variants,
     )
     from harness.probe.whole_api import (

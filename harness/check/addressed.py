@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from harness.api.model import api
 from harness.probe.extensions import function_of
 from harness.probe.objects import Objects
-from harness.probe.patterns import PatternedCall, Sent, address_of
+from harness.probe.patterns import PatternedCall, address_of
 from harness.probe.session import Session
-from harness.probe.values import Value, pack
+from harness.probe.values import Value
 from harness.sandbox import Sandbox
 from harness.subject.loader import Loader
 
@@ -24,9 +24,9 @@ def call_with(cl: Session, own: Objects, function: str, words: Words, address: V
     call = PatternedCall(cl, api().functions[function], own, address=address)
     place = next(i for i, p in enumerate(call.function.parameters) if p.kind == "properties")
     values = [own.device if w == DEVICE else cl.data(b"n\0a\0\0\0") if w == NAME else w for w in words]
-    buffer = cl.words(values)
-    seen = b"" if NAME in words else pack(int(v) for v in values if isinstance(v, int))
-    call.sent[place] = Sent(buffer, buffer, seen)
+    call.give_list(place, values)
+    if NAME in words:  # its address is known in the probe only
+        call.sent[place].content = b""
     return call
 
 

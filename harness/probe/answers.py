@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Self, SupportsIndex, overload
 
 from harness.api.codes import Code
+from harness.api.model import api
 from harness.probe.values import Buffer, Commands, Value
 
 KEPT = 16  # comparisons on record
@@ -277,11 +278,14 @@ class AnsweredBuffer(Buffer):
         return ErrorCode.of(int(super().i32()), f"i32({self.token}, 0)", self.record)
 
     def handle(self, index: int = 0) -> Value:
-        plain = super().u64(index)
-        return Handle.of(Value(plain, f"*{self.token}+{8 * index}"), f"u64({self.token}, {8 * index})", self.record)
+        return self._handle(super().handle(index), index)
 
     def handles(self) -> list[Value]:
-        return [Handle.of(v, f"u64({self.token}, {8 * i})", self.record) for i, v in enumerate(super().handles())]
+        return [self._handle(value, index) for index, value in enumerate(super().handles())]
+
+    def _handle(self, value: Value, index: int) -> Value:
+        width = api().address
+        return Handle.of(Value(int(value), value.token), f"u{8 * width}({self.token}, {width * index})", self.record)
 
     def text(self) -> str:
         return Text.of(super().text(), self.token, self.record)

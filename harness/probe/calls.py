@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from harness.api.model import api
 from harness.probe.connection import Connection
 from harness.probe.replies import CommandError
 from harness.probe.values import Buffer, Callback, CallbackArgument, Later, Value, is_sequence, pack, result_value
@@ -32,12 +33,17 @@ class Calls(Connection):
             self.later(f"put {buffer.index} 0 {content.hex()}")
         return buffer
 
-    def words(self, values: list[Any]) -> Buffer:
-        """New memory that holds 64-bit words: numbers, handles, buffers' addresses."""
-        buffer = self.data(pack([v if isinstance(v, int) else 0 for v in values]))
+    def room(self, count: int = 1, fill: int = CANARY) -> Buffer:
+        """New memory for handles, or for numbers of the type size_t."""
+        return self.buffer(api().address * count, fill)
+
+    def words(self, values: list[Any], width: int = 0) -> Buffer:
+        """New memory that holds words of `width` bytes (0: of an address): numbers, handles, buffers' addresses."""
+        width = width or api().address
+        buffer = self.data(pack([v if isinstance(v, int) else 0 for v in values], width))
         for index, value in enumerate(values):
             if isinstance(value, (Value, Buffer)):
-                self.later(f"word {buffer.index} {8 * index} {value.token}")
+                self.later(f"word {buffer.index} {width * index} {value.token}")
         return buffer
 
     def token(self, value: Any) -> str:
@@ -77,7 +83,7 @@ class Calls(Connection):
         return self._result(like, f"address {self._values} {address.token} {like} {tokens}".rstrip(), self._values)
 
     def peek(self, address: Value, offset: int) -> Value:
-        """The 64-bit word at an address. Raises CommandError where nothing is."""
+        """The word at an address, as wide as one. Raises CommandError where nothing is."""
         self._values += 1
         number = int(self.command(f"peek {self._values} {address.token} {offset}"), 16)
         return Value(number, f"r{self._values}")

@@ -39,7 +39,7 @@ class Convenience(ProcessCalls):
         """Memory for a list of handles. Raises CallFailed for a count that cannot be meant."""
         if count > MAX_OBJECTS:
             raise CallFailed(f"{function} answered a count of {count}, expected no more than {MAX_OBJECTS}")
-        return self.buffer(8 * count, 0)
+        return self.room(count, 0)
 
     def GetPlatformIDs(self) -> list[Value]:
         """All platforms in the loader's order; an empty list when there is none."""
@@ -54,12 +54,12 @@ class Convenience(ProcessCalls):
 
     def GetPlatformInfo(self, platform: Value, query: str = "CL_PLATFORM_NAME") -> str:
         """A string of a platform."""
-        size = self.buffer(8, 0)
+        size = self.room(1, 0)
         constant = api().constant(query)
         result = self.call("clGetPlatformInfo", platform, constant, 0, None, size)
         if result:
             raise CallFailed(f"clGetPlatformInfo({query}) answered {result} to the size query")
-        length = size.u64()
+        length = size.word()
         if length > MAX_TEXT:
             raise CallFailed(f"clGetPlatformInfo({query}) answered a size of {length}, expected at most {MAX_TEXT}")
         text = self.buffer(length)
@@ -77,12 +77,13 @@ class Convenience(ProcessCalls):
         names = Names()
         for platform in self.GetPlatformIDs():
             names.append(self.GetPlatformInfo(platform))
-            for query in ("PROFILE", "VERSION", "VENDOR", "EXTENSIONS"):
-                self.GetPlatformInfo(platform, f"CL_PLATFORM_{query}")
+            for about in ("PROFILE", "VERSION", "VENDOR", "EXTENSIONS"):
+                self.GetPlatformInfo(platform, f"CL_PLATFORM_{about}")
             for device in self.GetDeviceIDs(platform):
-                owner = self.buffer(8, 0)
-                result = self.call("clGetDeviceInfo", device, api().constant("CL_DEVICE_PLATFORM"), 8, owner, None)
-                if result or owner.u64() != platform:
+                owner = self.room(1, 0)
+                query = api().constant("CL_DEVICE_PLATFORM")
+                result = self.call("clGetDeviceInfo", device, query, owner.size, owner, None)
+                if result or owner.word() != platform:
                     raise CallFailed(f"a device of platform {names[-1]} names another platform ({result})")
         return names
 

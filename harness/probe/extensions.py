@@ -87,10 +87,10 @@ def extensions(session: Session, handle: Value, kind: str = "Device") -> set[str
     """The extensions that a device names, or a "Platform". Raises CallFailed where it does not answer."""
     function = f"clGet{kind}Info"
     query = api().constant(f"CL_{kind.upper()}_EXTENSIONS")
-    size = session.buffer(8, 0)
+    size = session.room(1, 0)
     error = session.call(function, handle, query, 0, None, size)
-    text = session.buffer(max(size.u64(), 1), 0)
-    error = error or session.call(function, handle, query, size.u64(), text, None)
+    text = session.buffer(max(size.word(), 1), 0)
+    error = error or session.call(function, handle, query, size.word(), text, None)
     if error:
         raise CallFailed(f"{function} answered {error} to the query of its extensions, expected CL_SUCCESS")
     return set(text.text().split())

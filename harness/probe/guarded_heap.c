@@ -70,8 +70,12 @@ static size_t rounded(size_t size, size_t to)
 /* By the system call itself: the function of the C library may be one that counts (torture_system.c). */
 static void *map(void *at, size_t length, int protection, int flags)
 {
-    return (void *)syscall(SYS_mmap, at, length, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1,
-                           0);
+#ifdef SYS_mmap2
+    const long call = SYS_mmap2; /* where both exist, SYS_mmap takes its arguments in memory */
+#else
+    const long call = SYS_mmap;
+#endif
+    return (void *)syscall(call, at, length, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
 static size_t page_size(void)

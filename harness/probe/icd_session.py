@@ -9,6 +9,7 @@ with icd.open(sandbox) as session:
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -152,6 +153,21 @@ class IcdSession(Session):
         if self.platform is None:
             return super().call(function, *arguments)
         return self.call_at(self._address(function, arguments), function, *arguments)
+
+    def count_callback(self, name: str, device: Value) -> None:
+        """Counts each call of a callback, such as "clBuildProgram.pfn_notify", from now on: the device is asked there
+        for its type, which callbacks may do."""
+        query, answer = api().constant("CL_DEVICE_TYPE"), self.buffer(8, 0)
+        address = self.entry(device, "clGetDeviceInfo")
+        self.when(name, "clGetDeviceInfo", device, query, 8, answer, None, address=address)
+
+    def await_callbacks(self, count: int = 1) -> None:
+        """Waits until so many counted calls were made: they may come from another thread, and after the call returns.
+
+        Ends without them when the time of the case is over.
+        """
+        while self.callbacks() < count and time.monotonic() < self.deadline - 1:
+            pass
 
     def _object_of(self, function: str, arguments: tuple[Any, ...]) -> Value:
         """The object whose table a loader takes the function from: the first among the arguments, or the platform."""

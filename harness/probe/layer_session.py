@@ -48,7 +48,7 @@ class Table:
     def __getitem__(self, slot: int) -> Value:
         """The layer's entry of a slot; 0 for none. Raises CommandError where the table cannot be read there."""
         if slot not in self._entries:
-            self._entries[slot] = self.session.peek(self.address, 8 * slot)
+            self._entries[slot] = self.session.peek(self.address, api().address * slot)
         return self._entries[slot]
 
     def entry(self, function: Function) -> Value | None:
@@ -210,7 +210,7 @@ class OrdinaryCall(PatternedCall):
 
     def _memory(self, parameter: Parameter) -> Any:
         if parameter.name == "lengths":
-            return self._words([_ELEMENT] * 4)
+            return self._words(parameter, [_ELEMENT] * 4)
         return super()._memory(parameter)
 
 

@@ -49,7 +49,8 @@ static void put_bytes(const struct argument *a, const struct reply *reply)
 
 static void put_word(const struct argument *a, const struct reply *reply)
 {
-    write_buffer(a, &a[2].value, sizeof a[2].value, reply);
+    uintptr_t word = (uintptr_t)a[2].value;
+    write_buffer(a, &word, sizeof word, reply);
 }
 
 static void get_bytes(const struct argument *a, const struct reply *reply)
@@ -93,7 +94,7 @@ static void show_value(const struct argument *a, const struct reply *reply)
 
 static void peek(const struct argument *a, const struct reply *reply)
 {
-    uint64_t value = 0;
+    uintptr_t value = 0;
     if (memory_read(a[1].value + a[2].value, &value, sizeof value) == (long)sizeof value) {
         reply_result(reply, a[0].value, value);
     } else {
@@ -108,7 +109,7 @@ static const struct command rows[] = {
     /* Makes the buffer unwritable. */
     {"protect", "BUFFER", protect_buffer, false},
     {"put", "BUFFER OFFSET HEX", put_bytes, false},
-    /* Puts a value as a 64-bit word. */
+    /* Puts a value as a word, which is as wide as an address. */
     {"word", "BUFFER OFFSET TOKEN", put_word, false},
     /* ok BYTES */
     {"get", "BUFFER OFFSET LENGTH", get_bytes, false},
@@ -118,7 +119,7 @@ static const struct command rows[] = {
     {"store", "TOKEN OFFSET HEX", write_memory, false},
     /* ok VALUE */
     {"value", "TOKEN", show_value, false},
-    /* ok VALUE of the 64-bit word there, kept as a result, or an error; never faults. */
+    /* ok VALUE of the word there, which is as wide as an address, kept as a result, or an error; never faults. */
     {"peek", "RESULT TOKEN OFFSET", peek, false},
     {0},
 };

@@ -54,7 +54,7 @@ def answered(vendor: str, function: str, index: int) -> int:
 
 
 def _bytes(size: int, *parts: object) -> bytes:
-    return pack(pattern(*parts, i) for i in range(size // 8 + 1))[:size]
+    return pack((pattern(*parts, i) for i in range(size // 8 + 1)), 8)[:size]
 
 
 def narrowed(value: int, parameter: Parameter) -> int:
@@ -62,6 +62,22 @@ def narrowed(value: int, parameter: Parameter) -> int:
     bits = 8 * parameter.size
     value &= (1 << bits) - 1
     return (value - (1 << bits) if parameter.signed and value >> (bits - 1) else value) & MASK
+
+
+def width_of(parameter: Parameter) -> int:
+    """Bytes of each word that is logged of what a parameter points to: of a list its element, of other memory 8."""
+    listed = parameter.kind in ("handles", "properties") and parameter.pointee in (api().address, 8)
+    return parameter.pointee if listed else 8
+
+
+def narrowed_result(value: int, function: Function) -> int:
+    """What comes back of 64 bits that a function answers."""
+    return value & ((1 << 8 * api().address) - 1) if function.result_kind in ("handle", "pointer") else value
+
+
+def arriving(value: int, parameter: Parameter) -> int:
+    """What arrives of an argument: integers, and addresses of 32 bits, are narrower than what was sent."""
+    return narrowed(value, parameter) if parameter.kind == "integer" or 0 < parameter.size < 8 else value
 
 
 def _is_count(function: Function, index: int) -> bool:
@@ -138,6 +154,10 @@ class PatternedCall:
 
     # --- arguments ---
 
+    def give_list(self, index: int, words: Sequence[object]) -> None:
+        """Has a list of these words as that argument, which ends where an unreadable page begins."""
+        self.sent[index] = self._words(self.function.parameters[index], words)
+
     def _argument(self, index: int) -> Sent:
         parameter = self.function.parameters[index]
         if parameter.name == self.null:
@@ -173,7 +193,7 @@ class PatternedCall:
         if parameter.kind == "handle":
             return Sent(self.objects[parameter.handle])
         if parameter.kind == "handles":
-            return self._words([self.objects[parameter.handle]] * LIST)
+            return self._words(parameter, [self.objects[parameter.handle]] * LIST)
         return self._properties(parameter)
 
     def _properties(self, parameter: Parameter) -> Sent:
@@ -182,20 +202,21 @@ class PatternedCall:
         words: list[object] = [*values, 0, pattern("past the end")]
         if self.function.name in ("clCreateContext", "clCreateContextFromType", "clGetGLContextInfoKHR"):
             words[2:4] = [api().constant("CL_CONTEXT_PLATFORM"), self.objects.platform]
-        return self._words(words)
+        return self._words(parameter, words)
 
-    def _words(self, words: Sequence[object]) -> Sent:
-        buffer = self.session.words(list(words))
-        return Sent(buffer, buffer, pack(int(w) if isinstance(w, int) else 0 for w in words))
+    def _words(self, parameter: Parameter, words: Sequence[object]) -> Sent:
+        width = parameter.pointee
+        buffer = self.session.words(list(words), width)
+        return Sent(buffer, buffer, pack((int(w) if isinstance(w, int) else 0 for w in words), width))
 
     def _memory(self, parameter: Parameter) -> Sent:
-        if parameter.kind == "properties" and parameter.pointee == 8:
+        if parameter.kind == "properties" and parameter.pointee in (api().address, 8):
             return self._properties(parameter)
         if parameter.kind == "handles":
-            return self._words([self._other(parameter)] * LIST)
+            return self._words(parameter, [self._other(parameter)] * LIST)
         if parameter.kind == "strings":
             texts = [self.session.data(f"{parameter.name}{i}\0".encode()) for i in range(LIST)]
-            addresses = self._words(texts)
+            addresses = self._words(parameter, texts)
             return Sent(addresses.value, addresses.buffer, b"")  # the addresses are known in the probe only
         content = _bytes(max(LIST * parameter.pointee, 32), self.function, parameter.name)
         if parameter.kind == "string":
@@ -250,23 +271,24 @@ class PatternedCall:
     def _argument_problems(self, index: int, sent: Event, arrived: Event) -> list[str]:
         parameter = self.function.parameters[index]
         had, want = arrived.arguments[index], sent.arguments[index]
-        if parameter.kind == "integer":
-            want = narrowed(want, parameter)
+        want = arriving(want, parameter)
         content = self.sent[index].content
         seen = arrived.data.get("in", {}).get(parameter.name, ())
         words = [] if isinstance(seen, str) else [int(word, 16) for word in seen]  # layers log strings as text
-        same = pack(words) == content[: 8 * len(words)]
+        width = width_of(parameter)
+        same = pack(words, width) == content[: width * len(words)]
         if had != want and not (parameter.kind == "properties" and had and words and same):
             return [f"argument {index} ({parameter.name}) reached {arrived.who} as {had:#x}, sent was {want:#x}"]
         if content and not same:
             where = f"argument {index} ({parameter.name})"
-            return [f"what {where} points to reached {arrived.who} as {pack(words).hex()}, sent was {content.hex()}"]
+            reached = pack(words, width).hex()
+            return [f"what {where} points to reached {arrived.who} as {reached}, sent was {content.hex()}"]
         return []
 
     def _result_problems(self) -> list[str]:
         if self.function.result_kind == "void":
             return []
-        want = answered(self.objects.owner, self.function.name, len(self.sent))
+        want = narrowed_result(answered(self.objects.owner, self.function.name, len(self.sent)), self.function)
         if self.function.result_kind == "signed":
             want = Code.of_word(want)
         if self.result == want:
@@ -293,7 +315,7 @@ class PatternedCall:
         if not output or self.silent:
             return content
         size = min(parameter.pointee or 8, 8)
-        return pack([answered(self.objects.owner, self.function.name, index)])[:size] + content[size:]
+        return pack([answered(self.objects.owner, self.function.name, index)], 8)[:size] + content[size:]
 
 
 def variants(

@@ -145,7 +145,7 @@ class Process:
             line = guard.command(theirs, command, environment, file_limit, user, way)
             popen = {"stdin": subprocess.DEVNULL} | popen
             popen["pass_fds"] = [*popen.get("pass_fds", ()), theirs]
-            self._popen = subprocess.Popen(line, start_new_session=True, env={}, **popen)
+            self._popen = subprocess.Popen(line, start_new_session=True, env=guard.own_environment(), **popen)
         except BaseException:
             os.close(self.descriptor)
             raise

@@ -31,9 +31,12 @@ static void note_used(uint64_t index)
     }
 }
 
+/* Far more than any case asks for, and little enough to add to. */
+#define MOST_BYTES (SIZE_MAX >> 2 < (uint64_t)1 << 40 ? SIZE_MAX >> 2 : (size_t)((uint64_t)1 << 40))
+
 bool buffer_make(uint64_t index, size_t size, int fill)
 {
-    if (index >= MAX_VALUES || size > ((size_t)1 << 40)) {
+    if (index >= MAX_VALUES || size > MOST_BYTES) {
         return false;
     }
     buffer_free(index);
@@ -152,6 +155,7 @@ void token_finder_set(char prefix, token_finder *finder)
 bool token_value(const char *token, uint64_t *value)
 {
     unsigned char *at;
+    uintptr_t word;
     token_finder *finder = finders[(unsigned char)*token];
     switch (*token) {
     case 'b':
@@ -159,9 +163,10 @@ bool token_value(const char *token, uint64_t *value)
         *value = (uint64_t)(uintptr_t)at;
         return at != NULL;
     case '*':
-        at = place(token + 1, sizeof *value);
+        at = place(token + 1, sizeof word);
         if (at) {
-            memcpy(value, at, sizeof *value);
+            memcpy(&word, at, sizeof word);
+            *value = word;
         }
         return at != NULL;
     case 'r':

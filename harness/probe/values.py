@@ -36,8 +36,8 @@ class Value(int):
 class Buffer:
     """Memory in the probe. Its end is followed by an unreadable page: reading or writing past it is a crash.
 
-    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)` and `handle(n)` the n-th element, `code()` an error code, `text()` a
-    C string.
+    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)`, `word(n)` (a size_t or an address) and `handle(n)` the n-th element,
+    `code()` an error code, `text()` a C string.
     """
 
     def __init__(self, session: Commands, index: int, size: int) -> None:
@@ -67,12 +67,17 @@ class Buffer:
     def u64(self, index: int = 0) -> int:
         return int(struct.unpack("<Q", self[8 * index : 8 * index + 8])[0])
 
+    def word(self, index: int = 0) -> int:
+        """The n-th size_t, intptr_t or address."""
+        return self.u64(index) if api().address == 8 else self.u32(index)
+
     def handle(self, index: int = 0) -> Value:
-        return Value(self.u64(index), f"*b{self.index}+{8 * index}")
+        return Value(self.word(index), f"*b{self.index}+{api().address * index}")
 
     def handles(self) -> list[Value]:
-        words = struct.unpack(f"<{self.size // 8}Q", self[: self.size // 8 * 8])
-        return [Value(word, f"*b{self.index}+{8 * i}") for i, word in enumerate(words)]
+        width = api().address
+        words = unpack(self[: self.size // width * width], width)
+        return [Value(word, f"*b{self.index}+{width * i}") for i, word in enumerate(words)]
 
     def text(self) -> str:
         return self.bytes().split(b"\0")[0].decode(errors="replace")
@@ -138,9 +143,16 @@ class Later:
         return result_value(self.function, value, self.variable)
 
 
-def pack(values: Iterable[int], width: int = 8) -> bytes:
-    """Little-endian bytes of integers of `width` bytes each, negative ones as two's complement."""
+def pack(values: Iterable[int], width: int = 0) -> bytes:
+    """Little-endian bytes of integers of `width` bytes each (0: of an address), negative ones as two's complement."""
+    width = width or api().address
     return b"".join((v & ((1 << 8 * width) - 1)).to_bytes(width, "little") for v in values)
+
+
+def unpack(content: bytes, width: int = 0) -> list[int]:
+    """The integers whose little-endian bytes these are, as `pack` takes them."""
+    width = width or api().address
+    return [int.from_bytes(content[at : at + width], "little") for at in range(0, len(content), width)]
 
 
 def is_sequence(value: Any) -> bool:

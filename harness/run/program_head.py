@@ -177,9 +177,14 @@ static int run(void (*part)(void), const char *name)
         exit(0);
     }
     int status = 0;
-    waitpid(child, &status, 0);
-    if (WIFSIGNALED(status)) {
-        int hung = WTERMSIG(status) == SIGALRM;
+    waitpid(child, &status, WUNTRACED);
+    int stopped = WIFSTOPPED(status); /* no alarm ends that */
+    if (stopped) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    if (stopped || WIFSIGNALED(status)) {
+        int hung = stopped || WTERMSIG(status) == SIGALRM;
         printf("  got: %s\n", hung ? "no answer" : strsignal(WTERMSIG(status)));
         *result = THERE;
     } else if (WEXITSTATUS(status)) {

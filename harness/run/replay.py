@@ -85,9 +85,19 @@ def _own_copy(copy: str) -> str:
     return f"install -D -m 4500 -o {NOBODY} -g {NOBODY} {shlex.quote(str(built))} {shlex.quote(copy)}"
 
 
+def _without_conversation(argv: Sequence[str]) -> list[str]:
+    """A probe's command without the option that says how the harness talks with it, and that option's argument."""
+    command = list(argv)
+    for option in ("--socket", "--standard"):
+        if option in command:
+            place = command.index(option)
+            del command[place : place + 2]
+    return command
+
+
 def _session(session: Session, number: int, root: Path) -> list[str]:
     """Runs one recorded exchange; the prefix stands directly before the probe, inside of any private root."""
-    command = [part for part in session.argv if part not in ("--socket", "{socket}")]
+    command = _without_conversation(session.argv)
     program = command.index("--loader") - 1  # the probe, behind whatever stands in front of it
     environment = shlex.join(f"{name}={value}" for name, value in session.environment.items())
     user = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups " if session.ordinary_user else ""

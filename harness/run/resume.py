@@ -30,6 +30,8 @@ def red(path: Path) -> Saved:
 def kept(saved: Saved, header: Header, planned: Collection[str]) -> list[CaseResult]:
     """The results that stand for the run that `header` begins. Raises UsageError where it is another."""
     option = f"--resume {saved.path}"
+    if not saved.results and not any(old for _, old, _ in paired(saved.header, header)):
+        return []  # it was interrupted before it knew its subject
     if difference := _difference(saved.header, header):
         kind, fact, before, now = difference
         raise UsageError(f"{option}: is of another {kind}: its {fact} was {before}, and is {now}")

@@ -7,6 +7,7 @@
  * its stack and lets it go. Exit codes: those of the program (128 + signal for a signal); 125 where tracing fails.
  */
 #define _GNU_SOURCE
+#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
@@ -22,18 +23,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Bytes of a word of the program. */
+static unsigned width = 8;
+
 static uint64_t word_at(pid_t child, uint64_t address)
 {
-    return (uint64_t)ptrace(PTRACE_PEEKDATA, child, (void *)(uintptr_t)address, NULL);
+    uint64_t word = (uint64_t)ptrace(PTRACE_PEEKDATA, child, (void *)(uintptr_t)address, NULL);
+    return width == 8 ? word : word & 0xFFFFFFFFU;
 }
 
 #if defined(__x86_64__)
+/* A 32-bit program has another set of registers, which is shorter. */
 static uint64_t stack_of(pid_t child)
 {
+    struct user_regs_struct registers;
+    struct iovec io = {&registers, sizeof registers};
+    if (ptrace(PTRACE_GETREGSET, child, (void *)NT_PRSTATUS, &io) == 0 && io.iov_len < sizeof registers) {
+        width = 4;
+    }
     return (uint64_t)ptrace(PTRACE_PEEKUSER, child, (void *)(sizeof(long) * RSP), NULL);
 }
 #else
-#include <linux/elf.h>
 static uint64_t stack_of(pid_t child)
 {
     struct user_regs_struct registers;
@@ -42,18 +52,28 @@ static uint64_t stack_of(pid_t child)
 }
 #endif
 
+/* A long is written at once, so that what follows a shorter word is written as it is. */
+static int set_word(pid_t child, uint64_t address, uint64_t value)
+{
+    if (width == 4) {
+        uint64_t both = (uint64_t)ptrace(PTRACE_PEEKDATA, child, (void *)(uintptr_t)address, NULL);
+        value |= both & ~(uint64_t)0xFFFFFFFFU;
+    }
+    return (int)ptrace(PTRACE_POKEDATA, child, (void *)(uintptr_t)address, (void *)(uintptr_t)value);
+}
+
 /* At exec the stack holds: argc, arguments, NULL, environment, NULL, auxiliary vector. */
 static int set_at_secure(pid_t child)
 {
     uint64_t at = stack_of(child);
     uint64_t count = word_at(child, at);
-    at += 8 * (count + 2);
+    at += width * (count + 2);
     while (word_at(child, at) != 0) {
-        at += 8;
+        at += width;
     }
-    for (at += 8; word_at(child, at) != AT_NULL; at += 16) {
+    for (at += width; word_at(child, at) != AT_NULL; at += 2 * (uint64_t)width) {
         if (word_at(child, at) == AT_SECURE) {
-            return (int)ptrace(PTRACE_POKEDATA, child, (void *)(uintptr_t)(at + 8), (void *)1);
+            return set_word(child, at + width, 1);
         }
     }
     return -1;

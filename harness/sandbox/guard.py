@@ -8,12 +8,14 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from harness.build import build
 from harness.errors import UsageError
 
 WAYS = ("namespaces", "scope", "plain")  # from the most protection to none but the guard itself
 VARIABLE = "CLHARNESS_ISOLATION"  # names one of them
+PREFIX = "clharness-case-"  # how the names of sandboxes begin
 
 
 def command(
@@ -27,6 +29,21 @@ def command(
     """Starts a program under the guard, which writes what happens to the descriptor `status`; see guard.c."""
     variables = [f"{name}={value}" for name, value in environment.items()]
     return [build().guard, str(status), way or isolation(), str(user), str(file_limit), *variables, "--", *program]
+
+
+_MOST_SHARED = 16
+_shared: list[str] = []  # names of sandboxes
+
+
+def share(library: Path) -> None:
+    """From now on each case sees this library, also where it lies in the sandbox of another one."""
+    names = [part for part in library.parts if part.startswith(PREFIX) and part not in _shared]
+    _shared[:] = [*_shared, *names][-_MOST_SHARED:]
+
+
+def own_environment() -> Mapping[str, str]:
+    """The variables of the guard itself."""
+    return {"CLHARNESS_SHARED": "".join(f"{name}/" for name in _shared)} if _shared else {}
 
 
 def _works(way: str) -> bool:

@@ -22,12 +22,12 @@ from harness.errors import UsageError
 from harness.sandbox import kept
 from harness.sandbox.faults import NAMES, Kind, check_faults, nearest
 from harness.sandbox.folder import OwnFolder, sweep
+from harness.sandbox.guard import PREFIX
 from harness.sandbox.machine import Unsupported, scratch_root
 from harness.sandbox.settings import Value, function_lines, lines, settings
 from harness.sandbox.windows import VENDORS, Machine, in_place, library_path, value_line
 from harness.sandbox.wine import windows_path
 
-PREFIX = "clharness-case-"
 KEPT_PREFIX = "clharness-kept-"  # of sandboxes that are not swept
 MAX_WALKED = 2000  # entries of a sandbox that are looked at for a report
 

@@ -19,6 +19,7 @@ packages_of() {
     headers) echo opencl-c-headers ;;
     loader) echo ocl-icd-libopencl1 ;;
     mingw) echo gcc-mingw-w64-x86-64-win32 ;;
+    compiler-32) echo gcc-multilib ;;
     wine) echo wine64 ;;
     browser) echo chromium chromium-driver ;;
     python-modules)
@@ -42,6 +43,7 @@ words_of() {
     headers) echo "the OpenCL-Headers with CL/cl_icd.h (or CLHARNESS_OPENCL_HEADERS set to their folder)" ;;
     loader) echo "an OpenCL ICD loader, libOpenCL.so.1 (which the project's own tests are run against)" ;;
     python-modules) echo "Python 3.11 or newer with $(python_modules "$needs")" ;;
+    compiler-32) echo "a C compiler that makes 32-bit programs, too (gcc -m32 with a 32-bit C library)" ;;
     mingw) echo "a compiler for 64-bit Windows, x86_64-w64-mingw32-gcc (mingw-w64)" ;;
     wine) echo "Wine for 64-bit programs (wine64)" ;;
     bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;

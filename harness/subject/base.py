@@ -16,7 +16,7 @@ from harness.probe import SubjectFailure
 from harness.probe.calls import Calls
 from harness.probe.process_calls import ProcessCalls
 from harness.probe.replies import CommandError
-from harness.sandbox import Sandbox, Unsupported
+from harness.sandbox import Sandbox, Unsupported, guard
 from harness.subject.environment import environment
 from harness.subject.facts import facts_of
 from harness.subject.identify import Identity, require_kind
@@ -65,6 +65,7 @@ class Subject(ABC):
         require_kind(path, library, self.identity, self.functions)
         self.facts = facts_of(path, library, self.functions, self.api_functions(), self.shown)
         self.path = library.real_path
+        guard.share(self.path)
         self.time_limit = self.default_time_limit
         self._asked = False
 

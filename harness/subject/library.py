@@ -75,7 +75,7 @@ def _of_json(value: Any) -> Any:
 
 def require_this_machine(path: Path, library: SharedLibrary) -> None:
     """Raises UsageError for a library of another ELF class or machine: no process here can load it."""
-    bits, here = 8 * struct.calcsize("P"), os.uname().machine
+    bits, here = build().bits, os.uname().machine
     if (library.format == "PE") != build().windows:
         needed = "./clharness loader OpenCL.dll" if library.format == "PE" else "./clharness loader libOpenCL.so.1"
         system = "Windows" if library.format == "PE" else "Linux"

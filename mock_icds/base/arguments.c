@@ -2,6 +2,7 @@
 /* Arguments of a call, found by the description of its function. */
 #include "base/arguments.h"
 
+#include "base/arena.h"
 #include "calls.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ struct object *argument_first_object(enum function function, const uint64_t *arg
     for (unsigned i = 0; i < about->parameter_count; i++) {
         uint64_t handle = arguments[i];
         if (about->parameters[i].kind == PARAMETER_HANDLES && handle) {
-            handle = first_word((const void *)(uintptr_t)handle, sizeof handle);
+            handle = first_word((const void *)(uintptr_t)handle, list_width(&about->parameters[i]));
         } else if (about->parameters[i].kind != PARAMETER_HANDLE) {
             continue;
         }
@@ -34,12 +35,23 @@ struct object *argument_first_object(enum function function, const uint64_t *arg
     return NULL;
 }
 
+/* A copy of a list whose words are shorter. */
+static const uint64_t *widened(const struct function_info *about, const void *list, unsigned width)
+{
+    size_t length = list_length(about, list, width, SIZE_MAX);
+    uint64_t *words = arena_keep(length * sizeof *words);
+    list_words(words, list, width, length);
+    return words;
+}
+
 const uint64_t *argument_properties(enum function function, const uint64_t *arguments)
 {
     const struct function_info *about = &function_info[function];
     for (unsigned i = 0; i < about->parameter_count; i++) {
-        if (about->parameters[i].kind == PARAMETER_PROPERTIES && about->parameters[i].pointee == sizeof(uint64_t)) {
-            return (const uint64_t *)(uintptr_t)arguments[i];
+        unsigned width = list_width(&about->parameters[i]);
+        if (about->parameters[i].kind == PARAMETER_PROPERTIES && width) {
+            const void *list = (const void *)(uintptr_t)arguments[i];
+            return !list || width == sizeof(uint64_t) ? list : widened(about, list, width);
         }
     }
     return NULL;

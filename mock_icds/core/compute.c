@@ -125,7 +125,7 @@ static cl_int check_compile(uint64_t handle)
 /* All are compiled, or none is. */
 static cl_int check_link(const uint64_t *arguments)
 {
-    const uint64_t *inputs = (const uint64_t *)(uintptr_t)arguments[5];
+    const uintptr_t *inputs = (const uintptr_t *)(uintptr_t)arguments[5];
     cl_uint compiled = 0;
     cl_uint count = (cl_uint)arguments[4];
     for (cl_uint i = 0; i < count; i++) {
@@ -200,7 +200,7 @@ bool compute_handle(enum function function, const uint64_t *arguments, uint64_t 
     if (!program) {
         return false;
     }
-    uint64_t *kernels = (uint64_t *)(uintptr_t)arguments[2];
+    uintptr_t *kernels = (uintptr_t *)(uintptr_t)arguments[2];
     cl_uint *count = (cl_uint *)(uintptr_t)arguments[3];
     for (unsigned i = 0; kernels && i < program->count && i < (cl_uint)arguments[1]; i++) {
         struct object *kernel = usual_object(function, arguments, HANDLE_cl_kernel, object_find(arguments[0]));
@@ -378,6 +378,16 @@ static bool program_info(const struct program *program, cl_uint query, const uin
     }
 }
 
+static cl_int answer_attributes(const struct kernel_declaration *kernel, const uint64_t *rest)
+{
+    char text[96] = "";
+    if (kernel->required[0] && !fault(FAULT_attributes_are_forgotten, ANY_PLATFORM)) {
+        snprintf(text, sizeof text, "reqd_work_group_size(%zu, %zu, %zu)", kernel->required[0], kernel->required[1],
+                 kernel->required[2]);
+    }
+    return answer_text(rest, text);
+}
+
 static bool kernel_info(const struct kernel *kernel, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     cl_uint count = kernel->declaration->count + (fault(FAULT_parameters_are_miscounted, ANY_PLATFORM) ? 1 : 0);
@@ -389,7 +399,7 @@ static bool kernel_info(const struct kernel *kernel, cl_uint query, const uint64
         *result = answer_info(rest, &count, sizeof count);
         return true;
     case CL_KERNEL_ATTRIBUTES:
-        *result = answer_text(rest, "");
+        *result = answer_attributes(kernel->declaration, rest);
         return true;
     default:
         return false;

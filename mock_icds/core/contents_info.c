@@ -70,6 +70,9 @@ static bool image_info(const struct contents *contents, cl_uint query, const uin
     size_t less = fault(FAULT_pixels_are_smaller, ANY_PLATFORM) ? 1 : 0;
     bool turned = fault(FAULT_images_are_turned, ANY_PLATFORM);
     switch (query) {
+    case CL_IMAGE_BUFFER:
+        *result = answer_info(rest, &image->buffer, sizeof image->buffer);
+        return !fault(FAULT_images_have_no_buffer, ANY_PLATFORM);
     case CL_IMAGE_FORMAT:
         *result = answer_info(rest, &contents->format, sizeof contents->format);
         return true;

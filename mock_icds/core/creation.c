@@ -54,7 +54,7 @@ static cl_int check_notification(uint64_t pfn_notify, uint64_t user_data)
 
 static cl_int check_context(const uint64_t *arguments)
 {
-    const uint64_t *devices = (const uint64_t *)(uintptr_t)arguments[2];
+    const uintptr_t *devices = (const uintptr_t *)(uintptr_t)arguments[2];
     cl_uint count = (cl_uint)arguments[1];
     if (!devices || count == 0 || check_notification(arguments[3], arguments[4]) != CL_SUCCESS) {
         return CL_INVALID_VALUE;
@@ -252,7 +252,7 @@ cl_int creation_check(enum function function, const uint64_t *arguments)
 
 static void remember_devices(struct creation *creation, enum function function, const uint64_t *arguments)
 {
-    const uint64_t *listed = (const uint64_t *)(uintptr_t)arguments[2];
+    const uintptr_t *listed = (const uintptr_t *)(uintptr_t)arguments[2];
     size_t count = function == FUNCTION_clCreateContext ? (cl_uint)arguments[1] : 16;
     uint64_t *devices = arena_keep((count + 1) * sizeof *devices);
     int platform = function == FUNCTION_clCreateContext ? 0 : platform_of(arguments);

@@ -196,7 +196,10 @@ cl_int device_info_formats(const uint64_t *arguments)
             formats[i].image_channel_order = 0x1234;
         }
     }
-    if (count_ret) {
+    if (count_ret && formats && (cl_uint)arguments[3] < count &&
+        fault(FAULT_formats_past_the_list_are_not_counted, ANY_PLATFORM)) {
+        *count_ret = (cl_uint)arguments[3];
+    } else if (count_ret) {
         *count_ret = count + (count > 0 && fault(FAULT_formats_are_miscounted, ANY_PLATFORM));
     }
     return CL_SUCCESS;

@@ -137,13 +137,19 @@ static cl_int get_device_ids(const uint64_t *arguments)
         }
         count++;
     }
+    if (count && fault(FAULT_first_device_is_listed_again, ANY_PLATFORM)) {
+        if (to && count < room) {
+            to[count] = to[0];
+        }
+        count++;
+    }
     if (to && count < room && fault(FAULT_device_lists_end_with_null, ANY_PLATFORM)) {
         to[count] = NULL;
     }
     if (count_ret) {
         *count_ret = count;
     }
-    return count ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+    return count || fault(FAULT_absent_types_are_counted, ANY_PLATFORM) ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
 uint64_t enumeration_devices(const uint64_t *arguments)

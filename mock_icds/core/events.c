@@ -135,7 +135,7 @@ static cl_int set_event_callback(struct object *event, const uint64_t *arguments
     return CL_SUCCESS;
 }
 
-static cl_int error_of_list(const uint64_t *list, cl_uint count)
+static cl_int error_of_list(const uintptr_t *list, cl_uint count)
 {
     for (cl_uint i = 0; list && i < count; i++) {
         struct object *event = object_find(list[i]);
@@ -200,7 +200,7 @@ bool events_handle(enum function function, const uint64_t *arguments, uint64_t *
         answer = set_event_callback(object, arguments);
         break;
     case FUNCTION_clWaitForEvents:
-        answer = error_of_list((const uint64_t *)(uintptr_t)arguments[1], (cl_uint)arguments[0]);
+        answer = error_of_list((const uintptr_t *)(uintptr_t)arguments[1], (cl_uint)arguments[0]);
         break;
     case FUNCTION_clSetMemObjectDestructorCallback:
     case FUNCTION_clSetContextDestructorCallback:
@@ -234,7 +234,7 @@ void events_remember(struct object *event, enum function function, const uint64_
     life->status = life->is_user ? CL_SUBMITTED : CL_COMPLETE;
     life->command = life->is_user ? CL_COMMAND_USER : rules_command_type(function);
     for (unsigned i = 0; i + 1 < about->parameter_count; i++) {
-        const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[i + 1];
+        const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[i + 1];
         if (strcmp(about->parameters[i].name, "num_events_in_wait_list") == 0 && list && arguments[i] > 0) {
             life->waits_for = object_find(list[0]);
         }

@@ -2,6 +2,7 @@
 /* Sub-devices: partition lists, and what the devices that they make are. */
 #include "core/partition.h"
 
+#include "base/arguments.h"
 #include "base/config.h"
 #include "base/errors.h"
 #include "core/creation.h"
@@ -91,7 +92,7 @@ static void *make_sub_device(struct object *parent, const uint64_t *arguments, c
 static cl_int create(const uint64_t *arguments)
 {
     struct object *parent = object_find(arguments[0]);
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[1];
+    const uint64_t *list = argument_properties(FUNCTION_clCreateSubDevices, arguments);
     cl_uint room = (cl_uint)arguments[2];
     void **devices = (void **)(uintptr_t)arguments[3];
     cl_uint *count_ret = (cl_uint *)(uintptr_t)arguments[4];

@@ -174,7 +174,7 @@ cl_int programs_compile(uint64_t handle)
 
 void programs_link(uint64_t handle, const uint64_t *arguments)
 {
-    const uint64_t *inputs = (const uint64_t *)(uintptr_t)arguments[5];
+    const uintptr_t *inputs = (const uintptr_t *)(uintptr_t)arguments[5];
     struct program *program = programs_program(handle);
     if (!program) {
         return;

@@ -148,7 +148,7 @@ static cl_int check_part(const uint64_t *arguments)
 
 static cl_int check_events(const uint64_t *arguments)
 {
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[1];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[1];
     for (cl_uint i = 1; list && i < (cl_uint)arguments[0]; i++) {
         struct object *one = object_of_kind(list[0], HANDLE_cl_event);
         struct object *other = object_of_kind(list[i], HANDLE_cl_event);

@@ -19,7 +19,7 @@ struct object *usual_parent(enum function function, const uint64_t *arguments)
     const struct function_info *about = &function_info[function];
     struct object *parent = argument_first_object(function, arguments);
     for (unsigned i = 0; !parent && i < about->parameter_count; i++) {
-        const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[i];
+        const uint64_t *list = argument_properties(function, arguments);
         if (about->parameters[i].kind != PARAMETER_PROPERTIES || !list) {
             continue;
         }

@@ -63,7 +63,7 @@ static int wait_list_error(const struct function_info *about, const uint64_t *ar
         if (strcmp(about->parameters[i].name, "num_events_in_wait_list") != 0) {
             continue;
         }
-        const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[i + 1];
+        const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[i + 1];
         uint32_t count = (uint32_t)arguments[i];
         if ((count > 0) != (list != NULL)) {
             return CL_INVALID_EVENT_WAIT_LIST;

@@ -46,7 +46,7 @@ static struct command_buffer *command_buffer_of(uint64_t handle)
 
 static cl_int create(const uint64_t *arguments, struct object **object)
 {
-    const uint64_t *queues = (const uint64_t *)(uintptr_t)arguments[1];
+    const uintptr_t *queues = (const uintptr_t *)(uintptr_t)arguments[1];
     const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[2];
     cl_int error = (cl_uint)arguments[0] == 1 && queues ? CL_SUCCESS : CL_INVALID_VALUE;
     error = error_unless_fault(FAULT_command_buffer_count_answers, error);
@@ -212,7 +212,7 @@ static void execute(const struct command *command)
 static cl_int enqueue(enum function function, const uint64_t *arguments)
 {
     cl_uint count = (cl_uint)arguments[0];
-    const uint64_t *queues = (const uint64_t *)(uintptr_t)arguments[1];
+    const uintptr_t *queues = (const uintptr_t *)(uintptr_t)arguments[1];
     struct command_buffer *buffer = command_buffer_of(arguments[2]);
     if (!buffer) {
         return error_unless_fault(FAULT_enqueue_takes_any_command_buffer, INVALID_COMMAND_BUFFER);

@@ -18,10 +18,10 @@ static size_t command_count;
 
 /* --- wait lists --- */
 
-static cl_uint wait_list(enum function function, const uint64_t *arguments, const uint64_t **list)
+static cl_uint wait_list(enum function function, const uint64_t *arguments, const uintptr_t **list)
 {
     bool old = function == FUNCTION_clEnqueueWaitForEvents;
-    *list = (const uint64_t *)(uintptr_t)argument_named(function, arguments, old ? "event_list" : "event_wait_list");
+    *list = (const uintptr_t *)(uintptr_t)argument_named(function, arguments, old ? "event_list" : "event_wait_list");
     return (cl_uint)argument_named(function, arguments, old ? "num_events" : "num_events_in_wait_list");
 }
 
@@ -41,7 +41,7 @@ static cl_int check_event(uint64_t handle, struct object *queue)
 
 cl_int commands_check_wait_list(enum function function, const uint64_t *arguments, struct object *queue)
 {
-    const uint64_t *list;
+    const uintptr_t *list;
     cl_uint count = wait_list(function, arguments, &list);
     if ((count > 0) != (list != NULL)) {
         return error_unless_fault(FAULT_wait_list_takes_any_count, CL_INVALID_EVENT_WAIT_LIST);
@@ -133,9 +133,9 @@ static void run_all(void)
 
 cl_int commands_enqueue(enum function function, const uint64_t *arguments, struct command command)
 {
-    const uint64_t *list;
+    const uintptr_t *list;
     cl_uint count = wait_list(function, arguments, &list);
-    uint64_t *event = (uint64_t *)(uintptr_t)argument_named(function, arguments, "event");
+    uintptr_t *event = (uintptr_t *)(uintptr_t)argument_named(function, arguments, "event");
     command.event = usual_object(function, arguments, HANDLE_cl_event, command.queue);
     attachment_of(command.event)->type = command.type;
     attachment_of(command.event)->status = CL_SUBMITTED;
@@ -204,7 +204,7 @@ static bool event_info(const uint64_t *arguments, uint64_t *result)
 
 static bool any_failed(const uint64_t *arguments)
 {
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[1];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[1];
     for (cl_uint i = 0; list && i < (cl_uint)arguments[0]; i++) {
         const struct object *event = object_live(list[i], HANDLE_cl_event);
         if (event && event->external && event->external->status < 0) {

@@ -47,11 +47,11 @@ static uint64_t queue_flags(const uint64_t *list)
 /* Notes the devices of a new context or queue, and whether the queue is in order. */
 static void note(struct object *object, enum function function, const uint64_t *arguments)
 {
-    const uint64_t *list;
+    const uintptr_t *list;
     struct attachment *attachment = attachment_of(object);
     switch (function) {
     case FUNCTION_clCreateContext:
-        list = (const uint64_t *)(uintptr_t)arguments[2];
+        list = (const uintptr_t *)(uintptr_t)arguments[2];
         for (cl_uint i = 0; i < (cl_uint)arguments[1]; i++) {
             attachment->devices |= platform_device_bit(object_find(list[i]));
         }

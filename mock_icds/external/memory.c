@@ -317,7 +317,7 @@ static void hand_over(const struct command *command)
 static cl_int check_objects(const uint64_t *arguments, struct object *queue)
 {
     cl_uint count = (cl_uint)arguments[1];
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[2];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[2];
     uint32_t device = attachment_of(queue)->devices;
     if ((count > 0) != (list != NULL)) {
         return error_unless_fault(FAULT_acquire_takes_any_count, CL_INVALID_VALUE);
@@ -341,7 +341,7 @@ static cl_int check_objects(const uint64_t *arguments, struct object *queue)
 static cl_int acquire_or_release(enum function function, const uint64_t *arguments, bool acquire)
 {
     struct object *queue = object_live(arguments[0], HANDLE_cl_command_queue);
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[2];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[2];
     if (!queue) {
         return CL_INVALID_COMMAND_QUEUE;
     }
@@ -362,7 +362,7 @@ static cl_int acquire_or_release(enum function function, const uint64_t *argumen
     }
     commands_enqueue(function, arguments, command);
     struct object *event = object_find(argument_named(function, arguments, "event")
-                                           ? *(uint64_t *)(uintptr_t)argument_named(function, arguments, "event")
+                                           ? *(uintptr_t *)(uintptr_t)argument_named(function, arguments, "event")
                                            : 0);
     if (event && command.count == 0 && fault(FAULT_acquire_of_nothing_is_complete, ANY_PLATFORM)) {
         attachment_of(event)->status = CL_COMPLETE;

@@ -213,7 +213,7 @@ static cl_int enqueue(enum function function, const uint64_t *arguments, bool si
 {
     struct object *queue = object_live(arguments[0], HANDLE_cl_command_queue);
     cl_uint count = (cl_uint)arguments[1];
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[2];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[2];
     if (!queue) {
         return CL_INVALID_COMMAND_QUEUE;
     }

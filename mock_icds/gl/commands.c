@@ -84,7 +84,7 @@ static cl_int check_lists(const uint64_t *arguments, struct object *queue, const
 
 static cl_int check_objects(const uint64_t *arguments, struct object *queue, const struct api *api)
 {
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[2];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[2];
     for (cl_uint i = 0; list && i < (cl_uint)arguments[1]; i++) {
         struct object *object = object_find(list[i]);
         if (!object || object->kind != HANDLE_cl_mem) {
@@ -103,7 +103,7 @@ static cl_int check_objects(const uint64_t *arguments, struct object *queue, con
 static cl_int check_wait_list(const uint64_t *arguments, struct object *queue, bool egl)
 {
     cl_uint count = (cl_uint)arguments[3];
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[4];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[4];
     if ((count > 0) != (list != NULL)) {
         enum fault which = count > 0 ? FAULT_gl_null_wait_list_answers : FAULT_gl_empty_wait_list_answers;
         return error_or_fault(which, queue, CL_INVALID_EVENT_WAIT_LIST);
@@ -128,7 +128,7 @@ static cl_int check_wait_list(const uint64_t *arguments, struct object *queue, b
 
 static void hand_over(const uint64_t *arguments, struct object *queue, bool acquire)
 {
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[2];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[2];
     for (cl_uint i = 0; list && i < (cl_uint)arguments[1]; i++) {
         struct gl_link *link = gl_link_find(list[i]);
         if (!link) {
@@ -206,7 +206,7 @@ static cl_int check_memory(enum function function, struct object *queue, const s
     return CL_SUCCESS;
 }
 
-static cl_int check_waited(const uint64_t *list, cl_uint count, struct object *queue)
+static cl_int check_waited(const uintptr_t *list, cl_uint count, struct object *queue)
 {
     for (cl_uint i = 0; list && i < count; i++) {
         const struct gl_link *link = gl_link_find(list[i]);
@@ -231,7 +231,7 @@ static cl_int check_command(enum function function, const uint64_t *arguments, s
         if (parameter->kind == PARAMETER_HANDLE && parameter->handle == HANDLE_cl_mem && gl_link_find(arguments[i])) {
             error = check_memory(function, queue, gl_link_find(arguments[i]));
         } else if (parameter->kind == PARAMETER_HANDLES && parameter->handle == HANDLE_cl_event) {
-            error = check_waited((const uint64_t *)(uintptr_t)arguments[i], (cl_uint)arguments[i - 1], queue);
+            error = check_waited((const uintptr_t *)(uintptr_t)arguments[i], (cl_uint)arguments[i - 1], queue);
         }
     }
     return error;

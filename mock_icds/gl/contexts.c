@@ -47,7 +47,7 @@ struct attributes {
     bool named; /* there is one of OpenGL's, be it a default */
 };
 
-static bool is_repeated(const uint64_t *list, const uint64_t *at)
+static bool is_repeated(const uintptr_t *list, const uintptr_t *at)
 {
     for (; list < at; list += 2) {
         if (list[0] == at[0]) {
@@ -57,10 +57,10 @@ static bool is_repeated(const uint64_t *list, const uint64_t *at)
     return false;
 }
 
-static struct attributes read_attributes(const uint64_t *list)
+static struct attributes read_attributes(const uintptr_t *list)
 {
     struct attributes attributes = {0};
-    for (const uint64_t *at = list; at && at[0]; at += 2) {
+    for (const uintptr_t *at = list; at && at[0]; at += 2) {
         attributes.repeated |= is_repeated(list, at);
         attributes.named |= at[0] >= CL_GL_CONTEXT_KHR && at[0] <= CL_CGL_SHAREGROUP_KHR;
         switch (at[0]) {
@@ -159,7 +159,7 @@ static cl_int check_attributes(const struct attributes *attributes, int platform
 }
 
 /* The error of the OpenGL attributes of a list, or CL_SUCCESS; `*tied` says whether there are any. */
-static cl_int check_list(const uint64_t *list, int platform, bool *tied)
+static cl_int check_list(const uintptr_t *list, int platform, bool *tied)
 {
     struct attributes attributes = read_attributes(list);
     *tied = is_given(&attributes);
@@ -178,7 +178,7 @@ static cl_int check_list(const uint64_t *list, int platform, bool *tied)
 
 static bool all_listed_share(const uint64_t *arguments)
 {
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[2];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[2];
     for (cl_uint i = 0; list && i < (cl_uint)arguments[1]; i++) {
         struct object *device = object_find(list[i]);
         if (device && !platform_device_shares_gl(device)) {
@@ -200,7 +200,7 @@ static bool all_of_type_share(cl_device_type type, int platform)
 }
 
 /* The platform that a list names, or -1. */
-static int platform_in(const uint64_t *list)
+static int platform_in(const uintptr_t *list)
 {
     for (; list && list[0]; list += 2) {
         struct object *object = list[0] == CL_CONTEXT_PLATFORM ? object_find(list[1]) : NULL;
@@ -213,17 +213,17 @@ static int platform_in(const uint64_t *list)
 
 static int platform_of_call(enum function function, const uint64_t *arguments)
 {
-    const uint64_t *devices = (const uint64_t *)(uintptr_t)arguments[2];
+    const uintptr_t *devices = (const uintptr_t *)(uintptr_t)arguments[2];
     if (function == FUNCTION_clCreateContext && devices && (cl_uint)arguments[1] > 0 && object_find(devices[0])) {
         return object_find(devices[0])->platform;
     }
-    int named = platform_in((const uint64_t *)(uintptr_t)arguments[0]);
+    int named = platform_in((const uintptr_t *)(uintptr_t)arguments[0]);
     return named < 0 ? 0 : named;
 }
 
 static bool create_context(enum function function, const uint64_t *arguments, uint64_t *result)
 {
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[0];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[0];
     int platform = platform_of_call(function, arguments);
     bool by_type = function == FUNCTION_clCreateContextFromType;
     bool tied = false;
@@ -248,7 +248,7 @@ static bool create_context(enum function function, const uint64_t *arguments, ui
 
 /* --- clGetGLContextInfoKHR --- */
 
-static cl_int check_info_list(const struct attributes *attributes, const uint64_t *list, int platform)
+static cl_int check_info_list(const struct attributes *attributes, const uintptr_t *list, int platform)
 {
     bool tied;
     cl_int error = CL_SUCCESS;
@@ -320,7 +320,7 @@ static cl_int answer_devices(const uint64_t *arguments, int platform, bool curre
 
 static bool get_context_info(const uint64_t *arguments, uint64_t *result)
 {
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[0];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[0];
     int named = platform_in(list);
     int platform = named < 0 ? 0 : named;
     if (!platform_has_extension(platform, "cl_khr_gl_sharing")) {

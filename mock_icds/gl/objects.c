@@ -327,7 +327,7 @@ static cl_int check_egl_flags(struct object *context, const struct egl_image *im
 
 static cl_int check_egl_image(const uint64_t *arguments, struct object *context, const struct egl_image *image)
 {
-    const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[4];
+    const uintptr_t *list = (const uintptr_t *)(uintptr_t)arguments[4];
     cl_int error = CL_SUCCESS;
     if (!context || context->kind != HANDLE_cl_context) {
         return CL_INVALID_CONTEXT;

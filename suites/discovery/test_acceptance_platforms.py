@@ -31,7 +31,7 @@ def info_calls(sandbox: Sandbox, who: str, query: int) -> list[tuple[int, int, b
 
 def handles(cl: Session, count: int) -> list[int]:
     """What clGetPlatformIDs stores when it is given exactly `count` entries; the array ends at an unreadable page."""
-    array, number = cl.buffer(8 * count), cl.buffer(4)
+    array, number = cl.room(count), cl.buffer(4)
     assert cl.clGetPlatformIDs(count, array, number) == CL.SUCCESS
     assert number.u32() == count
     return [int(handle) for handle in array.handles()]
@@ -197,7 +197,7 @@ def test_only_vendors_without_platforms_is_platform_not_found(
 
     sandbox.vendor("good")
     with loader.start(sandbox) as cl:
-        count, platform = cl.buffer(4), cl.buffer(8)
+        count, platform = cl.buffer(4), cl.room()
         assert cl.clGetPlatformIDs(1, platform, count) == CL.SUCCESS
         assert count.u32() == 1
         assert cl.used_platforms() == {"good"}

@@ -158,7 +158,7 @@ def test_rejected_vendor_alone_is_platform_not_found(loader: Loader, sandbox: Sa
     mock = bad.icd(sandbox, "x")
     sandbox.vendor_file("x.icd", f"{mock}\n")
     with loader.start(sandbox) as cl:
-        count, platforms = cl.buffer(4), cl.buffer(8)
+        count, platforms = cl.buffer(4), cl.room()
         assert cl.clGetPlatformIDs(0, None, count) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.clGetPlatformIDs(1, platforms, None) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.clGetPlatformIDs(1, platforms, count) == CL.PLATFORM_NOT_FOUND_KHR

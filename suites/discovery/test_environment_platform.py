@@ -23,12 +23,12 @@ def default_platform(cl: Session) -> str | int:
 
 def default_platform_by_devices(cl: Session) -> str | int:
     """The same by the devices that clGetDeviceIDs lists for NULL."""
-    device = cl.buffer(8, 0)
+    device = cl.room(1, 0)
     result = cl.clGetDeviceIDs(None, api().constant("CL_DEVICE_TYPE_ALL"), 1, device, None)
     if result:
         return result
-    owner = cl.buffer(8, 0)
-    assert cl.clGetDeviceInfo(device.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == CL.SUCCESS
+    owner = cl.room(1, 0)
+    assert cl.clGetDeviceInfo(device.handle(), CL.DEVICE_PLATFORM, owner.size, owner, None) == CL.SUCCESS
     return cl.GetPlatformInfo(owner.handle())
 
 
@@ -38,10 +38,10 @@ def default_platform_by_context(cl: Session) -> str | int:
     context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
     if not context:
         return error.code()
-    devices = cl.buffer(8, 0)
-    assert cl.clGetContextInfo(context, api().constant("CL_CONTEXT_DEVICES"), 8, devices, None) == CL.SUCCESS
-    owner = cl.buffer(8, 0)
-    assert cl.clGetDeviceInfo(devices.handle(), api().constant("CL_DEVICE_PLATFORM"), 8, owner, None) == CL.SUCCESS
+    devices = cl.room(1, 0)
+    assert cl.clGetContextInfo(context, api().constant("CL_CONTEXT_DEVICES"), devices.size, devices, None) == CL.SUCCESS
+    owner = cl.room(1, 0)
+    assert cl.clGetDeviceInfo(devices.handle(), CL.DEVICE_PLATFORM, owner.size, owner, None) == CL.SUCCESS
     return cl.GetPlatformInfo(owner.handle())
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.check import CL, Loader, Sandbox, Session, requirement
+from harness.check import CL, Loader, Sandbox, Session, api, requirement
 
 CANARY = 0xA5A5A5A5
-CANARY_64 = 0xA5A5A5A5A5A5A5A5
+CANARY_WORD = int.from_bytes(b"\xa5" * api().address)
 
 
 def some_platforms(sandbox: Sandbox, available: int) -> None:
@@ -44,16 +44,16 @@ def test_as_many_platforms_are_stored_as_fit(
 
     with loader.start(sandbox) as cl:
         for _ in range(2):  # the first call of the process, and a later one
-            array = cl.buffer(8 * (entries + 1))  # one canary before; an unreadable page after
+            array = cl.room(entries + 1)  # one canary before; an unreadable page after
             count = cl.buffer(4) if with_count else None
-            assert cl.clGetPlatformIDs(entries, array.at(8), count) == CL.SUCCESS
-            assert array.u64(0) == CANARY_64, "memory before the array was written"
-            stored = [array.u64(1 + i) for i in range(min(entries, available))]
+            assert cl.clGetPlatformIDs(entries, array.at(api().address), count) == CL.SUCCESS
+            assert array.word(0) == CANARY_WORD, "memory before the array was written"
+            stored = [array.word(1 + i) for i in range(min(entries, available))]
             assert len(set(stored)) == len(stored)
-            assert not {0, CANARY_64} & set(stored)
+            assert not {0, CANARY_WORD} & set(stored)
             assert stored == all_platforms(cl, available)[:entries]
-            spare = {array.u64(1 + i) for i in range(available, entries)}
-            assert spare <= {0} or spare <= {CANARY_64}, "something was stored beyond the platforms"
+            spare = {array.word(1 + i) for i in range(available, entries)}
+            assert spare <= {0} or spare <= {CANARY_WORD}, "something was stored beyond the platforms"
             if count is not None:
                 assert count.u32() == available
 
@@ -84,11 +84,11 @@ def test_spare_slots_are_all_cleared_or_all_left_alone(
     some_platforms(sandbox, available)
 
     with loader.start(sandbox) as cl:
-        array = cl.buffer(8 * (available + spare))
+        array = cl.room(available + spare)
         assert cl.clGetPlatformIDs(available + spare, array, None) == CL.SUCCESS
-        assert [array.u64(i) for i in range(available)] == all_platforms(cl, available)
-        rest = {array.u64(available + i) for i in range(spare)}
-    assert rest in ({0}, {CANARY_64}), f"a spare slot holds what is neither NULL nor what it held before: {rest}"
+        assert [array.word(i) for i in range(available)] == all_platforms(cl, available)
+        rest = {array.word(available + i) for i in range(spare)}
+    assert rest in ({0}, {CANARY_WORD}), f"a spare slot holds what is neither NULL nor what it held before: {rest}"
     record("cleared" if rest == {0} else "left alone")
 
 
@@ -106,14 +106,14 @@ def test_array_without_entries_is_invalid_value(
         if not first:
             all_platforms(cl, available)
         for _ in range(2):
-            array = cl.buffer(16)
+            array = cl.room(2)
             count = cl.buffer(4)
             assert cl.clGetPlatformIDs(0, array, count if with_count else None) == CL.INVALID_VALUE
-            assert array.u64(0) == array.u64(1) == CANARY_64
+            assert array.word(0) == array.word(1) == CANARY_WORD
             record("count left alone" if count.u32() == CANARY else f"count {count.u32()}")
         assert cl.clGetPlatformIDs(1, array, count) == CL.SUCCESS
-        assert [array.u64(0), count.u32()] == [all_platforms(cl, available)[0], available]
-        assert array.u64(1) == CANARY_64
+        assert [array.word(0), count.u32()] == [all_platforms(cl, available)[0], available]
+        assert array.word(1) == CANARY_WORD
 
 
 @requirement("DISC-GEN-005")
@@ -191,12 +191,12 @@ def check_not_found(cl: Session) -> None:
         count = cl.buffer(4)
         assert cl.clGetPlatformIDs(0 if entries == 1 else entries, None, count) == CL.PLATFORM_NOT_FOUND_KHR
         assert count.u32() == 0
-        array = cl.buffer(8 * entries)
+        array = cl.room(entries)
         assert cl.clGetPlatformIDs(entries, array, None) == CL.PLATFORM_NOT_FOUND_KHR
-        assert {array.u64(i) for i in range(entries)} in ({0}, {CANARY_64})
-        array, count = cl.buffer(8 * entries), cl.buffer(4)
+        assert {array.word(i) for i in range(entries)} in ({0}, {CANARY_WORD})
+        array, count = cl.room(entries), cl.buffer(4)
         assert cl.clGetPlatformIDs(entries, array, count) == CL.PLATFORM_NOT_FOUND_KHR
-        assert {array.u64(i) for i in range(entries)} in ({0}, {CANARY_64})
+        assert {array.word(i) for i in range(entries)} in ({0}, {CANARY_WORD})
         assert count.u32() == 0
 
 
@@ -225,7 +225,7 @@ def test_no_platform_in_the_first_call_is_platform_not_found(loader: Loader, san
 
     for expected in (CL.PLATFORM_NOT_FOUND_KHR, CL.SUCCESS):
         with loader.start(sandbox) as cl:
-            array, count = cl.buffer(16), cl.buffer(4)
+            array, count = cl.room(2), cl.buffer(4)
             result = cl.clGetPlatformIDs(
                 0 if shape == "count" else 2, None if shape == "count" else array, None if shape == "array" else count
             )
@@ -246,10 +246,10 @@ def test_wrong_arguments_without_platforms_store_nothing(
     with loader.start(sandbox) as cl:
         if not first:
             check_not_found(cl)
-        array = cl.buffer(8)
+        array = cl.room()
         result = cl.clGetPlatformIDs(0, array if shape != "nothing" else None, None)
         assert result in (CL.INVALID_VALUE, CL.PLATFORM_NOT_FOUND_KHR)
-        assert array.u64() == CANARY_64
+        assert array.word() == CANARY_WORD
         record({CL.INVALID_VALUE: "invalid value", CL.PLATFORM_NOT_FOUND_KHR: "platform not found"}[result])
         check_not_found(cl)
 

@@ -60,7 +60,7 @@ def test_repeated_calls_leave_the_heap_as_it_was(loader: Loader, sandbox: Sandbo
     sandbox.vendor("a", platforms=platforms)
 
     with loader.start(sandbox, counted_heap=True) as cl:
-        array, count, name = cl.buffer(8 * platforms), cl.buffer(4), cl.data(b"clSomethingMOCK\0")
+        array, count, name = cl.room(platforms), cl.buffer(4), cl.data(b"clSomethingMOCK\0")
         used = []
         for _ in range(ROUNDS):
             for _ in range(5):

@@ -356,7 +356,7 @@ def test_same_list_again_and_again(loader: Loader, sandbox: Sandbox, way: str) -
     with loader.start(sandbox, **options(way)) as cl:
         first = cl.GetPlatformIDs()
         for turn in range(20):
-            array = cl.buffer(8 * 4)
+            array = cl.room(4)
             assert cl.clGetPlatformIDs(1 + turn % 4, array, None) == CL.SUCCESS
             assert array.handles()[: 1 + turn % 4] == first[: 1 + turn % 4]
             cl.GetDeviceIDs(first[turn % 4])

@@ -41,7 +41,7 @@ def test_first_enumeration_in_many_threads_gives_each_the_whole_list(
     vendors(sandbox, slow)
 
     with loader.start(sandbox, linked=way == "linked", system=way == "system") as cl:
-        arrays = [cl.buffer(8 * 6) for _ in range(THREADS)]
+        arrays = [cl.room(6) for _ in range(THREADS)]
         counts = [cl.buffer(4) for _ in range(THREADS)]
         for thread in range(THREADS):
             cl.in_thread(thread, "clGetPlatformIDs", 6, arrays[thread], counts[thread])
@@ -124,7 +124,7 @@ def test_enumerations_in_threads_give_identical_lists(loader: Loader, sandbox: S
     vendors(sandbox, "nobody")
 
     def enumerate_in_threads(cl: Session) -> list[list[int]]:
-        arrays = [cl.buffer(8 * 6) for _ in range(100)]
+        arrays = [cl.room(6) for _ in range(100)]
         for number, array in enumerate(arrays):
             cl.in_thread(number % THREADS, "clGetPlatformIDs", 6, array, None)
         cl.go()

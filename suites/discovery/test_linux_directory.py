@@ -85,7 +85,7 @@ def assert_no_platform(cl: Session) -> None:
     """-1001 in every form of the question, also when it is repeated, and nothing left open."""
     files = cl.open_files()
     for _ in range(2):
-        count, platforms = cl.buffer(4), cl.buffer(16)
+        count, platforms = cl.buffer(4), cl.room(2)
         assert cl.clGetPlatformIDs(0, None, count) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.clGetPlatformIDs(2, platforms, count) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.clGetPlatformIDs(2, platforms, None) == CL.PLATFORM_NOT_FOUND_KHR

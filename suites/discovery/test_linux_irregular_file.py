@@ -90,7 +90,7 @@ def test_files_that_name_nothing_are_no_vendors(loader: Loader, sandbox: Sandbox
     sandbox.vendors_in_order([bad] * count)
     with loader.start(sandbox) as cl:
         files = cl.open_files()
-        number, platforms = cl.buffer(4), cl.buffer(16)
+        number, platforms = cl.buffer(4), cl.room(2)
         assert cl.clGetPlatformIDs(0, None, number) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.clGetPlatformIDs(2, platforms, number) == CL.PLATFORM_NOT_FOUND_KHR
         assert cl.clGetPlatformIDs(2, platforms, None) == CL.PLATFORM_NOT_FOUND_KHR

@@ -18,6 +18,7 @@ from harness.check import (
     Sandbox,
     Sent,
     Session,
+    Unsupported,
     also_through_layers,
     api,
     pack,
@@ -87,8 +88,12 @@ class World:
         call = PatternedCall(self.cl, self.function, own, address=self.address)
         handles = {OWN: own.platform, OTHER: self.other(own).platform} if words else {}
         values = [handles[w] if isinstance(w, str) else w for w in words or ()]
-        buffer = self.cl.words(values) if words else None
-        call.sent[0] = Sent(buffer, buffer, pack(values))
+        names = [v for v in values[::2] if not -(1 << 31) <= v < 1 << 8 * api().address]
+        if names:
+            raise Unsupported("machine", f"the name {names[0]:#x} is wider than an address of this process")
+        call.sent[0] = Sent(None)
+        if words:
+            call.give_list(0, values)
         return call
 
 

@@ -119,11 +119,11 @@ def given(call: PatternedCall) -> Iterator[tuple[Value, str]]:
 def special(cl: Session, objects: Objects, name: str) -> Value:
     """An object that is made from one of its own class, or by a command."""
     if name == "command":
-        made = cl.buffer(8, 0)
+        made = cl.room(1, 0)
         assert cl.clEnqueueMarker(objects.queue, made) == CL.SUCCESS
         return made.handle()
     if name == "sub-device":
-        made = cl.buffer(8, 0)
+        made = cl.room(1, 0)
         partition = [api().constant("CL_DEVICE_PARTITION_EQUALLY"), 1, 0]
         assert cl.clCreateSubDevices(objects.device, partition, 1, made, None) == 0
         return made.handle()
@@ -176,8 +176,9 @@ def test_queried_handles_can_be_used(loader: Loader, sandbox: Sandbox, icd2: boo
         objects, uses, answers = objects_of_m(cl), Uses(cl, "m"), []
         assert QUERIES
         for name, function, query, kind in QUERIES:
-            answer = cl.buffer(8, 0)
-            assert cl.call(function, special(cl, objects, name), api().constant(query), 8, answer, None) == CL.SUCCESS
+            answer = cl.room(1, 0)
+            asked = (special(cl, objects, name), api().constant(query), answer.size, answer, None)
+            assert cl.call(function, *asked) == CL.SUCCESS
             answers.append((query, answer.handle(), kind))
         relatives = [objects.device, objects.context, objects.queue, objects.program, objects.platform, objects.mem]
         # Before they are used: a value that is not a handle may crash the loader.

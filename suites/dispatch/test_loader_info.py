@@ -8,13 +8,14 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import CL, Loader, Sandbox, Session, Value, also_through_layers, requirement
+from harness.check import CL, Loader, Sandbox, Session, Value, also_through_layers, api, requirement
 
 FUNCTION = "clGetICDLoaderInfoOCLICD"
 OPENCL_VERSION, VERSION, NAME, VENDOR = QUERIES = (1, 2, 3, 4)
 MOST = 4096  # bytes of an answer, as far as anybody would read
 CANARY = 0xA5
-CANARY_64 = 0xA5A5A5A5A5A5A5A5
+CANARY_WORD = int.from_bytes(b"\xa5" * api().address)
+HALF = 1 << (8 * api().address - 1)  # of all that a size can be
 
 
 def address_of(loader: Loader, cl: Session) -> Value:
@@ -26,12 +27,12 @@ def address_of(loader: Loader, cl: Session) -> Value:
 
 def answer(cl: Session, address: Value, query: int) -> bytes:
     """The bytes of an answer; the size alone, and then the value into memory of just that size."""
-    size = cl.buffer(8)
+    size = cl.room()
     assert cl.call_at(address, FUNCTION, query, 0, None, size) == 0
-    assert 0 < size.u64() < MOST, f"the size of answer {query} is {size.u64():#x}"
-    value, again = cl.buffer(size.u64()), cl.buffer(8)
-    assert cl.call_at(address, FUNCTION, query, size.u64(), value, again) == 0
-    assert again.u64() == size.u64()
+    assert 0 < size.word() < MOST, f"the size of answer {query} is {size.word():#x}"
+    value, again = cl.buffer(size.word()), cl.room()
+    assert cl.call_at(address, FUNCTION, query, size.word(), value, again) == 0
+    assert again.word() == size.word()
     return value.bytes()
 
 
@@ -87,22 +88,22 @@ def test_loader_info_with_too_little_room_is_invalid_value(loader: Loader, sandb
         needed = len(expected)
         for room in (0, 1, needed // 2, needed - 1):
             value = cl.buffer(room + 1)  # one byte before; an unreadable page after
-            assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.buffer(8)) == CL.INVALID_VALUE
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), cl.room()) == CL.INVALID_VALUE
             assert cl.call_at(address, FUNCTION, query, room, value.at(1), None) == CL.INVALID_VALUE
             assert value[:1] == bytes([CANARY])
-        for room in (needed, needed + 1, 4096, 1 << 63):
-            value, size = cl.buffer(min(room, 4096) + 1), cl.buffer(24)
-            assert cl.call_at(address, FUNCTION, query, room, value.at(1), size.at(8)) == 0
+        for room in (needed, needed + 1, 4096, HALF):
+            value, size = cl.buffer(min(room, 4096) + 1), cl.room(3)
+            assert cl.call_at(address, FUNCTION, query, room, value.at(1), size.at(size.size // 3)) == 0
             assert value[: needed + 1] == bytes([CANARY]) + expected
             assert set(value[needed + 1 :]) <= {0} or set(value[needed + 1 :]) <= {CANARY}
-            assert [size.u64(i) for i in range(3)] == [CANARY_64, needed, CANARY_64]
+            assert [size.word(i) for i in range(3)] == [CANARY_WORD, needed, CANARY_WORD]
             value = cl.buffer(needed)
             assert cl.call_at(address, FUNCTION, query, room, value, None) == 0
             assert value.bytes() == expected
-        for room in (0, 1, needed - 1, needed, 1 << 63):
-            size = cl.buffer(8)
+        for room in (0, 1, needed - 1, needed, HALF):
+            size = cl.room()
             assert cl.call_at(address, FUNCTION, query, room, None, size) == 0
-            assert size.u64() == needed
+            assert size.word() == needed
             assert cl.call_at(address, FUNCTION, query, room, None, None) == 0
 
 
@@ -115,9 +116,9 @@ def test_loader_info_of_an_unknown_name_is_invalid_value(loader: Loader, sandbox
         address = address_of(loader, cl)
         value = cl.buffer(256)
         for room, to, size in (
-            (256, value, cl.buffer(8)),
+            (256, value, cl.room()),
             (256, value, None),
-            (0, None, cl.buffer(8)),
+            (0, None, cl.room()),
             (0, None, None),
         ):
             assert cl.call_at(address, FUNCTION, query, room, to, size) == CL.INVALID_VALUE

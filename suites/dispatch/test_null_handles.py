@@ -219,8 +219,7 @@ def with_null_elements(call: PatternedCall) -> PatternedCall:
     """The call, with nothing but NULL in each list of handles."""
     for index, parameter in enumerate(call.function.parameters):
         if parameter.kind == "handles":
-            buffer = call.session.words([0] * LIST_LENGTH)
-            call.sent[index] = Sent(buffer, buffer, pack([0] * LIST_LENGTH))
+            call.give_list(index, [0] * LIST_LENGTH)
     return call
 
 
@@ -233,7 +232,7 @@ def arrival_problems(call: PatternedCall, log: CallLog) -> list[str]:
             found.append(f"{call}: {parameter.name} arrived as {arrived.arguments[index]:#x}")
         if parameter.kind == "handles" and call.sent[index].content:
             words = [int(word, 16) for word in arrived.data["in"][parameter.name][:LIST_LENGTH]]
-            if pack(words) != call.sent[index].content[: 8 * len(words)]:
+            if pack(words) != call.sent[index].content[: api().address * len(words)]:
                 found.append(f"{call}: the list {parameter.name} arrived as {words}")
     return found
 

@@ -20,7 +20,7 @@ from harness.check import (
     Session,
     Value,
     api,
-    narrowed,
+    arriving,
     requirement,
     routing_parameter,
     slots,
@@ -95,7 +95,7 @@ def test_null_object_passes_all_layers_and_is_the_same_error(loader: Loader, san
         for call, part in zip(made[REFUSED:], parts[REFUSED:], strict=True):
             sent, *arrived = (event.arguments for event in part.calls(name))
             kinds = call.function.parameters
-            wanted = tuple(narrowed(a, p) if p.kind == "integer" else a for a, p in zip(sent, kinds, strict=True))
+            wanted = tuple(arriving(a, p) for a, p in zip(sent, kinds, strict=True))
             assert arrived == [wanted] * 3, f"{call} arrived changed"
 
 

@@ -44,7 +44,8 @@ def list_of(cl: Session, shape: str, thing: Value | int) -> Buffer | Value | Non
     """The list; the page after it cannot be read."""
     if shape == "none":
         return None
-    return cl.words([thing if letter == "x" else 0 for letter in shape]) if shape else cl.buffer(8).at(8)
+    room = cl.room()
+    return cl.words([thing if letter == "x" else 0 for letter in shape]) if shape else room.at(room.size)
 
 
 def asked(log: CallLog, name: str) -> list[str]:

@@ -58,7 +58,7 @@ class OldObjects(Objects):
     def _make(self, handle: str) -> Value:
         if handle != "cl_event":
             return super()._make(handle)
-        made = self.session.buffer(8, 0)
+        made = self.session.room(1, 0)
         assert self.session.clEnqueueMarker(self.queue, made) == CL.SUCCESS
         return made.handle()
 

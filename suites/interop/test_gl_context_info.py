@@ -54,7 +54,7 @@ class Calls:
             assert self.cl.call(function, *arguments, None) == CL.SUCCESS
             assert code[4:] == b"\xa5" * 4
             found.append(code.code())
-        return [*found, self.info(platform, QUERIES[0], 8, self.cl.buffer(8), None, attributes)]
+        return [*found, self.info(platform, QUERIES[0], api().address, self.cl.room(), None, attributes)]
 
 
 def platforms_by_name(cl: Session) -> dict[str, Value]:
@@ -72,7 +72,7 @@ def test_gl_context_info_is_found_by_address_query(loader: Loader, sandbox: Sand
         for platform in platforms_by_name(cl).values():
             of_platform = cl.call("clGetExtensionFunctionAddressForPlatform", platform, FUNCTION)
             assert of_platform
-            assert calls.info(platform, QUERIES[0], 8, cl.buffer(8), None) == CL.SUCCESS
+            assert calls.info(platform, QUERIES[0], api().address, cl.room(), None) == CL.SUCCESS
 
 
 COUNTS = (0, 1, 2, 3, 7, 64)
@@ -88,9 +88,9 @@ def test_gl_devices_come_back_whatever_their_number(loader: Loader, sandbox: San
         calls, platforms = Calls(cl), platforms_by_name(cl)
         assert sorted(platforms) == sorted(f"v{count}" for count in COUNTS)
         for count in COUNTS:
-            platform, length, size = platforms[f"v{count}"], 8 * count, cl.buffer(8)
+            platform, length, size = platforms[f"v{count}"], api().address * count, cl.room()
             assert calls.info(platform, query, 0, None, size) == CL.SUCCESS
-            assert size.u64() == length
+            assert size.word() == length
             device = cl.GetDeviceIDs(platform)[0]
             exact, wide = cl.buffer(max(length, 1)), cl.buffer(length + 24)
             assert calls.info(platform, query, length, exact, size) == CL.SUCCESS

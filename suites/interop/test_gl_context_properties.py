@@ -18,10 +18,8 @@ from harness.check import (
     Objects,
     PatternedCall,
     Sandbox,
-    Sent,
     Session,
     api,
-    pack,
     requirement,
 )
 
@@ -122,8 +120,7 @@ class World:
         call = PatternedCall(self.cl, self.function, self.objects[number], address=self.address)
         handles = {OWN: self.objects[number].platform, OTHER: self.objects[number - 1].platform}
         content = [handles[word] if isinstance(word, str) else word for word in listed]
-        buffer = self.cl.words(content)
-        call.sent[0] = Sent(buffer, buffer, pack(content))
+        call.give_list(0, content)
         return call
 
 

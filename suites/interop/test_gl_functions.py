@@ -197,9 +197,9 @@ class Sharing:
 
     def uses(self, acquire: str, release: str, memory: Value, event: Value) -> list[int]:
         """What acquire and release answer, and the waits for their events."""
-        given = self.cl.buffer(16, 0)
+        given = self.cl.room(2, 0)
         results = [self.call(acquire, self.queue, 1, [memory], 1, [event], given)]
-        results += [self.call(release, self.queue, 1, [memory], 0, None, given.at(8))]
+        results += [self.call(release, self.queue, 1, [memory], 0, None, given.at(given.size // 2))]
         return [*results, self.cl.call("clWaitForEvents", 2, given)]
 
 

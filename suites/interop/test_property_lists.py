@@ -23,7 +23,6 @@ from harness.check import (
     Session,
     address_of,
     api,
-    pack,
     requirement,
     use_layers,
 )
@@ -85,7 +84,8 @@ LISTS: dict[str, Words] = {
     "behind-the-end": [CL.QUEUE_PROPERTIES, 1, 0, PLATFORM, OTHER, 0],
 }
 # Addresses that nobody may read.
-ADDRESSES = [1, 7, 0x1000, 1 << 47, 0xDEAD_BEEF_0000_0000, (1 << 64) - 8, (1 << 64) - 1]
+BITS = 8 * api().address
+ADDRESSES = [1, 7, 0x1000, 1 << (BITS - 17), 0xDEAD_BEEF << (BITS - 32), (1 << BITS) - 8, (1 << BITS) - 1]
 
 
 class World:
@@ -109,8 +109,7 @@ class World:
         else:
             handles = {OWN: own.platform, OTHER: other.platform, DEVICE: own.device}
             words = [handles[word] if isinstance(word, str) else word for word in given]
-            buffer = self.cl.words(words)
-            call.sent[place] = Sent(buffer, buffer, pack(words))
+            call.give_list(place, words)
         return call
 
     def make(self, sandbox: Sandbox, lists: Sequence[Words | int | None]) -> Iterator[tuple[PatternedCall, CallLog]]:

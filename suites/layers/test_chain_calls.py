@@ -89,7 +89,7 @@ def test_calls_that_the_loader_answers_pass_the_layers(loader: Loader, sandbox: 
             "clUnloadCompiler": ((), 0),
             "clFlush": ((None,), CL.INVALID_COMMAND_QUEUE),
             "clRetainContext": ((None,), CL.INVALID_CONTEXT),
-            "clGetDeviceInfo": ((None, number, 0, None, cl.buffer(8)), CL.INVALID_DEVICE),
+            "clGetDeviceInfo": ((None, number, 0, None, cl.room()), CL.INVALID_DEVICE),
             "clCreateBuffer": ((None, 0, 64, None, None), 0),
             "clWaitForEvents": ((0, None), CL.INVALID_VALUE),
         }

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -21,6 +20,7 @@ from harness.check import (
     api,
     requirement,
     slots,
+    unpack,
     use_layers,
     use_scheme,
 )
@@ -42,7 +42,8 @@ SHORT = 20
 def target_of(cl: Session, sandbox: Sandbox, layer: str, init: str) -> tuple[int, list[int]]:
     """Where the table is that a layer was given, and what it holds."""
     count, address = sandbox.log.calls(init, by=layer)[0].arguments[:2]
-    return address, list(struct.unpack(f"={count}Q", bytes.fromhex(cl.command(f"read {address} {8 * count}"))))
+    table = bytes.fromhex(cl.command(f"read {address} {api().address * count}"))
+    return address, unpack(table)
 
 
 def library_of(cl: Session, address: int) -> str:

@@ -63,7 +63,7 @@ def costs(loader: Loader, sandbox: Sandbox) -> dict[str, int]:
         objects = Objects(cl, next(p for p in cl.GetPlatformIDs() if cl.GetPlatformInfo(p) == "a"))
         for function, handle in CALLS.items():
             arguments: tuple[object, ...] = (objects[handle],) if handle else ()
-            arguments += {"clGetPlatformInfo": (CL.PLATFORM_NAME, 0, None, cl.buffer(8))}.get(function, ())
+            arguments += {"clGetPlatformInfo": (CL.PLATFORM_NAME, 0, None, cl.room())}.get(function, ())
             arguments += {"clGetPlatformIDs": (0, None, cl.buffer(4))}.get(function, ())
             if int(cl.command(f"symbol {function}"), 16):
                 cl.call(function, *arguments)

@@ -133,6 +133,7 @@ def test_destructor_callbacks_are_called_in_reverse_order_once(icd: Icd, sandbox
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         objects.require_function(name, objects.version())
+        session.count_callback(f"{name}.pfn_notify", objects.device)
         for number in (1, 2, 3):
             assert session.call(name, objects.mem, Callback(f"{name}.pfn_notify"), number) == CL.SUCCESS
         assert change(session, "Retain", "cl_mem", objects.mem) == 0
@@ -140,6 +141,7 @@ def test_destructor_callbacks_are_called_in_reverse_order_once(icd: Icd, sandbox
         assert session.callbacks() == 0
         assert not [e for e in sandbox.log if e.name == f"callback {name}.pfn_notify"]
         assert change(session, "Release", "cl_mem", objects.mem) == 0
+        session.await_callbacks(3)
         assert session.quit() == 0
         called = [e.arguments[1] for e in sandbox.log if e.name == f"callback {name}.pfn_notify"]
         assert called == [3, 2, 1]
@@ -154,12 +156,14 @@ def test_destructor_callbacks_of_a_context_are_called_in_reverse_order_once(icd:
         objects.require_function(name, objects.version())
         properties = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
         context = objects.made_by("clCreateContext", properties, 1, [objects.device], None, None)
+        session.count_callback(f"{name}.pfn_notify", objects.device)
         for number in (1, 2, 3):
             objects.require(name, session.call(name, context, Callback(f"{name}.pfn_notify"), number))
         assert change(session, "Retain", "cl_context", context) == 0
         assert change(session, "Release", "cl_context", context) == 0
         assert not [e for e in sandbox.log if e.name == f"callback {name}.pfn_notify"], "called before the last release"
         assert change(session, "Release", "cl_context", context) == 0
+        session.await_callbacks(3)
         assert session.quit() == 0
         called = [tuple(e.arguments[:2]) for e in sandbox.log if e.name == f"callback {name}.pfn_notify"]
         assert called == [(context, 3), (context, 2), (context, 1)]

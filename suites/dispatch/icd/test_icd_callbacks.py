@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import time
-
 from harness.check import CL, Callback, CallbackArgument, Icd, IcdObjects, IcdSession, Sandbox, api, requirement
 
 
@@ -15,12 +13,6 @@ def platform_of(session: IcdSession) -> IcdObjects:
 def handles(sandbox: Sandbox, callback: str) -> list[int]:
     """The first argument of each call of a callback so far."""
     return [event.arguments[0] for event in sandbox.log if event.name == f"callback {callback}"]
-
-
-def wait_for_call(session: IcdSession) -> None:
-    """A callback may come from another thread; what it should do was kept by `when`."""
-    while session.callbacks() < 1 and time.monotonic() < session.deadline - 1:
-        pass
 
 
 @requirement("DISP-OBJ-005")
@@ -36,7 +28,7 @@ def test_event_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -
         asked = session.when(name, "clGetEventInfo", CallbackArgument(0), query, 8, answer, None, address=address)
         assert session.call("clSetEventCallback", objects.event, 0, Callback(name), None) == CL.SUCCESS
         assert session.call("clSetUserEventStatus", objects.event, 0) == CL.SUCCESS
-        wait_for_call(session)
+        session.await_callbacks()
         assert handles(sandbox, name) == [objects.event]
         assert (asked.result(), answer.u64()) == (0, objects.context)
 
@@ -52,7 +44,7 @@ def test_program_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox)
         query = api().constant("CL_PROGRAM_CONTEXT")
         asked = session.when(name, "clGetProgramInfo", CallbackArgument(0), query, 8, answer, None, address=address)
         assert session.call("clBuildProgram", program, 1, [objects.device], "", Callback(name), None) == CL.SUCCESS
-        wait_for_call(session)
+        session.await_callbacks()
         assert handles(sandbox, name) == [program]
         assert (asked.result(), answer.u64()) == (0, objects.context)
 
@@ -64,7 +56,8 @@ def test_memory_object_in_its_callback_is_the_applications(icd: Icd, sandbox: Sa
     with icd.open(sandbox) as session:
         objects = platform_of(session)
         objects.require_function("clSetMemObjectDestructorCallback", objects.version())
+        session.count_callback(name, objects.device)
         assert session.call("clSetMemObjectDestructorCallback", objects.mem, Callback(name), None) == CL.SUCCESS
         assert session.call("clReleaseMemObject", objects.mem) == CL.SUCCESS
-        assert session.quit() == 0
+        session.await_callbacks()
         assert handles(sandbox, name) == [objects.mem]

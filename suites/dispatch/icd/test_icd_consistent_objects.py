@@ -218,9 +218,8 @@ def test_image_says_how_it_was_made(icd: Icd, sandbox: Sandbox, kind: str) -> No
         assert row >= 4 * width, f"CL_IMAGE_ROW_PITCH is {row}, and a row has {4 * width} bytes"
         several = bool(layers) or kind == "CL_MEM_OBJECT_IMAGE3D"
         least = row * (1 if flat else height) if several else 0
-        assert slice_ >= least and bool(slice_) == several, (
-            f"CL_IMAGE_SLICE_PITCH is {slice_}, expected {least} or more"
-        )
+        wanted = f"{least} or more" if several else "0"
+        assert slice_ >= least and bool(slice_) == several, f"CL_IMAGE_SLICE_PITCH is {slice_}, expected {wanted}"
         size = asked.number(MEMORY, image, "CL_MEM_SIZE")
         assert size >= 4 * width * height * depth, f"CL_MEM_SIZE is {size}, less than its pixels"
 
@@ -240,6 +239,8 @@ def test_image_of_a_buffer_names_it(icd: Icd, sandbox: Sandbox) -> None:
         image, plain = images.image(kind, PLAIN_FORMAT, own=own), images.image("CL_MEM_OBJECT_IMAGE1D", PLAIN_FORMAT)
         expect(asked, MEMORY, image, MEM_ASSOCIATED_MEMOBJECT=own)
         expect(asked, MEMORY, plain, MEM_ASSOCIATED_MEMOBJECT=0)
+        expect(asked, IMAGE, image, IMAGE_BUFFER=own)
+        expect(asked, IMAGE, plain, IMAGE_BUFFER=0)
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("a buffer", check)

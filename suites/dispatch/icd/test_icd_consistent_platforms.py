@@ -131,6 +131,7 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
         asked = Asked(objects)
         every = listed(objects, "CL_DEVICE_TYPE_ALL")
         assert listed(objects, "CL_DEVICE_TYPE_ALL") == every, "the list is another one the second time"
+        assert len(set(every)) == len(every), f"{len(every)} devices are listed, and {len(set(every))} of them differ"
         of_types = {kind: listed(objects, kind) for kind in TYPES}
         for kind, devices in of_types.items():
             for device in objects.session.GetDeviceIDs(objects.platform, kind):
@@ -143,6 +144,13 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
         assert found >= set(every) - set(of_types["CL_DEVICE_TYPE_CUSTOM"]), "a device of all is of no type"
         default = listed(objects, "CL_DEVICE_TYPE_DEFAULT")
         assert len(default) == 1 and default[0] in every, f"{len(default)} devices are the default, expected one"
+
+    def check_absent(objects: IcdObjects) -> None:
+        cl, count = objects.session, objects.session.buffer(4, 0)
+        for kind in TYPES:
+            error = cl.call("clGetDeviceIDs", objects.platform, api().constant(kind), 0, None, count)
+            wanted = CL.SUCCESS if listed(objects, kind) else CL.DEVICE_NOT_FOUND
+            assert error == wanted, f"{kind} answered {error}, expected {wanted}"
 
     def check_room(objects: IcdObjects) -> None:
         cl, every = objects.session, listed(objects, "CL_DEVICE_TYPE_ALL")
@@ -181,6 +189,7 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("types", check)
+        attempts.check("types of no device", check_absent)
         attempts.check("room for one", check_room)
         attempts.check("room for two more", check_rest)
         attempts.check("three types at once", check_mixed)
@@ -262,8 +271,9 @@ def test_image_formats_are_counted_and_listed_once(icd: Icd, sandbox: Sandbox, k
         formats = [whole.u64(i) for i in range(number)]
         assert len(set(formats)) == number, f"{number - len(set(formats))} formats are listed twice"
         first = cl.buffer(8)
-        assert cl.call("clGetSupportedImageFormats", *about, 1, first, None) == CL.SUCCESS
+        assert cl.call("clGetSupportedImageFormats", *about, 1, first, again) == CL.SUCCESS
         assert first.u64() == formats[0], "the first format alone is another one"
+        assert again.u32() == number, f"{number} formats, and {again.u32()} when the first is listed"
 
     with icd.attempts(sandbox) as attempts:
         for flags in ("CL_MEM_READ_ONLY", "CL_MEM_WRITE_ONLY", "CL_MEM_READ_WRITE"):

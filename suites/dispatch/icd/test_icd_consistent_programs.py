@@ -140,6 +140,10 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
         error = cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 8, [binary], None)
         objects.require(PROGRAM, error)
         assert binary[size:] == b"\xa5" * 16, "CL_PROGRAM_BINARIES wrote past the size that is reported"
+        other = cl.buffer(size, 0x5A)
+        objects.require(PROGRAM, cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 8, [other], None))
+        last = (binary[size - 1 : size], other[size - 1 : size])
+        assert last != (b"\xa5", b"\x5a"), "the binary ends before the size that is reported"
         status = cl.buffer(4)
         again = objects.made_by(
             "clCreateProgramWithBinary", objects.context, 1, [objects.device], [size], [binary], status
@@ -209,3 +213,18 @@ def test_work_group_of_a_kernel_fits_its_device(icd: Icd, sandbox: Sandbox) -> N
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("work-group sizes", check)
+
+
+@requirement("API-CON-025")
+def test_kernel_says_what_attributes_it_has(icd: Icd, sandbox: Sandbox) -> None:
+    """The attributes of a kernel are those of its source, white space aside; a kernel without any has none."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        asked, kernels = Asked(objects), Kernels(objects)
+        for name, wanted in (("clharness_sift", ""), ("clharness_fixed", "reqd_work_group_size(4,2,1)")):
+            found = asked.text("clGetKernelInfo", kernels.kernel(name), "CL_KERNEL_ATTRIBUTES")
+            assert "".join(found.split()) == wanted, f"CL_KERNEL_ATTRIBUTES is {found!r}, expected {wanted!r}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("attributes", check)
