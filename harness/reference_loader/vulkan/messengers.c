@@ -46,7 +46,7 @@ static VkResult create(struct instance *instance, enum vulkan_function which, en
     return VK_SUCCESS;
 }
 
-#define MESSENGER(name, in_create, in_destroy)                                                                       \
+#define MESSENGER(in_create, in_destroy)                                                                             \
     VkResult loader_##in_create(struct instance *instance, const void *info, const VkAllocationCallbacks *allocator, \
                                 uint64_t *to);                                                                       \
     VkResult loader_##in_create(struct instance *instance, const void *info, const VkAllocationCallbacks *allocator, \
@@ -54,15 +54,15 @@ static VkResult create(struct instance *instance, enum vulkan_function which, en
     {                                                                                                                \
         return create(instance, VULKAN_##in_create, VULKAN_##in_destroy, info, allocator, to);                       \
     }                                                                                                                \
-    void loader_##in_destroy(struct instance *instance, struct messenger *name,                                      \
+    void loader_##in_destroy(struct instance *instance, struct messenger *messenger,                                 \
                              const VkAllocationCallbacks *allocator);                                                \
-    void loader_##in_destroy(struct instance *instance, struct messenger *name,                                      \
+    void loader_##in_destroy(struct instance *instance, struct messenger *messenger,                                 \
                              const VkAllocationCallbacks *allocator)                                                 \
     {                                                                                                                \
-        destroy(instance, VULKAN_##in_destroy, name, allocator);                                                     \
+        destroy(instance, VULKAN_##in_destroy, messenger, allocator);                                                \
     }
-MESSENGER(messenger, vkCreateDebugUtilsMessengerEXT, vkDestroyDebugUtilsMessengerEXT)
-MESSENGER(callback, vkCreateDebugReportCallbackEXT, vkDestroyDebugReportCallbackEXT)
+MESSENGER(vkCreateDebugUtilsMessengerEXT, vkDestroyDebugUtilsMessengerEXT)
+MESSENGER(vkCreateDebugReportCallbackEXT, vkDestroyDebugReportCallbackEXT)
 
 /* --- names --- */
 
