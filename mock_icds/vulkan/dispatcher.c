@@ -9,7 +9,8 @@
 static implementation *implementation_of(enum vulkan_function function)
 {
     static const struct implemented *const tables[] = {instance_implemented, physical_devices_implemented,
-                                                       devices_implemented, surfaces_implemented};
+                                                       devices_implemented, surfaces_implemented,
+                                                       messengers_implemented};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         for (const struct implemented *row = tables[i]; row->run; row++) {
             if (row->function == function) {

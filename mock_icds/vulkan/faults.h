@@ -164,3 +164,8 @@ FAULT(command_buffers_fail)
 
 /* Answers the VkResult VALUE to functions that make surfaces. */
 FAULT(create_surface_fails)
+
+/* --- messengers --- */
+
+/* Answers the VkResult VALUE to functions that make messengers, and callbacks for reports. */
+FAULT(create_messenger_fails)

@@ -18,6 +18,7 @@ extern const struct implemented instance_implemented[];         /* instance.c */
 extern const struct implemented physical_devices_implemented[]; /* physical_devices.c */
 extern const struct implemented devices_implemented[];          /* devices.c */
 extern const struct implemented surfaces_implemented[];         /* surfaces.c */
+extern const struct implemented messengers_implemented[];       /* messengers.c */
 
 /* The argument as a pointer. */
 static inline void *pointer(uint64_t word)

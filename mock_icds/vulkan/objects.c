@@ -24,9 +24,9 @@ static size_t next;
 static size_t next_instance;
 
 static const char *const kind_names[] = {
-    [KIND_none] = "nothing",    [KIND_instance] = "instance", [KIND_physical_device] = "physical device",
-    [KIND_device] = "device",   [KIND_queue] = "queue",       [KIND_command_buffer] = "command buffer",
-    [KIND_surface] = "surface",
+    [KIND_none] = "nothing",    [KIND_instance] = "instance",   [KIND_physical_device] = "physical device",
+    [KIND_device] = "device",   [KIND_queue] = "queue",         [KIND_command_buffer] = "command buffer",
+    [KIND_surface] = "surface", [KIND_messenger] = "messenger",
 };
 
 static void log_object(const char *event, enum kind kind, int index, uint64_t handle)

@@ -12,7 +12,8 @@ enum kind {
     KIND_device,
     KIND_queue,
     KIND_command_buffer,
-    KIND_surface
+    KIND_surface,
+    KIND_messenger
 };
 
 /* `word` is the loader's once the object has been handed out. */

@@ -125,9 +125,26 @@ static uint64_t get_properties(const uint64_t *a)
     return 0;
 }
 
+/* Where the device is, for those who ask by VK_EXT_pci_bus_info. */
+static void fill_place(uint64_t device, VkBaseOutStructure *part)
+{
+    const struct object *object = object_of(device, KIND_physical_device);
+    if (part->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT && config.pci_bus >= 0) {
+        VkPhysicalDevicePCIBusInfoPropertiesEXT *place = (VkPhysicalDevicePCIBusInfoPropertiesEXT *)part;
+        place->pciDomain = 0;
+        place->pciBus = (uint32_t)config.pci_bus;
+        place->pciDevice = object ? (uint32_t)object->index : 0;
+        place->pciFunction = 0;
+    }
+}
+
 static uint64_t get_properties2(const uint64_t *a)
 {
-    fill_properties(a[0], &((VkPhysicalDeviceProperties2 *)pointer(a[1]))->properties);
+    VkPhysicalDeviceProperties2 *properties = pointer(a[1]);
+    fill_properties(a[0], &properties->properties);
+    for (VkBaseOutStructure *part = properties->pNext; part; part = part->pNext) {
+        fill_place(a[0], part);
+    }
     return 0;
 }
 

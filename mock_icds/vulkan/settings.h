@@ -31,6 +31,8 @@ SETTING(devices, number, 1)
 SETTING(device_type, number, 2)
 /* The vendorID of its devices. */
 SETTING(vendor, number, 65536)
+/* The PCI bus of its devices, which they tell by VK_EXT_pci_bus_info; each is there by its number. -1: none. */
+SETTING(pci_bus, number, -1)
 /* Extensions of its devices, written as `extensions`. */
 SETTING(device_extensions, text, "")
 /* How many devices each of its groups has, with blanks between; where it is empty, each device is a group. */

@@ -5,6 +5,39 @@
 
 #include <vulkan/vk_icd.h>
 
+/* What a surface of the loader's is for: a plane of a display, or a window. Those of other platforms say no more. */
+static void log_platform(struct calllog_line *line, const VkIcdSurfaceBase *base)
+{
+    const struct window {
+        VkIcdSurfaceBase base;
+        const void *connection;
+        uint64_t window;
+    } *window = (const void *)base;
+    const VkIcdSurfaceDisplay *display = (const void *)base;
+    calllog_hex(line, "platform", (uint64_t)base->platform);
+    switch (base->platform) {
+    case VK_ICD_WSI_PLATFORM_DISPLAY:
+        calllog_hex(line, "displayMode", (uint64_t)(uintptr_t)display->displayMode);
+        calllog_hex(line, "planeIndex", display->planeIndex);
+        calllog_hex(line, "planeStackIndex", display->planeStackIndex);
+        calllog_hex(line, "transform", (uint64_t)display->transform);
+        calllog_hex(line, "alphaMode", (uint64_t)display->alphaMode);
+        calllog_hex(line, "width", display->imageExtent.width);
+        calllog_hex(line, "height", display->imageExtent.height);
+        break;
+    case VK_ICD_WSI_PLATFORM_XCB:
+    case VK_ICD_WSI_PLATFORM_XLIB:
+    case VK_ICD_WSI_PLATFORM_WAYLAND:
+        calllog_hex(line, "connection", (uint64_t)(uintptr_t)window->connection);
+        /* xcb_window_t has 32 bits. */
+        calllog_hex(line, "window",
+                    base->platform == VK_ICD_WSI_PLATFORM_XCB ? (uint32_t)window->window : window->window);
+        break;
+    default:
+        break;
+    }
+}
+
 /* The log says whether a surface is one of the driver's own, or one of the loader's for a platform. */
 static void log_surface(uint64_t surface)
 {
@@ -13,7 +46,7 @@ static void log_surface(uint64_t surface)
     calllog_begin(&line, mock_name, "event", is_own ? "own surface" : "surface of the loader");
     calllog_hex(&line, "handle", surface);
     if (!is_own && surface && !config.surfaces) {
-        calllog_hex(&line, "platform", (uint64_t)((const VkIcdSurfaceBase *)pointer(surface))->platform);
+        log_platform(&line, pointer(surface));
     }
     calllog_commit(&mock_log, &line);
 }
@@ -74,6 +107,43 @@ static uint64_t get_present_modes(const uint64_t *a)
     return VK_SUCCESS;
 }
 
+/* --- the same queries with structures, and those of groups --- */
+
+static uint64_t surface_of_info(uint64_t info)
+{
+    return (uint64_t)(uintptr_t)((const VkPhysicalDeviceSurfaceInfo2KHR *)pointer(info))->surface;
+}
+
+static uint64_t get_capabilities2(const uint64_t *a)
+{
+    const uint64_t inner[] = {a[0], surface_of_info(a[1]),
+                              (uint64_t)(uintptr_t) &
+                                  ((VkSurfaceCapabilities2KHR *)pointer(a[2]))->surfaceCapabilities};
+    return get_capabilities(inner);
+}
+
+static uint64_t get_formats2(const uint64_t *a)
+{
+    VkSurfaceFormat2KHR *formats = pointer(a[3]);
+    const uint64_t inner[] = {a[0], surface_of_info(a[1]), a[2],
+                              formats ? (uint64_t)(uintptr_t)&formats[0].surfaceFormat : 0};
+    return get_formats(inner);
+}
+
+static uint64_t get_rectangles(const uint64_t *a)
+{
+    log_surface(a[1]);
+    *(uint32_t *)pointer(a[2]) = a[3] ? 0 : 1;
+    return VK_SUCCESS;
+}
+
+static uint64_t get_group_modes(const uint64_t *a)
+{
+    log_surface(a[1]);
+    *(VkDeviceGroupPresentModeFlagsKHR *)pointer(a[2]) = VK_DEVICE_GROUP_PRESENT_MODE_LOCAL_BIT_KHR;
+    return VK_SUCCESS;
+}
+
 static uint64_t create_swapchain(const uint64_t *a)
 {
     log_surface((uint64_t)(uintptr_t)((const VkSwapchainCreateInfoKHR *)pointer(a[1]))->surface);
@@ -92,6 +162,10 @@ const struct implemented surfaces_implemented[] = {
     {VULKAN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR, get_capabilities},
     {VULKAN_vkGetPhysicalDeviceSurfaceFormatsKHR, get_formats},
     {VULKAN_vkGetPhysicalDeviceSurfacePresentModesKHR, get_present_modes},
+    {VULKAN_vkGetPhysicalDeviceSurfaceCapabilities2KHR, get_capabilities2},
+    {VULKAN_vkGetPhysicalDeviceSurfaceFormats2KHR, get_formats2},
+    {VULKAN_vkGetPhysicalDevicePresentRectanglesKHR, get_rectangles},
+    {VULKAN_vkGetDeviceGroupSurfacePresentModesKHR, get_group_modes},
     {VULKAN_vkCreateSwapchainKHR, create_swapchain},
     {VULKAN_FUNCTION_COUNT, NULL},
 };

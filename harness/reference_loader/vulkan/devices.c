@@ -45,6 +45,18 @@ static const VkPhysicalDevice *replace_group(const VkDeviceCreateInfo *info, VkP
     return before;
 }
 
+/* The features that the application wants, in the place where a driver without VK_KHR_get_physical_device_properties2
+ * looks for them. */
+static const VkPhysicalDeviceFeatures *features_for(const struct driver *driver, const VkDeviceCreateInfo *info)
+{
+    const VkBaseInStructure *part = info->pNext;
+    while (part && part->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) {
+        part = part->pNext;
+    }
+    bool knows = driver->functions[VULKAN_vkGetPhysicalDeviceFeatures2] != NULL;
+    return part && !knows ? &((const VkPhysicalDeviceFeatures2 *)part)->features : info->pEnabledFeatures;
+}
+
 static bool has_extensions(struct physical_device *from, const VkDeviceCreateInfo *info)
 {
     uint32_t count = 0;
@@ -81,7 +93,9 @@ VkResult loader_vkCreateDevice(struct physical_device *from, const VkDeviceCreat
     VkDeviceGroupDeviceCreateInfo *group;
     const VkPhysicalDevice *before = replace_group(info, handles, &group);
     PFN_vkCreateDevice create = (PFN_vkCreateDevice)from->driver->functions[VULKAN_vkCreateDevice];
-    VkResult result = create(from->handle, info, allocator, to);
+    VkDeviceCreateInfo own = *info;
+    own.pEnabledFeatures = features_for(from->driver, info);
+    VkResult result = create(from->handle, &own, allocator, to);
     if (group) {
         group->pPhysicalDevices = before;
     }

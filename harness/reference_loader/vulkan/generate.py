@@ -24,6 +24,9 @@ BY_HAND = {
     "vkGetPhysicalDeviceFeatures2", "vkGetPhysicalDeviceMemoryProperties2", "vkGetPhysicalDeviceQueueFamilyProperties2",
     "vkCreateDevice", "vkDestroyDevice", "vkGetDeviceQueue", "vkGetDeviceQueue2", "vkAllocateCommandBuffers",
     "vkDestroySurfaceKHR", "vkCreateSwapchainKHR", "vkGetInstanceProcAddr", "vkGetDeviceProcAddr",
+    "vkGetPhysicalDeviceSurfaceCapabilities2KHR", "vkGetPhysicalDeviceSurfaceFormats2KHR",
+    "vkCreateDebugUtilsMessengerEXT", "vkDestroyDebugUtilsMessengerEXT", "vkCreateDebugReportCallbackEXT",
+    "vkDestroyDebugReportCallbackEXT", "vkSetDebugUtilsObjectNameEXT", "vkSetDebugUtilsObjectTagEXT",
 }  # fmt: skip
 _EXPORTED_EXTENSIONS = {"VK_KHR_surface", "VK_KHR_swapchain", "VK_KHR_display", "VK_KHR_display_swapchain"}
 _INFO = "VkPhysicalDeviceSurfaceInfo2KHR"

@@ -38,6 +38,8 @@ static const char *const known_extensions[] = {
     "VK_KHR_wayland_surface",
     "VK_KHR_display",
     "VK_EXT_headless_surface",
+    "VK_EXT_debug_utils",
+    "VK_EXT_debug_report",
     "VK_KHR_get_physical_device_properties2",
     "VK_KHR_get_surface_capabilities2",
     "VK_KHR_get_display_properties2",

@@ -155,6 +155,8 @@ static bool is_own(int which)
     case VULKAN_vkAllocateCommandBuffers:
     case VULKAN_vkCreateSwapchainKHR:
     case VULKAN_vkGetDeviceGroupSurfacePresentModesKHR:
+    case VULKAN_vkSetDebugUtilsObjectNameEXT:
+    case VULKAN_vkSetDebugUtilsObjectTagEXT:
         return true;
     default:
         return false;

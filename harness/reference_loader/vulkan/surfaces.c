@@ -166,3 +166,52 @@ VkResult loader_vkCreateSwapchainKHR(VkDevice handle, const VkSwapchainCreateInf
     own.surface = surfaces_for(device->driver, info->surface);
     return ((PFN_vkCreateSwapchainKHR)device->functions[VULKAN_vkCreateSwapchainKHR])(handle, &own, allocator, to);
 }
+
+/* --- VK_KHR_get_surface_capabilities2, also for drivers that lack it --- */
+
+#define FUNCTION(device, name) ((PFN_##name)(device)->driver->functions[VULKAN_##name])
+
+/* The query with the driver's surface in the place of the application's. */
+static VkPhysicalDeviceSurfaceInfo2KHR info_for(const struct physical_device *device,
+                                                const VkPhysicalDeviceSurfaceInfo2KHR *info)
+{
+    VkPhysicalDeviceSurfaceInfo2KHR own = *info;
+    own.surface = surfaces_for(device->driver, info->surface);
+    return own;
+}
+
+VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2KHR(struct physical_device *device,
+                                                           const VkPhysicalDeviceSurfaceInfo2KHR *info,
+                                                           VkSurfaceCapabilities2KHR *to);
+VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2KHR(struct physical_device *device,
+                                                           const VkPhysicalDeviceSurfaceInfo2KHR *info,
+                                                           VkSurfaceCapabilities2KHR *to)
+{
+    const VkPhysicalDeviceSurfaceInfo2KHR own = info_for(device, info);
+    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2KHR)) {
+        return FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2KHR)(device->handle, &own, to);
+    }
+    return FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(device->handle, own.surface,
+                                                                       &to->surfaceCapabilities);
+}
+
+VkResult loader_vkGetPhysicalDeviceSurfaceFormats2KHR(struct physical_device *device,
+                                                      const VkPhysicalDeviceSurfaceInfo2KHR *info, uint32_t *count,
+                                                      VkSurfaceFormat2KHR *to);
+VkResult loader_vkGetPhysicalDeviceSurfaceFormats2KHR(struct physical_device *device,
+                                                      const VkPhysicalDeviceSurfaceInfo2KHR *info, uint32_t *count,
+                                                      VkSurfaceFormat2KHR *to)
+{
+    const VkPhysicalDeviceSurfaceInfo2KHR own = info_for(device, info);
+    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceFormats2KHR)) {
+        return FUNCTION(device, vkGetPhysicalDeviceSurfaceFormats2KHR)(device->handle, &own, count, to);
+    }
+    VkSurfaceFormatKHR *formats = to ? calloc(*count + 1, sizeof *formats) : NULL;
+    VkResult result =
+        FUNCTION(device, vkGetPhysicalDeviceSurfaceFormatsKHR)(device->handle, own.surface, count, formats);
+    for (uint32_t i = 0; formats && i < *count; i++) {
+        to[i].surfaceFormat = formats[i];
+    }
+    free(formats);
+    return result;
+}

@@ -8,6 +8,7 @@
  *   physical_devices.c  devices and groups of all drivers
  *   devices.c           devices and the objects that are made of them
  *   surfaces.c          surfaces for drivers that do not make them
+ *   messengers.c        messengers of all drivers as one, and names of objects
  *   lookup.c            functions by name, also unknown ones
  *
  * What only hands a call on is generated (generate.py).

@@ -68,3 +68,51 @@ def test_driver_of_the_application_negotiates_version_7(
     with vulkan_loader.start(sandbox) as vk:
         assert vk.drivers(extensions=[EXTENSION], chain=driver_list(vk, "exclusive", bad, good)) == {"good"}
     assert not sandbox.log.calls("vkCreateInstance", by="bad")
+
+
+@requirement("VK-OBJ-019")
+def test_list_of_drivers_may_stand_anywhere_in_the_chain(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Structures before the list, which the loader need not know, do not hide it."""
+    vulkan_loader.require(EXTENSION)
+    own = sandbox.library("own", interface=7, interface_by_query=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        chain = vk.words([0x7E57_0000, vk.words([0x7E57_0001, driver_list(vk, "exclusive", own)])])
+        assert vk.drivers(extensions=[EXTENSION], chain=chain) == {"own"}
+
+
+@requirement("VK-OBJ-019")
+@pytest.mark.parametrize("level", ["physical_device", "device"])
+def test_unknown_function_of_a_driver_of_the_application(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, level: str
+) -> None:
+    """Functions that the loader does not know are found in drivers without a manifest, and reach them."""
+    vulkan_loader.require(EXTENSION)
+    sandbox.driver("installed")
+    name = "vkThingOfItsOwnCLH"
+    own = sandbox.library("own", interface=7, interface_by_query=True, **{f"{level}_functions": name})
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[EXTENSION], chain=driver_list(vk, "inclusive", own))
+        thing = next(d for d in vk.physical_devices(instance) if vk.device_name(d) == "own.0")
+        thing = vk.device(thing) if level == "device" else thing
+        like = "vkGetEventStatus" if level == "device" else "vkReleaseDisplayEXT"
+        address = vk.proc(instance, name)
+        assert address and vk.call_at(address, like, thing, 7) == 2000
+    assert [(e.who, e.arguments[1]) for e in sandbox.log.calls(name)] == [("own", 7)]
+
+
+@requirement("VK-OBJ-019")
+@pytest.mark.parametrize("version", ["1.1.0", "1.3.0"])
+def test_driver_of_the_application_sees_its_version(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str
+) -> None:
+    """A driver without a manifest is asked for its version: one of 1.1 or newer is told what the application wants."""
+    vulkan_loader.require(EXTENSION)
+    own = sandbox.library("own", interface=7, interface_by_query=True, api_version=version)
+
+    with vulkan_loader.start(sandbox) as vk:
+        chain = driver_list(vk, "exclusive", own)
+        assert vk.drivers(api_version="1.2.0", extensions=[EXTENSION], chain=chain) == {"own"}
+    (made,) = sandbox.log.calls("vkCreateInstance", by="own")
+    assert int(made.data["in"]["apiVersion"], 16) == 0x402000

@@ -271,3 +271,24 @@ def test_device_of_a_group_is_made_of_the_drivers_handles(vulkan_loader: VulkanL
     own = {e.data["detail"]: e.data["handle"] for e in sandbox.log.happened("object", by="a")}
     (made,) = sandbox.log.calls("vkCreateDevice", by="a")
     assert made.data["in"]["physicalDevices"] == [own["physical device 0"], own["physical device 1"]]
+
+
+@requirement("VK-OBJ-024")
+@pytest.mark.parametrize("alike", ["of other vendors", "in other slots"])
+def test_devices_of_one_type_are_sorted_consistently(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, alike: str
+) -> None:
+    """Devices that differ by their vendor, or only by where they are on the PCI bus, have one order, too."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    for number, name in enumerate(("c", "a", "d", "b"), 1):
+        if alike == "in other slots":
+            settings: dict[str, Any] = {"device_extensions": "VK_EXT_pci_bus_info", "pci_bus": number}
+        else:
+            settings = {"vendor": 0x1000 * number}
+        sandbox.driver(name, **settings)
+
+    names = ["a", "b", "c", "d"]
+    order = order_of_types(vulkan_loader, sandbox, names)
+    assert sorted(order) == names
+    for other in (["d", "c", "b", "a"], ["b", "d", "a", "c"]):
+        assert order_of_types(vulkan_loader, sandbox, other) == order

@@ -185,3 +185,21 @@ def test_extension_that_the_loader_does_not_know_is_not_listed(
     sandbox.env["VK_LOADER_DISABLE_INST_EXT_FILTER"] = "1"
     with vulkan_loader.start(sandbox) as vk:
         assert unknown in vk.extension_names()
+
+
+@requirement("VK-EXT-002")
+def test_features_of_a_device_reach_a_driver_that_lacks_the_extension(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """Features in VkPhysicalDeviceFeatures2 are enabled in a driver that knows only those of Vulkan 1.0, too."""
+    name = "vkGetPhysicalDeviceFeatures2"
+    sandbox.driver("has", extensions=PROPERTIES2, api_version="1.0.0")
+    sandbox.driver("lacks", functions={"lacks": [name, f"{name}KHR"]}, api_version="1.0.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[PROPERTIES2])
+        for device in vk.physical_devices(instance):
+            assert vk.CreateDevice(device, chain=vk.structure("VkPhysicalDeviceFeatures2"))[0] == 0
+    seen = {who: sandbox.log.calls("vkCreateDevice", by=who)[0].data["in"] for who in ("has", "lacks")}
+    assert int(seen["lacks"]["features"], 16) != 0
+    assert int(seen["has"]["features"], 16) == 0 and seen["has"]["chain"]

@@ -310,3 +310,52 @@ def test_extensions_of_devices_are_listed_as_the_driver_has_them(
         for device in vk.physical_devices(vk.instance()):
             listed[vk.device_name(device).partition(".")[0]] = {e.name for e in vk.device_extensions(device)}
     assert listed == own
+
+
+@requirement("VK-OBJ-023")
+@pytest.mark.parametrize("what", ["instance", "device", "device of a group"])
+def test_structures_of_the_application_stay_as_they_are(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """Made twice with the same structures, whose chain the loader may have to change for a driver."""
+    sandbox.driver("a", devices=2, groups="2", device_extensions="VK_CLH_own")
+    sandbox.driver("old", api_version="1.0.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.1.0")
+        names = {vk.device_name(device): device for device in vk.physical_devices(instance)}
+        parts = [vk.words([UNKNOWN_STRUCTURE, 0])]
+        if what == "device of a group":
+            group = vk.words([names["a.0"], names["a.1"]])
+            last, name = parts[0], "VkDeviceGroupDeviceCreateInfo"
+            parts.append(vk.structure(name, pNext=last, physicalDeviceCount=2, pPhysicalDevices=group))
+            parts.append(vk.words([UNKNOWN_STRUCTURE + 1, parts[1]]))
+            parts.append(group)
+        chain = parts[2] if what == "device of a group" else parts[0]
+        if what == "instance":
+            info = vk.instance_info("1.3.0", chain=chain)
+        else:
+            names_of = vk.strings(["VK_CLH_own"])
+            members = {"enabledExtensionCount": 1, "ppEnabledExtensionNames": names_of}
+            info = vk.structure("VkDeviceCreateInfo", pNext=chain, **members)
+        before = [bytes(part[:]) for part in (info, *parts)]
+        for _ in range(2):
+            if what == "instance":
+                assert vk.vkCreateInstance(info, None, vk.buffer(8)) == 0
+            else:
+                assert vk.vkCreateDevice(names["a.0"], info, None, vk.buffer(8)) == 0
+            changed = [i for i, part in enumerate((info, *parts)) if bytes(part[:]) != before[i]]
+            assert changed == []
+
+
+@requirement("VK-OBJ-017")
+@pytest.mark.parametrize("what", ["vkDestroyInstance", "vkDestroyDevice"])
+def test_destroying_nothing_does_nothing(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str) -> None:
+    """VK_NULL_HANDLE is nobody's: no driver is called, and all are there as before."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        vk.call(what, None, None)
+        assert calls_of_drivers(sandbox, what) == []
+        assert vk.drivers(instance) == vk.drivers() == {"a"}

@@ -9,16 +9,24 @@ from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, req
 
 SURFACE, HEADLESS = "VK_KHR_surface", "VK_EXT_headless_surface"
 VK_ICD_WSI_PLATFORM_HEADLESS = 9
+VK_ICD_WSI_PLATFORM_DISPLAY = 8
+CAPABILITIES2 = "VK_KHR_get_surface_capabilities2"
+# Window systems: the extension, the platform's number, and the VkStructureType of what a surface is made with.
+WINDOWS = {
+    "Xcb": ("VK_KHR_xcb_surface", 3, 1000005000),
+    "Xlib": ("VK_KHR_xlib_surface", 4, 1000004000),
+    "Wayland": ("VK_KHR_wayland_surface", 1, 1000006000),
+}
 
 
-def require_surfaces(loader: VulkanLoader, sandbox: VulkanSandbox) -> VulkanSandbox:
-    """Makes the case unsupported where the loader knows no surfaces without a window system."""
+def require_surfaces(loader: VulkanLoader, sandbox: VulkanSandbox, extension: str = HEADLESS) -> VulkanSandbox:
+    """Makes the case unsupported where the loader knows no surfaces of this kind."""
     probe = VulkanSandbox(loader.path)
     try:
-        probe.driver("a", extensions=f"{SURFACE} {HEADLESS}")
+        probe.driver("a", extensions=f"{SURFACE} {extension}")
         with loader.start(probe) as vk:
-            if HEADLESS not in vk.extension_names():
-                loader.require(HEADLESS)
+            if extension not in vk.extension_names():
+                loader.require(extension)
     finally:
         probe.close()
     return sandbox
@@ -189,3 +197,144 @@ def test_driver_that_cannot_make_a_surface_leaves_no_other_behind(
     made = [e for e in sandbox.log.happened("object", by="good") if e.data["detail"].startswith("surface")]
     assert len(sandbox.log.calls("vkDestroySurfaceKHR", by="good")) == len(made)
     assert not sandbox.log.happened("foreign handle", by="good")
+
+
+def surface_of(sandbox: VulkanSandbox, driver: str) -> dict[str, Any]:
+    """What a driver saw of the one surface that it was given."""
+    (seen,) = sandbox.log.happened("surface of the loader", by=driver)
+    return {key: int(value, 16) for key, value in seen.data.items() if str(value).startswith("0x") and key != "th"}
+
+
+@requirement("VK-OBJ-015")
+@pytest.mark.parametrize("system", WINDOWS)
+def test_surface_of_a_window_is_what_the_application_says(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, system: str
+) -> None:
+    """The platform, the connection and the window are there for drivers of version 2, which make no surfaces."""
+    extension, platform, stype = WINDOWS[system]
+    require_surfaces(vulkan_loader, sandbox, extension)
+    for name in ("a", "b"):
+        sandbox.driver(name, interface=2, extensions=f"{SURFACE} {extension}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, extension])
+        to = vk.buffer(8, 0)
+        info = vk.words([stype, 0, 0, 0x11223344, 0x55667788])
+        assert vk.call_found(instance, f"vkCreate{system}SurfaceKHR", instance, info, None, to) == 0
+        for device in vk.physical_devices(instance):
+            assert support(vk, device, to.handle()) == 1
+        vk.vkDestroySurfaceKHR(instance, to.handle(), None)
+    for name in ("a", "b"):
+        seen = surface_of(sandbox, name)
+        assert seen["platform"] == platform
+        assert [seen["connection"], seen["window"]] == [0x11223344, 0x55667788]
+
+
+@requirement("VK-OBJ-015")
+def test_surface_of_a_display_is_what_the_application_says(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """The mode, the plane and all else that describes it are there for a driver of version 2."""
+    extension = "VK_KHR_display"
+    require_surfaces(vulkan_loader, sandbox, extension)
+    sandbox.driver("a", interface=2, extensions=f"{SURFACE} {extension}")
+    wanted = {
+        "displayMode": 0x1234, "planeIndex": 3, "planeStackIndex": 4, "transform": 2, "alphaMode": 8,
+        "width": 640, "height": 480,
+    }  # fmt: skip
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, extension])
+        to = vk.buffer(8, 0)
+        info = vk.structure(
+            "VkDisplaySurfaceCreateInfoKHR",
+            imageExtent=(640).to_bytes(4, "little") + (480).to_bytes(4, "little"),
+            **{key: value for key, value in wanted.items() if key not in ("width", "height")},
+        )
+        assert vk.call_found(instance, "vkCreateDisplayPlaneSurfaceKHR", instance, info, None, to) == 0
+        (device,) = vk.physical_devices(instance)
+        assert support(vk, device, to.handle()) == 1
+    seen = surface_of(sandbox, "a")
+    assert seen["platform"] == VK_ICD_WSI_PLATFORM_DISPLAY
+    assert {key: seen[key] for key in wanted} == wanted
+
+
+@requirement("VK-OBJ-016")
+@pytest.mark.parametrize("what", ["Capabilities", "Formats"])
+@pytest.mark.parametrize("lacks", [False, True], ids=["driver has it", "driver lacks it"])
+def test_query_with_a_structure_gets_the_surface_of_the_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str, lacks: bool
+) -> None:
+    """The surface in VkPhysicalDeviceSurfaceInfo2KHR is the driver's own, by whichever query the loader asks it."""
+    require_surfaces(vulkan_loader, sandbox)
+    function = f"vkGetPhysicalDeviceSurface{what}2KHR"
+    sandbox.driver("other", extensions=f"{SURFACE} {HEADLESS} {CAPABILITIES2}", surfaces=True)
+    sandbox.driver(
+        "own",
+        extensions=f"{SURFACE} {HEADLESS}" + ("" if lacks else f" {CAPABILITIES2}"),
+        functions={"lacks": [function] if lacks else []},
+        surfaces=True,
+    )
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS, CAPABILITIES2])
+        surface = make_surface(vk, instance)
+        info = vk.structure("VkPhysicalDeviceSurfaceInfo2KHR", surface=surface)
+        before = bytes(info[:])
+        for device in vk.physical_devices(instance):
+            if what == "Capabilities":
+                answer = vk.structure("VkSurfaceCapabilities2KHR")
+                assert vk.call_found(instance, function, device, info, answer) == 0
+                assert answer[16:24] == (2).to_bytes(4, "little") + (3).to_bytes(4, "little")
+            else:
+                count = vk.buffer(4, 0)
+                assert vk.call_found(instance, function, device, info, count, None) == 0
+                assert count.u32() == 1
+        assert bytes(info[:]) == before
+    for name in ("own", "other"):
+        objects = sandbox.log.happened("object", by=name)
+        made = [e.data["handle"] for e in objects if e.data["detail"].startswith("surface")]
+        assert len(made) == 1
+        assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=name)] == made
+
+
+@requirement("VK-OBJ-016")
+@pytest.mark.parametrize("name", ["vkGetDeviceGroupSurfacePresentModesKHR", "vkGetPhysicalDevicePresentRectanglesKHR"])
+def test_query_of_groups_gets_the_surface_of_the_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
+) -> None:
+    """What a group can present on a surface is asked with the driver's own one, by each way to the function."""
+    require_surfaces(vulkan_loader, sandbox)
+    extensions = f"{SURFACE} {HEADLESS} VK_KHR_device_group_creation"
+    own = ["VK_KHR_swapchain", "VK_KHR_device_group"]
+    sandbox.driver("own", extensions=extensions, surfaces=True, device_extensions=" ".join(own))
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.1.0", extensions=extensions.split())
+        surface = make_surface(vk, instance)
+        (physical_device,) = vk.physical_devices(instance)
+        assert support(vk, physical_device, surface) == 1
+        device = vk.device(physical_device, extensions=own)
+        if name.startswith("vkGetDevice"):
+            for way in (vk.device_proc(device, name), vk.proc(instance, name)):
+                assert vk.call_at(way, name, device, surface, vk.buffer(4, 0)) == 0
+        else:
+            for way in (vk.proc(instance, name), vk.proc(instance, name)):
+                assert vk.call_at(way, name, physical_device, surface, vk.buffer(4, 0), None) == 0
+    made = [e.data["handle"] for e in sandbox.log.happened("object", by="own") if "surface" in e.data["detail"]]
+    assert len(made) == 1
+    assert [e.data["handle"] for e in sandbox.log.happened("own surface", by="own")] == made * 3
+
+
+@requirement("VK-OBJ-005")
+def test_destroying_no_surface_does_nothing(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """VK_NULL_HANDLE is nobody's surface: no driver is called, and those that there are go on to work."""
+    require_surfaces(vulkan_loader, sandbox)
+    sandbox.driver("own", extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        surface = make_surface(vk, instance)
+        (device,) = vk.physical_devices(instance)
+        vk.vkDestroySurfaceKHR(instance, None, None)
+        assert support(vk, device, surface) == 1
+        vk.vkDestroySurfaceKHR(instance, surface, None)
+    assert len(sandbox.log.calls("vkDestroySurfaceKHR", by="own")) == 1
