@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from harness.errors import UsageError
 from harness.sandbox import Unsupported
+from harness.subject import library
 from harness.subject.loader import Loader
 from harness.subject.windows_loader import ALWAYS, ONLY_ON_LINUX, WindowsLoader
 
@@ -32,3 +36,12 @@ def test_unknown_option_is_refused() -> None:
     loader = object.__new__(WindowsLoader)
     with pytest.raises(TypeError, match="no option 'sytem'"):
         loader.start(None, sytem=True)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("bits", "machine"), [(32, "i386"), (64, "aarch64")])
+def test_library_of_another_machine_is_refused(monkeypatch: pytest.MonkeyPatch, bits: int, machine: str) -> None:
+    monkeypatch.setattr(library, "build", lambda: SimpleNamespace(windows=True, bits=64))
+    path = Path("OpenCL.dll")
+    other = library.SharedLibrary(path, "PE", machine=machine, bits=bits)
+    with pytest.raises(UsageError, match=f"OpenCL.dll is a {bits}-bit Windows library for {machine}: only x86_64"):
+        library.require_this_machine(path, other)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     # --- Windows: its registry and its devices ---
     from harness.sandbox.windows import (
-        INTEGRITY, NEED_RESTART, PACKAGE_FAMILY,
+        INTEGRITY, LAYERS as LAYERS_KEY, NEED_RESTART, PACKAGE_FAMILY,
         VENDORS as VENDORS_KEY, VENDORS_32 as VENDORS_KEY_32,
     )
     from harness.subject.pe import file_version

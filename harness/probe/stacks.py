@@ -22,6 +22,7 @@ MAX_SYMBOLS = 1 << 20  # of a library; one with more shows addresses
 # A subject may write such lines too: no more is taken from them than what the probe can have meant.
 LINE = re.compile(r"^clharness stack (\d{1,10}) (\d{1,3}):((?: 0x[0-9a-f]{1,16}){0,64})$", re.M)
 _MAP = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{1,16}) \S{4} ([0-9a-f]{1,16}) \S+ \d+ +(/.*)")
+START = re.compile(r"^clharness start\r?\n?", re.M)  # of Windows' probe, before it loads the subject
 MAPS = re.compile(r"clharness maps\n(.*?)clharness end", re.S)
 
 
@@ -121,4 +122,4 @@ def readable(stderr: str, maps: str = "") -> str:
 
 def without_stacks(stderr: str) -> str:
     """What the subject itself wrote to standard error."""
-    return LINE.sub("", MAPS.sub("", stderr)).strip()
+    return START.sub("", LINE.sub("", MAPS.sub("", stderr)), count=1).strip()

@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.errors import HarnessError
 from harness.probe import stacks
 from harness.probe.process import Process
 from harness.probe.session import Session
@@ -21,6 +22,10 @@ _CRASHED = (0x03, 0x05, 0x04, 0x1D, 0x94, 0x95, 0x96, 0xFD, 0x74, 0x09)
 
 
 _UNIMPLEMENTED = re.compile(r"^wine: Call from \S+ to unimplemented function (\S+), aborting", re.M)
+
+
+class NotStarted(HarnessError):
+    """The probe did not run: what went wrong is Wine's, for the subject comes later."""
 
 
 class Held(NamedTuple):
@@ -61,10 +66,22 @@ class WindowsSession(Session):
         return "", 0
 
     def _died(self) -> None:
-        """A function that Wine lacks is not the subject's fault."""
+        """A function that Wine lacks is not the subject's fault, nor is what happens before the probe runs."""
+        if not self._has_begun():
+            how = f"signal {self.signal}" if self.signal else f"exit code {self.exit_code}"
+            said = f": {self.stderr[-1000:]}" if self.stderr else ", and said nothing"
+            raise NotStarted(f"Wine ended with {how} before it ran the probe{said}")
         if missing := _UNIMPLEMENTED.search(self._stderr.text()):
             raise Unsupported("machine", f"the loader calls {missing[1]}, which Wine does not have")
         super()._died()
+
+    def _hung(self) -> None:
+        if not self._has_begun():
+            raise NotStarted(f"Wine did not run the probe within {self.time_limit:g} s")
+        super()._hung()
+
+    def _has_begun(self) -> bool:
+        return stacks.START.search(self._stderr.text()) is not None
 
     @property
     def _log_path(self) -> Path:

@@ -101,11 +101,11 @@ static bool is_denied(HKEY parent, const WCHAR *path)
 }
 
 /* Who is not elevated may not write to the keys of the machine. */
-static bool is_refused(HKEY parent, REGSAM access)
+bool registry_refuses(REGSAM access)
 {
     const REGSAM writing = KEY_SET_VALUE | KEY_CREATE_SUB_KEY | KEY_CREATE_LINK | DELETE | WRITE_DAC | WRITE_OWNER |
                            GENERIC_WRITE | GENERIC_ALL;
-    return parent == HKEY_LOCAL_MACHINE && (access & writing) && machine.integrity < SECURITY_MANDATORY_HIGH_RID;
+    return (access & writing) && machine.integrity < SECURITY_MANDATORY_HIGH_RID;
 }
 
 /* The path in the view that a process asks for: 32-bit keys of software lie below WOW6432Node. */
@@ -123,7 +123,7 @@ static const WCHAR *in_view(HKEY parent, const WCHAR *path, REGSAM access, WCHAR
 static LSTATUS WINAPI hook_RegOpenKeyExW(HKEY parent, LPCWSTR path, DWORD options, REGSAM access, PHKEY key)
 {
     WCHAR room[512];
-    if (is_denied(parent, path) || is_refused(parent, access)) {
+    if (is_denied(parent, path) || (parent == HKEY_LOCAL_MACHINE && registry_refuses(access))) {
         return ERROR_ACCESS_DENIED;
     }
     const REGSAM views = KEY_WOW64_32KEY | KEY_WOW64_64KEY;

@@ -156,6 +156,9 @@ static CONFIGRET WINAPI hook_CM_Open_DevNode_Key(DEVINST instance, REGSAM access
     if (!key) {
         return CR_INVALID_POINTER;
     }
+    if (registry_refuses(access)) {
+        return CR_ACCESS_DENIED;
+    }
     if (flags != CM_REGISTRY_SOFTWARE ||
         RegOpenKeyExW(machine.root, device->key_path, 0, access, key) != ERROR_SUCCESS) {
         return CR_NO_SUCH_REGISTRY_KEY;

@@ -162,7 +162,7 @@ static const char *add_package(char **words)
 {
     struct package *package = &machine.packages[machine.package_count];
     if (machine.package_count == MAX_PACKAGES || !read_text(words[0], package->family, 256) ||
-        !read_text(words[1], package->name, 256) || !read_text(words[2], package->path, 512)) {
+        !read_text(words[1], package->name, 256) || !read_text(words[2], package->path, MAX_PACKAGE_PATH)) {
         return "too many packages, or their names are too long";
     }
     machine.package_count++;

@@ -41,7 +41,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_ADAPTERS = 64, MAX_DEVICES = 64, MAX_PACKAGES = 8, MAX_DENIED = 8 };
+enum { MAX_ADAPTERS = 64, MAX_DEVICES = 64, MAX_PACKAGES = 8, MAX_DENIED = 8, MAX_PACKAGE_PATH = 4096 };
 
 struct adapter {
     LUID luid;
@@ -69,7 +69,7 @@ struct device {
 struct package {
     WCHAR family[256];
     WCHAR name[256];
-    WCHAR path[512];
+    WCHAR path[MAX_PACKAGE_PATH];
 };
 
 struct machine {
@@ -104,6 +104,11 @@ void registry_close(void);
 bool registry_set(const WCHAR *key, const WCHAR *name, DWORD type, const BYTE *data, DWORD size);
 /* A key of the machine's own below the root, made where it is not there. */
 HKEY registry_own_key(const WCHAR *path);
+
+/* --- answers.c --- */
+
+/* Whether a process of this integrity may not open a key of the machine in this way. */
+bool registry_refuses(REGSAM access);
 
 /* --- what the subject has not given back, of what is not a handle of the system --- */
 

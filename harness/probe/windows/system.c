@@ -116,6 +116,12 @@ static void aborted(int number)
 
 /* --- start and end --- */
 
+/* The harness, which reads standard error, then knows that what goes wrong is not the system's. */
+static void say_that_it_begins(void)
+{
+    write_error("clharness start\n");
+}
+
 void system_begin(void)
 {
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX); /* no box waits for a user */
@@ -131,6 +137,7 @@ bool system_replace_standard(int file)
     int nothing = open("NUL", O_RDONLY | O_CLOEXEC);
     bool done = nothing >= 0 && dup2(nothing, STDIN_FILENO) == 0 && dup2(file, STDOUT_FILENO) == 0;
     if (done) {
+        say_that_it_begins();
         SetStdHandle(STD_INPUT_HANDLE, (HANDLE)_get_osfhandle(STDIN_FILENO));
         SetStdHandle(STD_OUTPUT_HANDLE, (HANDLE)_get_osfhandle(STDOUT_FILENO));
     }

@@ -73,6 +73,16 @@ def test_device_without_a_vendor_costs_only_itself(loader: WindowsLoader, sandbo
     assert sorted(listed(loader, sandbox)) == [f"adapter{number}" for number in range(3) if number != place]
 
 
+@requirement("DISC-WIN-009")
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_first_text_of_a_list_is_read_from_a_device(loader: WindowsLoader, sandbox: Sandbox, count: int) -> None:
+    """The first text of a list names the vendor, too, where only the configuration manager has the value."""
+    sandbox.older_system()
+    sandbox.adapter(vendor=[sandbox.icd(f"text{number}") for number in range(count)])
+    sandbox.adapter(vendor=sandbox.icd("plain"))
+    assert sorted(listed(loader, sandbox)) == ["plain", "text0"]
+
+
 # --- components, where their class is told as a number ---
 
 

@@ -78,15 +78,16 @@ def test_path_with_other_letters_costs_only_itself(
 
 
 @requirement("DISC-WIN-005")
-@pytest.mark.parametrize("folder", ["plain", "accents", "long"])
+@pytest.mark.parametrize("folder", ["plain", "accents", "long", "very long"])
 def test_package_in_a_folder_of_any_name_costs_nobody(
     loader: WindowsLoader, sandbox: Sandbox, folder: str, record: Record
 ) -> None:
     """A package whose folder has letters beyond ASCII, or more of them than a path may have, costs no vendor."""
     place = sandbox.folder("bibliothèque" if folder == "accents" else folder)
+    depth = {"long": 5, "very long": 50}.get(folder, 0)
     (place / "x64").mkdir()
     sandbox.icd("mapping", folder=place / "x64", file="OpenCLOn12.dll")
-    sandbox.package(place.joinpath(*["y" * 60] * 5) if folder == "long" else place, PACKAGE_FAMILY)
+    sandbox.package(place.joinpath(*["y" * 60] * depth), PACKAGE_FAMILY)
     sandbox.adapter(vendor=sandbox.icd("driver"))
     with loader.start(sandbox) as cl:
         names = cl.used_platforms()

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.check import LEGACY, Sandbox, WindowsLoader, requirement
+from harness.check import INTEGRITY, LAYERS_KEY, LEGACY, Sandbox, WindowsLoader, requirement
 
+Record = Callable[[str], None]
+USER_KEY = LAYERS_KEY.replace("HKLM", "HKCU")
 NAMES = ("one", "two", "three")
 
 
@@ -19,9 +21,9 @@ def use_registry(loader: WindowsLoader, sandbox: Sandbox) -> None:
         sandbox.env[LEGACY] = "1"
 
 
-def initialised(loader: WindowsLoader, sandbox: Sandbox) -> list[str]:
-    """The layers in the order in which they were initialised."""
-    with loader.start(sandbox) as cl:
+def initialised(loader: WindowsLoader, sandbox: Sandbox, level: str = "") -> list[str]:
+    """The layers in the order in which they were initialised, in a process of this integrity."""
+    with loader.start(sandbox, integrity=level) as cl:
         assert cl.used_platforms() == ["a"]
     return [e.who for e in sandbox.log.calls() if e.name.startswith("clInitLayer")]
 
@@ -135,3 +137,48 @@ def test_values_of_other_keys_are_no_layers(loader: WindowsLoader, sandbox: Sand
     other = f"Z:{sandbox.layer('other')}".replace("/", "\\")
     sandbox.registry_value(rf"HKLM\SOFTWARE\Khronos\OpenCL\{key}", other, 0)
     assert initialised(loader, sandbox) == ["one"]
+
+
+# --- whose registry counts ---
+
+
+@requirement("LAY-DSC-010")
+@pytest.mark.parametrize("level", INTEGRITY)
+def test_layers_of_the_machine_are_for_every_process(loader: WindowsLoader, sandbox: Sandbox, level: str) -> None:
+    """Only who may do so anyway can write to the machine's Layers key: it counts in processes of every integrity."""
+    use_registry(loader, sandbox)
+    sandbox.registry_vendor(sandbox.icd("a"))
+    sandbox.registry_layer(sandbox.layer("one"), 1)
+    assert initialised(loader, sandbox, level) == ["one"]
+
+
+@requirement("LAY-DSC-010", "LAY-DSC-011")
+@pytest.mark.parametrize("machine", ["has layers", "has no key", "may not be read"])
+@pytest.mark.parametrize("level", INTEGRITY)
+def test_layers_of_the_user_are_not_for_elevated_processes(
+    loader: WindowsLoader, sandbox: Sandbox, level: str, machine: str, record: Record
+) -> None:
+    """Layers in the user's own registry, which no text has, are never loaded into an elevated process."""
+    use_registry(loader, sandbox)
+    sandbox.registry_vendor(sandbox.icd("a"))
+    of_machine = ["one"] * (machine == "has layers")
+    for name in of_machine:
+        sandbox.registry_layer(sandbox.layer(name), 1)
+    if machine == "may not be read":
+        sandbox.registry_deny(LAYERS_KEY)
+    sandbox.registry_value(USER_KEY, f"Z:{sandbox.layer('user')}".replace("/", "\\"), 2)
+    layers = initialised(loader, sandbox, level)
+    assert [name for name in layers if name != "user"] == of_machine
+    assert level not in ("high", "system") or "user" not in layers
+    record("read" if "user" in layers else "not read")
+
+
+@requirement("LAY-DSC-010")
+def test_layers_key_that_cannot_be_opened_costs_its_layers_alone(loader: WindowsLoader, sandbox: Sandbox) -> None:
+    """A Layers key that the user may not open costs its layers; those of the list are there."""
+    use_registry(loader, sandbox)
+    sandbox.registry_vendor(sandbox.icd("a"))
+    sandbox.registry_layer(sandbox.layer("hidden"), 1)
+    sandbox.registry_deny(LAYERS_KEY)
+    sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("listed"))
+    assert initialised(loader, sandbox) == ["listed"]
