@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drivers that the application brings itself: VK_LUNARG_direct_driver_loading (VK-OBJ)."""
 
+from typing import Any
+
 import pytest
 
 from harness.check import Buffer, MockDriver, VulkanLoader, VulkanSandbox, VulkanSession, requirement
@@ -90,7 +92,8 @@ def test_unknown_function_of_a_driver_of_the_application(
     vulkan_loader.require(EXTENSION)
     sandbox.driver("installed")
     name = "vkThingOfItsOwnCLH"
-    own = sandbox.library("own", interface=7, interface_by_query=True, **{f"{level}_functions": name})
+    functions: dict[str, Any] = {f"{level}_functions": name}
+    own = sandbox.library("own", interface=7, interface_by_query=True, **functions)
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance(extensions=[EXTENSION], chain=driver_list(vk, "inclusive", own))

@@ -159,9 +159,9 @@ def test_object_is_named_by_the_handle_of_the_driver(
             objects = {
                 "instance": instance, "physical device": physical_device, "device": device, "surface": to.handle(),
             }  # fmt: skip
-            name = {"pObjectName": vk.data(b"x\0")} if info == "Name" else {"tagSize": 2, "pTag": vk.data(b"xy")}
+            label = {"pObjectName": vk.data(b"x\0")} if info == "Name" else {"tagSize": 2, "pTag": vk.data(b"xy")}
             about = vk.structure(
-                f"VkDebugUtilsObject{info}InfoEXT", objectType=TYPES[what], objectHandle=objects[what], **name
+                f"VkDebugUtilsObject{info}InfoEXT", objectType=TYPES[what], objectHandle=objects[what], **label
             )
             address = vk.proc(instance, function) if way == "instance" else vk.device_proc(device, function)
             assert vk.call_at(address, function, device, about) == 0
