@@ -87,6 +87,15 @@ def test_a_run_that_breaks_shows_why(small: SmallRun) -> None:
     assert "No module named 'nowhere'" in done.said
 
 
+def test_a_run_that_breaks_off_shows_why(small: SmallRun) -> None:
+    small.suite(QUIET, 'import sys\nsys.modules["harness.run.loop"].CaseResult = None\n')
+    done = small.run()
+    assert done.code == 3
+    assert "clharness: the run broke off:\n" in done.said
+    assert done.records[-1]["exit"] == 3
+    assert "'NoneType' object has no attribute 'from_json'" in done.said
+
+
 def test_what_pytest_refuses_is_wrong_usage(small: SmallRun) -> None:
     small.suite(QUIET)
     small.library = small.scratch / "un\x1busable.so"

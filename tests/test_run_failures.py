@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.errors import UsageError
 from harness.run import failures
 from harness.run.failures import Place
 from tests.small_runs import SmallRun
@@ -53,6 +54,13 @@ def test_the_next_run_sweeps_what_ended(place: Path) -> None:
 
 def test_subjects_of_the_same_name_are_two(place: Path) -> None:
     assert Place(Path("/a/l.so")).path.parent != Place(Path("/b/l.so")).path.parent
+
+
+def test_a_folder_that_cannot_be_made_is_wrong_usage(place: Path) -> None:
+    place.parent.mkdir()
+    place.touch()
+    with pytest.raises(UsageError, match=r"failures/l\.so-\w+: cannot be written: not a directory; remove it"):
+        Place(Path("/a/l.so"))
 
 
 @pytest.mark.parametrize("name", ["lib\nOpenCL.so", "-rf", "a b;rm", "..", "\udcff.so", "x" * 250])

@@ -64,11 +64,13 @@ def exit_code(results: Sequence[CaseResult], stale: bool, interrupted: bool, tro
     """The exit code of a run. `trouble` is the harness's own."""
     if interrupted:
         return Exit.INTERRUPTED
+    if trouble:
+        return Exit.HARNESS
     if not results:
         return Exit.NOTHING_RAN
     if stale or any(r.counts and r.verdict != "error" for r in results):
         return Exit.UNEXPECTED
-    if trouble or any(r.verdict == "error" for r in results):
+    if any(r.verdict == "error" for r in results):
         return Exit.HARNESS
     if all(r.verdict == "unsupported" for r in results):
         return Exit.NOT_APPLICABLE

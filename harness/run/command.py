@@ -46,11 +46,13 @@ def run(root: Path, arguments: Sequence[str], jobs: int, plan: Plan) -> int:
         if loop.unprinted:
             print(f"clharness: {printable(loop.unprinted)}", file=sys.stderr)
         if loop.code is not None:
+            if status == pytest.ExitCode.INTERNAL_ERROR:
+                print(f"clharness: the run broke off:\n{_end_of(said)}", file=sys.stderr)
             return loop.code
         if interrupts.happened:
             print("clharness: interrupted before any case ran", file=sys.stderr)
             return Exit.INTERRUPTED
-    return _explain_failure(status, said.getvalue().splitlines())
+    return _explain_failure(status, said)
 
 
 def _own_arguments(root: Path) -> list[str]:
@@ -81,14 +83,19 @@ def _surroundings(root: Path, said: io.StringIO) -> Iterator[None]:
         os.environ.update(environment)
 
 
-def _explain_failure(status: int, lines: Sequence[str]) -> int:
+def _explain_failure(status: int, said: io.StringIO) -> int:
     """Says why the run ended without a report, from what pytest printed. `status` is pytest's."""
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
         print("clharness: nothing ran: no check matches the selection", file=sys.stderr)
         return Exit.NOTHING_RAN
     if status == pytest.ExitCode.USAGE_ERROR:
+        lines = said.getvalue().splitlines()
         start = next((n for n, line in enumerate(lines) if line.startswith("ERROR:")), 0)
-        said = "\n".join(lines[start:]).removeprefix("ERROR:").strip()
-        raise UsageError(printable(said) or "pytest refused the options")
-    tail = "\n".join(f"  {printable(line)}" for line in lines[-60:])
-    raise HarnessError(f"the run ended with status {status} before it could report:\n{tail}")
+        why = "\n".join(lines[start:]).removeprefix("ERROR:").strip()
+        raise UsageError(printable(why) or "pytest refused the options")
+    raise HarnessError(f"the run ended with status {status} before it could report:\n{_end_of(said)}")
+
+
+def _end_of(said: io.StringIO) -> str:
+    """The last lines of what pytest printed."""
+    return "\n".join(f"  {printable(line)}" for line in said.getvalue().splitlines()[-60:])

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import build
+from harness.errors import UsageError
 from harness.run import tested
 from harness.sandbox import folder
 
@@ -24,11 +25,21 @@ MAX_NAME = 150
 
 
 class Place:
-    """The folder of a run. While this process or one forked from it lives, it is locked, which nobody sweeps."""
+    """The folder of a run. While this process or one forked from it lives, it is locked, which nobody sweeps.
+
+    Raises UsageError where it cannot be made.
+    """
 
     def __init__(self, subject: Path, sweeps: bool = True) -> None:
         name = f"{_plain(subject.name)[:80]}-{_sum(str(subject))}"
         self._subject = build().folder / "failures" / name
+        try:
+            self._make(sweeps)
+        except OSError as error:
+            said = (error.strerror or str(error)).lower()
+            raise UsageError(f"{self._subject}: cannot be written: {said}; remove it, or make it yours") from error
+
+    def _make(self, sweeps: bool) -> None:
         self._subject.mkdir(parents=True, exist_ok=True)
         if sweeps:
             folder.sweep(self._subject, "")

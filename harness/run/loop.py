@@ -90,6 +90,7 @@ class Loop:
         if self._resumed:
             header = self._plan.in_header(header)
             kept = resume.kept(self._resumed, header, {cases[number] for number in numbers})
+        failures.place(config, sweeps=not kept)  # of all workers
         self._report.start(cases, len(numbers), self._plan.resumed, kept)
         if self._rerun and not earlier:
             self._report.note(f"{self._rerun.path} is of another build: what its cases did there is not compared")
@@ -100,7 +101,6 @@ class Loop:
             self._ended_for_memory = losses.killed_for_memory()
             limit = max(LEAST_LIMIT, LIMIT_FACTOR * tested.time_limit(config))
             jobs = min(self._jobs, len(todo))
-            failures.place(config, sweeps=not kept)  # of all workers
 
             def take(number: int, answer: dict[str, Any] | Lost) -> None:
                 self._take(number, self._record(config, items[number].stash[CASE], answer))
