@@ -198,7 +198,9 @@ kill -s 0 $PPID && exit 1
 kill -s 0 -- -$(ps -o pgid= -p $PPID | tr -d ' ') && exit 2
 kill -s 0 {worker} && exit 3
 kill -s 0 -- -1 && exit 4
-sleep 1000 & kill $! && kill -s 0 $$ && kill -s 0 0 || exit 5
+sleep 1000 & kill $! || exit 5
+wait # for the signal of its end, which would break off what comes next
+kill -s 0 $$ && kill -s 0 0 || exit 6
 exit 7
 """
 

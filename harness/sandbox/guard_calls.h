@@ -4,6 +4,9 @@
  * The kernel has the guard decide on each call that signals, traces or limits another process (notifications of
  * seccomp, Linux 5.0). Where it cannot ask, it refuses those that name a process above the program. In every way, the
  * program can neither watch who opens files nor change how terminals work.
+ *
+ * A signal that comes while a call waits for the guard to read it ends the call with EINTR where its handler does not
+ * restart calls.
  */
 #ifndef CLHARNESS_GUARD_CALLS_H
 #define CLHARNESS_GUARD_CALLS_H
