@@ -297,7 +297,7 @@ class Creator:
         wrong = {query: answer for query, answer in answers.items() if answer != expected[query]}
         if wrong:
             texts = [
-                f"{query!s} answers {_number(answer)}, expected {expected[query]:#x}" for query, answer in wrong.items()
+                f"{query} answers {_number(answer)}, expected {expected[query]:#x}" for query, answer in wrong.items()
             ]
             raise AssertionError(f"{self.about} with {shown(pairs)}: {'; '.join(texts)}")
         return value
@@ -427,7 +427,7 @@ class Creator:
             }
             return {name: given.get(name, default) for name, default in defaults.items()}
         if self.about.function in MEMORY:
-            return {api().constant("CL_MEM_FLAGS"): 1}
+            return {CL.MEM_FLAGS: 1}
         return {}
 
     def answers(self, made: Value, pairs: Pairs) -> dict[int, int | str]:
