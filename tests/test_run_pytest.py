@@ -17,6 +17,7 @@ RED = '''
 def test_bad_answer(loader, sandbox):
     """It finds a platform."""
     sandbox.vendor("plain")
+    sandbox.env["OPENCL_LAYERS"] = "none"
     with loader.start(sandbox) as cl:
         assert cl.clGetPlatformIDs(0, None, None) == 0
 '''
@@ -60,8 +61,12 @@ def test_red_check_shows_what_the_command_shows(small: SmallRun, workers: str) -
         "expected     It finds a platform.",
         "calls        application | clGetPlatformIDs(",
         f"reproduce    ./clharness replay {kept}",
+        "files        libraries/libplain.so.conf  (",
+        "             vendors/plain.icd  (",
+        "environment  OPENCL_LAYERS=none",
     ):
         assert line in failures, line
+    assert "stdout  (0 bytes)" not in failures
     footer = read(small.records)[-1]
     assert (footer["planned"], footer["recorded"], footer["exit"]) == (7, 7, 1)
 
