@@ -161,7 +161,7 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
     "object file": elf(lambda b: struct.pack_into("<H", b, 16, 1)),
     "program": elf(lambda b: struct.pack_into("<H", b, 16, 2)),
     "core file": elf(lambda b: struct.pack_into("<H", b, 16, 4)),
-    "wrong size of program headers": elf(lambda b: struct.pack_into("<H", b, 54, 8)),
+    "wrong size of program headers": elf(lambda b: struct.pack_into("<H", b, 54 if b[4] == 2 else 42, 8)),
     "text": lambda _: b"INPUT(libvendor.so)\n",
     "zeros": lambda good: bytes(len(good)),
     **{f"cut to {size}": cut(size) for size in (0, 1, 3, 4, 15, 16, 18, 32, 51, 52, 63)},
