@@ -58,6 +58,11 @@ if(several)
 endif()
 math(EXPR bits "8 * ${CMAKE_SIZEOF_VOID_P}")
 set(system linux)
+set(emulator "")
+if(CMAKE_CROSSCOMPILING AND CMAKE_CROSSCOMPILING_EMULATOR AND NOT WIN32)
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR "\", \"" emulator)
+  set(emulator "  \"machine\": \"${CMAKE_SYSTEM_PROCESSOR}\",\n  \"emulator\": [\"${emulator}\"],\n")
+endif()
 if(WIN32)
   set(system windows)
 endif()
@@ -65,7 +70,7 @@ file(GENERATE OUTPUT ${folder}/clharness.json CONTENT "{
   \"source\": \"${PROJECT_SOURCE_DIR}\",
   \"system\": \"${system}\",
   \"bits\": ${bits},
-  \"build_with\": \"${how}\",
+${emulator}  \"build_with\": \"${how}\",
   \"compiler\": \"${CMAKE_C_COMPILER}\",
   \"sanitize\": \"${CLHARNESS_SANITIZE}\",
 ${entries}  \"api\": \"${PROJECT_BINARY_DIR}/harness/api/api.json\"

@@ -124,14 +124,4 @@ target_include_directories(clharness_probe PRIVATE ${source}/harness/probe ${sou
 target_link_libraries(clharness_probe PRIVATE clharness_common ole32 uuid)
 set_target_properties(clharness_probe PROPERTIES OUTPUT_NAME clharness_probe)
 
-# The process between the harness and a subject is a program of the machine that runs Wine.
-set(CLHARNESS_HOST_GUARD ${PROJECT_BINARY_DIR}/harness/sandbox/clharness_guard)
-file(GLOB guard CONFIGURE_DEPENDS ${source}/harness/sandbox/guard*.[ch])
-set(guard_sources ${guard})
-list(FILTER guard_sources INCLUDE REGEX "\\.c$")
-add_custom_command(OUTPUT ${CLHARNESS_HOST_GUARD}
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/harness/sandbox
-  COMMAND ${CLHARNESS_HOST_COMPILER} -std=gnu11 -O2 -o ${CLHARNESS_HOST_GUARD} ${guard_sources}
-  DEPENDS ${guard}
-  VERBATIM)
-add_custom_target(clharness_guard DEPENDS ${CLHARNESS_HOST_GUARD})
+include(${source}/cmake/host_guard.cmake)

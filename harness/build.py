@@ -51,6 +51,8 @@ class Build:
     mock_icds: dict[str, Path]
     mock_layers: dict[str, Path]
     bits: int  # of an address in programs and libraries: 64, or 32
+    machine: str  # for which they are, as uname would say it there; "": this one
+    emulator: tuple[str, ...]  # the command in front of a program that is for another machine than this one
     windows: bool  # whether programs and libraries are those of Windows; on Linux, Wine runs them
     wine_prefix: Path  # Wine's folder of this build
     vulkan: VulkanBuild | None  # where Vulkan's headers and registry are there
@@ -161,6 +163,8 @@ def _parts(folder: Path, content: dict[str, Any], output: Path) -> Build:
         mock_icds=mocks("mock_icds"),
         mock_layers=mocks("mock_layers"),
         bits=content.get("bits", 64),
+        machine=content.get("machine", ""),
+        emulator=tuple(content.get("emulator", ())),
         windows=windows,
         wine_prefix=folder / "wine",
         vulkan=_vulkan(folder, content.get("vulkan")),

@@ -135,3 +135,21 @@ def test_loader_that_is_named_is_tested_on_a_machine_without_a_loader(small: Sma
     assert done.returncode == 0, done.stdout + done.stderr
     assert "there is no" not in done.stdout
     assert Path(read(small.records)[0]["subject"]["facts"]["path"]) == small.library
+
+
+EXPLAINED = '''
+@requirement("DISC-LNX-014")
+def test_explained(loader, sandbox, request):
+    """It finds a platform."""
+    assert request.config.get_terminal_writer() is not None
+    answers = [1, 2]
+    assert answers == [1, 3]
+'''
+
+
+def test_comparison_is_explained_where_pytest_asks_its_terminal(small: SmallRun) -> None:
+    small.suite(EXPLAINED)
+    done = small.run("-j", "1")
+    assert done.cases, done.said
+    message = done.cases["test_explained"]["message"]
+    assert message.splitlines()[1] == "assert [1, 2] == [1, 3]"

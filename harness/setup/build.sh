@@ -45,7 +45,7 @@ belongs_to_another_checkout() {
 configure() {
     local options=(-S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCLHARNESS_PYTHON=$python")
     [[ ! ${for_windows-} ]] || options+=("-DCMAKE_TOOLCHAIN_FILE=$root/cmake/mingw.cmake")
-    [[ ! ${for_x86_32-} ]] || options+=("-DCMAKE_TOOLCHAIN_FILE=$root/cmake/x86_32.cmake"
+    [[ ! ${other_machine-} ]] || options+=("-DCMAKE_TOOLCHAIN_FILE=$root/cmake/${other_machine//-/_}.cmake"
         -DCLHARNESS_BUILD_TESTS=OFF -DCLHARNESS_BUILD_FUZZ=OFF)
     [[ ! ${CLHARNESS_OPENCL_HEADERS-} ]] || options+=("-DCLHARNESS_OPENCL_HEADERS=$CLHARNESS_OPENCL_HEADERS")
     if belongs_to_another_checkout; then

@@ -11,6 +11,19 @@ debian_python_is_too_old() {
     [[ -x /usr/bin/python3 ]] && ! /usr/bin/python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 }
 
+# The package without a version in its name and cross compilers remove each other.
+multilib_package() {
+    local name
+    name=$(apt-cache depends gcc-multilib 2>/dev/null | grep -oE -m 1 'gcc-[0-9]+-multilib')
+    echo "${name:-gcc-multilib}"
+}
+
+# Emulators that are linked statically: libraries that are preloaded are for the emulated program alone. Debian 13 renamed
+# their package.
+qemu_package() {
+    if apt-cache show qemu-user-static 2>/dev/null | grep -q ^Package; then echo qemu-user-static; else echo qemu-user; fi
+}
+
 # The Debian packages that give one of the words that look_around sets.
 packages_of() {
     case $1 in
@@ -19,7 +32,8 @@ packages_of() {
     headers) echo opencl-c-headers ;;
     loader) echo ocl-icd-libopencl1 ;;
     mingw) echo gcc-mingw-w64-x86-64-win32 ;;
-    compiler-32) echo gcc-multilib ;;
+    compiler-x86-32) multilib_package ;;
+    compiler-arm64) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross "$(qemu_package)" ;;
     wine) echo wine64 ;;
     browser) echo chromium chromium-driver ;;
     python-modules)
@@ -43,7 +57,8 @@ words_of() {
     headers) echo "the OpenCL-Headers with CL/cl_icd.h (or CLHARNESS_OPENCL_HEADERS set to their folder)" ;;
     loader) echo "an OpenCL ICD loader, libOpenCL.so.1 (which the project's own tests are run against)" ;;
     python-modules) echo "Python 3.11 or newer with $(python_modules "$needs")" ;;
-    compiler-32) echo "a C compiler that makes 32-bit programs, too (gcc -m32 with a 32-bit C library)" ;;
+    compiler-arm64) echo "a cross compiler with its C library, aarch64-linux-gnu-gcc, and qemu-aarch64 (static)" ;;
+    compiler-x86-32) echo "a C compiler that makes 32-bit programs, too (gcc -m32 with a 32-bit C library)" ;;
     mingw) echo "a compiler for 64-bit Windows, x86_64-w64-mingw32-gcc (mingw-w64)" ;;
     wine) echo "Wine for 64-bit programs (wine64)" ;;
     bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;
@@ -76,7 +91,7 @@ has_package_lists() { compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; }
 # Updating may fail for a source that we do not need, so only the installation's own success counts. Lists are
 # fetched where there are none, and once more where the installation fails (a list can name what has been replaced).
 apt_install() {
-    local install=(install -y --no-install-recommends "$@")
+    local install=(install -y --no-install-recommends --no-remove "$@")
     if has_package_lists; then
         apt_get "${install[@]}" && return
     fi

@@ -147,7 +147,7 @@ look_around() {
         wine_program >/dev/null || missing+=(wine)
         return
     fi
-    [[ ! ${for_x86_32-} ]] || has_x86_32 || missing+=(compiler-32)
+    [[ ! ${other_machine-} ]] || can_build_for "$other_machine" || missing+=("compiler-$other_machine")
     command -v bwrap >/dev/null || wanted+=(bubblewrap)
     [[ $needs != tests ]] || command -v gdb >/dev/null || wanted+=(gdb)
     [[ $needs != tests ]] || command -v chromedriver >/dev/null || wanted+=(browser)

@@ -144,8 +144,8 @@ class Subject(ABC):
         **popen: Any,
     ) -> Kind:
         """A session that is not started yet; the sandbox knows of it. `prefix`: a command in front of the probe."""
-        command = [*prefix, str(probe or build().probe), "--loader", str(self.path), "--socket", "{socket}"]
-        command += ["--log", str(sandbox.log_path), *flags]
+        command = [*prefix, *build().emulator, str(probe or build().probe), "--loader", str(self.path)]
+        command += ["--socket", "{socket}", "--log", str(sandbox.log_path), *flags]
         limit = time_limit or self.time_limit
         session = kind(command, variables, sandbox.root, limit, cwd=sandbox.root, **popen)
         sandbox.runs.append(session)

@@ -17,8 +17,7 @@ from harness.subject.facts import NotShared, SharedLibrary
 Format = Literal["ELF", "PE", ""]
 
 _FIRST_BYTES: dict[bytes, Format] = {b"\x7fELF": "ELF", b"MZ": "PE"}
-
-
+_MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64"}  # of 64 bits, by the name that uname has
 _READERS = ("library.py", "elf.py", "pe.py", "facts.py")
 
 
@@ -75,7 +74,7 @@ def _of_json(value: Any) -> Any:
 
 def require_this_machine(path: Path, library: SharedLibrary) -> None:
     """Raises UsageError for a library of another ELF class or machine: no process here can load it."""
-    bits, here = build().bits, os.uname().machine
+    bits, here = build().bits, build().machine or os.uname().machine
     if (library.format == "PE") != build().windows:
         needed = "./clharness loader OpenCL.dll" if library.format == "PE" else "./clharness loader libOpenCL.so.1"
         system = "Windows" if library.format == "PE" else "Linux"
@@ -86,7 +85,7 @@ def require_this_machine(path: Path, library: SharedLibrary) -> None:
         )
     if library.format == "PE":
         return
-    if library.bits != bits or (here == "x86_64" and bits == 64 and library.machine != "EM_X86_64"):
+    if library.bits != bits or (bits == 64 and library.machine != _MACHINES.get(here, library.machine)):
         machine = library.machine.removeprefix("EM_")
         raise UsageError(
             f"{path} is a {library.bits}-bit library for {machine}; this harness was built for {bits} bit {here}"

@@ -169,6 +169,8 @@ class Loader(Subject):
         return folder
 
     def _elevated(self, sandbox: Sandbox, probe: Path, system: bool) -> tuple[list[str], Path]:
+        if build().emulator:
+            raise Unsupported("machine", "an emulator elevates no process")
         if self.facts.sanitizer:
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
         if system:

@@ -56,7 +56,8 @@ def head_only(sandbox: Sandbox) -> Path:
 def of_another_width(sandbox: Sandbox) -> Path:
     if sandbox.suffix == ".dll":
         return of_another_machine(sandbox)
-    return changed(sandbox, lambda content: content[:4] + b"\1" + content[5:])
+    other = {1: b"\2", 2: b"\1"}
+    return changed(sandbox, lambda content: content[:4] + other[content[4]] + content[5:])
 
 
 def of_another_machine(sandbox: Sandbox) -> Path:
