@@ -15,6 +15,7 @@ MAX_DOTS = 400  # in a line
 
 
 def read(path: Path) -> dict[str, Any]:
+    """A TOML file as a table. Raises UsageError where it is too large, not UTF-8 or not TOML."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_SIZE + 1)
@@ -43,6 +44,7 @@ def _parsed(path: Path, content: bytes) -> dict[str, Any]:
 
 
 def wrong(path: Path, where: str, what: str) -> NoReturn:
+    """Raises UsageError: what is wrong, and where in which file."""
     raise UsageError(f"{path}: {where} {what}")
 
 
@@ -66,5 +68,6 @@ def only_keys(path: Path, where: str, table: Mapping[str, Any], known: Collectio
 
 
 def one_of(path: Path, where: str, key: str, value: object, allowed: Collection[str]) -> None:
+    """Raises UsageError where a key has a value that is not allowed."""
     if value not in allowed:
         wrong(path, where, f"has {key} {value!r}; it must be one of {', '.join(sorted(allowed))}")

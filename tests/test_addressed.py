@@ -13,7 +13,7 @@ FUNCTION = "clCreateBufferWithProperties"
 
 
 def test_loader_without_the_function_is_not_asked_for_its_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loader of OpenCL 2.2 has nothing to be called: that is no deviation of its property lists."""
+    """A loader of OpenCL 2.2 has nothing to be called: that is not a deviation of its property lists."""
     loader = Loader(build().reference_loader)
     sandbox = Sandbox(loader.path)
     try:

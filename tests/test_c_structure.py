@@ -9,7 +9,7 @@ import graphlib
 import itertools
 import os
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,6 +24,7 @@ FOLDERS = (
     "harness/calllog",
     "harness/reference_loader",
     "harness/probe",
+    "harness/sandbox",
     "fuzz/engine",
     "fuzz/targets",
 )
@@ -127,6 +128,14 @@ def test_no_files_form_a_circle(folder: str) -> None:
     assert any(needs.values()), f"no file of {folder} needs another one: are these its object files?"
     files = circle(needs)
     assert not files, f"a circle of files:\n{described(files, needs)}"
+
+
+def test_every_folder_of_several_c_files_is_looked_at() -> None:
+    sources = [path for top in ("fuzz", "harness", "mock_icds", "mock_layers") for path in (ROOT / top).rglob("*.c")]
+    files = Counter(path.parent for path in sources)
+    several = {folder for folder, count in files.items() if count > 1}
+    within = {folder for folder in several for one in FOLDERS if folder.is_relative_to(ROOT / one)}
+    assert several and several == within
 
 
 @pytest.mark.parametrize("folder", NAMED_BY_FILE)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.calllog import reader
-from harness.calllog.reader import HEADER, MAGIC, CallLog
+from harness.calllog.reader import HEADER, MAGIC, CallLog, NotLogged
+from harness.run.cases import verdict_of
 
 
 def line(
@@ -53,6 +55,29 @@ def test_events_have_what_was_written(path: Path) -> None:
     assert call.data["out"] == {"name": "x"}
     assert (returned.kind, returned.result, returned.time) == ("return", 0xFFFFFFFFFFFFFFDF, 9)
     assert (event.kind, event.name) == ("event", "loaded")
+
+
+@pytest.mark.parametrize(
+    ("take", "says"),
+    [
+        (
+            lambda log: log.calls("clFlush", by="a")[0],
+            "the log has 0 of the calls of clFlush by a, not that of index 0",
+        ),
+        (lambda log: log.calls("clFinish").only, "the log has 2 of the calls of clFinish, expected one"),
+        (lambda log: log.happened("loaded").only, 'the log has 0 of the events "loaded", expected one'),
+        (lambda log: log.returns()[-1], "the log has 0 of the returns of all functions, not that of index -1"),
+        (lambda log: log[1].data["size"], "size is not in what was logged: "),
+        (lambda log: log[0].data["out"]["size"], 'size is not in what was logged: {"name": "x"}'),
+    ],
+)
+def test_what_is_not_there_fails_a_check(path: Path, take: Callable[[CallLog], object], says: str) -> None:
+    """A subject that did not do it is wrong, and not the harness."""
+    log = written(path, line(out={"name": "x"}) + line())
+    with pytest.raises(NotLogged) as caught:
+        take(log)
+    assert str(caught.value).startswith(says)
+    assert verdict_of(caught.value)[0] == "fail"
 
 
 def test_narrowing_reads_well(path: Path) -> None:

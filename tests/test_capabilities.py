@@ -59,6 +59,7 @@ def test_loader_that_finds_folders_with_a_slash_alone_is_led_by_a_slash(monkeypa
         ("vendors_variable_misspelt", "OCL_ICD_VENDORS"),
         ("layers_variable_misspelt", "OPENCL_LAYERS"),
         ("icd2_function_misspelt", "ICD 2"),
+        ("no_vendor_unloaded", "unloads vendors"),
     ],
 )
 def test_broken_capability_leaves_its_sign(monkeypatch: pytest.MonkeyPatch, mutant: str, capability: str) -> None:

@@ -58,7 +58,10 @@ FAILS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Scripted(BUFFER, CL.INVALID_PLATFORM, NULL).expect_created(None),
         "CL_INVALID_PLATFORM",
     ),
-    "not heeded": (lambda: Scripted(BUFFER, 0, OBJECT, flags=4).expect_heeded([]), "queries answer"),
+    "not heeded": (
+        lambda: Scripted(BUFFER, 0, OBJECT, flags=4).expect_heeded([]),
+        "CL_MEM_FLAGS answers 0x4, expected 0x1",
+    ),
     "created in place of refused": (
         lambda: Scripted(BUFFER, 0, OBJECT).expect_refused([(1, 2)], CL.INVALID_VALUE),
         "expected CL_INVALID_VALUE and no object",

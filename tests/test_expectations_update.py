@@ -393,6 +393,14 @@ def test_chance_adds_to_what_is_listed(path: Path) -> None:
     assert load(path).entries[0].deviates == (*CRASHES, ANSWERS[0])
 
 
+def test_a_failure_without_a_text_is_not_listed(path: Path) -> None:
+    path.write_text(FILE.replace('"hang"', '["hang", "fail", "pass"]'))
+    silent = dataclasses.replace(case("test_fifo", verdict="fail"), deviations=(Deviation("", ""),))
+    text, _ = updated(path, silent, ACCEPTED)
+    assert "deviates" not in text
+    assert load(path).entries[0].verdicts == ("hang", "fail", "pass")
+
+
 def test_a_part_of_the_suite_does_not_list_for_cases_that_did_not_run(path: Path) -> None:
     result = case("test_fifo", verdict="hang", deviates=CRASHES)
     assert updated(path, result, ACCEPTED, whole_suite=False) == (FILE, [])

@@ -36,7 +36,7 @@ VALUES = {
     "const char *": '"other"',
     "set": "{1}",
 }
-# Where one is no value of its own: a table that is shorter, and a second platform whose handle is the first one's.
+# Where one is not a value of its own: a table that is shorter, and a second platform whose handle is the first one's.
 SPECIAL = {"platform.table_length": "120", "platform.extensions": '"cl_khr_icd cl_other"', "layer.table_length": "120"}
 
 Knob = tuple[str, str, str]  # of what, which field, and the C value that is set

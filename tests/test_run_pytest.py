@@ -17,6 +17,7 @@ RED = '''
 def test_bad_answer(loader, sandbox):
     """It finds a platform."""
     sandbox.vendor("plain")
+    sandbox.env["OPENCL_LAYERS"] = "none"
     with loader.start(sandbox) as cl:
         assert cl.clGetPlatformIDs(0, None, None) == 0
 '''
@@ -60,8 +61,12 @@ def test_red_check_shows_what_the_command_shows(small: SmallRun, workers: str) -
         "expected     It finds a platform.",
         "calls        application | clGetPlatformIDs(",
         f"reproduce    ./clharness replay {kept}",
+        "files        libraries/libplain.so.conf  (",
+        "             vendors/plain.icd  (",
+        "environment  OPENCL_LAYERS=none",
     ):
         assert line in failures, line
+    assert "stdout  (0 bytes)" not in failures
     footer = read(small.records)[-1]
     assert (footer["planned"], footer["recorded"], footer["exit"]) == (7, 7, 1)
 
@@ -130,3 +135,21 @@ def test_loader_that_is_named_is_tested_on_a_machine_without_a_loader(small: Sma
     assert done.returncode == 0, done.stdout + done.stderr
     assert "there is no" not in done.stdout
     assert Path(read(small.records)[0]["subject"]["facts"]["path"]) == small.library
+
+
+EXPLAINED = '''
+@requirement("DISC-LNX-014")
+def test_explained(loader, sandbox, request):
+    """It finds a platform."""
+    assert request.config.get_terminal_writer() is not None
+    answers = [1, 2]
+    assert answers == [1, 3]
+'''
+
+
+def test_comparison_is_explained_where_pytest_asks_its_terminal(small: SmallRun) -> None:
+    small.suite(EXPLAINED)
+    done = small.run("-j", "1")
+    assert done.cases, done.said
+    message = done.cases["test_explained"]["message"]
+    assert message.splitlines()[1] == "assert [1, 2] == [1, 3]"

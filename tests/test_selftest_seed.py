@@ -15,6 +15,8 @@ from harness.selftest.mutants.icd import icd_mutants
 from harness.selftest.mutants.layer import layer_mutants
 from harness.selftest.mutants.loader import load, mutants
 
+LISTS = Path(seed.__file__).parent / "mutants"
+
 SOURCE = """\
 static int length(const char *text)
 {
@@ -130,6 +132,12 @@ def test_the_projects_own_list_says_one_thing_each() -> None:
     assert all(f.sentence.endswith(".") and f.sentence[0].islower() for f in known)
     changes = [(f.file, f.function, f.code, f.instead) for f in known if f.code]
     assert len(set(changes)) == len(changes), "two faults make the same change"
+
+
+def test_lists_of_mutants_are_short_enough_to_read() -> None:
+    lines = {path.name: len(path.read_text().splitlines()) for path in sorted(LISTS.rglob("*.toml"))}
+    assert len(lines) > 50
+    assert not {name: count for name, count in lines.items() if count >= 500}
 
 
 @pytest.mark.parametrize("lists", (icd_mutants, layer_mutants), ids=("icd", "layer"))

@@ -220,7 +220,7 @@ def test_memory_is_scarcer_where_the_machine_has_little_left(
 def test_files_of_the_case_itself_are_not_the_subjects(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thousand mocks are no subject that writes without end, however large they are."""
+    """A thousand mocks are not a subject that writes without end, however large they are."""
     monkeypatch.setattr(Connection, "file_limit", 4 << 20)
     monkeypatch.setattr(limits, "SUSPICIOUS", 0)
     sandbox.file("large", b"x" * (20 << 20))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where sandboxes are made is no part of a verdict: not even the length of their paths."""
+"""Where sandboxes are made is not a part of a verdict: not even the length of their paths."""
 
 from __future__ import annotations
 

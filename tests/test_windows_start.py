@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of Windows are started by Wine: what goes wrong before they run is no fault of the subject."""
+"""Programs of Windows are started by Wine: what goes wrong before they run is not a fault of the subject."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clharness as a wheel: the command. What it runs lies in this folder; it is no package to import from."""
+"""clharness as a wheel: the command. What it runs lies in this folder; it is not a package to import from."""
 
 from __future__ import annotations
 

@@ -337,6 +337,7 @@ def callbacks_c(api: Api) -> str:
 
 
 def api_json(api: Api) -> str:
+    """The model as the text of api.json, which harness.api.model reads."""
     return json.dumps(asdict(api), indent=1)
 
 

@@ -42,6 +42,8 @@ class Function:
 
 @dataclass(frozen=True)
 class Api:
+    """The OpenCL API as the installed headers declare it; `slots` is the order of cl_icd_dispatch."""
+
     functions: dict[str, Function]
     slots: tuple[str, ...]
     constants: dict[str, int]

@@ -54,6 +54,17 @@ def _in_words(function: str, seen: Any) -> Any:
     return shown
 
 
+class NotLogged(AssertionError, IndexError):
+    """A check takes what is not in a log: a component was not called as the check expects, or not with such a value."""
+
+
+class Line(dict[str, Any]):
+    """What a line says. Raises NotLogged for what it does not say."""
+
+    def __missing__(self, key: str) -> Any:
+        raise NotLogged(f"{key} is not in what was logged: {_one_line(json.dumps(self))}")
+
+
 @dataclass(unsafe_hash=True, slots=True)  # not frozen, which takes three times as long to make: logs have thousands
 class Event:
     """One line of the log.
@@ -86,38 +97,55 @@ class Event:
 class CallLog(Sequence[Event]):
     """The events of one case in order; every narrowing method gives a CallLog again."""
 
-    def __init__(self, events: Sequence[Event], dropped: int = 0, torn: int = 0) -> None:
+    def __init__(self, events: Sequence[Event], dropped: int = 0, torn: int = 0, what: str = "its events") -> None:
+        """`what` are the events, for messages."""
         self.events = list(events)
         self.dropped = dropped
         self.torn = torn
+        self.what = what
 
     def __len__(self) -> int:
         return len(self.events)
 
     def __getitem__(self, index: Any) -> Any:
-        return self.events[index]
+        """Raises NotLogged where there are too few."""
+        try:
+            return self.events[index]
+        except IndexError:
+            raise NotLogged(f"the log has {len(self.events)} of {self.what}, not that of index {index}") from None
+
+    @property
+    def only(self) -> Event:
+        """The event, where there is one. Raises NotLogged where there are others or none."""
+        if len(self.events) != 1:
+            raise NotLogged(f"the log has {len(self.events)} of {self.what}, expected one")
+        return self.events[0]
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)
 
-    def _where(self, keep: Callable[[Event], bool]) -> CallLog:
-        return CallLog([e for e in self.events if keep(e)], self.dropped, self.torn)
+    def _where(self, keep: Callable[[Event], bool], what: str, by: str | None) -> CallLog:
+        what += f" by {by}" if by else ""
+        return CallLog([e for e in self.events if keep(e)], self.dropped, self.torn, what)
 
     def of(self, who: str) -> CallLog:
         """Events of one component."""
-        return self._where(lambda e: e.who == who)
+        return self._where(lambda e: e.who == who, "the events", who)
 
     def calls(self, name: str | None = None, by: str | None = None) -> CallLog:
         """Entries into functions: of that name, logged by that component."""
-        return self._where(lambda e: e.kind == "call" and name in (None, e.name) and by in (None, e.who))
+        what = f"the calls of {name or 'all functions'}"
+        return self._where(lambda e: e.kind == "call" and name in (None, e.name) and by in (None, e.who), what, by)
 
     def returns(self, name: str | None = None, by: str | None = None) -> CallLog:
         """Returns from functions."""
-        return self._where(lambda e: e.kind == "return" and name in (None, e.name) and by in (None, e.who))
+        what = f"the returns of {name or 'all functions'}"
+        return self._where(lambda e: e.kind == "return" and name in (None, e.name) and by in (None, e.who), what, by)
 
     def happened(self, name: str, by: str | None = None) -> CallLog:
         """Events that are not calls: loaded, unloaded, foreign handle, …"""
-        return self._where(lambda e: e.kind == "event" and e.name == name and by in (None, e.who))
+        what = f'the events "{name}"'
+        return self._where(lambda e: e.kind == "event" and e.name == name and by in (None, e.who), what, by)
 
     def functions(self) -> list[str]:
         """Names of the functions called, in order."""
@@ -200,6 +228,9 @@ def _event(line: bytes) -> Event | None:
         return None
     try:
         data = _decode(line.decode(errors="surrogatepass"))
+        for pointed in ("in", "out"):
+            if pointed in data:
+                data[pointed] = Line(data[pointed])
         kind = "call" if "call" in data else "return" if "return" in data else "event"
         return Event(
             _time(data["t"]),
@@ -209,7 +240,7 @@ def _event(line: bytes) -> Event | None:
             str(data[kind]),
             tuple(map(_word, data.get("args", ()))),
             _word(data["result"]) if "result" in data else None,
-            data,
+            Line(data),
         )
     except (ValueError, KeyError, StopIteration, TypeError, AttributeError, RecursionError):
         return None

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command; gives its exit code. Raises ClharnessError where the records are no use: bisecting stops."""
+    """Runs the command; gives its exit code. Raises ClharnessError where the records are of no use: bisecting stops."""
     return bisect(Path(args.records), args.path, handed_on(args))
 
 

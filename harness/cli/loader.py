@@ -116,6 +116,7 @@ def run_suites(subject: Sequence[str], args: argparse.Namespace, *folders: Path)
 
 
 def positive(text: str) -> int:
+    """An argument that is a number from 1. Raises ArgumentTypeError, which argparse shows."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; give 1 or more")
     return int(text)
@@ -225,6 +226,7 @@ def library_path(text: str, example: str = "a loader, such as build/libOpenCL.so
 
 
 def output_path(option: str, text: str) -> Path:
+    """The file that a report goes to. Raises UsageError where it cannot be written there."""
     path = Path(text)
     if text in ("-", "/dev/stdout"):
         raise UsageError(f"{option} {text}: the report is printed there; name a file")

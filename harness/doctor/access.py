@@ -62,6 +62,7 @@ def listed_for_nobody(folder: Path) -> bool:
 
 
 def readable_by_root_only(path: Path) -> bool:
+    """Whether root alone can read a file, and this process is root."""
     return os.geteuid() == 0 and not path.stat().st_mode & 0o004
 
 
@@ -95,6 +96,7 @@ def _mode(path: Path) -> str:
 
 
 def owner(uid: int) -> str:
+    """The name of a user; the number where the machine has no name for it."""
     import pwd
 
     try:

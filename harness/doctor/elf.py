@@ -77,6 +77,7 @@ class Elf:
 
 
 def machine_words(bits: int, machine: int) -> str:
+    """A machine in words, such as "64-bit x86"; both are as ELF's header has them."""
     name = _MACHINES.get(machine, f"machine {machine}")
     return name if "bit" in name else f"{bits}-bit {name}"
 

@@ -57,6 +57,8 @@ class Diagnosis:
 
 
 class Examination:
+    """One examination of the machine: what it asks with, and what it has found so far."""
+
     def __init__(self, environment: Mapping[str, str], limit: float) -> None:
         self.environment = environment
         self.asker = Asker(environment, limit, take_files())

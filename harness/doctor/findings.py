@@ -28,6 +28,7 @@ class Finding:
 
 
 def note(name: str, what: str, where: str, do: str) -> Finding:
+    """A finding that is not a problem by itself."""
     return Finding(name, what, where, do, True)
 
 
@@ -49,4 +50,5 @@ def listed(names: Iterable[str], most: int = 3) -> str:
 
 
 def count(number: int, word: str) -> str:
+    """A number with its word, in the plural but for one."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -25,6 +25,8 @@ _U = ctypes.c_uint32
 
 
 class Host:
+    """The process that loads what the doctor asks about, and reports lines of JSON to a descriptor."""
+
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.dispatch_data = (_P * _ENTRIES)()  # of vendors of cl_khr_icd 2.0, as long as this process

@@ -136,7 +136,7 @@ def _absent(path: Path, where: str, linker: Linker) -> Finding:
 
 
 def _within(text: str) -> list[Path]:
-    """Libraries whose paths are part of a text that is no path itself, such as library=/usr/lib/libfoo.so."""
+    """Libraries whose paths are part of a text that is not a path itself, such as library=/usr/lib/libfoo.so."""
     return [Path(name) for name in re.findall(r"/[^\s:=,;\"']+\.so[.\d]*", text) if os.path.isfile(name)]
 
 

@@ -111,6 +111,7 @@ def _of_loader(finding: Finding) -> Finding:
 
 
 def no_loader(linker: Linker, for_whom: str = "") -> Finding:
+    """The finding that programs of the linker's machine find no loader."""
     passed_over = linker.search(SONAME).passed_over
     outside = linker.outside(SONAME)
     what = f"There is no {SONAME} for {elf.machine_words(*linker.machine)} programs{for_whom}"

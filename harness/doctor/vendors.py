@@ -35,6 +35,7 @@ _NOT_ASKED: dict[str, Any] = {"code": 0, "count": 0, "devices": [], "asked": Fal
 
 
 def code_name(code: int) -> str:
+    """An error code by name."""
     return _CODES.get(code, f"error {code}")
 
 

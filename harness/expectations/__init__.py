@@ -211,6 +211,7 @@ class Expectations:
 
 
 def today() -> date:
+    """The day that decides whether a waiver has expired; tests replace it."""
     return date.today()
 
 

@@ -149,7 +149,8 @@ class _Update:
             self.sayings.append(f"removed {entry.id}: its cases pass")
         elif len(entry.verdicts) > 1 and all(r.verdict in entry.verdicts for r in cases):
             happened = [text for r in deviating for text in _texts(r)]
-            self._set(entry, "deviates", list(dict.fromkeys([*(entry.deviates or ()), *happened])))
+            if happened:
+                self._set(entry, "deviates", list(dict.fromkeys([*(entry.deviates or ()), *happened])))
         elif len(deviating) == len(cases) and len({_cause(r) for r in cases}) == 1:
             if cases[0].verdict not in entry.verdicts:
                 self._set(entry, "verdict", cases[0].verdict)
@@ -296,8 +297,8 @@ def _holds(entry: Entry, result: CaseResult) -> bool:
 
 
 def _texts(result: CaseResult) -> list[str]:
-    """What deviates in a case, as entries list it."""
-    return list(dict.fromkeys(map(str, result.deviations)))
+    """What deviates in a case, as entries list it; an assertion without a text says nothing."""
+    return [text for text in dict.fromkeys(map(str, result.deviations)) if text]
 
 
 def _cause(result: CaseResult) -> Hashable:

@@ -25,6 +25,7 @@ _MOST_CRASHES = 50  # of a job, to look at
 
 
 def run(job: Job, processes: Processes) -> JobResult:
+    """A job by AFL++: what it counted and found. The job's folders are its own; ends when its time is over."""
     job.work.mkdir(parents=True, exist_ok=True)
     session, log = job.work / "session", job.work / "log.txt"
     if not any(job.corpus.iterdir()):

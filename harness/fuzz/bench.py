@@ -160,6 +160,7 @@ def _cpu_seconds(
 
 
 def fuzz_lines(measurements: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The measurements of `bench fuzz` as a table, a line a target."""
     lines = [f"{'':20}{'inputs a CPU second, plain':>38}{'fuzzed, with sanitizer':>38}"]
     lines.append(f"{'target':20}" + f"{'one process':>14}{'a process each':>16}{'ratio':>8}" * 2)
     for one in measurements:

@@ -290,6 +290,7 @@ def reached(blocks: Blocks, hits: Path) -> list[Reached]:
 
 
 def library_has_no(addresses: set[int]) -> str:
+    """What is wrong with block addresses that a library does not have."""
     return f"no block starts at 0x{min(addresses):x}"
 
 

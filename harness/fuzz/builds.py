@@ -59,10 +59,12 @@ def is_of_vulkan(target: str) -> bool:
 
 
 def seeds(target: str) -> Path:
+    """The folder of a target's seed corpus."""
     return FUZZ / "corpus" / target
 
 
 def dictionary(target: str) -> Path | None:
+    """A target's dictionary; None where it needs none."""
     path = FUZZ / "dictionaries" / f"{target}.dict"
     return path if path.exists() else None
 
@@ -149,6 +151,7 @@ def _compile_folder(folder: Path, options: Sequence[str], wanted: Sequence[str])
 
 
 def run_build(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    """Runs a command that builds into a folder. Raises HarnessError with the end of what it said."""
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
         shown = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
@@ -156,6 +159,7 @@ def run_build(command: Sequence[str], folder: Path, environment: Mapping[str, st
 
 
 def install(package: str) -> str:
+    """How to get a package on this machine, in words."""
     return f"apt-get install {package}" if Path("/etc/debian_version").exists() else f"install the package of {package}"
 
 

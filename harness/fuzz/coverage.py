@@ -39,6 +39,7 @@ def require_counts(path: Path) -> None:
 
 
 def reference_loader_with_counts() -> Path:
+    """The reference loader, built to count what is reached. Raises HarnessError where that fails."""
     folder = build().folder / "fuzzing-coverage"
     options = ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={FLAGS}"]
     builds.compile_folder(folder, [*options, "-DCLHARNESS_SEEDED_FAULTS=OFF"], ["clharness_reference_loader"])

@@ -64,6 +64,7 @@ def load(out: Path) -> list[Finding]:
 
 
 def load_one(folder: Path) -> Finding | None:
+    """The finding that a folder holds; None where it holds none."""
     try:
         entry = json.loads((folder / "finding.json").read_text())
     except FileNotFoundError:

@@ -20,6 +20,7 @@ MEMORY = 4096  # MiB
 
 
 def run(job: Job, processes: Processes) -> JobResult:
+    """A job by libFuzzer: what it counted and found. The job's folders are its own; ends when its time is over."""
     artifacts = job.work / "artifacts"
     shutil.rmtree(artifacts, ignore_errors=True)
     artifacts.mkdir(parents=True)

@@ -55,6 +55,7 @@ class Subject:
 
 
 def subject(path: Path) -> Subject:
+    """An OpenCL loader whose inputs are replayed, with the name that it answers."""
     loader = Loader(path)
     tell_name(loader)
     digest = hashlib.sha256(loader.path.read_bytes()).hexdigest()
@@ -62,6 +63,7 @@ def subject(path: Path) -> Subject:
 
 
 def vulkan_subject(path: Path) -> Subject:
+    """A Vulkan loader whose inputs are replayed, with its name."""
     loader = VulkanLoader(path)
     tell_vulkan_name(loader)
     digest = hashlib.sha256(loader.path.read_bytes()).hexdigest()
@@ -204,6 +206,7 @@ def others(own: Sequence[Subject], loader: Path | None) -> Iterator[Subject]:
 
 
 def trouble(on: Subject, own: bool) -> Iterator[str]:
+    """What is not as expected of all seeds and reproducers, a line each; `own`: of the project's own loader."""
     expected = expected_lines()
     for target in builds.chosen_targets([], True, on.is_vulkan):
         yield from seed_trouble(target, on, expected.get(target), own)

@@ -22,6 +22,7 @@ def calls(slots: range, which: int, shape: int) -> bytes:
 
 
 def halves(which: int, shape: int) -> Iterator[bytes]:
+    """Two inputs that call the functions of the first and of the second half of the slots."""
     yield calls(range(SLOTS // 2), which, shape)
     yield calls(range(SLOTS // 2, SLOTS), which, shape)
 

@@ -32,6 +32,7 @@ EXCHANGES = (
 
 
 def recording() -> Iterator[bytes]:
+    """Inputs of the target `recording`: exchanges as the harness records them, and too long ones."""
     for exchange in EXCHANGES:
         yield ("\n".join(exchange) + "\n").encode()
     yield b"when x y\n" * 63
@@ -45,14 +46,18 @@ def text(content: bytes) -> bytes:
 
 
 def line(event: int, who: bytes, name: bytes, *parts: bytes) -> bytes:
+    """One line of a call log, as the target `call_log` reads it from its input."""
     return bytes([event]) + text(who) + text(name) + bytes([len(parts)]) + b"".join(parts)
 
 
 def member(key: int, kind: int, rest: bytes = b"") -> bytes:
+    """One member of such a line."""
     return bytes([key, kind]) + rest
 
 
 def call_log() -> Iterator[bytes]:
+    """Inputs of the target `call_log`: lines with members of every kind and many lengths."""
+
     def string(content: bytes, times: int = 0) -> bytes:
         return member(4, 5, len(content).to_bytes(2, "little") + content + bytes([times]))
 

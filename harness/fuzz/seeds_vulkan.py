@@ -61,6 +61,7 @@ def driver(shape: int = 0, rest: bytes = b"") -> bytes:
 
 
 def machine(*drivers: bytes, application: bytes = b"\0\0\0\0\1") -> bytes:
+    """An input of `vulkan_negotiation`: one to some drivers, and what the application asks."""
     return bytes([len(drivers) - 1]) + b"".join(drivers) + application
 
 

@@ -17,6 +17,7 @@ _MOST_WORDS = 6  # lines of a description that the summary shows
 
 
 def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> list[str]:
+    """The end of a campaign for a terminal: a line a target, then the findings."""
     unit = "blocks" if subject.coverage == "breakpoints" else "edges"
     text = ["", f"subject: {subject.path}: {subject.words}", ""]
     text.append(f"{'target':20}{'inputs':>12}{'a second':>10}{unit:>8}{'corpus':>8}{'seconds':>9}{'findings':>10}")
@@ -82,6 +83,7 @@ def _last(campaign: Campaign, interrupted: bool) -> str:
 
 
 def as_json(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> dict[str, Any]:
+    """The end of a campaign as --json writes it."""
     targets: Sequence[dict[str, Any]] = [
         {
             "target": target.name,

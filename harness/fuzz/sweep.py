@@ -83,6 +83,7 @@ def _sizes() -> list[int]:
 
 
 def record(name: str, code: int, word: int = 0) -> bytes:
+    """One number of the target `limits` in its input: by name, code of its value, and a word for values in between."""
     return bytes([numbers()[name], code, word & 255, word >> 8])
 
 
@@ -102,6 +103,7 @@ def _codes(name: str, again: bool) -> Iterator[int]:
 
 
 def limits() -> Iterator[bytes]:
+    """Inputs of the target `limits`: each number at each of its values, and vendors of every count."""
     for name in numbers():
         for number, beside in enumerate(_BESIDE.get(name, ({},))):
             before = b"".join(record(other, value) for other, value in beside.items())

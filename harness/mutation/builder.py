@@ -203,6 +203,7 @@ class Builder:
 
 
 def run(command: Sequence[str], directory: Path) -> str:
+    """Runs a command in a folder; gives what went wrong, or nothing."""
     try:
         done = subprocess.run(command, cwd=directory, capture_output=True, timeout=COMPILE_LIMIT)
     except subprocess.TimeoutExpired:

@@ -149,6 +149,7 @@ class Campaign:
 
 
 def judged(mutant: Mutant, answer: Answer | Lost, suites: Suites, order: Order) -> Fate:
+    """What became of a mutant, by the answer of its process: lost, found, survived, or trouble of the harness alone."""
     if isinstance(answer, Lost):
         return Fate(mutant, LOST, message=answer.reason)
     fate = Fate(mutant, FOUND, "", answer.verdict, answer.usually, answer.message, answer.own)

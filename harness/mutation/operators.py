@@ -112,16 +112,19 @@ def _between(source: Source, first: Node, second: Node, operators: tuple[str, ..
 
 
 def negate_condition(source: Source, node: Node) -> Iterator[Edit]:
+    """Does what a condition guards exactly where it does not hold."""
     if expression := condition(node):
         yield expression.start, expression.end, f"!({source.text_of(expression)})"
 
 
 def condition_true(source: Source, node: Node) -> Iterator[Edit]:
+    """Does what a condition guards always."""
     if expression := condition(node):
         yield expression.start, expression.end, "1"
 
 
 def condition_false(source: Source, node: Node) -> Iterator[Edit]:
+    """Never does what a condition guards."""
     if expression := condition(node):
         yield expression.start, expression.end, "0"
 
@@ -224,6 +227,7 @@ def swap_arguments(source: Source, node: Node) -> Iterator[Edit]:
 
 
 def null_argument(source: Source, node: Node) -> Iterator[Edit]:
+    """Hands over NULL in the place of a pointer."""
     for argument in _arguments(node):
         is_pointer = argument.type.endswith("*") or "(*)" in argument.type
         value = _unwrapped(argument)
@@ -296,6 +300,7 @@ def length(source: Source, node: Node) -> Iterator[Edit]:
 
 
 def drop_not(source: Source, node: Node) -> Iterator[Edit]:
+    """Leaves out a `!`."""
     if node.kind == "UnaryOperator" and node.json.get("opcode") == "!" and node.placed:
         operand = node.children[0]
         if operand.placed and node.start < operand.start:
@@ -303,6 +308,7 @@ def drop_not(source: Source, node: Node) -> Iterator[Edit]:
 
 
 def skip_else(source: Source, node: Node) -> Iterator[Edit]:
+    """Empties the branch after `else`."""
     if node.kind == "IfStmt" and node.json.get("hasElse") and node.children[-1].placed:
         branch = node.children[-1]
         # The semicolon after a statement without braces is not part of it, and stays.

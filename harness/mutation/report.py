@@ -46,11 +46,13 @@ def _table(title: str, of_name: dict[str, list[Fate]]) -> list[str]:
 
 
 def place(path: Path) -> str:
+    """A path as a reader of the report finds it: from the current folder, unless that is far away."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("../..") else relative
 
 
 def of_state(fates: Sequence[Fate], state: str) -> list[Fate]:
+    """The fates in a state, in the order of the sources."""
     return sorted((f for f in fates if f.state == state), key=lambda fate: (fate.mutant.file, fate.mutant.start))
 
 
@@ -91,6 +93,7 @@ def _reached_lines(campaign: Campaign) -> list[str]:
 
 
 def summary(campaign: Campaign, seconds: float) -> str:
+    """The campaign in one sentence; `seconds` is what it took."""
     fates = campaign.fates
     states = Counter(fate.state for fate in fates)
     states["not reached"] = len(campaign.mutants) - len(fates)

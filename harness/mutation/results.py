@@ -43,6 +43,7 @@ class Fate:
 
 
 def fate_of(row: dict[str, Any]) -> Fate:
+    """The fate that a row of the file of results stands for."""
     mutant = Mutant(**row["mutant"] | {"file": Path(row["mutant"]["file"])})
     return Fate(**row | {"mutant": mutant})
 

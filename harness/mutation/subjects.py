@@ -67,6 +67,7 @@ def _sources(all_units: Sequence[Unit], patterns: Sequence[str]) -> tuple[Path, 
 
 
 def all_mutants(subject: Subject) -> list[Mutant]:
+    """Every mutant of the subject's sources. Raises HarnessError where a source changes meanwhile."""
     result: list[Mutant] = []
     for source in dict.fromkeys(subject.sources):
         unit = subject.unit(source)

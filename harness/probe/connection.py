@@ -22,7 +22,7 @@ from harness.probe.process import Process
 from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
 
-_UNFINISHED = 4096  # bytes without an end that are no answer which got stuck
+_UNFINISHED = 4096  # bytes without an end that are not an answer which got stuck
 _FULL_LIMIT = 60.0  # seconds in which the subject of another case that has taken all processes must have been ended
 KEPT_REPLY = 1 << 14  # characters of a reply that stay on record
 _SIGNALS = {number.value: number.name for number in signal.Signals}

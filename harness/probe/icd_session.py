@@ -28,6 +28,12 @@ TAGGED = ("clGetPlatformIDs", "clUnloadCompiler")
 ICD_FILE_LIMIT = 64 << 30  # bytes: some drivers keep the memory of their objects in files
 
 
+def version_number(text: str) -> str:
+    """The first version number in a text, such as "22.3.6"; "" where there is none."""
+    number = re.search(r"\d+(\.\d+)+", text)
+    return number[0] if number else ""
+
+
 class IcdSession(Session):
     """The vendor's functions as a loader finds them; `call` goes through the tables, once a platform is in use."""
 
@@ -219,5 +225,4 @@ class IcdSession(Session):
             return "", ""
         self.platform = platforms[0]
         own = self.GetPlatformInfo(platforms[0], "CL_PLATFORM_VERSION").split(" ", 2)[2:]
-        number = re.search(r"\d+(\.\d+)+", " ".join(own))
-        return self.GetPlatformInfo(platforms[0]), number[0] if number else ""
+        return self.GetPlatformInfo(platforms[0]), version_number(" ".join(own))

@@ -156,6 +156,7 @@ def unpack(content: bytes, width: int = 0) -> list[int]:
 
 
 def is_sequence(value: Any) -> bool:
+    """Whether a value is a list of values rather than one: text and bytes are one."""
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 

@@ -225,7 +225,7 @@ static bool is_known(void *library)
     return false;
 }
 
-/* The loader itself is no vendor, whatever configuration says (grey area 17): it would wait for itself. */
+/* The loader itself is not a vendor, whatever configuration says (grey area 17): it would wait for itself. */
 void vendor_add(const char *library)
 {
     struct vendor vendor = {.library = library_open(library)};

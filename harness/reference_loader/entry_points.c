@@ -53,7 +53,7 @@ static bool is_offered(cl_platform_id id)
 }
 
 /* The platform that a property list names. Without one the choice is the implementation's (API clCreateContext):
- * the first. A platform that no vendor offers is no object to be looked into: NULL. */
+ * the first. A platform that no vendor offers is not an object to be looked into: NULL. */
 static cl_platform_id platform_of(const cl_context_properties *properties)
 {
     for (; properties && properties[0]; properties += 2) {

@@ -54,6 +54,7 @@ def columns(counts: Mapping[str, Counter[str]]) -> list[str]:
 
 
 def section_title(key: str) -> str:
+    """A section's key with its title in the catalogue."""
     return f"{key} {index().titles[key]}" if key in index().titles else "without a requirement"
 
 

@@ -178,6 +178,7 @@ def _compared(comparison: Comparison | None) -> Section:
 
 
 def as_markdown(release: Release) -> str:
+    """The release report as Markdown, with a heading for each section."""
     lines = [f"# {markdown(release.title)}", ""]
     for section in release.sections():
         lines += [f"## {markdown(section.title)}", ""]

@@ -57,6 +57,8 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Group:
+    """One group of sections, such as DISC: what belongs to one suite."""
+
     title: str
     suite: str  # folder below suites/
     sections: tuple[str, ...]  # in the order of reports
@@ -65,6 +67,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Index:
+    """What index.toml says of the catalogue: its groups, documents and titles."""
+
     groups: Mapping[str, Group]
     later_by_subject: Mapping[str, str]
     documents: Mapping[str, str]  # tag used in `source`: what it stands for
@@ -78,6 +82,8 @@ class Index:
 
 @dataclass(frozen=True)
 class GreyArea:
+    """What texts are silent about or contradict each other in, and what the checks accept there."""
+
     number: int
     topic: str
     text: str
@@ -93,6 +99,7 @@ def catalogue() -> dict[str, Requirement]:
 
 @functools.cache
 def index() -> Index:
+    """The catalogue's index. Raises UsageError where a file of the catalogue is wrong."""
     return _whole()[0]
 
 

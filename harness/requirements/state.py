@@ -15,6 +15,7 @@ STATES = ("check", "reason", "later", "open")
 
 
 def checks_by_requirement(checks: Iterable[Check]) -> dict[str, list[Check]]:
+    """The checks of each requirement's ID; checks without a requirement are left out."""
     by_requirement: dict[str, list[Check]] = defaultdict(list)
     for check in checks:
         if check.requirement is not None:

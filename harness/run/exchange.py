@@ -44,7 +44,7 @@ class Step:
     words: list[str]
     reply: str
     content: bytes | None = None  # of memory, as it is filled at once
-    tokens: dict[int, str] = field(default_factory=dict)  # words in it that are no numbers, by their offset
+    tokens: dict[int, str] = field(default_factory=dict)  # words in it that are not numbers, by their offset
 
     @property
     def function(self) -> Function:

@@ -7,6 +7,7 @@ is handed on, when that is over.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 
 from harness import escaping
 from harness.report import CaseResult
-from harness.report.blocks import block
+from harness.report.blocks import block, field
 from harness.report.causes import Cause
 from harness.run import failures, tested, torture
 from harness.run.cases import CASE, Case, result_of, with_problems
@@ -23,6 +24,7 @@ from harness.run.note import write_note
 
 PROPERTY = "clharness"  # of pytest's report that carries the record
 GREEN = ("pass", "unsupported")
+_WIDTH = 100  # of what pytest shows
 
 
 def _result(item: pytest.Item, case: Case, call: pytest.CallInfo[None]) -> CaseResult:
@@ -76,6 +78,18 @@ def _make_printable(shown: Any) -> None:
             place.message = escaping.printable(place.message)
 
 
+def _machine(result: CaseResult) -> list[str]:
+    """The machine that the check made: files that say something, links, FIFOs, and its variables."""
+    files = [file for file in result.files if re.search(r"\((\d+ bytes: |link|FIFO|socket)", file)]
+    variables = [f"{name}={value}" for name, value in result.environment.items()]
+    return [
+        line
+        for label, texts in (("files", files), ("environment", variables))
+        for number, text in enumerate(texts)
+        for line in field(label if number == 0 else "", text, _WIDTH)
+    ]
+
+
 def _show(report: pytest.TestReport, result: CaseResult) -> None:
     """Makes pytest's own view of the case agree with the verdict's status, and show what the command shows."""
     vars(report).pop("wasxfail", None)
@@ -84,7 +98,7 @@ def _show(report: pytest.TestReport, result: CaseResult) -> None:
         report.outcome = "failed"
         if not report.longrepr or isinstance(report.longrepr, tuple):
             report.longrepr = f"{result.status}: {result.verdict} {result.outcome or ''} {result.message}"
-        lines = block(Cause((result,)), 100, lambda text, _: text)
+        lines = [*block(Cause((result,)), _WIDTH, lambda text, _: text), *_machine(result)]
         report.sections.append(("clharness", "\n".join(lines)))
     elif result.verdict == "pass":
         report.outcome, report.longrepr = "passed", None

@@ -48,6 +48,7 @@ def failed(saved: Saved) -> dict[str, CaseResult]:
 
 
 def is_of_same_subject(saved: Saved, header: Header) -> bool:
+    """Whether saved records are of the subject of this run, as it is now."""
     return _difference(saved.header, header) is None
 
 

@@ -25,6 +25,7 @@ Scenario = Callable[[Loader, Sandbox, Torture], Any]
 
 
 def add_options(group: pytest.OptionGroup) -> None:
+    """Adds the options of torture, for pytest and the command alike."""
     group.addoption(ONLY, action="store_true", help="run the checks in which calls of the loader for resources fail")
     group.addoption(TOO, action="store_true", help="run these checks besides the others")
 

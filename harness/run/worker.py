@@ -12,6 +12,19 @@ from harness.run.cases import CASE
 from harness.run.pool import Note
 
 
+class _Silent:
+    """Stands for pytest's terminal reporter, of which pytest 8 takes the writer where it explains a comparison."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._tw = config.get_terminal_writer()
+
+
+def _silence(config: pytest.Config) -> None:
+    silent = _Silent(config)
+    config.pluginmanager.unregister(name="terminalreporter")
+    config.pluginmanager.register(silent, "terminalreporter")
+
+
 class CaseWorker:
     """Runs collected cases, which it is given by their number. Forked workers share it."""
 
@@ -25,7 +38,7 @@ class CaseWorker:
         manager = item.config.pluginmanager
         if self._note is None:  # the first case of this process
             manager.register(self)
-            manager.unregister(name="terminalreporter")
+            _silence(item.config)
         self._note = note
         try:
             item.ihook.pytest_runtest_protocol(item=item, nextitem=None)

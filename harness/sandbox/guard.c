@@ -22,6 +22,7 @@
  * these would take its privileges away. Exit codes: 0, 2 for wrong usage.
  */
 #define _GNU_SOURCE
+#include "guard_answers.h"
 #include "guard_calls.h"
 #include "guard_files.h"
 #include <errno.h>

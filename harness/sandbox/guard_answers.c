@@ -1,54 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the guard answers where a process of the program names another one: all of them are the guard's descendants. */
 #define _GNU_SOURCE
+#include "guard_answers.h"
 #include "guard_calls.h"
+#include "guard_processes.h"
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_TRIES = 100, MAX_STATUS = 1 << 12 };
-
-/* A file of /proc/PROCESS; gives false where there is none. */
-static bool read_about(pid_t process, const char *file, char *text)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", process, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd >= 0 ? read(fd, text, MAX_STATUS - 1) : -1;
-    if (fd >= 0) {
-        close(fd);
-    }
-    text[length > 0 ? length : 0] = '\0';
-    return length > 0;
-}
-
-/* From "NUMBER (NAME) STATE PARENT GROUP …". Gives false for a process that is gone, or that this one may not see. */
-static bool read_parent(pid_t process, pid_t *parent, pid_t *group)
-{
-    char text[MAX_STATUS];
-    char *after_name = read_about(process, "stat", text) ? strrchr(text, ')') : NULL;
-    if (!after_name || strlen(after_name) < sizeof ") R 1 1") {
-        return false;
-    }
-    *parent = (pid_t)strtol(after_name + strlen(") R "), &after_name, 10);
-    *group = (pid_t)strtol(after_name, NULL, 10);
-    return true;
-}
-
-pid_t parent_of(pid_t process)
-{
-    pid_t parent = 0;
-    pid_t group = 0;
-    return read_parent(process, &parent, &group) ? parent : 0;
-}
+enum { MAX_TRIES = 100 };
 
 /* Whether it comes from the program; so does one that is gone, of which the kernel says that. What ends meanwhile
  * leaves its children to others: then this begins again. */

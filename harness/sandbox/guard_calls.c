@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "guard_calls.h"
+#include "guard_processes.h"
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>

@@ -26,10 +26,4 @@ int restrict_calls(bool sees_others, bool keeps_rights);
 /* The process that a call names which the guard has to answer. */
 pid_t process_of_call(const struct seccomp_data *call);
 
-/* The parent of a process, 0 where it has none or is not to be seen. */
-pid_t parent_of(pid_t process);
-
-/* For the guard, whose descendants are the program's processes: answers one call. */
-void answer_call(int calls);
-
 #endif

@@ -48,6 +48,7 @@ def scratch_root() -> Path:
 
 
 def is_root() -> bool:
+    """Whether this process may do all: some modes and owners cannot be tried then."""
     return os.geteuid() == 0
 
 

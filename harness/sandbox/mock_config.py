@@ -62,6 +62,7 @@ class MockConfig:
 
 
 def read(path: Path) -> MockConfig:
+    """The mocks and variables that a file asks for. Raises UsageError with the place of what is wrong in it."""
     table = tomlfile.read(path)
     _only_keys(path, "the file", table, ("icd", "layer", "vulkan", "environment"))
     config = MockConfig(path)

@@ -25,7 +25,7 @@ _OVERRIDES = "mscoree,mshtml=;opencl=n;winedbg.exe=d"
 # File names are UTF-8 on this machine: without it, Wine has no names beyond ASCII.
 _LETTERS = {"LC_CTYPE": "C.UTF-8"}
 
-# Wine sets these itself where a loader loads dxgi.dll, which is no change of the loader's.
+# Wine sets these itself where a loader loads dxgi.dll, which is not a change of the loader's.
 _OF_DIRECT3D = {"VKD3D_DEBUG": "none", "VKD3D_SHADER_DEBUG": "none"}
 
 

@@ -16,6 +16,7 @@ from harness.selftest.programs import SHOWN, WRONG
 
 
 def open_mutants(matrix: Matrix) -> list[Caught]:
+    """The mutants that no check noticed."""
     return [caught for caught in matrix.caught.values() if caught.by is None]
 
 
@@ -68,6 +69,7 @@ def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") 
 
 
 def wrong_programs(matrix: Matrix) -> list[Caught]:
+    """The mutants whose C program does not show what the check saw."""
     return [caught for caught in matrix.caught.values() if caught.program.startswith(WRONG)]
 
 
@@ -115,5 +117,6 @@ def as_json(matrix: Matrix, whole: bool, seconds: float) -> dict[str, Any]:
 
 
 def passed(matrix: Matrix, whole: bool) -> bool:
+    """Whether the run proves what it should; only a `whole` run must prove every check."""
     wrong = open_mutants(matrix) or wrong_programs(matrix)
     return not (matrix.red_without_fault or wrong or (whole and open_checks(matrix)))

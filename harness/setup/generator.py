@@ -42,6 +42,7 @@ def modules(main: str) -> set[str]:
 
 
 def in_repository(path: str) -> bool:
+    """Whether it is a source of this project on which a generated file can depend."""
     return path.startswith(f"{ROOT}{os.sep}") and not path.endswith(".pyc") and os.path.isfile(path)
 
 

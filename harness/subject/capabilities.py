@@ -73,7 +73,7 @@ CAPABILITIES: dict[str, Capability] = {
     ),
     "deduplicates libraries": Capability((questions.deduplicates,)),
     "sorts platforms by devices": Capability((questions.sorts_by_devices,), ("OCL_ICD_PLATFORM_SORT",)),
-    "unloads vendors": Capability((questions.unloads,)),
+    "unloads vendors": Capability((questions.unloads,), ("cl_khr_icd_unloadable",)),
     "ICD 2": Capability((questions.icd2, questions.icd2_beside_icd1), ("clIcdSetPlatformDispatchDataKHR",)),
 }
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from harness.errors import UsageError
 from harness.probe.extensions import extensions
 from harness.probe.icd_attempts import Attempts
-from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSession
+from harness.probe.icd_session import ENUMERATE, ICD_FILE_LIMIT, QUERY, IcdSession, version_number
 from harness.probe.session import Session
 from harness.sandbox import Sandbox
 from harness.subject import identify
@@ -143,6 +143,9 @@ class Icd(Subject):
                 name, self.facts.version = session.name_and_version()
                 self.facts.name = name or "unknown"
                 self.facts.devices = devices(session)
+                if not self.facts.version:  # as rusticl, whose platform gives that of OpenCL alone
+                    of_drivers = (version_number(device["driver"]) for device in self.facts.devices)
+                    self.facts.version = next(filter(None, of_drivers), "")
         except NO_ANSWER:
             pass  # the checks will say so
         finally:

@@ -59,11 +59,13 @@ def _by_variable(loader: Loader) -> Loader:
 
 
 def directory_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OCL_ICD_VENDORS names the vendor directory."""
     sandbox.vendor("a")
     return _lists_because_of(_by_variable(loader), sandbox, {"OCL_ICD_VENDORS": str(sandbox.vendors)}, "a")
 
 
 def directory_by_variable_with_slash(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same, where the directory's name ends with a slash."""
     sandbox.vendor("a")
     return _lists_because_of(_by_variable(loader), sandbox, {"OCL_ICD_VENDORS": f"{sandbox.vendors}/"}, "a")
 
@@ -83,36 +85,43 @@ def android_directory(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def libraries_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OCL_ICD_FILENAMES names a library."""
     return _lists_because_of(loader, sandbox, {"OCL_ICD_FILENAMES": str(sandbox.icd("a"))}, "a")
 
 
 def two_libraries_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether it names two."""
     both = f"{sandbox.icd('a')}:{sandbox.icd('b')}"
     return _lists_because_of(loader, sandbox, {"OCL_ICD_FILENAMES": both}, "a", "b")
 
 
 def library_beside_directory(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether a library in it is listed beside vendors of the directory."""
     sandbox.vendor("a")
     return _lists_because_of(loader, sandbox, {"OCL_ICD_FILENAMES": str(sandbox.icd("b"))}, "a", "b")
 
 
 def vendor_path_alias(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OPENCL_VENDOR_PATH names the vendor directory."""
     aliased = sandbox.folder("aliased")
     sandbox.vendor_file("a.icd", f"{sandbox.icd('a')}\n", aliased)
     return _lists_because_of(_by_variable(loader), sandbox, {"OPENCL_VENDOR_PATH": str(aliased)}, "a")
 
 
 def vendor_path_alias_with_slash(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same, where the directory's name ends with a slash."""
     aliased = sandbox.folder("aliased")
     sandbox.vendor_file("a.icd", f"{sandbox.icd('a')}\n", aliased)
     return _lists_because_of(_by_variable(loader), sandbox, {"OPENCL_VENDOR_PATH": f"{aliased}/"}, "a")
 
 
 def library_as_vendors(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OCL_ICD_VENDORS may name a library in the place of a directory (ocl-icd)."""
     return _lists_because_of(_by_variable(loader), sandbox, {"OCL_ICD_VENDORS": str(sandbox.icd("a"))}, "a")
 
 
 def deduplicates(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether a library that two files name is listed once."""
     mock = sandbox.vendor("a")
     sandbox.vendor_file("again.icd", f"{mock}\n")
     return _lists(loader.start(sandbox), "a")
@@ -124,16 +133,19 @@ def _goes_through(loader: Loader, sandbox: Sandbox, layer: str) -> bool:
 
 
 def one_layer(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether calls go through the layer that OPENCL_LAYERS names."""
     sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
     return _goes_through(loader, sandbox, "layer")
 
 
 def first_of_two_layers(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether they go through the first of two."""
     sandbox.env["OPENCL_LAYERS"] = f"{sandbox.layer('first')}:{sandbox.layer('second')}"
     return _goes_through(loader, sandbox, "first")
 
 
 def second_of_two_layers(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether they go through the second of two."""
     sandbox.env["OPENCL_LAYERS"] = f"{sandbox.layer('first')}:{sandbox.layer('second')}"
     return _goes_through(loader, sandbox, "second")
 
@@ -145,16 +157,19 @@ def _layer_folder(sandbox: Sandbox) -> Path:
 
 
 def layer_directory(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OPENCL_LAYER_PATH names a directory of layers."""
     sandbox.env["OPENCL_LAYER_PATH"] = str(_layer_folder(sandbox))
     return _goes_through(loader, sandbox, "layer")
 
 
 def layer_directory_with_slash(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same, where the directory's name ends with a slash."""
     sandbox.env["OPENCL_LAYER_PATH"] = f"{_layer_folder(sandbox)}/"
     return _goes_through(loader, sandbox, "layer")
 
 
 def trace(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OCL_ICD_ENABLE_TRACE makes the loader say something."""
     sandbox.vendor("a")
     sandbox.env["OCL_ICD_ENABLE_TRACE"] = "True"
     session = loader.start(sandbox)
@@ -162,12 +177,14 @@ def trace(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def trace_beside_no_vendor(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same, where there is no vendor."""
     sandbox.env["OCL_ICD_ENABLE_TRACE"] = "True"
     session = loader.start(sandbox)
     return _lists(session) and bool(session.stderr)
 
 
 def unloads(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether a vendor that can be unloaded is, with the loader."""
     mock = sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)
     with loader.start(sandbox) as cl:
         cl.GetPlatformIDs()
@@ -176,6 +193,7 @@ def unloads(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def layers_with_properties(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether a layer that has both functions is initialised by clInitLayerWithProperties."""
     sandbox.vendor("a")
     sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
     with loader.start(sandbox) as cl:
@@ -184,6 +202,7 @@ def layers_with_properties(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def default_platform(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OCL_ICD_DEFAULT_PLATFORM says by number which platform NULL stands for."""
     sandbox.vendor("a", platforms=2)
     answers = []
     for number in ("0", "1"):
@@ -197,6 +216,7 @@ def default_platform(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def sorts_by_devices(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether platforms with more GPUs are listed first."""
     mocks = [sandbox.icd("one", gpus=1), sandbox.icd("three", gpus=3), sandbox.icd("two", gpus=2)]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
     with loader.start(sandbox) as cl:
@@ -204,6 +224,7 @@ def sorts_by_devices(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def assumes_icd_extension(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OCL_ICD_ASSUME_ICD_EXTENSION lists a vendor that does not advertise cl_khr_icd."""
     sandbox.vendor("a", extensions="cl_khr_other")
     plain = loader.start(sandbox)
     if _lists(plain, "a"):
@@ -213,11 +234,13 @@ def assumes_icd_extension(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def icd2(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether a vendor of cl_khr_icd 2.0 gets dispatch data from the loader."""
     sandbox.vendor("a", icd2=True)
     return _lists(loader.start(sandbox), "a") and bool(sandbox.log.calls("clIcdSetPlatformDispatchDataKHR", by="a"))
 
 
 def icd2_beside_icd1(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same beside a vendor of version 1."""
     sandbox.vendor("a", icd2=True)
     sandbox.vendor("b")
     listed = _lists(loader.start(sandbox), "a", "b")
@@ -246,6 +269,7 @@ def loader_info(loader: Loader, sandbox: Sandbox) -> bool:
 
 
 def loader_info_has_an_address(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether there is the function; asks it nothing."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         return bool(cl.GetExtensionFunctionAddress(LOADER_INFO))

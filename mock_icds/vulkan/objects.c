@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of objects. Entries are used again only where there is no other one: late uses of old handles are seen.
  *
- * Instances are followed by memory that is no address: a loader that takes one for an object of its own, and reads more
+ * Instances are followed by what is not an address: a loader that takes one for an object of its own, and reads more
  * than its first word, crashes on every machine, and not only where the memory happens not to be zero.
  */
 #include "objects.h"

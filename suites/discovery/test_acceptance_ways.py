@@ -90,7 +90,7 @@ def test_library_whose_functions_are_exported_and_told_is_a_vendor(
 def test_library_with_a_function_in_no_place_is_no_vendor(
     loader: Loader, sandbox: Sandbox, variant: str, told: str
 ) -> None:
-    """A library is no vendor that has one of the three functions neither exported nor told by an exported query."""
+    """A library is not a vendor if one of the functions is neither exported nor given by an exported query."""
     assert not accepted(loader, sandbox, variant=variant, faults=UNTOLD[told][1])
 
 
@@ -179,7 +179,7 @@ def test_library_that_needs_the_loader_is_a_vendor(
 def test_address_function_of_the_loader_is_not_the_librarys(
     loader: Loader, sandbox: Sandbox, variant: str, bind_global: bool
 ) -> None:
-    """A library without an address function is no vendor, also where the linker finds the loader's in its place."""
+    """A library without an address function is not a vendor, also where the linker finds the loader's in its place."""
     needing(sandbox, f"{variant}_without_address")
     with loader.start(sandbox, bind_global=bind_global) as cl:
         assert cl.used_platforms() == {"a", "b"}

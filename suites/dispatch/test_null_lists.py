@@ -25,7 +25,7 @@ from harness.check import (
 CANARY = -0x5A5A5A5B  # 0xA5A5A5A5 as cl_int
 MOST = 0xFFFFFFFF
 
-# The number, and the list: "x" is an object, "0" is NULL, "none" is no list at all, and "" is an address at which
+# The number, and the list: "x" is an object, "0" is NULL, "none" is not a list at all, and "" is an address at which
 # nothing can be read.
 NO_LIST = [(0, "none"), (1, "none"), (3, "none"), (MOST, "none"), (0, "x"), (0, "0"), (0, "xxx"), (0, "")]
 FIRST_IS_NULL = [(1, "0"), (2, "0x"), (3, "0xx"), (3, "000"), (MOST, "0")]

@@ -45,6 +45,7 @@ def known(path: Path, where: str, what: str, name: str, names: Iterable[str]) ->
 
 
 def unknown(path: Path, where: str, what: str, name: str, names: list[str]) -> NoReturn:
+    """Raises UsageError for a name that the API does not have, with the nearest one that it has."""
     wrong(path, where, f"names the unknown {what} {name!r}{nearest(name, names)}")
 
 

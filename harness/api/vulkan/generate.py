@@ -36,6 +36,7 @@ def model(registry: Registry) -> dict[str, Any]:
 
 
 def header(functions: Sequence[dict[str, Any]]) -> str:
+    """clharness_vulkan_functions.h: the functions by number, and what can be asked of each."""
     names = "".join(f"    VULKAN_{f['name']},\n" for f in functions)
     return f"""{MARK}
 #ifndef CLHARNESS_VULKAN_FUNCTIONS_H
@@ -80,6 +81,7 @@ uint64_t vulkan_component_call(enum vulkan_function function, const uint64_t *ar
 
 
 def descriptions(functions: Sequence[dict[str, Any]]) -> str:
+    """The C table that describes each function, in the order of its number."""
     rows = "".join(
         f'    {{"{f["name"]}", VULKAN_{f["level"]}, {len(f["parameters"])}, {int(f["result"] != "void")}, '
         f"{int(f['result_type'] == 'VkResult')}}},\n"

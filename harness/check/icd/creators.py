@@ -95,6 +95,10 @@ def _shown(word: int, place: int) -> str:
     return str(_NAMES.get(word, f"{word:#x}")) if place % 2 == 0 else f"{word:#x}"
 
 
+def _number(answer: int | str) -> str:
+    return answer if isinstance(answer, str) else f"{answer:#x}"
+
+
 @dataclass(frozen=True)
 class CreateFunction:
     """A function whose last argument is errcode_ret, and the query that gives its property list back."""
@@ -290,9 +294,12 @@ class Creator:
         """`expect_created`, and the object's queries answer what the properties say, else the defaults."""
         value = self.expect_created(pairs)
         answers, expected = self.answers(value, pairs or ()) if value else {}, self.expected_answers(pairs or ())
-        if value and answers != expected:
-            words = shown(pairs)
-            raise AssertionError(f"{self.about} with {words}: queries answer {answers}, expected {expected}")
+        wrong = {query: answer for query, answer in answers.items() if answer != expected[query]}
+        if wrong:
+            texts = [
+                f"{query} answers {_number(answer)}, expected {expected[query]:#x}" for query, answer in wrong.items()
+            ]
+            raise AssertionError(f"{self.about} with {shown(pairs)}: {'; '.join(texts)}")
         return value
 
     def expect_refused(self, properties: Properties, *errors: int) -> None:
@@ -420,7 +427,7 @@ class Creator:
             }
             return {name: given.get(name, default) for name, default in defaults.items()}
         if self.about.function in MEMORY:
-            return {api().constant("CL_MEM_FLAGS"): 1}
+            return {CL.MEM_FLAGS: 1}
         return {}
 
     def answers(self, made: Value, pairs: Pairs) -> dict[int, int | str]:

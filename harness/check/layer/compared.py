@@ -104,4 +104,5 @@ class Comparison:
 
 
 def problems(call: OrdinaryCall, log: CallLog, handles: Handles | None = None) -> list[str]:
+    """What a layer did to a call that must not be noticed, one line each; `handles`: those that it made of its own."""
     return Comparison(call, log, handles).problems()

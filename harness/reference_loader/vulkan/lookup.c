@@ -92,7 +92,7 @@ static function find_for_physical_devices(struct instance *instance, const char 
     return found ? (function)for_physical_devices[slot] : NULL;
 }
 
-/* What a driver finds and is no function of physical devices takes a device. */
+/* What a driver finds that is not a function of physical devices takes a device. */
 static function find_for_devices(struct instance *instance, const char *name)
 {
     for (size_t i = 0; i < instance->driver_count; i++) {

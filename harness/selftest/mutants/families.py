@@ -80,6 +80,8 @@ Change = Callable[[Forwarded], tuple[str, str] | None]
 
 @dataclass(frozen=True)
 class Family:
+    """Mutants that exist once for each forwarded function: by what, and how the generated code changes."""
+
     name: str
     sentence: str  # {function} is the function
     requirement: Callable[[Forwarded], str]

@@ -128,7 +128,7 @@ def test_path_that_is_not_a_text_is_not_a_vendor(
 def test_text_with_variables_of_a_driver(
     loader: WindowsLoader, sandbox: Sandbox, variables: bool, record: Record
 ) -> None:
-    """A text whose variables are to be replaced (REG_EXPAND_SZ) is no string of the text: it may be used, or not."""
+    """A text whose variables are to be replaced (REG_EXPAND_SZ) is not a string of the text: it may be used, or not."""
     sandbox.older_system()
     path = f"Z:{sandbox.icd('expanded')}".replace("/", "\\")
     sandbox.env["CLHARNESS_DRIVE"] = "Z:"

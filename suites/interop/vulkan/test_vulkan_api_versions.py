@@ -57,7 +57,7 @@ def test_driver_sees_the_application(vulkan_loader: VulkanLoader, sandbox: Vulka
         )
         info = vk.structure("VkInstanceCreateInfo", pApplicationInfo=application)
         assert vk.vkCreateInstance(info, None, vk.buffer(8)) == 0
-    (created,) = sandbox.log.calls("vkCreateInstance", by="a")
+    created = sandbox.log.calls("vkCreateInstance", by="a").only
     seen = created.data["in"]
     assert [seen[name] for name in ("pApplicationName", "pEngineName")] == ["an application", "an engine"]
     assert [int(seen[name], 16) for name in ("applicationVersion", "engineVersion")] == [3, 7]

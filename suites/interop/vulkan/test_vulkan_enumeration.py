@@ -269,7 +269,7 @@ def test_device_of_a_group_is_made_of_the_drivers_handles(vulkan_loader: VulkanL
         )
         assert vk.CreateDevice(chosen[0], chain=chain)[0] == 0
     own = {e.data["detail"]: e.data["handle"] for e in sandbox.log.happened("object", by="a")}
-    (made,) = sandbox.log.calls("vkCreateDevice", by="a")
+    made = sandbox.log.calls("vkCreateDevice", by="a").only
     assert made.data["in"]["physicalDevices"] == [own["physical device 0"], own["physical device 1"]]
 
 

@@ -141,7 +141,7 @@ def test_driver_that_cannot_list_groups_crashes_nothing(
 
 @requirement("VK-OBJ-013")
 def test_driver_without_devices_costs_nothing(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """A driver with no device is no error: alone, the list is empty; beside another, that one's devices are listed."""
+    """A driver without devices is not an error: alone, the list is empty; beside another, its devices are listed."""
     sandbox.driver("none", devices=0)
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance()

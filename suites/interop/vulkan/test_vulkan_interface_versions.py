@@ -40,7 +40,7 @@ def test_official_names_are_those_of_version_0_only(vulkan_loader: VulkanLoader,
 def test_driver_of_version_0_that_lacks_an_export_is_left_out(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, lacks: str
 ) -> None:
-    """All three official names are needed; a driver with two of them is no driver, beside one with all."""
+    """All three official names are needed; a driver with two of them is not a driver, beside one with all."""
     sandbox.driver("whole", variant="driver_official", api_version="1.0.0")
     sandbox.driver("part", variant=f"driver_official_without_{lacks}", api_version="1.0.0")
 

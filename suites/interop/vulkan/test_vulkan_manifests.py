@@ -15,7 +15,7 @@ MISSING: dict[str, dict[str, Any]] = {
     "library_path": {"library_path": None},
     "api_version": {"api_version": None},
 }
-# Contents with which a file is no manifest: {library} stands for the path of a good driver.
+# Contents with which a file is not a manifest: {library} stands for the path of a good driver.
 MALFORMED = {
     "empty": b"",
     "blank": b"  \n",
@@ -137,7 +137,7 @@ def test_field_of_another_type_costs_only_its_manifest(
 def test_many_malformed_manifests_cost_only_themselves(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int
 ) -> None:
-    """A driver among files that are no manifests is found."""
+    """A driver among files that are not manifests is found."""
     folder = sandbox.search_folder("data")
     for index in range(number):
         sandbox.manifest(f"bad{index}.json", b"{" * index, folder)

@@ -166,6 +166,6 @@ def test_object_is_named_by_the_handle_of_the_driver(
             address = vk.proc(instance, function) if way == "instance" else vk.device_proc(device, function)
             assert vk.call_at(address, function, device, about) == 0
     for name in ("a", "b"):
-        (named,) = sandbox.log.happened("named object", by=name)
+        named = sandbox.log.happened("named object", by=name).only
         assert int(named.data["type"], 16) == TYPES[what]
         assert [int(named.data["handle"], 16)] == made(sandbox, name, what)

@@ -200,7 +200,7 @@ def test_what_an_instance_is_made_with_reaches_every_driver(
         chain = vk.words([UNKNOWN_STRUCTURE + 1, last])
         vk.instance("1.1.0", chain=chain)
     for name in ("a", "b"):
-        (made,) = sandbox.log.calls("vkCreateInstance", by=name)
+        made = sandbox.log.calls("vkCreateInstance", by=name).only
         seen = [int(word, 16) for word in made.data["in"]["chain"]]  # a loader may have put its own before them
         assert seen[-2:] == [UNKNOWN_STRUCTURE + 1, UNKNOWN_STRUCTURE]
 
@@ -243,7 +243,7 @@ def test_what_a_device_is_made_with_reaches_its_driver(vulkan_loader: VulkanLoad
         )
         features = vk.member(info, "VkDeviceCreateInfo", "pEnabledFeatures")
         assert vk.vkCreateDevice(physical_device, info, None, vk.buffer(8)) == 0
-    (made,) = sandbox.log.calls("vkCreateDevice", by="a")
+    made = sandbox.log.calls("vkCreateDevice", by="a").only
     seen = made.data["in"]
     assert (int(seen["features"], 16), int(seen["queues"], 16)) == (features, 2)
     assert UNKNOWN_STRUCTURE in [int(word, 16) for word in seen["chain"]]
@@ -292,7 +292,7 @@ def test_extensions_of_devices_reach_the_driver(vulkan_loader: VulkanLoader, san
         vk.device(physical_device, extensions=["VK_CLH_own_thing", "VK_KHR_swapchain"])
         rc, _ = vk.CreateDevice(physical_device, extensions=["VK_CLH_nobody_has_this"])
         assert str(rc) == "VK_ERROR_EXTENSION_NOT_PRESENT"
-    (made,) = sandbox.log.calls("vkCreateDevice", by="a")
+    made = sandbox.log.calls("vkCreateDevice", by="a").only
     assert made.data["in"]["extensions"].split() == ["VK_CLH_own_thing", "VK_KHR_swapchain"]
 
 

@@ -103,7 +103,7 @@ def test_allocator_of_a_surface_reaches_the_driver(vulkan_loader: VulkanLoader, 
         assert support(vk, device, to.handle()) == 1  # an older loader may make the driver's surface only here
         vk.vkDestroySurfaceKHR(instance, to.handle(), allocator)
     for function in (create, "vkDestroySurfaceKHR"):
-        (allocator_there,) = [event.arguments[2] for event in sandbox.log.calls(function, by="own")]
+        allocator_there = sandbox.log.calls(function, by="own").only.arguments[2]
         assert allocator_there != 0  # a loader that makes it only where it is used may hand on a copy
 
 
@@ -201,7 +201,8 @@ def test_driver_that_cannot_make_a_surface_leaves_no_other_behind(
 
 def surface_of(sandbox: VulkanSandbox, driver: str) -> dict[str, Any]:
     """What a driver saw of the one surface that it was given."""
-    (seen,) = sandbox.log.happened("surface of the loader", by=driver)
+    seen = sandbox.log.happened("surface of the loader", by=driver).only
+    assert seen.data["handle"] != "0x0", f"{driver} was given no surface"
     return {key: int(value, 16) for key, value in seen.data.items() if str(value).startswith("0x") and key != "th"}
 
 
