@@ -35,6 +35,8 @@ def test_each_subject_has_its_own_name_a_system_and_a_file(tmp_path: Path) -> No
         assert system in ("here", "trixie", "sid") and kind in ("loader", "icd") and file.startswith("/usr/"), name
         assert archive in ("source", "pypi") or archive.startswith(("bullseye", "bookworm", "trixie", "sid")), name
         assert [text for text in variables if "=" not in text] == [], name
+    loaders = [name for name, _, archive, kind, *_ in rows if kind == "loader" and not name.startswith("vulkan-")]
+    assert {name.rsplit("-", 1)[0] for name in loaders} == {"ocl-icd", "khronos", "cuda"} and len(loaders) > 12
     drivers = {name.rsplit("-", 1)[0] for name, *_, kind, _file in (row[:5] for row in rows) if kind == "icd"}
     assert drivers == {"pocl", "rusticl", "clover", "oclgrind", "intel", "lavapipe"}
 

@@ -86,6 +86,20 @@ def test_packages_for_another_machine_remove_none() -> None:
     assert any("--no-remove" in line for line in lines[4:])
 
 
+def test_what_apt_refuses_is_said(tmp_path: Path) -> None:
+    """Also where nothing but what is needed is missing: apt-get's own reason, then what to do."""
+    refusal = "E: Packages need to be removed but remove is disabled."
+    script = f"""
+        stop() {{ say "$@"; exit 3; }}; root_by() {{ :; }}; is_debian() {{ :; }}; look_around() {{ :; }}
+        source {ROOT}/harness/setup/install.sh
+        apt-cache() {{ :; }}; apt_get() {{ echo '{refusal}' >>$build/setup.log; return 1; }}
+        build={tmp_path} missing=(compiler-arm64) wanted=()
+        provide build '' 2>&1"""
+    done = set_up(script)
+    assert done.returncode == 3, done
+    assert refusal in done.stdout and "apt-get could not install everything" in done.stdout
+
+
 def test_sizes_are_those_of_the_address() -> None:
     by_bits = {bits: headers.read(bits=bits) for bits in (64, 32)}
     for bits, api in by_bits.items():

@@ -14,14 +14,14 @@ debian_python_is_too_old() {
 # The package without a version in its name and cross compilers remove each other.
 multilib_package() {
     local name
-    name=$(apt-cache depends gcc-multilib 2>/dev/null | grep -oE -m 1 'gcc-[0-9]+-multilib')
+    name=$(apt-cache depends gcc-multilib 2>/dev/null | sed -nE 's/^ *Depends: (gcc-[0-9]+-multilib)$/\1/p') || true
     echo "${name:-gcc-multilib}"
 }
 
 # Emulators that are linked statically: libraries that are preloaded are for the emulated program alone. Debian 13 renamed
 # their package.
 qemu_package() {
-    if apt-cache show qemu-user-static 2>/dev/null | grep -q ^Package; then echo qemu-user-static; else echo qemu-user; fi
+    if [[ $(apt-cache show qemu-user-static 2>/dev/null) ]]; then echo qemu-user-static; else echo qemu-user; fi
 }
 
 # The Debian packages that give one of the words that look_around sets.
@@ -131,7 +131,7 @@ install_by_apt() {
     say "installing with apt-get: ${packages[*]}"
     apt_install "${packages[@]}" && return
     # What is only better to have must not keep the rest away.
-    ((${#wanted[@]} == 0)) || { ((${#needed[@]})) && apt_install "${needed[@]}"; }
+    ((${#wanted[@]} && ${#needed[@]})) && apt_install "${needed[@]}"
 }
 
 # Ends the run: names what is missing and how to get it.
