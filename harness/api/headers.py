@@ -152,7 +152,7 @@ class _Types:
         self.generator = c_generator.CGenerator()
 
     def resolve(self, node: c_ast.Node) -> c_ast.Node:
-        """The type behind typedef names; qualifiers of the outermost level are kept by the caller."""
+        """The type that typedef names stand for; qualifiers of the outermost level are kept by the caller."""
         while isinstance(node, c_ast.TypeDecl) and isinstance(node.type, c_ast.IdentifierType):
             name = node.type.names[-1]
             if name not in self.typedefs:

@@ -37,7 +37,7 @@ static void values_append(struct values *values, const char *name, DWORD number)
 }
 
 /* Grey area 44: only numbers of 32 bits count (REG_DWORD). One of another kind, which may be longer than there is room
- * for (ERROR_MORE_DATA), is passed over, and those behind it still count. */
+ * for (ERROR_MORE_DATA), is passed over, and those after it still count. */
 static void values_read(HKEY key, struct values *values)
 {
     char *name = malloc(NAME_SIZE);

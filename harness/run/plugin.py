@@ -22,7 +22,7 @@ from harness.subject import KINDS, Loader, Subject, search
 
 pytest_plugins = ["harness.run.collection", "harness.run.results", "harness.run.session"]
 
-# How long a case that is expected to hang is waited for: it would cost the whole limit each time it behaves as ever.
+# How long a case that is expected to hang is waited for: it would cost the whole limit each time it behaves as usual.
 EXPECTED_HANG_LIMIT = 0.5
 
 

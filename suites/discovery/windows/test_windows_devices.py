@@ -303,7 +303,7 @@ def test_library_in_two_spellings_is_listed_once(loader: WindowsLoader, sandbox:
 
 @requirement("DISC-WIN-005")
 def test_package_with_a_mapping_layer_costs_nobody(loader: WindowsLoader, sandbox: Sandbox, record: Record) -> None:
-    """Where the package that maps OpenCL to Direct3D is installed, other vendors are listed as ever."""
+    """Where the package that maps OpenCL to Direct3D is installed, other vendors are listed as usual."""
     folder = sandbox.folder("package")
     (folder / "x64").mkdir()
     for place in (folder, folder / "x64"):

@@ -127,7 +127,7 @@ def test_strange_list_of_devices_costs_only_its_driver(
 def test_driver_that_cannot_list_groups_crashes_nothing(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, fault: str
 ) -> None:
-    """Devices are listed as ever, and the instance is destroyed in all drivers."""
+    """Devices are listed as usual, and the instance is destroyed in all drivers."""
     add_drivers(sandbox, "middle", fault)
 
     with vulkan_loader.start(sandbox) as vk:

@@ -162,7 +162,7 @@ def test_drivers_are_not_asked_for_layers(vulkan_loader: VulkanLoader, sandbox: 
 def test_driver_that_cannot_list_its_extensions_costs_only_itself(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, fault: str
 ) -> None:
-    """Extensions of the other drivers are listed, and instances are made on them, as ever."""
+    """Extensions of the other drivers are listed, and instances are made on them, as usual."""
     sandbox.driver("bad", faults=[fault], extensions=GROUPS)
     sandbox.driver("good", extensions=PROPERTIES2)
 

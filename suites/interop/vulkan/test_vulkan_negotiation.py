@@ -97,7 +97,7 @@ def test_driver_that_answers_more_than_it_was_offered_is_left_out(
 @requirement("VK-VER-012")
 @pytest.mark.parametrize("answer", [*range(9), 99, 0xFFFFFFFF])
 def test_any_answer_costs_no_other_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, answer: int) -> None:
-    """Whatever version a driver answers, the drivers before and after it are used as ever."""
+    """Whatever version a driver answers, the drivers before and after it are used as usual."""
     sandbox.driver("before")
     sandbox.driver("answers", faults=[f"negotiation_answers={answer}"])
     sandbox.driver("after")
@@ -110,7 +110,7 @@ def test_any_answer_costs_no_other_driver(vulkan_loader: VulkanLoader, sandbox: 
 @requirement("VK-VER-012")
 @pytest.mark.parametrize("code", CODES)
 def test_any_result_costs_no_other_driver(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, code: str) -> None:
-    """Whatever result a driver answers, the drivers before and after it are used as ever."""
+    """Whatever result a driver answers, the drivers before and after it are used as usual."""
     number = CODES[code]
     sandbox.driver("before")
     sandbox.driver("answers", faults=[f"negotiation_fails={number}"])

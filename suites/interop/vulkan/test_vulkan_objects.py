@@ -84,7 +84,7 @@ def test_objects_of_functions_that_are_looked_up_are_the_loaders(
 def test_object_without_the_magic_number_harms_no_other_driver(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str
 ) -> None:
-    """What a loader does about such a driver is open; objects of the driver beside it work as ever."""
+    """What a loader does about such a driver is open; objects of the driver beside it work as usual."""
     sandbox.driver("good")
     sandbox.driver("bare", faults=[f"{kind}_without_magic"])
 
