@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -51,6 +52,8 @@ def test_unknown_words_are_refused_in_one_sentence(arguments: list[str], tmp_pat
 
 def repository(folder: Path, **files: str) -> str:
     """A git repository with the tag v2025.07.22; its URL."""
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
     folder.mkdir(parents=True)
     for name, text in files.items():
         (folder / name.replace("_txt", ".txt").replace("_c", ".c")).write_text(text)

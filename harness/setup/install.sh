@@ -62,6 +62,7 @@ words_of() {
     mingw) echo "a compiler for 64-bit Windows, x86_64-w64-mingw32-gcc (mingw-w64)" ;;
     wine) echo "Wine for 64-bit programs (wine64)" ;;
     bubblewrap) echo "bubblewrap (cases that need a private /etc/OpenCL are unsupported without it)" ;;
+    git) echo "git (some tests make repositories)" ;;
     gdb) echo "gdb (shows where a hung program stands)" ;;
     browser) echo "Chromium with its driver, chromedriver (which opens the HTML page in tests)" ;;
     esac

@@ -150,6 +150,7 @@ look_around() {
     [[ ! ${other_machine-} ]] || can_build_for "$other_machine" || missing+=("compiler-$other_machine")
     command -v bwrap >/dev/null || wanted+=(bubblewrap)
     [[ $needs != tests ]] || command -v gdb >/dev/null || wanted+=(gdb)
+    [[ $needs != tests ]] || command -v git >/dev/null || wanted+=(git)
     [[ $needs != tests ]] || command -v chromedriver >/dev/null || wanted+=(browser)
 }
 
