@@ -40,7 +40,7 @@ def test_unknown_option_is_refused() -> None:
 
 @pytest.mark.parametrize(("bits", "machine"), [(32, "i386"), (64, "aarch64")])
 def test_library_of_another_machine_is_refused(monkeypatch: pytest.MonkeyPatch, bits: int, machine: str) -> None:
-    monkeypatch.setattr(library, "build", lambda: SimpleNamespace(windows=True, bits=64))
+    monkeypatch.setattr(library, "build", lambda: SimpleNamespace(windows=True, bits=64, machine=""))
     path = Path("OpenCL.dll")
     other = library.SharedLibrary(path, "PE", machine=machine, bits=bits)
     with pytest.raises(UsageError, match=f"OpenCL.dll is a {bits}-bit Windows library for {machine}: only x86_64"):
