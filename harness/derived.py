@@ -43,6 +43,7 @@ class Pack:
         return text if known == digest else None
 
     def put(self, name: str, digest: str, text: str) -> None:
+        """Takes in what was derived from a file's content, under that content's key."""
         if not self._is_new:
             atexit.register(self._write)
         self._is_new = True

@@ -295,11 +295,13 @@ class LogFile:
         path.chmod(0o666)
 
     def close(self) -> None:
+        """Closes the file; read() then gives an empty log. Can be called again."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
     def read(self) -> CallLog:
+        """The calls that were logged up to now; an empty log after close()."""
         return _read(self._descriptor) if self._descriptor >= 0 else CallLog([])
 
     def problem(self, log: CallLog, calls: int, at_rest: bool) -> str:

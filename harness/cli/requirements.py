@@ -78,6 +78,7 @@ class Proofs:
     proofs: Mapping[str, str]  # pytest ID of a check: the fault
 
     def of_check(self, check: Check) -> str | None:
+        """The word for how well a check is proven; None where the self-test did not run it."""
         return self.proofs.get(f"{check.file}::{check.name}")
 
     def known(self) -> dict[str, bool]:

@@ -45,10 +45,12 @@ class Answer:
         return next((report[key] for report in reversed(self.reports) if key in report), default)
 
     def every(self, key: str) -> list[Any]:
+        """All values that were reported under a key, in their order."""
         return [report[key] for report in self.reports if key in report]
 
     @property
     def errors(self) -> list[str]:
+        """The errors that were reported, in the words of the dynamic linker."""
         return [str(text) for text in self.every("error")]
 
     @property
@@ -118,6 +120,7 @@ class Limit:
     least: int
 
     def is_low(self, soft: int) -> bool:
+        """Whether a soft limit of this size is below what drivers need."""
         unlimited = resource.RLIM_INFINITY
         return soft != unlimited and (self.least == unlimited or soft < self.least)
 

@@ -41,6 +41,7 @@ class Experiments:
         self.before = before
 
     def findings(self) -> Iterator[Finding]:
+        """What another environment changes for vendors that do not work: variables, limits, the home folder."""
         yield from self._variables()
         yield from self._limits()
         yield from self._home()

@@ -53,6 +53,7 @@ class Diagnosis:
 
     @property
     def listing(self) -> Listing | None:
+        """The platforms and devices that the loader lists; None without a loader."""
         return self.loader.listing if self.loader else None
 
 
@@ -68,6 +69,7 @@ class Examination:
         self.result = Diagnosis()
 
     def examine(self, names: Sequence[str]) -> Diagnosis:
+        """Everything about this machine, and about how the named programs find their loader."""
         result = self.result
         result.programs = [look_at(name, self.environment) for name in names]
         self.found += [one for program in result.programs for one in program.findings]

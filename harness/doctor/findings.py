@@ -21,9 +21,11 @@ class Finding:
     harmless: bool = False
 
     def as_note(self) -> Finding:
+        """The same, as something that does no harm."""
         return Finding(self.name, self.what, self.where, self.do, True)
 
     def as_dict(self) -> dict[str, str]:
+        """The fields of --json."""
         return {"name": self.name, "what": self.what, "where": self.where, "do": self.do}
 
 

@@ -32,6 +32,7 @@ class Host:
         self.dispatch_data = (_P * _ENTRIES)()  # of vendors of cl_khr_icd 2.0, as long as this process
 
     def report(self, **fields: Any) -> None:
+        """Sends one line of JSON to the process that asks; whole, also where the kernel takes it in pieces."""
         data = (json.dumps(fields) + "\n").encode()
         while data:
             data = data[os.write(self.descriptor, data) :]
@@ -46,6 +47,8 @@ class Host:
     # --- libraries ---
 
     def open(self, name: str, mode: int = os.RTLD_NOW) -> ctypes.CDLL | None:
+        """The library; None where it cannot be opened, which is reported with the linker's words."""
+
         def load() -> ctypes.CDLL | None:
             try:
                 return ctypes.CDLL(name, mode=mode | os.RTLD_LOCAL)
@@ -78,6 +81,7 @@ class Host:
         return about
 
     def devices(self, handle: int, list_devices: Any, info: Any) -> dict[str, Any]:
+        """The devices of a platform: error code, count, and what each says of itself."""
         number = _U(0)
         code = list_devices(_P(handle), ctypes.c_uint64(_ALL_DEVICES), 0, None, ctypes.byref(number))
         found: list[dict[str, Any]] = []

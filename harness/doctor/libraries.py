@@ -31,6 +31,7 @@ class Library:
 
     @property
     def elf(self) -> elf.Elf | None:
+        """What the file says of itself; None where it was not found or cannot be read."""
         return self.closure.elves.get(str(self.path)) if self.closure else None
 
 

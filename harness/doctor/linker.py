@@ -47,6 +47,7 @@ class Closure:
     elves: dict[str, Elf] = field(default_factory=dict)
 
     def missing(self) -> list[str]:
+        """The names of needed libraries that the dynamic linker does not find."""
         return [name for name, search in self.searches.items() if search.place is None]
 
 

@@ -73,6 +73,7 @@ class LoaderFile:
 
     @property
     def title(self) -> str:
+        """Path, and name and version where the loader gave them."""
         known = f"{self.name} {self.version}".strip()
         return f"{self.path} ({known})" if known else str(self.path)
 

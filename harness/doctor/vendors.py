@@ -53,10 +53,12 @@ class Vendor:
 
     @property
     def where(self) -> str:
+        """The file, or variable, that names the vendor."""
         return self.entry.where
 
     @property
     def works(self) -> bool:
+        """Whether the loader's every step with the vendor succeeded; having no device is no failure of a step."""
         return self.step in ("devices", "")
 
     @property
@@ -67,10 +69,12 @@ class Vendor:
 
     @property
     def devices(self) -> int:
+        """How many devices its platforms have."""
         return sum(platform["devices"]["count"] for platform in self.platforms)
 
     @property
     def path(self) -> Path | None:
+        """The library's file; None where none was found."""
         return self.library.path if self.library else None
 
     def found(self, step: str, *findings: Finding) -> None:

@@ -106,6 +106,7 @@ class Entry:
         return " ".join(filter(None, (self.kind, self.requirement, self.case)))
 
     def covers(self, requirements: Sequence[str], case: str) -> bool:
+        """Whether the entry is about this case of a check with these requirements."""
         if self.requirement not in requirements:
             return False
         return self.case is None or fits_pattern(case, self.case)
@@ -124,6 +125,7 @@ class Expected:
 
     @property
     def entry(self) -> str | None:
+        """The ID of the entry that is about the case; None where there is none."""
         entry = self.deviation or self.pin
         return entry.id if entry else None
 

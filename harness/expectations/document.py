@@ -54,6 +54,7 @@ class Document:
         self.head = tomlkit.parse(above + tomlkit.dumps({key: given}) + below + "".join(lines[end:]))
 
     def remove(self, kind: str, number: int) -> None:
+        """Takes out the entry of this number among those of its kind, with its comments."""
         self.replace(kind, number, [])
 
     def replace(self, kind: str, number: int, tables: list[Table]) -> None:
@@ -75,6 +76,7 @@ class Document:
         self._blocks[kind, number] = blocks
 
     def append(self, kind: str, table: Table) -> None:
+        """Adds an entry after the last one of its kind."""
         self._blocks[self._next(kind)] = [_entry(kind, table)]
 
     def single(self, kind: str) -> list[tuple[int, Table]]:
@@ -87,6 +89,7 @@ class Document:
         return any("#" in _above(block) for block in self._blocks[kind, number][:1])
 
     def render(self) -> str:
+        """The file's new text; what was not changed is as it was read, comments included."""
         documents = [self.head, *(block for blocks in self._blocks.values() for block in blocks)]
         texts = (tomlkit.dumps(document).strip("\n") for document in documents)
         return "\n\n".join(text for text in texts if text.strip()) + "\n"

@@ -26,6 +26,7 @@ class Seen:
 
     @property
     def is_new(self) -> bool:
+        """Whether the finding is of the newer library alone."""
         return not self.earlier and not self.hidden_by
 
 

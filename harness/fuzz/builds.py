@@ -76,15 +76,19 @@ class FuzzBuild:
     folder: Path
 
     def program(self, target: str) -> Path:
+        """The program that fuzzes."""
         return self.folder / "fuzz" / f"fuzz_{target}"
 
     def replay(self, target: str) -> Path:
+        """The program that runs one input, without an engine."""
         return self.folder / "fuzz" / f"replay_{target}"
 
     def reference_loader(self, vulkan: bool = False) -> Path:
+        """The instrumented reference loader, of OpenCL or of Vulkan."""
         return self._loaders(vulkan) / _library(vulkan)
 
     def seeded_loader(self, vulkan: bool = False) -> Path:
+        """The instrumented reference loader with all mutants, of OpenCL or of Vulkan."""
         return self._loaders(vulkan) / "seeded" / _library(vulkan)
 
     def _loaders(self, vulkan: bool) -> Path:

@@ -246,9 +246,11 @@ class Campaign:
         return self.out / kind / target.name
 
     def corpus(self, target: Target) -> Path:
+        """The folder with the inputs that this target has found so far."""
         return self._corpus(target)
 
     def work_folder(self, target: Target, number: int) -> Path:
+        """The folder of one process of a target, by the number of its job."""
         return self.out / "work" / f"{target.name}-{target.setting.mode}-{number}"
 
     def _job(self, target: Target, seconds: float, number: int) -> Job:

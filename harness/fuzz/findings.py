@@ -44,9 +44,11 @@ class Finding:
         return self.key.partition("@")[2] or self.key
 
     def input(self) -> Path:
+        """The file with the minimised input."""
         return Path(self.folder) / "input"
 
     def words(self) -> list[str]:
+        """The lines that describe the input."""
         file = Path(self.folder) / "description.txt"
         lines = file.read_text(errors="replace").splitlines() if file.exists() else []
         return [line for line in lines if line]
@@ -140,6 +142,7 @@ class Keeper:
         return small if slow.replay(small).key == first.key else data
 
     def still_happens(self, finding: Finding, program: Path, setting: Setting) -> bool:
+        """Whether an earlier finding happens with today's program; breakpoints are left out."""
         work = self._out / "work" / f"replay-{finding.target}-{word(finding.key)}"
         replayer = Replayer(program, replace(setting, blocks=None).passing_over(finding.behind), work)
         again = replayer.replay_file(finding.input())

@@ -80,6 +80,7 @@ class Replayed:
 
     @property
     def ended(self) -> str:
+        """How the process ended, in words."""
         return signal.strsignal(-self.status) or "a signal" if self.status < 0 else f"exit code {self.status}"
 
 

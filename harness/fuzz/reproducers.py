@@ -43,9 +43,11 @@ class Reproducer:
 
     @property
     def path(self) -> Path:
+        """The file with the input, below fuzz/reproducers."""
         return FOLDER / self.target / self.file
 
     def holds_for(self, name: str, version: str) -> bool:
+        """Whether this loader in this version is listed to have the defect."""
         return name == self.subject and matches(self.versions, version)
 
     def is_same(self, kind: str, key: str, sha256: str) -> bool:

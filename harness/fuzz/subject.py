@@ -28,6 +28,7 @@ class FuzzSubject:
 
     @property
     def words(self) -> str:
+        """One line about where coverage comes from."""
         if self.coverage == "breakpoints":
             return "a binary without instrumentation; coverage by breakpoints on its blocks"
         return f"instrumented ({self.coverage}), {'with' if self.sanitized else 'without'} the address sanitizer"

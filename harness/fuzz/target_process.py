@@ -76,6 +76,7 @@ class Setting:
         return self.variables(known_file) | own
 
     def passing_over(self, known: Collection[str]) -> Setting:
+        """The same setting, with findings of these keys passed over."""
         return replace(self, known=frozenset(known))
 
 
@@ -165,6 +166,7 @@ class Replay:
 
     @property
     def key(self) -> str | None:
+        """The key of what was found; None where the input did no harm."""
         return self.defect.key if self.defect else None
 
 
@@ -181,11 +183,13 @@ class Replayer:
             self._known.write_text("".join(f"{key}\n" for key in sorted(setting.known)))
 
     def replay(self, data: bytes, extra: Mapping[str, str] | None = None) -> Replay:
+        """Runs an input in a fresh process; `extra` are more variables for it."""
         file = self.folder / "input"
         file.write_bytes(data)
         return self.replay_file(file, extra)
 
     def replay_file(self, file: Path, extra: Mapping[str, str] | None = None) -> Replay:
+        """As replay(), for an input in a file."""
         variables = self._setting.replay_variables(self._known) | dict(extra or {})
         options = [f"-timeout={self._limit}", "-rss_limit_mb=4096"] if self._setting.engine == "libfuzzer" else []
         command = [str(self._program), *options, str(file)]

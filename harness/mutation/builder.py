@@ -46,6 +46,7 @@ class Unit:
 
     @property
     def arguments(self) -> tuple[str, ...]:
+        """The compiler's arguments, without the compiler."""
         return self.command[1:]
 
 
@@ -67,6 +68,7 @@ class Subject:
         return hashlib.sha256(repr(everything).encode()).hexdigest()
 
     def unit(self, source: Path) -> Unit:
+        """The unit that a source is compiled in; the source is one of the subject's."""
         return next(unit for unit in self.units if unit.source == source)
 
 

@@ -56,6 +56,7 @@ class Order:
         self._vocabulary = Vocabulary({n: suites.items[n].nodeid for n in self._all}, texts)
 
     def noticed(self, mutant: Mutant, number: int) -> None:
+        """Takes note that the case of this number noticed a mutant: it is tried early on mutants nearby."""
         for near in self._near(mutant):
             self._noticed[near][number] += 1
 
@@ -71,6 +72,7 @@ class Order:
         return reach.of(mutant.file, mutant.line, mutant.line + mutant.before.count("\n"))
 
     def cases_for(self, mutant: Mutant) -> tuple[int, ...]:
+        """The numbers of the cases for a mutant, the likeliest to notice it first."""
         first: dict[int, None] = {}
         for near, most in zip(self._near(mutant), (10, 10, 20), strict=True):
             first |= dict.fromkeys(number for number, _ in self._noticed[near].most_common(most))
@@ -101,9 +103,11 @@ class Campaign:
 
     @property
     def fates(self) -> list[Fate]:
+        """What became of each mutant, in the order of their ends."""
         return self.results.fates
 
     def run(self) -> None:
+        """Runs the suites on the unchanged library, then on each mutant that has no fate yet."""
         with tempfile.TemporaryDirectory(prefix="clharness-mutants-", ignore_cleanup_errors=True) as folder:
             Path(folder).chmod(0o755)  # cases run the library as an ordinary user, too
             builder = Builder(self.subject, Path(folder))

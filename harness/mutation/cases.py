@@ -59,6 +59,7 @@ class Seen:
         return mine != others
 
     def shown(self, usual: Seen) -> str:
+        """How this differs from what is usual, in a few words."""
         if self.verdict != usual.verdict:
             return self.verdict
         now, before = (self.outcome, usual.outcome) if self.verdict == "pass" else (self.deviations, usual.deviations)
@@ -225,6 +226,7 @@ class Suites:
         return resource.RLIM_INFINITY if sanitized else MEMORY
 
     def check_of(self, number: int) -> str:
+        """The check of a case, as file and function."""
         return self.items[number].nodeid.partition("[")[0]
 
     def learn(self, marking: Callable[[Path], Path], folder: Path, path: Path | None, tick: Tick) -> None:

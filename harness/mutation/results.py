@@ -36,9 +36,11 @@ class Fate:
 
     @property
     def counts(self) -> bool:
+        """Whether the mutant counts in the share that was noticed."""
         return self.state not in NOT_COUNTED
 
     def as_json(self) -> dict[str, Any]:
+        """The line of it in the file of results."""
         return asdict(self) | {"mutant": asdict(self.mutant) | {"file": str(self.mutant.file)}}
 
 
@@ -81,9 +83,11 @@ class Results:
         self.fates = [fate_of(json.loads(line)) for line in lines[1:]]
 
     def known(self) -> set[Mutant]:
+        """The mutants that have a fate, of this run or of one that it goes on from."""
         return {fate.mutant for fate in self.fates}
 
     def note(self, fate: Fate) -> None:
+        """Keeps a fate, on disk at once."""
         self.fates.append(fate)
         self._write(fate.as_json())
 

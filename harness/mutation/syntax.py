@@ -47,10 +47,12 @@ class Node:
 
     @property
     def type(self) -> str:
+        """The type that the compiler gives an expression or a declaration, without typedefs; "" where it has none."""
         description: Json = self.json.get("type", {})
         return str(description.get("desugaredQualType") or description.get("qualType", ""))
 
     def walk(self) -> Iterator[Node]:
+        """The node and all below it, parents first."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -65,12 +67,15 @@ class Source:
     declarations: list[Node]
 
     def text_of(self, node: Node) -> str:
+        """The text of a node."""
         return self.text[node.start : node.end].decode(errors="replace")
 
     def line(self, offset: int) -> int:
+        """The line of an offset, from 1."""
         return self.text.count(b"\n", 0, offset) + 1
 
     def column(self, offset: int) -> int:
+        """The column of an offset, from 1, counted in bytes."""
         return offset - (self.text.rfind(b"\n", 0, offset) + 1) + 1
 
 

@@ -38,6 +38,7 @@ class Record:
         self.comparisons: list[Compared] = []
 
     def add(self, compared: Compared) -> None:
+        """Takes note of a comparison; the oldest goes where there are too many."""
         self.comparisons = [*self.comparisons[1 - KEPT :], compared]
 
 
@@ -164,6 +165,7 @@ class ErrorCode(_Numeric, Code):
 
     @classmethod
     def of(cls, number: int, expression: str, record: Record) -> ErrorCode:
+        """A code that was returned, with the C expression that gives it and the record that its comparisons go to."""
         self = cls(number)
         self.expression, self.record = expression, record
         return self
@@ -179,6 +181,7 @@ class Handle(_Numeric, Value):
 
     @classmethod
     def of(cls, value: Value, expression: str, record: Record) -> Handle:
+        """A handle that was returned, with the C expression that gives it and the record that its comparisons go to."""
         self = cls(int(value), value.token)
         self.expression, self.record = expression, record
         return self
@@ -199,6 +202,7 @@ class Content(_Answer, bytes):
 
     @classmethod
     def of(cls, content: bytes, start: str, offset: int, record: Record) -> Content:
+        """Bytes that were read at `offset` from the pointer `start`, and the record that their comparisons go to."""
         self = cls(content)
         self.start, self.offset, self.record = start, offset, record
         self.expression = f"at({start}, {offset}), {len(content)}"
@@ -240,6 +244,7 @@ class Text(_Answer, str):
 
     @classmethod
     def of(cls, text: str, index: str, record: Record) -> Text:
+        """The string in the probe's buffer `index`, and the record that its comparisons go to."""
         self = cls(text)
         self.expression, self.record = f"at({index}, 0)", record
         return self
@@ -266,21 +271,27 @@ class AnsweredBuffer(Buffer):
         return Number(number, f"{like}({self.token}, {offset})", self.record)
 
     def u32(self, index: int = 0) -> int:
+        """As Buffer.u32; comparisons of it are kept."""
         return self._number(super().u32(index), "u32", 4 * index)
 
     def i32(self, index: int = 0) -> int:
+        """As Buffer.i32; comparisons of it are kept."""
         return self._number(super().i32(index), "i32", 4 * index)
 
     def u64(self, index: int = 0) -> int:
+        """As Buffer.u64; comparisons of it are kept."""
         return self._number(super().u64(index), "u64", 8 * index)
 
     def code(self) -> Code:
+        """As Buffer.code; comparisons of it are kept."""
         return ErrorCode.of(int(super().i32()), f"i32({self.token}, 0)", self.record)
 
     def handle(self, index: int = 0) -> Value:
+        """As Buffer.handle; comparisons of it are kept."""
         return self._handle(super().handle(index), index)
 
     def handles(self) -> list[Value]:
+        """As Buffer.handles; comparisons of them are kept."""
         return [self._handle(value, index) for index, value in enumerate(super().handles())]
 
     def _handle(self, value: Value, index: int) -> Value:
@@ -288,6 +299,7 @@ class AnsweredBuffer(Buffer):
         return Handle.of(Value(int(value), value.token), f"u{8 * width}({self.token}, {width * index})", self.record)
 
     def text(self) -> str:
+        """As Buffer.text; comparisons of it are kept."""
         return Text.of(super().text(), self.token, self.record)
 
 

@@ -25,6 +25,7 @@ class Counted:
 
     @property
     def cost(self) -> int:
+        """Instructions of one call, in the loader and in the libraries of the system that it calls."""
         return self.loader + self.system
 
 

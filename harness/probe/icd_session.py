@@ -52,13 +52,16 @@ class IcdSession(Session):
     # --- answers that know where they came from ---
 
     def buffer(self, size: int, fill: int = CANARY) -> Buffer:
+        """As Calls.buffer; comparisons of what is read from it are kept for the reproducer."""
         plain = super().buffer(size, fill)
         return AnsweredBuffer(self, plain.index, plain.size, self.record)
 
     def bytes_at(self, address: Value, size: int) -> bytes:
+        """As Calls.bytes_at; comparisons of them are kept for the reproducer."""
         return Content.of(super().bytes_at(address, size), address.token, 0, self.record)
 
     def peek(self, address: Value, offset: int) -> Value:
+        """As Calls.peek; comparisons of it are kept for the reproducer."""
         plain = super().peek(address, offset)
         return Handle.of(plain, plain.token, self.record)
 

@@ -16,24 +16,49 @@ class Maker(Protocol):
     """What makes the objects (harness/probe/icd_objects.py)."""
 
     @property
-    def session(self) -> Any: ...
+    def session(self) -> Any:
+        """The session that makes the calls."""
+
     @property
-    def context(self) -> Value: ...
+    def context(self) -> Value:
+        """The context that objects are made in."""
+
     @property
-    def device(self) -> Value: ...
+    def device(self) -> Value:
+        """The device of that context."""
+
     @property
-    def queue(self) -> Value: ...
+    def queue(self) -> Value:
+        """An in-order queue on it."""
+
     @property
-    def mem(self) -> Value: ...
+    def mem(self) -> Value:
+        """A buffer of the context."""
+
     @property
-    def other(self) -> Any: ...
-    def version(self) -> tuple[int, int]: ...
-    def made_by(self, function: str, *arguments: Any) -> Value: ...
-    def require(self, function: str, error: int) -> None: ...
-    def require_function(self, function: str, version: tuple[int, int]) -> None: ...
-    def require_images(self) -> None: ...
-    def with_source(self, source: str = ...) -> Value: ...
-    def build(self, program: Value, options: str) -> None: ...
+    def other(self) -> Any:
+        """The same objects once more, in a context of their own."""
+
+    def version(self) -> tuple[int, int]:
+        """The version of OpenCL that the platform reports."""
+
+    def made_by(self, function: str, *arguments: Any) -> Value:
+        """What a creating function makes. Raises CallFailed where it returns an error."""
+
+    def require(self, function: str, error: int) -> None:
+        """Raises CallFailed where a function returned an error."""
+
+    def require_function(self, function: str, version: tuple[int, int]) -> None:
+        """Makes the case `unsupported` where the function is newer than the platform."""
+
+    def require_images(self) -> None:
+        """Makes the case `unsupported` where the device has no images."""
+
+    def with_source(self, source: str = ...) -> Value:
+        """A program of this source, not built."""
+
+    def build(self, program: Value, options: str) -> None:
+        """Builds a program. Raises CallFailed where that returns an error."""
 
 
 BROKEN = "kernel void broken(global int *to) { to[0] = clharness_undeclared; }\n"

@@ -80,6 +80,7 @@ class Limits:
         self._available = _machine()[1]
 
     def close(self) -> None:
+        """Gives back the folder that the limits are in."""
         if self._folder >= 0:
             os.close(self._folder)
             self._folder = -1

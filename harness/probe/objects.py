@@ -47,38 +47,47 @@ class Objects:
 
     @property
     def platform(self) -> Value:
+        """The vendor's platform."""
         return self["cl_platform_id"]
 
     @property
     def device(self) -> Value:
+        """The vendor's first device."""
         return self["cl_device_id"]
 
     @property
     def context(self) -> Value:
+        """The vendor's context."""
         return self["cl_context"]
 
     @property
     def queue(self) -> Value:
+        """The vendor's command queue."""
         return self["cl_command_queue"]
 
     @property
     def mem(self) -> Value:
+        """The vendor's memory object."""
         return self["cl_mem"]
 
     @property
     def sampler(self) -> Value:
+        """The vendor's sampler."""
         return self["cl_sampler"]
 
     @property
     def program(self) -> Value:
+        """The vendor's program."""
         return self["cl_program"]
 
     @property
     def kernel(self) -> Value:
+        """The vendor's kernel."""
         return self["cl_kernel"]
 
     @property
     def event(self) -> Value:
+        """The vendor's event."""
         return self["cl_event"]
 
     def forget(self, handle: str) -> Value | None:

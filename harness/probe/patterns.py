@@ -146,6 +146,7 @@ class PatternedCall:
         return f"{self.function} of {self.objects.owner}{how}" + (f", {self.null} NULL" if self.null else "")
 
     def make(self) -> None:
+        """Makes the call, by its address where there is one, and keeps its result."""
         arguments = [sent.value for sent in self.sent]
         if self.address is None:
             self.result = self.session.call(self.function.name, *arguments)

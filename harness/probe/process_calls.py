@@ -53,9 +53,11 @@ class ProcessCalls(Calls):
         return None if reply == "unset" else bytes.fromhex(reply)
 
     def setenv(self, name: str, value: str) -> None:
+        """Sets a variable in the probe's process, as setenv does."""
         self.command(f"setenv {name.encode().hex()} {os.fsencode(value).hex()}")
 
     def unsetenv(self, name: str) -> None:
+        """Removes a variable in the probe's process."""
         self.command(f"unsetenv {name.encode().hex()}")
 
     def process_environment(self) -> dict[bytes, bytes]:
@@ -68,6 +70,7 @@ class ProcessCalls(Calls):
         self.command(f"load {os.fsencode(str(library)).hex()}")
 
     def chdir(self, folder: object) -> None:
+        """Changes the current directory of the probe's process."""
         self.command(f"chdir {os.fsencode(str(folder)).hex()}")
 
     def fork(self) -> None:

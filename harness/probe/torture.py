@@ -131,6 +131,7 @@ class Failure:
         return str(self.call or "0-nothing")
 
     def torture(self, sandbox: Sandbox, library: Path) -> Torture:
+        """What runs the scenario with this failure, in this sandbox, on this library."""
         return Torture(sandbox, library, self.call.number if self.call else 0)
 
     def expect_it_happened(self, torture: Torture) -> None:

@@ -14,8 +14,11 @@ from harness.api.model import api
 class Commands(Protocol):
     """What values need of the connection to their probe."""
 
-    def command(self, text: str) -> str: ...
-    def later(self, text: str) -> None: ...
+    def command(self, text: str) -> str:
+        """Sends a command and returns the answer to it."""
+
+    def later(self, text: str) -> None:
+        """Sends a command with the next one that is waited for."""
 
 
 class Value(int):
@@ -52,12 +55,15 @@ class Buffer:
         return bytes.fromhex(reply)
 
     def bytes(self) -> bytes:
+        """All bytes, as they are in the probe now."""
         return self[:]
 
     def u32(self, index: int = 0) -> int:
+        """The unsigned 32-bit number at `index`, counted in numbers."""
         return int(struct.unpack("<I", self[4 * index : 4 * index + 4])[0])
 
     def i32(self, index: int = 0) -> int:
+        """The signed 32-bit number at `index`, counted in numbers."""
         return int(struct.unpack("<i", self[4 * index : 4 * index + 4])[0])
 
     def code(self) -> Code:
@@ -65,6 +71,7 @@ class Buffer:
         return Code(self.i32())
 
     def u64(self, index: int = 0) -> int:
+        """The unsigned 64-bit number at `index`, counted in numbers."""
         return int(struct.unpack("<Q", self[8 * index : 8 * index + 8])[0])
 
     def word(self, index: int = 0) -> int:
@@ -72,14 +79,17 @@ class Buffer:
         return self.u64(index) if api().address == 8 else self.u32(index)
 
     def handle(self, index: int = 0) -> Value:
+        """The handle or pointer at `index`, counted in pointers of the probe's machine."""
         return Value(self.word(index), f"*b{self.index}+{api().address * index}")
 
     def handles(self) -> list[Value]:
+        """All handles or pointers; bytes at the end that make no whole one are left out."""
         width = api().address
         words = unpack(self[: self.size // width * width], width)
         return [Value(word, f"*b{self.index}+{width * i}") for i, word in enumerate(words)]
 
     def text(self) -> str:
+        """What is before the first NUL, as a string; bytes that are not UTF-8 are replaced."""
         return self.bytes().split(b"\0")[0].decode(errors="replace")
 
     def fill(self, byte: int) -> None:

@@ -99,6 +99,7 @@ class VulkanDriverSession(VulkanSession):
         return self.call_at(self._address(function), function, *arguments)
 
     def proc(self, instance: Value | None, name: str) -> Value:
+        """What the driver's vk_icdGetInstanceProcAddr returns for a name; NULL instance for None."""
         return self.find(instance, name)
 
     def device_proc(self, device: Value, name: str) -> Value:
@@ -123,12 +124,14 @@ class VulkanDriverSession(VulkanSession):
         return address
 
     def CreateInstance(self, api_version: str | None = None, **settings: Any) -> tuple[int, Value]:
+        """As in VulkanSession; entry points are then asked for with the new instance."""
         rc, instance = super().CreateInstance(api_version, **settings)
         if rc == 0:
             self.instance_in_use = instance
         return rc, instance
 
     def CreateDevice(self, physical_device: Value, *arguments: Any, **settings: Any) -> tuple[int, Value]:
+        """As in VulkanSession; functions of devices are then asked for with the new device."""
         rc, device = super().CreateDevice(physical_device, *arguments, **settings)
         if rc == 0:
             self.device_in_use = device

@@ -91,6 +91,7 @@ class VulkanCalls(ProcessCalls):
         return int.from_bytes(self.member_bytes(buffer, name, member, index), "little")
 
     def member_bytes(self, buffer: Buffer, name: str, member: str, index: int = 0) -> bytes:
+        """The bytes of one member, in the structure of this name that is at `index` in an array."""
         layout = vulkan().structures[name]
         at = layout.members[member]
         start = index * layout.size + at.offset
@@ -194,6 +195,7 @@ class VulkanSession(VulkanCalls):
         return found
 
     def extension_names(self) -> list[str]:
+        """The names of the instance extensions that the loader enumerates, in its order."""
         return [extension.name for extension in self.extensions()]
 
     # --- physical devices ---

@@ -72,6 +72,7 @@ class BareCall:
 
     @property
     def owner(self) -> str:
+        """The vendor whose objects are in the arguments."""
         return self.objects.owner
 
     @property

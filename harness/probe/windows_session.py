@@ -111,9 +111,11 @@ class WindowsSession(Session):
         self.command(f"machine {line}")
 
     def require_removal_at_exit(self) -> None:
+        """Makes the case `unsupported`."""
         raise Unsupported("machine", "on Windows nothing is removed where a process ends (DISP-DEI-005)")
 
     def fork(self) -> None:
+        """Makes the case `unsupported`."""
         raise Unsupported("machine", "Windows has no fork")
 
     def open_files(self) -> list[str]:
@@ -123,9 +125,11 @@ class WindowsSession(Session):
         return [path for path in of_case if Path(path) not in names]
 
     def setenv(self, name: str, value: str) -> None:
+        """As elsewhere; paths are turned into those of Windows."""
         super().setenv(name, variable_value(name, value))
 
     def descriptor(self, what: str) -> object:  # type: ignore[override]
+        """Makes the case `unsupported`."""
         raise Unsupported("machine", "Windows has no descriptors")
 
 

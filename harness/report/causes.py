@@ -26,6 +26,7 @@ class Cause:
 
     @property
     def first(self) -> CaseResult:
+        """The case that stands for all of them."""
         return self.cases[0]
 
 

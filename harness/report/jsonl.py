@@ -36,6 +36,7 @@ class JsonLines:
             raise UsageError(f"{path}: cannot be written: {error.strerror}; name another file") from error
 
     def write(self, record: Mapping[str, Any]) -> None:
+        """Writes a record to disk; after a failure, which `trouble` names, nothing more."""
         if self.trouble:
             return
         line = to_line(record).encode("ascii")
@@ -48,6 +49,7 @@ class JsonLines:
             self._fail(error)
 
     def close(self) -> None:
+        """Closes the file; a failure of that, too, is in `trouble`."""
         try:
             os.close(self._fd)
         except OSError as error:  # some file systems report a full disk only here

@@ -81,6 +81,7 @@ class CaseResult:
 
     @property
     def name(self) -> str:
+        """The case's name without its file."""
         return case_name(self.case)
 
     @property
@@ -94,6 +95,7 @@ class CaseResult:
         return ", ".join(f"{run} {n} {'time' if n == 1 else 'times'}" for run, n in Counter(self.runs).most_common())
 
     def to_json(self) -> dict[str, Any]:
+        """The record, as harness/report/schema.json has it."""
         return {"record": "case", **dataclasses.asdict(self)}
 
     def run_to_json(self, run: int) -> dict[str, Any]:
@@ -171,6 +173,7 @@ class SubjectRecord:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> SubjectRecord:
+        """The subject that a header's record names; records of old runs have no `word`."""
         return cls(record["kind"], record.get("word", record["kind"]), record["facts"])
 
 
@@ -192,6 +195,7 @@ class Header:
     started: str = field(default_factory=now)
 
     def to_json(self) -> dict[str, Any]:
+        """The record, as harness/report/schema.json has it."""
         own = dataclasses.asdict(self)
         return {"record": "header", "format": FORMAT, "clharness": __version__, **own}
 
@@ -237,6 +241,7 @@ class Footer:
     finished: str = field(default_factory=now)
 
     def to_json(self) -> dict[str, Any]:
+        """The record, as harness/report/schema.json has it."""
         return {"record": "footer", **dataclasses.asdict(self)}
 
 

@@ -46,9 +46,11 @@ class Release:
 
     @property
     def title(self) -> str:
+        """The heading of the report."""
         return f"Release report: {self.ending.header.subject.title}"
 
     def sections(self) -> list[Section]:
+        """The parts of the report, in their order."""
         made = [_verdict(self), _tested(self), _requirements(self.ending.results), _findings(self.ending)]
         return [*made, _waivers(self), _compared(self.comparison), *self.coverage]
 

@@ -69,6 +69,7 @@ class Terminal:
         return _columns() if self._redraws else None
 
     def style(self, text: str, style: str) -> str:
+        """The text in a style of the terminal; unchanged where there are no colours."""
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self._colors else text
 
     def line(self, text: str = "") -> None:
@@ -94,6 +95,7 @@ class Terminal:
         self._write(f"\r\x1b[K{self._progress}")
 
     def end_progress(self) -> None:
+        """Removes the line of progress, if one is shown."""
         if self._progress:
             self._progress = ""
             self._write("\r\x1b[K")
@@ -112,4 +114,5 @@ class Terminal:
 
     @property
     def failed(self) -> bool:
+        """Whether output was lost; a reader that went away is no loss."""
         return self.trouble not in (None, "closed")

@@ -77,6 +77,7 @@ class Index:
 
     @property
     def section_order(self) -> list[str]:
+        """The sections in the order of the catalogue, such as "DISC-LNX"."""
         return [f"{name}-{section}" for name, group in self.groups.items() for section in group.sections]
 
 

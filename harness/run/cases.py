@@ -50,6 +50,7 @@ class Case:
 
     @property
     def name(self) -> str:
+        """The case's name without its file."""
         return case_name(self.id)
 
 

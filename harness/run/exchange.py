@@ -58,6 +58,7 @@ class Step:
 
     @property
     def is_call(self) -> bool:
+        """Whether the step calls a function of the subject."""
         return self.kind in ("call", "address")
 
     @property
@@ -260,6 +261,7 @@ class Words:
         return _IDENTIFIER.sub(named, text)
 
     def argument(self, parameter: Parameter, token: str) -> str:
+        """An argument as C: by the name of a constant, of a buffer or of an earlier result."""
         if parameter.kind != "integer":
             text = self.pointer(token)
             own = self.types.get(token, "")
@@ -269,6 +271,7 @@ class Words:
         return self.constant(wording.argument(parameter, int(token)))
 
     def constant(self, text: str) -> str:
+        """The same text; names in it that headers may lack are noted."""
         self.constants |= set(_SUFFIXED.findall(text))
         return text
 
@@ -320,6 +323,7 @@ class Words:
         return f"AT({self.pointer(step.words[1])}, {name})"
 
     def call(self, step: Step) -> str:
+        """A call as C."""
         pairs = zip(step.function.parameters, step.given, strict=True)
         return f"{self.callee(step)}({', '.join(self.argument(p, t) for p, t in pairs)})"
 

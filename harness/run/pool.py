@@ -49,6 +49,7 @@ class Lost:
 
     @property
     def how(self) -> str:
+        """How the worker ended, in words that follow its name."""
         if self.timed_out:
             return f"was not done after {self.seconds:.0f} s"
         if self.status >= 0:

@@ -66,10 +66,12 @@ class Part:
     codes: Sequence[int] = ()
 
     def to_json(self) -> dict[str, Any]:
+        """The form in which it is kept beside the case."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """What to_json() made."""
         return cls(**dict(data))
 
 

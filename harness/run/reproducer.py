@@ -48,6 +48,7 @@ class Reproducer:
     parts: tuple[Part, ...]
 
     def text(self, title: str, message: str, name: str = NAME) -> str:
+        """The C program."""
         return program(title, message, name, self.library, self.variables, self.parts)
 
     def write(self, folder: Path, title: str, message: str) -> Path:

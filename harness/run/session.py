@@ -77,6 +77,7 @@ class RunReport:
 
     @property
     def started(self) -> bool:
+        """Whether the header was written."""
         return self._reporter is not None
 
     def note(self, text: str) -> None:
@@ -90,6 +91,7 @@ class RunReport:
         self._reporter.run(result, times)
 
     def case(self, result: CaseResult) -> None:
+        """Judges a case where several runs made it, and hands it to the reporter."""
         assert self._reporter is not None
         if result.runs:
             strict = bool(self._config.getoption("--clharness-strict"))

@@ -114,9 +114,12 @@ class Run(Protocol):
     """What a sandbox needs to know of a session that was started in it."""
 
     @property
-    def calls_made(self) -> int: ...
+    def calls_made(self) -> int:
+        """How many calls were sent up to now."""
+
     @property
-    def exit_code(self) -> int | None: ...
+    def exit_code(self) -> int | None:
+        """How the process ended; None while it runs, or after a signal."""
 
 
 @cache

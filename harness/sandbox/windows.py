@@ -44,7 +44,8 @@ class Library(Protocol):
     """A mock."""
 
     @property
-    def path(self) -> Path: ...
+    def path(self) -> Path:
+        """The file, in the file system of Linux."""
 
 
 def registry_data(data: Data, kind: str) -> bytes:

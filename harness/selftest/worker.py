@@ -49,6 +49,7 @@ class Result:
 
     @property
     def red(self) -> bool:
+        """Whether the verdict is one that a mutant is caught by."""
         return self.verdict in RED
 
     @property
@@ -81,6 +82,7 @@ class Runner:
         self.tries_programs = tries_programs
 
     def run(self, number: int) -> Result:
+        """Runs one case, by its number, with the mutant that the environment names."""
         item = self.items[number]
         case = item.stash[CASE]
         case.sandbox, case.outcome = None, None
@@ -101,6 +103,7 @@ class Runner:
         return Result(number, verdict, case.outcome, message[:500], time.perf_counter() - started, place, *said)
 
     def run_task(self, task: Task) -> list[Result]:
+        """Runs a task's cases, with its mutant, up to where the task says."""
         results: list[Result] = []
         if task.fault is None:
             os.environ.pop(VARIABLE, None)

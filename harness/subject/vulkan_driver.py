@@ -69,10 +69,12 @@ class VulkanDriver(Subject):
 
     @classmethod
     def api_functions(cls) -> list[str]:
+        """The functions of Vulkan, and those of the interface with the loader."""
         return [*vulkan().functions, *FUNCTIONS]
 
     @property
     def named(self) -> Path:
+        """The manifest where one was named, else the library."""
         return self.manifest.path.absolute() if self.manifest else self.path
 
     def require_manifest(self) -> Manifest:

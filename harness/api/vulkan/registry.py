@@ -165,6 +165,7 @@ class Registry:
         return size * count, align, kind
 
     def structures(self) -> dict[str, dict[str, Any]]:
+        """The layouts of all structures that have one, by name."""
         return {name: layout for name in self._nodes if (layout := self.structure(name)) is not None}
 
     # --- functions ---

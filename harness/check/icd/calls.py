@@ -125,6 +125,7 @@ class Call:
 
     @property
     def errcode(self) -> Buffer | None:
+        """The buffer that gets the error code; None for functions that return theirs, or where NULL is passed."""
         for parameter, argument in zip(self.function.parameters, self.arguments, strict=True):
             if parameter.kind == "errcode" and isinstance(argument, Buffer):
                 return argument

@@ -83,10 +83,12 @@ class Compute:
 
     @staticmethod
     def sums(factor: int) -> list[int]:
+        """What the kernel that adds must write: ONE + factor * OTHER, item by item."""
         return [one + factor * other for one, other in zip(ONE, OTHER, strict=True)]
 
     @staticmethod
     def turned(group: int) -> list[int]:
+        """What a kernel must write that turns the order round within each work-group of `group` items."""
         return [ONE[i - i % group + group - 1 - i % group] for i in range(ITEMS)]
 
     # --- what does ---
@@ -158,9 +160,11 @@ class Compute:
     # --- single steps ---
 
     def succeed(self, function: str, *arguments: Any) -> None:
+        """Makes a call that returns an error code. Raises CallFailed unless that is CL_SUCCESS."""
         self.objects.require(function, self.session.call(function, *arguments))
 
     def queue(self) -> Value:
+        """A new in-order queue on the context's device."""
         return self.objects.made_by("clCreateCommandQueue", self.objects.context, self.objects.device, 0)
 
     def memory(self, content: Sequence[int] = ()) -> Value:

@@ -215,6 +215,7 @@ class Creator:
     # --- what the device can do ---
 
     def device_text(self, query: str) -> str:
+        """The device's answer to a query that returns a string. Raises CallFailed where it returns an error."""
         size = self.session.buffer(8, 0)
         call = self.session.call
         error = call("clGetDeviceInfo", self.objects.device, api().constant(query), 0, None, size)
@@ -231,6 +232,7 @@ class Creator:
         return 0 if error else value.u64()
 
     def require_extension(self, name: str) -> None:
+        """Makes the case `unsupported` where the device does not report the extension."""
         if name not in self.extensions:
             raise Unsupported("loader", f"this device does not have {name}", name)
 
@@ -312,6 +314,7 @@ class Creator:
 
     @property
     def function(self) -> str:
+        """The name of the function that creates."""
         return self.about.function
 
     @property

@@ -73,6 +73,7 @@ class Use:
         return error, value[: size.u64()]
 
     def extensions(self, device: Value) -> list[str]:
+        """The extensions that a device reports. Raises CallFailed where the query returns an error."""
         error, text = self.answer("clGetDeviceInfo", device, api().constant("CL_DEVICE_EXTENSIONS"))
         if error:
             raise CallFailed(f"clGetDeviceInfo(CL_DEVICE_EXTENSIONS) answered {error}")
@@ -142,17 +143,20 @@ class Use:
         return error, made
 
     def must_make(self, function: str, *arguments: Any) -> Value:
+        """What a creating function makes. Raises CallFailed where it returns an error."""
         error, made = self.made(function, *arguments)
         if error:
             raise CallFailed(f"{function} answered {error}, expected CL_SUCCESS")
         return made
 
     def words(self, *values: Any) -> Buffer:
+        """A buffer of the probe with these 64-bit words: a property list, or an array of handles."""
         return self.session.words(list(values))
 
     # --- objects ---
 
     def context(self, devices: Sequence[Value]) -> Value:
+        """A new context of these devices. Raises CallFailed where there is none."""
         properties = [api().constant("CL_CONTEXT_PLATFORM"), self.platform, 0]
         error, context = self.session.CreateContext(properties, list(devices))
         if error:
@@ -160,15 +164,19 @@ class Use:
         return context
 
     def queue(self, context: Value, device: Value, properties: int = 0) -> Value:
+        """A new queue with these bits of CL_QUEUE_PROPERTIES. Raises CallFailed where there is none."""
         return self.must_make("clCreateCommandQueue", context, device, properties)
 
     def buffer(self, context: Value, size: int = SIZE) -> Value:
+        """A new buffer of `size` bytes, for reading and writing. Raises CallFailed where there is none."""
         return self.must_make("clCreateBuffer", context, 0, size, None)
 
     def user_event(self, context: Value) -> Value:
+        """A new user event. Raises CallFailed where there is none."""
         return self.must_make("clCreateUserEvent", context)
 
     def set_event(self, event: Value, status: int = CL.COMPLETE) -> None:
+        """Sets the status of a user event. Raises CallFailed where that returns an error."""
         self.good("clSetUserEventStatus", event, status)
 
     def event(self, event: Value, query: str) -> int:
@@ -179,15 +187,18 @@ class Use:
         return int.from_bytes(value, "little", signed=True)
 
     def write(self, queue: Value, memory: Value, content: bytes, event: Buffer | None = None) -> None:
+        """Enqueues a write of `content` to a buffer's start: a blocking one unless the caller wants its event."""
         data = self.session.data(content)
         self.good("clEnqueueWriteBuffer", queue, memory, int(event is None), 0, len(content), data, 0, None, event)
 
     def read(self, queue: Value, memory: Value, size: int) -> bytes:
+        """The first `size` bytes of a buffer, by a blocking read. Raises CallFailed where that returns an error."""
         data = self.session.buffer(size, 0)
         self.good("clEnqueueReadBuffer", queue, memory, 1, 0, size, data, 0, None, None)
         return data.bytes()
 
     def unsupported(self, reason: str) -> Unsupported:
+        """The error, to be raised, that says what this machine lacks, with the name of the ICD in front."""
         return Unsupported("machine", f"{self.objects.owner}: {reason}")
 
 
@@ -258,6 +269,9 @@ class Memory:
         return ""
 
     def descriptor(self, number: int = -1) -> Value:
+        """A new descriptor of the memory, for clharness to hand over; with `number` under that number of the probe's
+        process.
+        """
         if self.without_vulkan:
             return self.session.descriptor(f"copy {self._own.token} {number}")
         made = self.session.vulkan("export")
@@ -268,12 +282,14 @@ class Memory:
         return copy
 
     def write(self, content: bytes) -> None:
+        """Writes to the memory's start from outside OpenCL."""
         if self.without_vulkan:
             os.pwrite(self._file, content, 0)
         else:
             self.session.vulkan(f"write {content.hex()}")
 
     def read(self, size: int) -> bytes:
+        """The first `size` bytes of the memory, as read from outside OpenCL."""
         if self.without_vulkan:
             return os.pread(self._file, size, 0)
         self.session.vulkan("take")
@@ -420,6 +436,7 @@ class Semaphores:
         return made
 
     def queue(self, device: Value | None = None, properties: int = 0) -> Value:
+        """A new queue on `device`, or on the first one."""
         return self.use.queue(self.context, device or self.device, properties)
 
     def enqueue(self, what: str, queue: Value, *semaphores: Value, after: Value | None = None) -> Value:
@@ -432,12 +449,15 @@ class Semaphores:
         return event.handle()
 
     def finish(self, queue: Value) -> None:
+        """Waits for a queue. Raises CallFailed where that returns an error."""
         self.use.good("clFinish", queue)
 
     def query(self, semaphore: Value, name: int) -> tuple[int, bytes]:
+        """clGetSemaphoreInfoKHR: error code, and the bytes of the answer."""
         return self.use.answer("clGetSemaphoreInfoKHR", semaphore, name)
 
     def payload(self, semaphore: Value) -> int:
+        """What the semaphore holds: 1 where it is signalled. Raises CallFailed where the answer has not 8 bytes."""
         error, value = self.query(semaphore, CL.SEMAPHORE_PAYLOAD_KHR)
         if error or len(value) != 8:
             raise CallFailed(f"the query of the payload answered {error} and {len(value)} bytes, expected 8")

@@ -84,6 +84,7 @@ class RealWorld(World):
 
     @property
     def renderer(self) -> str:
+        """What OpenGL says of itself (GL_RENDERER)."""
         return self.session.text_at(self._ask("renderer"))
 
     def _ask(self, request: str) -> Value:
@@ -106,6 +107,7 @@ class RealWorld(World):
         return found - 1
 
     def do(self, what: str) -> None:
+        """Has the probe do something in OpenGL. The case is `unsupported` where this machine's OpenGL cannot."""
         if self._ask(what) != 1:
             raise Unsupported("machine", f"the OpenGL of this machine cannot do this: {what}")
 
@@ -193,6 +195,7 @@ class Sharing:
         return extension in self.of_platform or any(extension in extensions(self.session, d) for d in self.devices)
 
     def require(self, extension: str) -> None:
+        """Makes the case `unsupported` where the platform does not report the extension."""
         if not self.has(extension):
             raise Unsupported("loader", f"this platform does not advertise {extension}", extension)
 
@@ -225,6 +228,7 @@ class Sharing:
         return min(kinds)
 
     def type_of(self, device: Value) -> int:
+        """CL_DEVICE_TYPE without the bit of the default device. Raises CallFailed where the query returns an error."""
         answer = self.session.buffer(8, 0)
         query = api().constant("CL_DEVICE_TYPE")
         error = self.session.call("clGetDeviceInfo", device, query, 8, answer, None)
@@ -271,9 +275,11 @@ class Sharing:
         return made
 
     def buffer(self, name: str = "plain") -> Value:
+        """A memory object made of the world's OpenGL buffer of this name."""
         return self.made("clCreateFromGLBuffer", CL.MEM_READ_WRITE, self.world["buffer", name])
 
     def texture(self, name: str = "plain", target: int = 0x0DE1, level: int = 0) -> Value:
+        """A memory object made of one level of the world's OpenGL texture of this name; GL_TEXTURE_2D by default."""
         return self.made("clCreateFromGLTexture", CL.MEM_READ_WRITE, target, level, self.world["texture", name])
 
 

@@ -94,6 +94,7 @@ class Range:
 
     @property
     def items(self) -> int:
+        """How many work-items the range has."""
         count = 1
         for size in self.size:
             count *= size
@@ -180,6 +181,7 @@ class Kernels(Memory):
         return self.content(to, 65)
 
     def sifted_expected(self, content: bytes | None = None, none: int = 1) -> bytes:
+        """What the kernel that sifts must leave of `content`, and the byte that says whether its pointer was NULL."""
         content = numbered(64, 7) if content is None else content
         return bytes(byte ^ (1, 2, 4, 8)[i % 4] for i, byte in enumerate(content)) + bytes([none])
 

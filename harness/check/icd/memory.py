@@ -106,6 +106,7 @@ class Memory:
         )
 
     def unmap(self, mem: Value, mapped: Value) -> None:
+        """Enqueues the unmapping of what clEnqueueMap... returned. Raises CallFailed unless it returns CL_SUCCESS."""
         self.succeed("clEnqueueUnmapMemObject", self.queue, mem, mapped, 0, None, None)
 
     # --- calls ---
@@ -121,6 +122,7 @@ class Memory:
         return self.objects.given_by(function, *arguments)
 
     def finish(self) -> None:
+        """Waits for the queue. Raises CallFailed unless clFinish returns CL_SUCCESS."""
         self.succeed("clFinish", self.queue)
 
     def address(self, buffer: Buffer) -> int:

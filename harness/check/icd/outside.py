@@ -60,6 +60,7 @@ class OutsideSemaphore:
             self.session.vulkan("semaphore-signal")
 
     def release(self) -> None:
+        """Signals the semaphore from outside OpenCL."""
         if self.without_vulkan:
             os.pwrite(self._file, struct.pack("<Q", 1), 8)
         else:

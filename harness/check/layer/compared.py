@@ -58,6 +58,7 @@ class Comparison:
         self.log = CallLog([self._as_sent(e, sent) if sent and e.who == owner and e.kind == "call" else e for e in log])
 
     def problems(self) -> list[str]:
+        """What is wrong with how the call arrived and what it answered, a sentence each; empty where all is right."""
         call, log = self.call, self.log
         found = call.routing_problems(log) + call.argument_problems(log)
         if self.handles is None:

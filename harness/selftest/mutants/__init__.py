@@ -33,6 +33,7 @@ class Mutant:
 
     @property
     def is_statement(self) -> bool:
+        """Whether whole statements are replaced, and not a part of an expression."""
         return self.code.rstrip().endswith((";", "}"))
 
 

@@ -53,24 +53,30 @@ class Forwarded:
 
     @property
     def handle(self) -> str:
+        """The name of the parameter whose object decides which vendor is called."""
         return str(next(p["name"] for p in self.parameters if p["kind"] == "handle"))
 
     @property
     def entry(self) -> str:
+        """The C expression that gives the vendor's function."""
         return f"vendor_entry({self.handle}, {self.slot.number})"
 
     @property
     def names(self) -> list[str]:
+        """The names of the parameters."""
         return [p["name"] for p in self.parameters]
 
     def call(self, names: Sequence[str] | None = None) -> str:
+        """The C call of the vendor's function, with these arguments or with its own."""
         return f"found({', '.join(self.names if names is None else names)})"
 
     def with_argument(self, index: int, instead: str) -> str:
+        """That call with another expression in the place of one argument."""
         return self.call([*self.names[:index], instead, *self.names[index + 1 :]])
 
     @property
     def reports(self) -> bool:
+        """Whether the function returns its error code through errcode_ret."""
         return "errcode_ret" in self.names
 
 
@@ -233,6 +239,7 @@ class Exported:
 
     @property
     def requirement(self) -> str:
+        """The requirement that the way of the function through layers belongs to."""
         if self.name.startswith("clGetExtensionFunctionAddress"):
             return "LAY-CHN-006"
         if self.slot.class_ in ("loader", "none"):
@@ -240,12 +247,14 @@ class Exported:
         return "LAY-CHN-001" if self.slot.reached == "export" else "LAY-CHN-004"
 
     def fault(self, family: str, sentence: str, code: str, instead: str, requirement: str = "") -> Mutant:
+        """A mutant of this function: `instead` in the place of `code`."""
         function = self.name if self.slot.reached == "export" else f"queried_{self.name}"
         name, cases = f"{self.name}_{family}", f"[{self.name}"
         requirements = (requirement or self.requirement,)
         return Mutant(name, requirements, f"{sentence}.", FILE, function, code, instead, family=family, cases=cases)
 
     def faults(self) -> Iterator[Mutant]:
+        """The mutants that each exported function has."""
         yield self.fault("layers_skipped", f"leave the layers out of {self.name}", "(first_layer_table)", "(0)")
         slot, wrong = (f"first_layer_table->slot[{number}]" for number in (self.slot.number, self.neighbour))
         yield self.fault("layer_slot", f"call another slot of the first layer for {self.name}", slot, wrong)
