@@ -18,6 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 ABSENT = Path("/nonexistent")  # in the place of a part that the build's system does not have
 
 
+class NoVulkan(HarnessError):
+    """The build has no parts for Vulkan."""
+
+
 @dataclass(frozen=True)
 class VulkanBuild:
     """Paths of what was built for Vulkan; the mock drivers by variant name."""
@@ -58,9 +62,9 @@ class Build:
     vulkan: VulkanBuild | None  # where Vulkan's headers and registry are there
 
     def with_vulkan(self) -> VulkanBuild:
-        """What was built for Vulkan. Raises HarnessError where it was not."""
+        """What was built for Vulkan. Raises NoVulkan where it was not."""
         if self.vulkan is None:
-            raise HarnessError(
+            raise NoVulkan(
                 "this build has nothing for Vulkan: install its headers with their registry, vk.xml "
                 f"(Debian: libvulkan-dev), and build {self.folder} again"
             )

@@ -155,6 +155,7 @@ def clash(machine: Machine) -> None:
 FORWARD = """
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 static void *find(const char *name) { return dlsym(dlopen("MOCK", RTLD_LAZY), name); }
 void *clGetExtensionFunctionAddress(const char *name)
 {

@@ -246,7 +246,9 @@ static void limits_itself(void)
     for (int what = 0; what < 16; what++) {
         setrlimit(what, &none);
     }
-    for (volatile unsigned turns = 0;; turns++) {
+    volatile unsigned turns = 0;
+    for (;;) {
+        turns = turns + 1;
     }
 }
 

@@ -13,11 +13,13 @@ DEFAULT = re.compile(r"initiali[sz]e|default (value )?(for|of)|``[A-Z_]+`` prope
 # Of other languages, systems and tools; and those that ours follow on purpose: launchers, pools and the emulator are
 # how the machine works, what the manual calls ignored has no effect.
 FOREIGN = re.compile(
-    r"(^|_)(CXX|CUDA|HIP|ISPC|OBJC|OBJCXX|Swift|Fortran)(_|$)|ANDROID|AIX|APPLE|AUTO(GEN|MOC|RCC|UIC)_|CSharp|DOTNET|"
+    r"(^|_)(CXX|CUDA|HIP|ISPC|OBJC|OBJCXX|Swift|Fortran)(_|$)|ANDROID|AIX|APPLE|AUTO(GEN|MOC|RCC|UIC)_|CSharp|DEBUGGER|DLL_NAME|DOTNET|"
     r"FRAMEWORK|GHS|GLOBAL_AUTO|GNUtoMS|INSTALL_NAME_DIR|IOS|MACOSX|MFC|MSVC|OSX|PDB|QT|RULE_MESSAGES|TEST_LAUNCHER|VS_|WATCOM|WIN32|WINDOWS|XCODE|"
-    r"COMPILER_LAUNCHER|LINKER_LAUNCHER|CROSSCOMPILING_EMULATOR|JOB_POOL|EXPORT_COMPILE|LINK_INTERFACE_LIBRARIES|"
+    r"COMPILER_LAUNCHER|LINKER_LAUNCHER|CROSSCOMPILING_EMULATOR|JOB_POOL|EXPORT_(COMPILE|BUILD)|LINK_INTERFACE_LIBRARIES|"
     r"MAP_IMPORTED_CONFIG|FOLDER|PCH|PRECOMPILE|BATCH_SIZE|COLOR|LINKER_TYPE|POSITION_INDEPENDENT"
 )
+# What has words for values, of which the manual refuses all others.
+VALUES = {"INSTALL_OBJECT_NAME_STRATEGY": "SHORT", "LINK_LIBRARIES_STRATEGY": "REORDER_FREELY"}
 # Besides those of the manual: parts of file names, and a property without a word of that kind.
 OTHERS = ["SHARED_LIBRARY_PREFIX", "SHARED_LIBRARY_SUFFIX", "SHARED_MODULE_SUFFIX", "EXECUTABLE_SUFFIX"]
 LOOK = """
@@ -64,7 +66,9 @@ def test_no_setting_of_the_including_project_reaches_our_targets(tmp_path: Path)
     assert len(names) > 25 and {"UNITY_BUILD", "LINK_LIBRARIES_ONLY_TARGETS", "BUILD_RPATH"} <= set(names)
     shown = {}
     for kind in ("without", "with"):
-        values = "".join(f"set(CMAKE_{name} ON)\n" for name in [*names, *OTHERS] if kind == "with")
+        values = "".join(
+            f"set(CMAKE_{name} {VALUES.get(name, 'ON')})\n" for name in [*names, *OTHERS] if kind == "with"
+        )
         look = f"set(names {' '.join(names)})\n{LOOK}"
         project = Consumer(tmp_path / kind, f"set(BUILD_TESTING OFF)\n{values}{CLHARNESS}{look}")
         configured = project.configure("-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug")

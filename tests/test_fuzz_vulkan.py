@@ -28,6 +28,7 @@ PLANTED = {
 
 
 def replay(target: str, loader: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    build().with_vulkan()
     program = build().folder / "fuzz" / f"replay_{target}"
     command: list[str | Path] = [program, "--loader", loader, "--each", builds.seeds(target)]
     return subprocess.run(command, env=environment(variables), capture_output=True, text=True, timeout=120)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from harness.cli.main import main
 from harness.mutation.builder import Subject, units
 from harness.mutation.coverage import Counting, Covered, lines
 from harness.mutation.link import with_output
+
+pytestmark = pytest.mark.skipif(not shutil.which("clang"), reason="clang is not installed")
 
 SOURCE = """\
 int clGetPlatformIDs(int count)

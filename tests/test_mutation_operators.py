@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from functools import cache
@@ -13,6 +14,8 @@ import pytest
 from harness.mutation.builder import digest
 from harness.mutation.operators import OPERATORS, Mutant, mutants
 from harness.mutation.syntax import SyntaxFailure, parse
+
+pytestmark = pytest.mark.skipif(not shutil.which("clang"), reason="clang is not installed")
 
 # Positions are known from what stands there; an operator may make more of a function than its row below names.
 C = """\

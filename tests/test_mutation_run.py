@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -26,6 +27,8 @@ from harness.mutation.page import page
 from harness.mutation.results import RECORDS, Results
 from harness.mutation.subjects import all_mutants
 from harness.subject.library import read_library
+
+pytestmark = pytest.mark.skipif(not shutil.which("clang"), reason="clang is not installed")
 
 LOADER = """\
 static int answers = -1001;

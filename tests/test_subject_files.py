@@ -22,12 +22,14 @@ NO_LAYER = "layer_without_info_init_init_with_properties_deinit"
 
 
 def library_of(kind: str) -> Path:
+    if kind == "vulkan_loader":
+        return build().with_vulkan().reference_loader
+    if kind == "vulkan_driver":
+        return build().with_vulkan().drivers["driver"]
     return {
         "loader": build().reference_loader,
         "layer": build().mock_layers["layer"],
         "icd": build().mock_icds["icd"],
-        "vulkan_loader": build().with_vulkan().reference_loader,
-        "vulkan_driver": build().with_vulkan().drivers["driver"],
     }[kind]
 
 

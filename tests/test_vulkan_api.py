@@ -33,9 +33,10 @@ def loader() -> VulkanLoader:
 
 def test_layouts_of_structures_are_those_of_the_compiler(tmp_path: Path) -> None:
     """Sizes and offsets of all structures that the main header has."""
+    structures = vulkan().structures
     header = Path("/usr/include/vulkan/vulkan_core.h").read_text()
     lines = ["#include <stddef.h>", "#include <vulkan/vulkan_core.h>"]
-    for name, layout in vulkan().structures.items():
+    for name, layout in structures.items():
         if f"}} {name};" in header:
             lines.append(f'_Static_assert(sizeof({name}) == {layout.size}, "{name}");')
             lines += [f'_Static_assert(offsetof({name}, {m.name}) == {m.offset}, "{m.name}");'

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,7 @@ def test_wine_that_does_not_start_in_time_is_no_verdict(tmp_path: Path) -> None:
     assert (name, text) == ("NotStarted", "Wine did not run the probe within 0.2 s")
 
 
+@pytest.mark.skipif(not shutil.which("x86_64-w64-mingw32-gcc"), reason="mingw is not installed")
 def test_loader_that_ends_the_process_while_it_is_loaded_gets_its_verdict(tmp_path: Path) -> None:
     source, library = tmp_path / "ender.c", tmp_path / "ender.dll"
     source.write_text(ENDER)

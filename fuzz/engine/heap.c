@@ -404,8 +404,8 @@ void heap_report_leaks(const char *when, bool libraries)
     for (size_t i = 0; i < subject->writable_count; i++) {
         mark((void *)subject->writable[i].begin, subject->writable[i].end - subject->writable[i].begin, known);
     }
-    if (subject->thread_local) {
-        mark(subject->thread_local, subject->thread_local_size, known);
+    if (subject->thread_data) {
+        mark(subject->thread_data, subject->thread_data_size, known);
     }
     for (size_t i = 0; i < root_count; i++) {
         mark(roots[i].begin, roots[i].size, known);

@@ -51,9 +51,9 @@ struct subject {
     struct span writable[SPANS_MAX]; /* what it may write, without what instrumentation counts in */
     char *saved[SPANS_MAX];
     size_t writable_count;
-    void *thread_local;
-    size_t thread_local_size;
-    char *thread_local_saved;
+    void *thread_data;
+    size_t thread_data_size;
+    char *thread_data_saved;
     void (*at_end[16])(void); /* its destructors */
     size_t at_end_count;
     address function[FUNCTION_COUNT];

@@ -55,8 +55,8 @@ static int read_segments(struct dl_phdr_info *info, size_t size, void *data)
             relocated = (struct span){begin & ~(page - 1), end & ~(page - 1)};
         } else if (segment->p_type == PT_TLS && segment->p_memsz) {
             struct thread_local_index index = {info->dlpi_tls_modid, 0};
-            of->thread_local = __tls_get_addr(&index);
-            of->thread_local_size = segment->p_memsz;
+            of->thread_data = __tls_get_addr(&index);
+            of->thread_data_size = segment->p_memsz;
         }
     }
     return 1;
@@ -91,9 +91,9 @@ void subject_checkpoint(struct subject *of)
         of->saved[i] = room_for(of->saved[i], span.end - span.begin);
         copy(of->saved[i], (void *)span.begin, span.end - span.begin);
     }
-    if (of->thread_local) {
-        of->thread_local_saved = room_for(of->thread_local_saved, of->thread_local_size);
-        copy(of->thread_local_saved, of->thread_local, of->thread_local_size);
+    if (of->thread_data) {
+        of->thread_data_saved = room_for(of->thread_data_saved, of->thread_data_size);
+        copy(of->thread_data_saved, of->thread_data, of->thread_data_size);
     }
 }
 
@@ -102,8 +102,8 @@ void subject_restore(struct subject *of)
     for (size_t i = 0; i < of->writable_count; i++) {
         copy((void *)of->writable[i].begin, of->saved[i], of->writable[i].end - of->writable[i].begin);
     }
-    if (of->thread_local) {
-        copy(of->thread_local, of->thread_local_saved, of->thread_local_size);
+    if (of->thread_data) {
+        copy(of->thread_data, of->thread_data_saved, of->thread_data_size);
     }
 }
 

@@ -270,6 +270,11 @@ void sidefile_load(const char *const *fault_names, int fault_count, bool (*own_k
 
 void sidefile_unload(void)
 {
+#ifdef _WIN32
+    if (process_is_ending()) {
+        return; /* calls of a loader that is told after this library still have to reach the log */
+    }
+#endif
     calllog_close(&mock_log);
     if (text_mapping) {
         munmap(text_mapping, text_size);

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +47,10 @@ def pytest_collection(session: pytest.Session) -> None:
         raise pytest.UsageError(str(error)) from None
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_make_collect_report() -> Generator[None, Any, None]:
+def pytest_exception_interact(call: pytest.CallInfo[Any]) -> None:
     """A test of the project itself that needs a build as soon as it is read."""
-    outcome = yield
-    excinfo = outcome.get_result().call.excinfo
-    if excinfo and excinfo.errisinstance(NotBuilt):
-        pytest.exit(str(excinfo.value), pytest.ExitCode.USAGE_ERROR)
+    if call.when == "collect" and call.excinfo and call.excinfo.errisinstance(NotBuilt):
+        pytest.exit(str(call.excinfo.value), pytest.ExitCode.USAGE_ERROR)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from harness.api.vulkan.model import version_text, vulkan
-from harness.build import build
 from harness.probe.vulkan_driver_session import (
     GET_INSTANCE,
     GET_PHYSICAL_DEVICE,
@@ -52,7 +51,6 @@ class VulkanDriver(Subject):
     stands_alone = True
 
     def __init__(self, path: Path, variables: Mapping[str, str] | None = None) -> None:
-        build().with_vulkan()
         self.manifest: Manifest | None = read_manifest(path) if is_manifest(path) else None
         super().__init__(self.manifest.library if self.manifest else path)
         self.facts.path = str(self.named)

@@ -37,7 +37,6 @@ class VulkanLoader(Subject):
     stands_alone = True
 
     def __init__(self, path: Path) -> None:
-        build().with_vulkan()
         super().__init__(path)
         self.capabilities: set[str] = set()
         self.interface = 0  # the highest version of the interface that it offers to drivers

@@ -283,3 +283,11 @@ int dladdr(const void *address, Dl_info *info)
     *info = (Dl_info){name, library};
     return 1;
 }
+
+int process_is_ending(void)
+{
+    BOOLEAN(WINAPI * ending)(void) = NULL;
+    FARPROC found = GetProcAddress(GetModuleHandleA("ntdll.dll"), "RtlDllShutdownInProgress");
+    memcpy(&ending, &found, sizeof ending);
+    return ending && ending();
+}

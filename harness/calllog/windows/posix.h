@@ -41,6 +41,8 @@ char *strsep(char **text, const char *ends);
 char *stpcpy(char *to, const char *from);
 char *strndup(const char *text, size_t length);
 long sysconf(int name);
+/* Whether this process is ending: what was told so may still be called by what is told after it. */
+int process_is_ending(void);
 /* Of descriptors nothing but whether there is one. */
 int fcntl(int fd, int command, ...);
 /* `real` has room for PATH_MAX bytes. */
