@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.api.codes import CL
+from harness.api.headers import UNIT
 from harness.api.model import api
 from harness.build import build
 from harness.probe.answers import Compared
@@ -22,6 +24,7 @@ from harness.probe.verdicts import SubjectFailure
 from harness.run import reproducer
 from harness.run.exchange import NotReproducible
 from harness.run.program import Failure, Part, part, program
+from harness.run.program_head import HEAD
 from harness.sandbox import Sandbox
 from harness.sandbox.machine import scratch_root
 from harness.subject.icd import Icd
@@ -121,10 +124,25 @@ def test_all_kinds_of_functions_compile(tmp_path: Path) -> None:
         "clCreateFromEGLImageKHR",
         "clCreateSemaphoreWithPropertiesKHR",
         "clSVMFree",
+        "clFinalizeCommandBufferKHR",
     )
     zeros = {name: " 0" * len(api().functions[name].parameters) for name in names}
     exchange = [f"address {number} 0 {name}{zeros[name]}" for number, name in enumerate(names)]
     compiles(tmp_path, text_of(exchange))
+
+
+def test_program_sees_all_of_the_headers_that_the_api_is_read_from() -> None:
+    """Provisional extensions and deprecated functions have a switch each."""
+    switches = set(re.findall(r"#define (CL_(?:USE|ENABLE)\w+)", UNIT))
+    assert len(switches) > 5
+    assert switches <= set(re.findall(r"#define (\w+)", HEAD))
+
+
+def test_program_that_does_not_compile_says_why(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, error = failed(sandbox, "null_is_looked_at", lambda objects: print(objects.session.call("clFinish", None)))
+    monkeypatch.setattr(reproducer, "program", lambda *_: "int main(void) { return unknown_name; }")
+    with pytest.raises(NotReproducible, match=r"the program does not compile: .*unknown_name. undeclared"):
+        reproducer.of_case("case", error, sandbox)
 
 
 def test_extension_function_is_got_by_its_name(tmp_path: Path) -> None:

@@ -132,7 +132,11 @@ def test_an_elevated_process_is_really_elevated(loader: Loader, sandbox: Sandbox
 
 
 def test_an_ordinary_user_is_not_root(loader: Loader, sandbox: Sandbox) -> None:
-    with loader.start(sandbox, ordinary_user=True) as cl:
+    try:
+        session = loader.start(sandbox, ordinary_user=True)
+    except Unsupported as error:  # a checkout below a folder that is closed to others
+        pytest.skip(str(error))
+    with session as cl:
         assert user_of(cl.pid) != 0
         assert cl.platform_names() == ["a"]
     assert sandbox.log.calls("clGetPlatformIDs", by="application"), "it can write the log"

@@ -19,6 +19,8 @@ HEAD = r"""/* {title}
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_3_0_APIS
+#define CL_ENABLE_BETA_EXTENSIONS
 #define _GNU_SOURCE
 #include <CL/cl_egl.h>
 #include <CL/cl_icd.h>

@@ -33,6 +33,7 @@ from harness.selftest.mutants.icd import seeded_icd
 NAME = "reproducer"
 NONE = "reproducer.none"  # the file that says why there is none
 MOST = 24  # failures of one case that its program shows
+_NO_C = "not compiled"
 _SECONDS = 5  # until a part counts as hung while programs are tried
 _MAX_OUTPUT = 1 << 20  # bytes that a program may print
 _OWN = ("HOME", "LD_LIBRARY_PATH", "XDG_CACHE_HOME")  # variables that the harness sets
@@ -127,6 +128,8 @@ def _chosen(library: Path, variables: Mapping[str, str], failures: Sequence[Fail
                 waiting.pop(number, None)
             elif here == "there" and correct == "not judged":
                 second.setdefault(number, each)
+            elif here == _NO_C:
+                reason = f"the program does not compile: {correct}"
     chosen = second | chosen
     if not chosen:
         raise NotReproducible(reason)
@@ -136,7 +139,8 @@ def _chosen(library: Path, variables: Mapping[str, str], failures: Sequence[Fail
 def tried(made: Reproducer) -> list[tuple[str, str]]:
     """What each part shows on the library, and on a correct mock ICD: "there", "gone" or "not judged".
 
-    Without a compiler nothing can be tried, and each is believed to show its defect.
+    A part that does not compile is _NO_C, and what the compiler says. Without a compiler nothing can be tried, and each
+    is believed to show its defect.
     """
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
@@ -148,7 +152,8 @@ def tried(made: Reproducer) -> list[tuple[str, str]]:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             if len(made.parts) == 1:
-                return [("not judged", "not judged")]
+                said = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr)
+                return [(_NO_C, said.partition("error:")[2].strip() or said.strip())]
             return [tried(Reproducer(made.library, made.variables, (each,)))[0] for each in made.parts]
         with correct_mock() as correct:
             return list(zip(_run(built, made.library, made), _run(built, correct, made), strict=True))
