@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/config.h"
+#include "base/lock.h"
 #include "base/platforms.h"
 
 #include <stdio.h>
@@ -153,6 +154,12 @@ cl_int programs_build(uint64_t handle, uint64_t options)
     const char *text = options ? (const char *)(uintptr_t)options : "";
     if (!program) {
         return CL_SUCCESS;
+    }
+    if (fault(FAULT_threads_share_a_compiler, ANY_PLATFORM)) {
+        static struct program *shared;
+        shared = program;
+        lock_pause();
+        program = shared;
     }
     program->options = arena_keep(strlen(text) + 1);
     memcpy(program->options, text, strlen(text) + 1);

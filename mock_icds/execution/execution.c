@@ -6,6 +6,7 @@
 #include "base/arguments.h"
 #include "base/config.h"
 #include "base/errors.h"
+#include "base/lock.h"
 #include "core/contents.h"
 #include "core/launches.h"
 #include "core/rules.h"
@@ -93,7 +94,10 @@ static uint64_t map(enum function function, const uint64_t *a)
 
 static struct work *plan(enum function function, const uint64_t *a)
 {
-    struct work *work = arena_keep(sizeof *work);
+    static struct work shared;
+    bool together = fault(FAULT_threads_share_a_command, ANY_PLATFORM);
+    struct work *work = together ? &shared : arena_keep(sizeof *work);
+    *work = (struct work){0};
     work->queue = object_find(a[0]);
     work->moves = transfers_plan(function, a, &work->transfer);
     if (function == FUNCTION_clEnqueueNDRangeKernel || function == FUNCTION_clEnqueueTask) {
@@ -105,6 +109,9 @@ static struct work *plan(enum function function, const uint64_t *a)
         work->pointers = arena_keep(work->count * sizeof(void *));
         work->user_data = (void *)(uintptr_t)a[4];
         memcpy(work->pointers, (const void *)(uintptr_t)a[2], work->count * sizeof(void *));
+    }
+    if (together) {
+        lock_pause();
     }
     return work;
 }
