@@ -136,3 +136,17 @@ FAULT(first_device_is_listed_again)
 FAULT(absent_types_are_counted)
 /* Answers CL_DEVICE_NOT_FOUND to several types of devices at once. */
 FAULT(mixed_types_find_nothing)
+/* Makes buffers with the whole words of the host's memory only. */
+FAULT(host_content_ends_with_a_word)
+/* Refuses to copy a rectangle within a buffer where rows lie between each other's. */
+FAULT(rectangles_may_not_interleave)
+/* Packs slices of the host's memory where only the pitch of rows is given. */
+FAULT(slices_do_not_follow_rows)
+/* Fills images of one channel with the last component of the colour. */
+FAULT(fills_take_last_component)
+/* Forgets that pointers of a kernel are volatile or restrict. */
+FAULT(qualifiers_are_forgotten)
+/* Names unsigned types as they were declared. */
+FAULT(unsigned_is_spelled_out)
+/* Reports no access for images of a kernel. */
+FAULT(images_are_not_accessed)

@@ -62,6 +62,11 @@ static size_t at_least_one(size_t count)
     return count ? count : 1;
 }
 
+size_t contents_channels(const struct contents *image)
+{
+    return channels(image->format.image_channel_order);
+}
+
 /* An image without gaps between its rows. */
 static void describe(struct contents *contents, const cl_image_format *format, const cl_image_desc *image)
 {
@@ -107,7 +112,8 @@ static void keep(uint64_t handle, struct contents *contents, uint64_t host_ptr)
     }
     if (host_ptr && contents->bytes != (unsigned char *)(uintptr_t)host_ptr &&
         !fault(FAULT_host_content_is_forgotten, ANY_PLATFORM)) {
-        memcpy(contents->bytes, (const void *)(uintptr_t)host_ptr, contents->size);
+        bool words = fault(FAULT_host_content_ends_with_a_word, ANY_PLATFORM);
+        memcpy(contents->bytes, (const void *)(uintptr_t)host_ptr, words ? contents->size & ~(size_t)3 : contents->size);
     }
     object->contents = arena_keep(sizeof *contents);
     *object->contents = *contents;

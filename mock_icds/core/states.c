@@ -102,6 +102,13 @@ static void read_box(struct box *box, uint64_t origin, uint64_t region)
     }
 }
 
+/* Whether a box has rows between those of another one, or would, were it wider. */
+static bool share_rows(const struct box *one, struct box other)
+{
+    other.start[0] = one->start[0];
+    return meet(one, &other);
+}
+
 /* Of rectangles with the same pitches, and of images. */
 static cl_int check_copy_of_boxes(const uint64_t *a, bool same_pitches)
 {
@@ -112,6 +119,9 @@ static cl_int check_copy_of_boxes(const uint64_t *a, bool same_pitches)
     }
     read_box(&source, a[3], a[5]);
     read_box(&target, a[4], a[5]);
+    if (share_rows(&source, target) && fault(FAULT_rectangles_may_not_interleave, ANY_PLATFORM)) {
+        return CL_MEM_COPY_OVERLAP;
+    }
     return overlap(&source, &target);
 }
 

@@ -85,17 +85,23 @@ def test_part_of_an_image_is_written_and_read(icd: Icd, sandbox: Sandbox, kind: 
             attempts.check("row pitch", lambda objects: check(objects, 40))
 
 
+# Row and slice pitch of the host's memory in bytes, 0 for the smallest, and how far its rows and slices then lie apart.
+PITCHES = {"both pitches": (32, 160, 32, 160), "row pitch": (32, 0, 32, 96), "slice pitch": (0, 160, 24, 160)}
+
+
 @requirement("API-DAT-011")
-def test_slices_of_an_image_lie_apart_as_pitches_say(icd: Icd, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("kind", ["CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY"])
+def test_slices_of_an_image_lie_apart_as_pitches_say(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """Rows and slices of the host's memory lie as far apart as its pitches say, and gaps stay as they were."""
-    with icd.open(sandbox) as session:
-        images = Images(session.objects(session.some_platforms()[0]))
-        kind, row, slice_ = "CL_MEM_OBJECT_IMAGE3D", 32, 160
+
+    def check(objects: IcdObjects, name: str) -> None:
+        row, slice_, *apart = PITCHES[name]
+        images, session = Images(objects), objects.session
         images.require(kind, PLAIN_FORMAT)
         before, host = whole(kind, PLAIN_FORMAT, 1), harmless(512, 3)
         image = made(images, kind, PLAIN_FORMAT, before)
         origin, region = PARTS[kind]
-        narrow, own, far = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin), Layout(NO_ORIGIN, row, slice_)
+        narrow, own, far = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin), Layout(NO_ORIGIN, *apart)
         words = session.words(list(origin)), session.words(list(region))
         to = session.data(host)
         images.succeed("clEnqueueReadImage", images.queue, image, 1, *words, row, slice_, to, 0, None, None)
@@ -104,6 +110,10 @@ def test_slices_of_an_image_lie_apart_as_pitches_say(icd: Icd, sandbox: Sandbox)
         images.succeed("clEnqueueWriteImage", images.queue, image, 1, *words, row, slice_, source, 0, None, None)
         expected = copied(host, far, before, own, narrow)
         expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+
+    with icd.attempts(sandbox) as attempts:
+        for name in PITCHES:
+            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
 
 
 @requirement("API-DAT-012")
@@ -198,11 +208,20 @@ FILLS = {
     "CL_SIGNED_INT32": (struct.pack("<4i", -1, 2, -3, 4), struct.pack("<4i", -1, 2, -3, 4)),
     "CL_FLOAT": (struct.pack("<4f", 0.5, -2, 3, 4), struct.pack("<4f", 0.5, -2, 3, 4)),
     "CL_UNORM_INT8": (struct.pack("<4f", 0, 1, 0, 1), bytes([0, 255, 0, 255])),
+    "CL_UNSIGNED_INT8 CL_R": (struct.pack("<4I", 1, 2, 254, 255), bytes([1])),
+    "CL_SIGNED_INT16 CL_R": (struct.pack("<4i", -1, 2, -3, 4), struct.pack("<h", -1)),
+    "CL_UNSIGNED_INT32 CL_R": (struct.pack("<4I", 1 << 31, 2, 3, 4), struct.pack("<I", 1 << 31)),
+    "CL_FLOAT CL_R": (struct.pack("<4f", 0.5, -2, 3, 4), struct.pack("<f", 0.5)),
+    "CL_UNORM_INT8 CL_R": (struct.pack("<4f", 1, 0, 0, 0), bytes([255])),
+    "CL_UNSIGNED_INT8 CL_RG": (struct.pack("<4I", 1, 2, 254, 255), bytes([1, 2])),
+    "CL_SIGNED_INT32 CL_RG": (struct.pack("<4i", -1, 2, -3, 4), struct.pack("<2i", -1, 2)),
+    "CL_UNORM_INT8 CL_A": (struct.pack("<4f", 0, 0, 0, 1), bytes([255])),
 }
+FILLED = [kind for kind in PARTS if not kind.endswith("BUFFER")]
 
 
 @requirement("API-DAT-014")
-@pytest.mark.parametrize("kind", ["CL_MEM_OBJECT_IMAGE2D", "CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY"])
+@pytest.mark.parametrize("kind", FILLED)
 def test_part_of_an_image_is_filled_with_a_colour(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """A fill gives each pixel of its region the colour, as the format has it, and no other pixel."""
 
