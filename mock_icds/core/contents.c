@@ -113,7 +113,8 @@ static void keep(uint64_t handle, struct contents *contents, uint64_t host_ptr)
     if (host_ptr && contents->bytes != (unsigned char *)(uintptr_t)host_ptr &&
         !fault(FAULT_host_content_is_forgotten, ANY_PLATFORM)) {
         bool words = fault(FAULT_host_content_ends_with_a_word, ANY_PLATFORM);
-        memcpy(contents->bytes, (const void *)(uintptr_t)host_ptr, words ? contents->size & ~(size_t)3 : contents->size);
+        memcpy(contents->bytes, (const void *)(uintptr_t)host_ptr,
+               words ? contents->size & ~(size_t)3 : contents->size);
     }
     object->contents = arena_keep(sizeof *contents);
     *object->contents = *contents;

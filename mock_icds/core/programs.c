@@ -161,8 +161,10 @@ cl_int programs_build(uint64_t handle, uint64_t options)
         lock_pause();
         program = shared;
     }
-    program->options = arena_keep(strlen(text) + 1);
-    memcpy(program->options, text, strlen(text) + 1);
+    if (!program->options || !fault(FAULT_first_options_stay, ANY_PLATFORM)) {
+        program->options = arena_keep(strlen(text) + 1);
+        memcpy(program->options, text, strlen(text) + 1);
+    }
     bool good = translate(program);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
     return good || fault(FAULT_build_takes_errors, ANY_PLATFORM) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;

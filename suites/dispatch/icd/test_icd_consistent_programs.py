@@ -99,7 +99,8 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
         asked, cl = Asked(objects), objects.session
         program = objects.with_source(TWO)
         status, kind = CL.BUILD_NONE, "CL_PROGRAM_BINARY_TYPE_NONE"
-        if how == "built":
+        if how in ("built", "built again"):
+            objects.build(program, "-D clharness=2 -D clharness_more" if how == "built again" else OPTIONS)
             objects.build(program, OPTIONS)
             status, kind = CL.BUILD_SUCCESS, "CL_PROGRAM_BINARY_TYPE_EXECUTABLE"
         elif how == "failed":
@@ -117,12 +118,15 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
         assert found == status, f"CL_PROGRAM_BUILD_STATUS is {found}, expected {status!r}"
         type_ = asked.number(BUILD, program, objects.device, "CL_PROGRAM_BINARY_TYPE")
         assert how == "failed" or type_ == api().constant(kind), f"CL_PROGRAM_BINARY_TYPE is {type_}, expected {kind}"
-        if how == "built":
-            options = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
+        options = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
+        if how.startswith("built"):
             assert options.split() == OPTIONS.split(), f"CL_PROGRAM_BUILD_OPTIONS is {options!r}"
+        log = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_LOG")
+        if how == "not built":
+            assert (options, log) == ("", ""), f"the options are {options!r}, and the log {log!r}, before any build"
 
     with icd.attempts(sandbox) as attempts:
-        for how in ("not built", "built", "failed", "compiled"):
+        for how in ("not built", "built", "built again", "failed", "compiled"):
             attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
 
 
