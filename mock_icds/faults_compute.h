@@ -23,3 +23,9 @@ FAULT(first_options_stay)
 FAULT(compilers_forget_data)
 /* Calls the callback of a build twice. */
 FAULT(builds_end_twice)
+/* Calls native kernels with the application's own arguments. */
+FAULT(native_kernels_share_arguments)
+/* Gives native kernels the first memory object in the place of all others. */
+FAULT(native_kernels_have_one_memory)
+/* Takes native kernels whose arguments do not agree with each other. */
+FAULT(native_kernels_take_anything)

@@ -108,3 +108,7 @@ FAULT(images_of_two_formats_are_copied)
 FAULT(any_kernel_has_a_global_size)
 /* Completes markers and barriers although what they wait for failed. */
 FAULT(failures_pass_markers_by)
+/* Answers a size for queues that run commands of the host. */
+FAULT(queues_of_the_host_have_a_size)
+/* Takes specialization constants for programs of source. */
+FAULT(constants_of_any_program)

@@ -133,8 +133,9 @@ static bool queue_info(const struct object *queue, cl_uint query, const uint64_t
     case CL_QUEUE_SIZE:
         *result =
             answer_uint(rest, properties_value(creation->properties_seen, rules, CL_QUEUE_SIZE, DEVICE_QUEUE_SIZE));
-        if (older ||
-            !(properties_value(creation->properties_seen, rules, CL_QUEUE_PROPERTIES, 0) & CL_QUEUE_ON_DEVICE)) {
+        if ((older ||
+             !(properties_value(creation->properties_seen, rules, CL_QUEUE_PROPERTIES, 0) & CL_QUEUE_ON_DEVICE)) &&
+            !fault(FAULT_queues_of_the_host_have_a_size, ANY_PLATFORM)) {
             *result = CL_INVALID_COMMAND_QUEUE;
         }
         return true;

@@ -204,6 +204,8 @@ cl_int states_error(enum function function, const uint64_t *a)
     case FUNCTION_clGetKernelWorkGroupInfo: /* no kernel is built in, and no device is custom */
         return error_unless_fault(FAULT_any_kernel_has_a_global_size,
                                   a[2] == CL_KERNEL_GLOBAL_WORK_SIZE ? CL_INVALID_VALUE : CL_SUCCESS);
+    case FUNCTION_clSetProgramSpecializationConstant: /* no device takes an intermediate language */
+        return error_unless_fault(FAULT_constants_of_any_program, CL_INVALID_OPERATION);
     case FUNCTION_clCreateSubBuffer:
         return check_part(a);
     case FUNCTION_clWaitForEvents:

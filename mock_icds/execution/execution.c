@@ -10,6 +10,7 @@
 #include "core/contents.h"
 #include "core/launches.h"
 #include "core/rules.h"
+#include "execution/native.h"
 #include "execution/transfers.h"
 #include "external/attachments.h"
 #include "external/commands.h"
@@ -21,6 +22,7 @@ struct work {
     bool moves;
     struct transfer transfer;
     struct launch *launch;
+    struct native *native;
     const struct object *queue;
     /* clEnqueueSVMFree's */
     uint64_t callback;
@@ -50,6 +52,9 @@ static void run(const struct command *command)
     }
     if (work->launch) {
         launches_run(work->launch);
+    }
+    if (work->native) {
+        native_run(work->native);
     }
     if (work->callback) {
         call_free(work);
@@ -102,6 +107,9 @@ static struct work *plan(enum function function, const uint64_t *a)
     work->moves = transfers_plan(function, a, &work->transfer);
     if (function == FUNCTION_clEnqueueNDRangeKernel || function == FUNCTION_clEnqueueTask) {
         work->launch = launches_keep(function, a);
+    }
+    if (function == FUNCTION_clEnqueueNativeKernel) {
+        work->native = native_keep(a);
     }
     if (function == FUNCTION_clEnqueueSVMFree && a[3]) {
         work->callback = a[3];
@@ -180,13 +188,15 @@ static uint64_t enqueue(enum function function, const uint64_t *arguments, struc
 
 bool execution_handle(enum function function, const uint64_t *arguments, uint64_t *result)
 {
-    if (!argument_function_begins(function, "clEnqueue") || !rules_judge(function)) {
+    bool native = function == FUNCTION_clEnqueueNativeKernel;
+    if (!argument_function_begins(function, "clEnqueue") || !(rules_judge(function) || native)) {
         return false;
     }
     struct object *queue = object_live(arguments[0], HANDLE_cl_command_queue);
     if (!queue || !contents_kept(queue->platform) || !holds(arguments, function)) {
         return false;
     }
-    *result = enqueue(function, arguments, queue);
+    cl_int error = native ? native_error(arguments) : CL_SUCCESS;
+    *result = error ? error_result(error) : enqueue(function, arguments, queue);
     return true;
 }
