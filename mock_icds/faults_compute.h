@@ -29,3 +29,5 @@ FAULT(native_kernels_share_arguments)
 FAULT(native_kernels_have_one_memory)
 /* Takes native kernels whose arguments do not agree with each other. */
 FAULT(native_kernels_take_anything)
+/* Clears the highest bit of arguments of one byte. */
+FAULT(characters_have_seven_bits)

@@ -150,3 +150,7 @@ FAULT(qualifiers_are_forgotten)
 FAULT(unsigned_is_spelled_out)
 /* Reports no access for images of a kernel. */
 FAULT(images_are_not_accessed)
+/* Loses what is written to a region of an image that is mapped as invalid. */
+FAULT(invalid_regions_are_lost)
+/* Clears the first byte of shared virtual memory that is migrated. */
+FAULT(shared_migration_clears)

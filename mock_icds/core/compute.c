@@ -224,6 +224,8 @@ static void keep_argument(struct kernel *kernel, const uint64_t *arguments, bool
     memset(argument->value, 0, sizeof argument->value);
     if (value && argument->size <= sizeof argument->value) {
         memcpy(argument->value, value, argument->size);
+        argument->value[0] &=
+            argument->size == 1 && fault(FAULT_characters_have_seven_bits, ANY_PLATFORM) ? 0x7F : 0xFF;
     }
 }
 

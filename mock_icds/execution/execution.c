@@ -91,6 +91,10 @@ static uint64_t map(enum function function, const uint64_t *a)
         memcpy(copy, at, size);
         at = copy;
     }
+    bool invalid = !size && (a[3] & CL_MAP_WRITE_INVALIDATE_REGION);
+    if (invalid && fault(FAULT_invalid_regions_are_lost, ANY_PLATFORM)) {
+        at = arena_keep(contents->size);
+    }
     contents_map(contents, at);
     return (uint64_t)(uintptr_t)at;
 }

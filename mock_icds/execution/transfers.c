@@ -267,6 +267,15 @@ static bool plan_migration(const uint64_t *a, struct transfer *transfer)
     return first && fault(FAULT_migration_clears, ANY_PLATFORM);
 }
 
+static bool plan_shared_migration(const uint64_t *a, struct transfer *transfer)
+{
+    static const unsigned char nothing;
+    *transfer = (struct transfer){.to = host(((const uintptr_t *)(uintptr_t)a[2])[0]), .region = {1, 1, 1}};
+    transfer->pattern = &nothing;
+    transfer->width = 1;
+    return fault(FAULT_shared_migration_clears, ANY_PLATFORM);
+}
+
 bool transfers_plan(enum function function, const uint64_t *arguments, struct transfer *transfer)
 {
     switch (function) {
@@ -299,6 +308,8 @@ bool transfers_plan(enum function function, const uint64_t *arguments, struct tr
         return plan_shared_fill(arguments, transfer);
     case FUNCTION_clEnqueueSVMUnmap:
         return plan_shared_unmap(arguments, transfer);
+    case FUNCTION_clEnqueueSVMMigrateMem:
+        return plan_shared_migration(arguments, transfer);
     case FUNCTION_clEnqueueMigrateMemObjects:
         return plan_migration(arguments, transfer);
     default:

@@ -280,3 +280,30 @@ def test_mapped_part_of_an_image_shows_and_takes_pixels(icd: Icd, sandbox: Sandb
         images.unmap(image, mapped)
         expected = with_bytes(before, list(own.rows(narrow))[-1], b"changed.")
         expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+
+
+@requirement("API-DAT-015")
+@pytest.mark.parametrize("kind", ["CL_MEM_OBJECT_IMAGE2D", "CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY"])
+def test_mapped_part_of_an_image_that_is_invalid_takes_pixels(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """What is written to a region that is mapped with CL_MAP_WRITE_INVALIDATE_REGION is in the image, and only that."""
+    with icd.open(sandbox) as session:
+        images = Images(session.objects(session.some_platforms()[0]))
+        images.objects.require_function("clCreateImage", images.objects.version())
+        images.require(kind, PLAIN_FORMAT)
+        before = whole(kind, PLAIN_FORMAT, 1)
+        image = made(images, kind, PLAIN_FORMAT, before)
+        origin, region = PARTS[kind]
+        narrow, own = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin)
+        row, slice_ = session.buffer(8, 0), session.buffer(8, 0)
+        words = [session.words(list(w)) for w in (origin, region)]
+        flags = CL.MAP_WRITE_INVALIDATE_REGION
+        mapped = images.objects.made_by(
+            "clEnqueueMapImage", images.queue, image, 1, flags, *words, row, slice_, 0, None, None
+        )
+        far = Layout(NO_ORIGIN, row.u64(), slice_.u64() or row.u64() * region[1])
+        new = whole(kind, PLAIN_FORMAT, 2)
+        for number, at in enumerate(far.rows(narrow)):
+            session.store(mapped, at, new[number * narrow[0] : (number + 1) * narrow[0]])
+        images.unmap(image, mapped)
+        expected = copied(new, Layout(NO_ORIGIN), before, own, narrow)
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
