@@ -154,3 +154,9 @@ FAULT(images_are_not_accessed)
 FAULT(invalid_regions_are_lost)
 /* Clears the first byte of shared virtual memory that is migrated. */
 FAULT(shared_migration_clears)
+/* Makes buffers with properties without the content of the host's memory. */
+FAULT(properties_forget_content)
+/* Takes the rows and slices of the host's memory that an image is made of for such that lie without gaps. */
+FAULT(images_begin_packed)
+/* Reports one reference to a sub-device, however often it is retained. */
+FAULT(sub_devices_are_not_counted)

@@ -286,7 +286,8 @@ static bool partition_info(const struct object *device, cl_uint query, const uin
         *result = device->creation ? answer_property_list(device, rest) : answer_info(rest, schemes, 0);
         return true;
     case CL_DEVICE_REFERENCE_COUNT:
-        *result = answer_uint(rest, (uint64_t)device->references);
+        *result = answer_uint(
+            rest, fault(FAULT_sub_devices_are_not_counted, ANY_PLATFORM) ? 1 : (uint64_t)device->references);
         return true;
     default:
         return false;

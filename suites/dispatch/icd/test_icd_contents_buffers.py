@@ -251,10 +251,12 @@ def test_several_mappings_of_a_buffer_are_of_one_content(icd: Icd, sandbox: Sand
 def test_buffer_begins_with_the_hosts_content(icd: Icd, sandbox: Sandbox) -> None:
     """A buffer made with CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR holds what the host's memory did."""
 
-    def check(objects: IcdObjects, flags: str, size: int) -> None:
+    def check(objects: IcdObjects, flags: str, size: int, listed: bool = False) -> None:
         memory = Memory(objects)
         host = memory.session.data(BEFORE[:size])
-        mem = memory.objects.made_by("clCreateBuffer", objects.context, flags_of(flags), size, host)
+        function = "clCreateBufferWithProperties" if listed else "clCreateBuffer"
+        objects.require_function(function, objects.version())
+        mem = objects.made_by(function, objects.context, *[None] * listed, flags_of(flags), size, host)
         if "COPY" in flags:
             host.fill(0)
         expect_same(memory.content(mem, size), BEFORE[:size], "the buffer")
@@ -270,6 +272,8 @@ def test_buffer_begins_with_the_hosts_content(icd: Icd, sandbox: Sandbox) -> Non
             for size in (SIZE, SIZE - 1, 13, 1):
                 label = f"{flags}, {size} bytes"
                 attempts.check(label, lambda o, row=(flags, size): check(o, *row))  # type: ignore[misc]
+            label = f"with properties, {flags}"
+            attempts.check(label, lambda o, row=(flags, SIZE, True): check(o, *row))  # type: ignore[misc]
 
 
 @requirement("API-DAT-006")

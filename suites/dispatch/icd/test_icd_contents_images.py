@@ -116,6 +116,46 @@ def test_slices_of_an_image_lie_apart_as_pitches_say(icd: Icd, sandbox: Sandbox,
             attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
 
 
+# Row and slice pitch in pixels of what an image is made of, by what is given; 0 for the smallest.
+MADE_OF = {
+    "rows without gaps": (0, 0),
+    "row pitch": (16, 0),
+    "slice pitch": (0, 13 * 9),
+    "both pitches": (16, 16 * 9),
+}
+ARRAYS = ("CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE1D_ARRAY", "CL_MEM_OBJECT_IMAGE2D_ARRAY")
+
+
+@requirement("API-DAT-016")
+@pytest.mark.parametrize("kind", [kind for kind in PARTS if not kind.endswith("BUFFER")])
+def test_image_begins_with_the_hosts_content(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """An image made with CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR has the pixels that lie as its pitches say."""
+
+    def check(objects: IcdObjects, flags: str, name: str) -> None:
+        images = Images(objects)
+        images.require(kind, PLAIN_FORMAT)
+        row, slice_ = (4 * pitch for pitch in MADE_OF[name])
+        width, height, depth = SHAPES[kind]
+        region = (4 * width, height, depth)
+        content = harmless(16 * 4 * 9 * 6, 5)
+        host = images.session.data(content)
+        image = images.image(kind, PLAIN_FORMAT, flags, host=host, pitches=(row, slice_))
+        if "COPY" in flags:
+            host.fill(0)
+        lines = "1D_ARRAY" in kind and slice_  # each line is a slice
+        far = Layout(NO_ORIGIN, slice_ if lines else row, 0 if lines else slice_)
+        blank = bytes(4 * width * height * depth)
+        expected = copied(content, far, blank, Layout(NO_ORIGIN), region)
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+
+    with icd.attempts(sandbox) as attempts:
+        for flags in ("CL_MEM_COPY_HOST_PTR", "CL_MEM_USE_HOST_PTR"):
+            for name in MADE_OF:
+                if kind in ARRAYS or ("slice" not in name and "both" not in name):
+                    label = f"{flags}, {name}"
+                    attempts.check(label, lambda o, row=(flags, name): check(o, *row))  # type: ignore[misc]
+
+
 @requirement("API-DAT-012")
 def test_pixels_of_every_format_are_kept(icd: Icd, sandbox: Sandbox) -> None:
     """An image of each format that is listed as supported keeps its pixels, which have the size of the format."""
