@@ -160,3 +160,5 @@ FAULT(properties_forget_content)
 FAULT(images_begin_packed)
 /* Reports one reference to a sub-device, however often it is retained. */
 FAULT(sub_devices_are_not_counted)
+/* Reports that an image has no mappings. */
+FAULT(mappings_of_images_are_not_counted)

@@ -248,6 +248,9 @@ void *contents_share(const struct object *context, const uint64_t *arguments)
 cl_uint contents_map_count(const struct contents *contents)
 {
     cl_uint count = 0;
+    if (contents->pixel && fault(FAULT_mappings_of_images_are_not_counted, ANY_PLATFORM)) {
+        return 0;
+    }
     for (int i = 0; i < MAX_MAPPINGS && !fault(FAULT_mappings_are_not_counted, ANY_PLATFORM); i++) {
         count += contents->mapped[i] != NULL;
     }
