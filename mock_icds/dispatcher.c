@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One dispatched call: logs it, has a part of the mock answer it, and logs what came of it. */
 #include "base/config.h"
+#include "base/lock.h"
 #include "base/objects.h"
 #include "callbacks.h"
 #include "calls.h"
@@ -8,6 +9,7 @@
 #include "core/compute.h"
 #include "core/core.h"
 #include "core/events.h"
+#include "core/load_faults.h"
 #include "distinct.h"
 #include "external/devices.h"
 #include "external/external.h"
@@ -20,7 +22,7 @@ typedef void follower(enum function function, const uint64_t *arguments, uint64_
 
 /* The first part that answers a call is the only one; the last answers them all. */
 static handler *const handlers[] = {gl_handle, external_handle, core_handle};
-static follower *const followers[] = {devices_follow, compute_follow, events_follow};
+static follower *const followers[] = {devices_follow, compute_follow, events_follow, load_faults_follow};
 
 static void log_foreign_handles(const struct function_info *about, const uint64_t *arguments)
 {
@@ -31,13 +33,26 @@ static void log_foreign_handles(const struct function_info *about, const uint64_
     }
 }
 
+/* A mock that does what calls say keeps many things; one that only answers has nothing that threads could break. */
+static bool keeps_threads_apart(enum function function)
+{
+    return config.refuses && function != FUNCTION_clIcdGetPlatformIDsKHR && function != FUNCTION_clGetPlatformIDs;
+}
+
 static uint64_t answer(enum function function, const uint64_t *arguments)
 {
     uint64_t result = 0;
+    bool alone = keeps_threads_apart(function);
+    if (alone) {
+        lock_take();
+    }
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers && !handlers[i](function, arguments, &result); i++) {
     }
     for (size_t i = 0; i < sizeof followers / sizeof *followers; i++) {
         followers[i](function, arguments, &result);
+    }
+    if (alone) {
+        lock_give();
     }
     return result;
 }

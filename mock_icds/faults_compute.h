@@ -15,3 +15,19 @@ FAULT(build_takes_errors)
 FAULT(build_log_is_empty)
 /* Takes the first platform that a loader lists for its own, and refuses contexts where it is another vendor's. */
 FAULT(first_platform_is_own)
+/* Answers no bytes, and not an empty string, for the log of a program that has not been built. */
+FAULT(logs_begin_with_a_build)
+/* Reports the options of a program's first build for all of them. */
+FAULT(first_options_stay)
+/* Forgets the data of callbacks of compilations and linkings. */
+FAULT(compilers_forget_data)
+/* Calls the callback of a build twice. */
+FAULT(builds_end_twice)
+/* Calls native kernels with the application's own arguments. */
+FAULT(native_kernels_share_arguments)
+/* Gives native kernels the first memory object in the place of all others. */
+FAULT(native_kernels_have_one_memory)
+/* Takes native kernels whose arguments do not agree with each other. */
+FAULT(native_kernels_take_anything)
+/* Clears the highest bit of arguments of one byte. */
+FAULT(characters_have_seven_bits)

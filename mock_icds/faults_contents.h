@@ -136,3 +136,29 @@ FAULT(first_device_is_listed_again)
 FAULT(absent_types_are_counted)
 /* Answers CL_DEVICE_NOT_FOUND to several types of devices at once. */
 FAULT(mixed_types_find_nothing)
+/* Makes buffers with the whole words of the host's memory only. */
+FAULT(host_content_ends_with_a_word)
+/* Refuses to copy a rectangle within a buffer where rows lie between each other's. */
+FAULT(rectangles_may_not_interleave)
+/* Packs slices of the host's memory where only the pitch of rows is given. */
+FAULT(slices_do_not_follow_rows)
+/* Fills images of one channel with the last component of the colour. */
+FAULT(fills_take_last_component)
+/* Forgets that pointers of a kernel are volatile or restrict. */
+FAULT(qualifiers_are_forgotten)
+/* Names unsigned types as they were declared. */
+FAULT(unsigned_is_spelled_out)
+/* Reports no access for images of a kernel. */
+FAULT(images_are_not_accessed)
+/* Loses what is written to a region of an image that is mapped as invalid. */
+FAULT(invalid_regions_are_lost)
+/* Clears the first byte of shared virtual memory that is migrated. */
+FAULT(shared_migration_clears)
+/* Makes buffers with properties without the content of the host's memory. */
+FAULT(properties_forget_content)
+/* Takes the rows and slices of the host's memory that an image is made of for such that lie without gaps. */
+FAULT(images_begin_packed)
+/* Reports one reference to a sub-device, however often it is retained. */
+FAULT(sub_devices_are_not_counted)
+/* Reports that an image has no mappings. */
+FAULT(mappings_of_images_are_not_counted)

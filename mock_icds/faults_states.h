@@ -106,3 +106,9 @@ FAULT(large_ranges_are_cut)
 FAULT(images_of_two_formats_are_copied)
 /* Answers the query of CL_KERNEL_GLOBAL_WORK_SIZE for kernels that are not built in. */
 FAULT(any_kernel_has_a_global_size)
+/* Completes markers and barriers although what they wait for failed. */
+FAULT(failures_pass_markers_by)
+/* Answers a size for queues that run commands of the host. */
+FAULT(queues_of_the_host_have_a_size)
+/* Takes specialization constants for programs of source. */
+FAULT(constants_of_any_program)

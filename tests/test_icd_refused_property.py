@@ -19,7 +19,7 @@ from harness.sandbox import Sandbox
 
 FEATURES: dict[str, Any] = {
     "refuses": True,
-    "features": "compiler images terminate",
+    "features": "compiler device_queues images out_of_order terminate",
     "extensions": "cl_khr_icd cl_khr_initialize_memory cl_khr_mipmap_image cl_khr_priority_hints "
     "cl_khr_terminate_context cl_khr_throttle_hints cl_ext_buffer_device_address",
 }
@@ -27,6 +27,7 @@ ALONE = "test_valid_property_is_heeded_alone"
 FINDINGS = {  # the property's name, the cases that may be concerned, and the check that finds it
     "CL_CONTEXT_INTEROP_USER_SYNC": (0x1085, "Context", "test_user_sync_is_true_or_false_and_nothing_else"),
     "CL_CONTEXT_TERMINATE_KHR": (0x2032, "Context", ALONE),
+    "CL_QUEUE_PROPERTIES": (0x1093, "Queue or queue", ALONE),
     "CL_QUEUE_THROTTLE_KHR": (0x1097, "Queue or hints", ALONE),
     "CL_SAMPLER_FILTER_MODE": (0x1154, "Sampler or sampler or level", ALONE),
     "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT": (0x5000, "Buffer", ALONE),

@@ -81,6 +81,39 @@ def test_the_limit_is_one_of_each_answer(hostile: Loader, sandbox: Sandbox, tell
         assert time.monotonic() - start > 0.5
 
 
+def test_a_compiler_may_compute_for_longer_than_other_calls(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(burns="900")
+    with pytest.raises(Hung, match="in which it computed"), hostile.start(sandbox, time_limit=0.3) as cl:
+        cl.platform_count()
+    monkeypatch.setattr("harness.probe.patience.COMPILING", {"clGetPlatformIDs"})
+    with hostile.start(sandbox, time_limit=0.3) as cl:
+        assert cl.platform_count() == 1
+
+
+def test_a_compiler_that_computes_for_ever_hangs(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(spins="")
+    monkeypatch.setattr("harness.probe.patience.COMPILING", {"clGetPlatformIDs"})
+    start = time.monotonic()
+    with pytest.raises(Hung, match="in which it computed"), hostile.start(sandbox, time_limit=0.1) as cl:
+        cl.platform_count()
+    assert time.monotonic() - start > 0.1 * patience.COMPILER_FACTOR
+
+
+def test_a_compiler_that_waits_hangs_as_soon_as_other_calls(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(hangs="")
+    monkeypatch.setattr("harness.probe.patience.COMPILING", {"clGetPlatformIDs"})
+    start = time.monotonic()
+    with pytest.raises(Hung, match="in which it waited"), hostile.start(sandbox, time_limit=0.5) as cl:
+        cl.platform_count()
+    assert time.monotonic() - start < 0.5 * patience.COMPILER_FACTOR
+
+
 def test_a_session_has_a_limit_too(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from harness.probe.convenience import CallFailed
     from harness.probe.deviations import Parts
     from harness.probe.session import CANARY, CommandError, Session
-    from harness.probe.values import Buffer, Callback, CallbackArgument, Names, Value, pack, unpack
+    from harness.probe.values import Buffer, Callback, CallbackArgument, Later, Names, Value, pack, unpack
     from harness.probe.verdicts import Crashed, Hung, Leaked, SubjectFailure
 
     # --- the call log ---

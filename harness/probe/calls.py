@@ -150,6 +150,17 @@ class Calls(Connection):
         exported function or at an address."""
         return self._keep(f"when {callback}", function, arguments, address)
 
+    def peek_when(self, callback: str, address: Value | CallbackArgument, offset: int) -> Value:
+        """Reads a word at an address each time that a callback is called; gives it for further such reads, and for
+        `number_of`."""
+        self._values += 1
+        self.later(f"when {callback} peek {self._values} {address.token} {offset}")
+        return Value(0, f"r{self._values}")
+
+    def number_of(self, value: Value) -> int:
+        """The number that a value has by now."""
+        return int(self.command(f"value {value.token}"), 16)
+
     def callbacks(self) -> int:
         """How many calls that `when` kept have been made."""
         return int(self.command("callbacks"))

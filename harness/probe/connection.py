@@ -17,7 +17,7 @@ from typing import Any, Self
 from harness.probe import stacks
 from harness.probe.limits import Limits
 from harness.probe.output import Output
-from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, wall_limit
+from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, compiles, wall_limit
 from harness.probe.process import Process
 from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
@@ -193,7 +193,8 @@ class Connection:
             select.select([], [], [], 0.01)  # the threads are writing
         shown = stacks.readable(self._stderr.text(), maps)
         self._kill()
-        raise Hung(f"no answer within {self.time_limit:g} s to: {self._last}", shown)
+        doing = f", {self._meter.doing()}," if self._meter else ""
+        raise Hung(f"no answer within {self.time_limit:g} s{doing} to: {self._last}", shown)
 
     def _never_ends(self) -> None:
         """Too much, or too much for an answer of which the end did not come in time."""
@@ -245,7 +246,9 @@ class Connection:
         if excess := self._limits.exceeded():
             self._kill()
             raise Excessive(f"the subject took {excess} in: {self._last}")
-        remaining = min(self.time_limit - self._meter.used, SESSION_FACTOR * self.time_limit - self._slow)
+        remaining = min(
+            self._meter.remaining(self.time_limit, compiles(self._last)), SESSION_FACTOR * self.time_limit - self._slow
+        )
         if remaining <= 0:
             self._hung()
         if time.monotonic() - self._started > wall_limit(self.time_limit):

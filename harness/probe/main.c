@@ -7,8 +7,9 @@
  *
  * --socket answers commands from a socket, --standard from standard input to standard output, and what others print
  * there goes to a file; --script executes a recorded exchange and prints it. --machine says what the subject finds on
- * its machine (Windows: windows/machine.h). --late leaves the loader unopened until the command `open`. Exit codes: 0
- * done, 2 wrong usage, 3 the loader could not be opened.
+ * its machine (Windows: windows/machine.h). --late leaves the loader unopened until the command `open`. --again, which
+ * the command `exec` adds, says "ok" before anything is asked. Exit codes: 0 done, 2 wrong usage, 3 the loader could
+ * not be opened.
  */
 #define _GNU_SOURCE
 #include "loader.h"
@@ -30,15 +31,21 @@ static const char *machine;
 static const char *standard; /* where what others print goes */
 static int socket_fd = -1;
 static bool late;
+static bool again;
 
 static bool read_options(int count, char **arguments)
 {
-    static const struct option options[] = {
-        {"loader", required_argument, NULL, 'l'},  {"socket", required_argument, NULL, 's'},
-        {"script", required_argument, NULL, 'f'},  {"log", required_argument, NULL, 'o'},
-        {"global", no_argument, NULL, 'g'},        {"now", no_argument, NULL, 'n'},
-        {"late", no_argument, NULL, 't'},          {"standard", required_argument, NULL, 'd'},
-        {"machine", required_argument, NULL, 'm'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"loader", required_argument, NULL, 'l'},
+                                            {"socket", required_argument, NULL, 's'},
+                                            {"script", required_argument, NULL, 'f'},
+                                            {"log", required_argument, NULL, 'o'},
+                                            {"global", no_argument, NULL, 'g'},
+                                            {"now", no_argument, NULL, 'n'},
+                                            {"late", no_argument, NULL, 't'},
+                                            {"standard", required_argument, NULL, 'd'},
+                                            {"machine", required_argument, NULL, 'm'},
+                                            {"again", no_argument, NULL, 'a'},
+                                            {NULL, 0, NULL, 0}};
     for (int c = getopt_long(count, arguments, "", options, NULL); c != -1;
          c = getopt_long(count, arguments, "", options, NULL)) {
         switch (c) {
@@ -71,6 +78,9 @@ static bool read_options(int count, char **arguments)
             break;
         case 'm':
             machine = optarg;
+            break;
+        case 'a':
+            again = true;
             break;
         default:
             return false;
@@ -210,7 +220,9 @@ int main(int count, char **arguments)
             return 3;
         }
     }
-    converse(in, out, script != NULL);
+    if (!again || write_all(out, "ok\n", 3)) {
+        converse(in, out, script != NULL);
+    }
     system_end();
     return 0;
 }

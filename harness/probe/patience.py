@@ -9,6 +9,7 @@ however busy the machine is.
 from __future__ import annotations
 
 import os
+import re
 import time
 
 from harness.errors import HarnessError
@@ -17,6 +18,13 @@ from harness.probe.process import children_of
 FIRST_LOOK = 0.05  # seconds until an answer counts as slow; before that nothing is looked at
 TICK = 0.25  # seconds between two looks
 SESSION_FACTOR = 20  # time limits that all answers of a session may take together
+COMPILER_FACTOR = 6  # time limits that a call which compiles may compute for
+# A slow compiler computes; one that hangs mostly waits.
+COMPILING = {
+    "clBuildProgram", "clCompileProgram", "clLinkProgram", "clCreateKernel", "clCreateKernelsInProgram",
+    "clEnqueueNDRangeKernel", "clEnqueueTask",
+}  # fmt: skip
+_FUNCTION = re.compile(r"(?:call \d+|address \d+ \S+) (cl\w+)")
 _WALL_FACTOR = 60
 _LEAST_WALL_LIMIT = 120.0
 
@@ -28,6 +36,12 @@ class Starved(HarnessError):
 def wall_limit(limit: float) -> float:
     """Seconds after which a session is given up whatever its process did with them."""
     return max(_LEAST_WALL_LIMIT, _WALL_FACTOR * limit)
+
+
+def compiles(command: str) -> bool:
+    """Whether a command of the probe is a call that may have to compile."""
+    match = _FUNCTION.search(command)
+    return match is not None and match[1] in COMPILING
 
 
 def _threads(pid: int) -> dict[int, tuple[float, float]]:
@@ -53,13 +67,14 @@ def _is_crowded() -> bool:
 
 
 class Meter:
-    """Measures the time of one process; `used` is what it could use since `since`, of the monotonic clock.
+    """Measures the time of one process; `used` is what it could use since `since`, of the monotonic clock, `computed`
+    how much of that it computed in.
 
     server: another process, 0 for none, for which it has to wait: what that queued is not its own either.
     """
 
     def __init__(self, pid: int, since: float, server: int = 0) -> None:
-        self.used = 0.0
+        self.used = self.computed = 0.0
         self._pid = pid
         self._server = server
         self._server_queued = self._queued_by_server()
@@ -83,7 +98,16 @@ class Meter:
         if before.keys() <= self._threads.keys() or not _is_crowded():
             could = max(could, passed - queued)  # else threads ended, and nobody knows how long they queued
         self.used += (own := max(0.0, min(could, passed)))
+        self.computed += max(0.0, min(ran, own))
         return own
+
+    def remaining(self, limit: float, compiles: bool) -> float:
+        """Seconds that are left of a time limit: a call that compiles may compute for COMPILER_FACTOR of them."""
+        return (min(limit + self.computed, COMPILER_FACTOR * limit) if compiles else limit) - self.used
+
+    def doing(self) -> str:
+        """What the process did most of the time, as part of a sentence."""
+        return "in which it computed" if self.computed > self.used / 2 else "in which it waited"
 
     def _queued_by_server(self) -> float:
         return sum(queued for _, queued in _threads(self._server).values()) if self._server else 0.0

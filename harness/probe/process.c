@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,47 @@ static void fork_process(const struct argument *a, const struct reply *reply)
     }
 }
 
+/* The child ends at once and without a word, as one does whose program cannot be started. */
+static void fork_and_end(const struct argument *a, const struct reply *reply)
+{
+    int status = 0;
+    pid_t child = fork();
+    (void)a;
+    if (child == 0) {
+        _exit(0);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (child > 0 && WIFSIGNALED(status)) {
+        reply_error(reply, "the child ended with signal %d", WTERMSIG(status));
+    } else {
+        reply_done(reply, child < 0);
+    }
+}
+
+/* In the place of this process a new one of the same program goes on with the conversation; its first word is the
+ * answer to this command (main.c). */
+static void execute_again(const struct argument *a, const struct reply *reply)
+{
+    enum { ROOM = 1 << 14, MOST = 64 };
+    static char line[ROOM];
+    char *arguments[MOST + 2] = {NULL};
+    unsigned count = 0;
+    (void)a;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+    for (char *at = line; length > 0 && at < line + length && count < MOST; at += strlen(at) + 1) {
+        if (strcmp(at, "--again") != 0) {
+            arguments[count++] = at;
+        }
+    }
+    arguments[count] = "--again";
+    if (length > 0) {
+        execv("/proc/self/exe", arguments);
+    }
+    reply_error(reply, "%s", strerror(errno));
+}
+
 static void do_nothing(int number)
 {
     (void)number;
@@ -137,6 +179,10 @@ static const struct command rows[] = {
     {"chdir", "HEX", change_folder, false},
     /* The child goes on with the conversation; the parent waits for it and ends as it ended. */
     {"fork", "", fork_process, true},
+    /* Forks a child that ends at once, and waits for it. */
+    {"forkend", "", fork_and_end, true},
+    /* Executes the same program in this process, from its beginning; it goes on with the conversation. */
+    {"exec", "", execute_again, true},
     /* Runs a line while a signal arrives every SIZE microseconds, whose handler does nothing. */
     {"interrupted", "SIZE LINE", run_interrupted, true},
     /* ok NUMBER of exit handlers registered so far; -1 where nobody counts them (exit_watch.c). */

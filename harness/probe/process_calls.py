@@ -79,6 +79,14 @@ class ProcessCalls(Calls):
         child = reply.removeprefix("pid=")
         self.found_pid(int(child) if child.isdecimal() else 0)
 
+    def fork_and_end(self) -> None:
+        """Forks a child that ends at once, and goes on. Raises CommandError where a signal ended the child."""
+        self.command("forkend")
+
+    def execute_again(self) -> None:
+        """Executes the probe anew in this process, as a new program: nothing that was made or opened is left."""
+        self.command("exec")
+
     def call_interrupted(self, microseconds: int, function: str, *arguments: Any) -> int:
         """A call during which a signal arrives that often; its handler does nothing, and nothing is restarted."""
         line = self._call_line(function, arguments)
@@ -131,6 +139,16 @@ class ProcessCalls(Calls):
             if int(number) > 2 and not target.startswith("socket:"):
                 files.append(target)
         return sorted(files)
+
+    def threads(self) -> int:
+        """How many threads the process has."""
+        return len(os.listdir(f"/proc/{self.pid}/task"))
+
+    def resident(self) -> int:
+        """Bytes of the process that are in memory and in no file."""
+        with open(f"/proc/{self.pid}/statm") as file:
+            _, resident, shared, *_ = map(int, file.read().split())
+        return os.sysconf("SC_PAGE_SIZE") * (resident - shared)
 
     def maps(self, path: object) -> bool:
         """Whether a file is mapped into the process: a library that is loaded.

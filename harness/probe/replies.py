@@ -24,7 +24,11 @@ _NUMBER = re.compile(r"0x[0-9a-f]{1,16}")
 _DECIMAL = re.compile(r"-?\d{1,20}")
 _BYTES = re.compile(r"(?:[0-9a-f]{2})*")
 _ANSWERS = (
-    (_DONE, "buffer free protect put word store setenv unsetenv chdir thread when late open close machine vkword"),
+    (
+        _DONE,
+        "buffer free protect put word store setenv unsetenv chdir forkend exec thread when late open close machine "
+        "vkword",
+    ),
     (_NUMBER, "call address vkallocator vkcall value peek descriptor vulkan target symbol count loaded"),
     (_DECIMAL, "layer handlers callbacks go heap handles"),
     (_BYTES, "get read module exports environment state counted"),

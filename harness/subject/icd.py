@@ -181,11 +181,19 @@ class Icd(Subject):
         sandbox.env.update(self.variables)
 
     def open(
-        self, sandbox: Sandbox, *, preload: Sequence[str] = (), late: bool = False, now: bool = False
+        self,
+        sandbox: Sandbox,
+        *,
+        preload: Sequence[str] = (),
+        late: bool = False,
+        now: bool = False,
+        counted_heap: bool = False,
     ) -> IcdSession:
-        """A session in which the probe is in the place of the loader."""
+        """A session in which the probe is in the place of the loader; counted_heap: `heap()` counts exactly."""
         self.prepare(sandbox)
-        session = self._open_directly(IcdSession, sandbox, preload=preload, late=late, now=now)
+        session = self._open_directly(
+            IcdSession, sandbox, preload=preload, late=late, now=now, counted_heap=counted_heap
+        )
         session.gate, session.only_platform, session.only_device = self.gate, self.only_platform, self.only_device
         return session
 

@@ -16,6 +16,7 @@ static const char *const fault_names[] = {
 #include "faults_external.h"
 #include "faults_gl.h"
 #include "faults_hygiene.h"
+#include "faults_load.h"
 #include "faults_properties.h"
 #include "faults_states.h"
 #undef FAULT

@@ -14,6 +14,7 @@ enum fault {
 #include "faults_external.h"
 #include "faults_gl.h"
 #include "faults_hygiene.h"
+#include "faults_load.h"
 #include "faults_properties.h"
 #include "faults_states.h"
 #undef FAULT

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/config.h"
+#include "base/lock.h"
 #include "base/tables.h"
 
 enum { ARENA_SIZE = 16 << 20, MAX_OBJECTS = ARENA_SIZE / (int)sizeof(struct object), MAX_EXACT_OBJECTS = 4096 };
@@ -58,6 +59,11 @@ static void set_dispatch_data(struct object *object, void *data)
 static struct object *make(enum handle_kind kind, struct object *parent, int platform)
 {
     void *const *table = tables_of(platform, kind);
+    if (fault(FAULT_threads_make_one_object, ANY_PLATFORM)) {
+        int before = made();
+        lock_pause();
+        __atomic_store_n(&object_count, before, __ATOMIC_RELAXED);
+    }
     int index = __atomic_fetch_add(&object_count, 1, __ATOMIC_RELAXED);
     if (index >= (config.exact_objects ? MAX_EXACT_OBJECTS : MAX_OBJECTS)) {
         arena_is_full("objects");
@@ -133,6 +139,11 @@ bool object_count_reference(struct object *object, int by)
 {
     if (!object || references_of(object) <= 0) {
         return false;
+    }
+    if (fault(FAULT_counts_are_not_atomic, ANY_PLATFORM)) {
+        int before = references_of(object);
+        lock_pause();
+        __atomic_store_n(&object->references, before, __ATOMIC_RELAXED);
     }
     int left = __atomic_add_fetch(&object->references, by, __ATOMIC_RELAXED);
     if (left == 0 && config.exact_objects) { /* a read of it from now on is a crash */

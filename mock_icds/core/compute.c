@@ -224,6 +224,8 @@ static void keep_argument(struct kernel *kernel, const uint64_t *arguments, bool
     memset(argument->value, 0, sizeof argument->value);
     if (value && argument->size <= sizeof argument->value) {
         memcpy(argument->value, value, argument->size);
+        argument->value[0] &=
+            argument->size == 1 && fault(FAULT_characters_have_seven_bits, ANY_PLATFORM) ? 0x7F : 0xFF;
     }
 }
 
@@ -295,7 +297,9 @@ static bool build_info(const struct program *program, cl_uint query, const uint6
         *result = answer_info(rest, &status, sizeof status);
         return true;
     case CL_PROGRAM_BUILD_LOG:
-        *result = answer_text(rest, broken ? "clharness_undeclared is not declared" : "");
+        *result = program && program->status == CL_BUILD_NONE && fault(FAULT_logs_begin_with_a_build, ANY_PLATFORM)
+                      ? answer_info(rest, "", 0)
+                      : answer_text(rest, broken ? "clharness_undeclared is not declared" : "");
         return true;
     case CL_PROGRAM_BUILD_OPTIONS:
         *result = answer_text(rest, program && program->options && !fault(FAULT_options_are_forgotten, ANY_PLATFORM)

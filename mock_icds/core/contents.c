@@ -62,6 +62,11 @@ static size_t at_least_one(size_t count)
     return count ? count : 1;
 }
 
+size_t contents_channels(const struct contents *image)
+{
+    return channels(image->format.image_channel_order);
+}
+
 /* An image without gaps between its rows. */
 static void describe(struct contents *contents, const cl_image_format *format, const cl_image_desc *image)
 {
@@ -80,7 +85,7 @@ struct view contents_image_view(const struct contents *contents, const size_t *o
     bool lines = contents->image.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
     size_t at = origin[0] * contents->pixel + origin[1] * (lines ? contents->slice : contents->row) +
                 origin[2] * contents->slice;
-    return (struct view){contents->bytes + at, contents->row, contents->slice};
+    return (struct view){contents->bytes + at, lines ? contents->slice : contents->row, contents->slice};
 }
 
 void contents_image_region(const struct contents *contents, const size_t *region, size_t *bytes)
@@ -105,18 +110,20 @@ static void keep(uint64_t handle, struct contents *contents, uint64_t host_ptr)
     } else if (!contents->bytes) {
         contents->bytes = arena_keep(contents->size);
     }
-    if (host_ptr && contents->bytes != (unsigned char *)(uintptr_t)host_ptr &&
+    if (host_ptr && !contents->pixel && contents->bytes != (unsigned char *)(uintptr_t)host_ptr &&
         !fault(FAULT_host_content_is_forgotten, ANY_PLATFORM)) {
-        memcpy(contents->bytes, (const void *)(uintptr_t)host_ptr, contents->size);
+        bool words = fault(FAULT_host_content_ends_with_a_word, ANY_PLATFORM);
+        memcpy(contents->bytes, (const void *)(uintptr_t)host_ptr,
+               words ? contents->size & ~(size_t)3 : contents->size);
     }
     object->contents = arena_keep(sizeof *contents);
     *object->contents = *contents;
 }
 
-static void keep_buffer(uint64_t handle, const uint64_t *flags_size_host)
+static void keep_buffer(uint64_t handle, const uint64_t *flags_size_host, bool with_content)
 {
     struct contents contents = {.flags = flags_size_host[0], .size = flags_size_host[1]};
-    keep(handle, &contents, flags_size_host[2]);
+    keep(handle, &contents, with_content ? flags_size_host[2] : 0);
 }
 
 static void keep_part(uint64_t handle, const uint64_t *arguments)
@@ -144,6 +151,19 @@ static void keep_part(uint64_t handle, const uint64_t *arguments)
     }
 }
 
+/* Of an image that lies without gaps, from rows and slices of the host's memory that lie apart as they should. */
+static void copy_rows(const struct contents *contents, const unsigned char *from, size_t row, size_t slice)
+{
+    size_t rows = contents->slice / contents->row;
+    bool packed = fault(FAULT_images_begin_packed, ANY_PLATFORM);
+    row = packed ? contents->row : row;
+    slice = packed ? row * rows : slice;
+    for (size_t at = 0; at < contents->size; at += contents->row) {
+        size_t number = at / contents->row;
+        memcpy(contents->bytes + at, from + number / rows * slice + number % rows * row, contents->row);
+    }
+}
+
 /* `from` are flags, format, descriptor and host memory. */
 static void keep_image(uint64_t handle, const uint64_t *from)
 {
@@ -151,8 +171,21 @@ static void keep_image(uint64_t handle, const uint64_t *from)
     const cl_image_desc *image = (const cl_image_desc *)(uintptr_t)from[2];
     const struct contents *buffer = contents_of((uint64_t)(uintptr_t)image->buffer);
     describe(&contents, (const cl_image_format *)(uintptr_t)from[1], image);
+    size_t tight = contents.row;
+    size_t whole = contents.slice;
     contents.bytes = buffer ? buffer->bytes : NULL;
+    size_t row = image->image_row_pitch ? image->image_row_pitch : tight;
+    size_t slice = image->image_slice_pitch ? image->image_slice_pitch : row * (whole / tight);
+    if (contents.flags & CL_MEM_USE_HOST_PTR) { /* it lies where it is */
+        contents.size = slice * (contents.size / whole);
+        contents.row = row;
+        contents.slice = slice;
+    }
     keep(handle, &contents, from[3]);
+    const struct contents *kept = contents_of(handle);
+    if (from[3] && kept && kept->bytes != (unsigned char *)(uintptr_t)from[3]) {
+        copy_rows(kept, (const unsigned char *)(uintptr_t)from[3], row, slice);
+    }
 }
 
 /* Images of OpenCL 1.0: flags, format, then sizes with a pitch after them, and the host's memory. */
@@ -174,10 +207,11 @@ void contents_make(enum function function, const uint64_t *arguments, uint64_t h
     }
     switch (function) {
     case FUNCTION_clCreateBuffer:
-        keep_buffer(handle, arguments + 1);
+        keep_buffer(handle, arguments + 1, true);
         break;
     case FUNCTION_clCreateBufferWithProperties:
-        keep_buffer(handle, arguments + 2);
+        keep_buffer(handle, arguments + 2,
+                    (arguments[2] & CL_MEM_USE_HOST_PTR) || !fault(FAULT_properties_forget_content, ANY_PLATFORM));
         break;
     case FUNCTION_clCreateSubBuffer:
         keep_part(handle, arguments);
@@ -214,6 +248,9 @@ void *contents_share(const struct object *context, const uint64_t *arguments)
 cl_uint contents_map_count(const struct contents *contents)
 {
     cl_uint count = 0;
+    if (contents->pixel && fault(FAULT_mappings_of_images_are_not_counted, ANY_PLATFORM)) {
+        return 0;
+    }
     for (int i = 0; i < MAX_MAPPINGS && !fault(FAULT_mappings_are_not_counted, ANY_PLATFORM); i++) {
         count += contents->mapped[i] != NULL;
     }

@@ -45,6 +45,8 @@ cl_uint contents_map_count(const struct contents *contents);
 /* Keeps or drops the address of a mapping; false where there is no room, or no such mapping. */
 bool contents_map(struct contents *contents, const void *address);
 bool contents_unmap(struct contents *contents, const void *address);
+/* How many channels an image has. */
+size_t contents_channels(const struct contents *image);
 /* A region of an image that begins at an origin. */
 struct view contents_image_view(const struct contents *contents, const size_t *origin);
 /* The bytes of a region of an image: of a row, rows, slices. */

@@ -149,9 +149,9 @@ static cl_int check_queue(enum function function, const uint64_t *arguments)
     if (function == FUNCTION_clCreateCommandQueue) {
         const uint64_t list[] = {CL_QUEUE_PROPERTIES, arguments[2], 0};
         bool host_only = !(arguments[2] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT));
-        return host_only ? properties_check(list, property_rules_of(FUNCTION_clCreateCommandQueueWithProperties),
-                                            context->platform, NULL)
-                         : CL_INVALID_VALUE;
+        struct property_rules rules = *property_rules_of(FUNCTION_clCreateCommandQueueWithProperties);
+        rules.without_list = true;
+        return host_only ? properties_check(list, &rules, context->platform, NULL) : CL_INVALID_VALUE;
     }
     cl_int result = check_list(function, arguments, context->platform);
     const struct property_rules *rules = property_rules_of(function);

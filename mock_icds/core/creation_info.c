@@ -133,8 +133,9 @@ static bool queue_info(const struct object *queue, cl_uint query, const uint64_t
     case CL_QUEUE_SIZE:
         *result =
             answer_uint(rest, properties_value(creation->properties_seen, rules, CL_QUEUE_SIZE, DEVICE_QUEUE_SIZE));
-        if (older ||
-            !(properties_value(creation->properties_seen, rules, CL_QUEUE_PROPERTIES, 0) & CL_QUEUE_ON_DEVICE)) {
+        if ((older ||
+             !(properties_value(creation->properties_seen, rules, CL_QUEUE_PROPERTIES, 0) & CL_QUEUE_ON_DEVICE)) &&
+            !fault(FAULT_queues_of_the_host_have_a_size, ANY_PLATFORM)) {
             *result = CL_INVALID_COMMAND_QUEUE;
         }
         return true;
@@ -285,7 +286,8 @@ static bool partition_info(const struct object *device, cl_uint query, const uin
         *result = device->creation ? answer_property_list(device, rest) : answer_info(rest, schemes, 0);
         return true;
     case CL_DEVICE_REFERENCE_COUNT:
-        *result = answer_uint(rest, (uint64_t)device->references);
+        *result = answer_uint(
+            rest, fault(FAULT_sub_devices_are_not_counted, ANY_PLATFORM) ? 1 : (uint64_t)device->references);
         return true;
     default:
         return false;

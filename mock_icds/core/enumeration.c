@@ -7,6 +7,7 @@
 #include "base/errors.h"
 #include "base/loader.h"
 #include "base/platforms.h"
+#include "core/load_faults.h"
 #include "core/process_faults.h"
 
 #include <stdlib.h>
@@ -75,7 +76,8 @@ static bool stumbles(void)
         __atomic_sub_fetch(&inside, 1, __ATOMIC_RELAXED);
         return !alone;
     }
-    return (fault(FAULT_enumeration_fails_in_child, ANY_PLATFORM) && getpid() != loading_process) ||
+    return load_faults_no_platforms() ||
+           (fault(FAULT_enumeration_fails_in_child, ANY_PLATFORM) && getpid() != loading_process) ||
            (fault(FAULT_enumeration_fails_after_reload, ANY_PLATFORM) && loaded_before);
 }
 

@@ -171,21 +171,31 @@ static void call_context_destructors(struct object *context)
     }
 }
 
-/* Calls the callback of a build that has ended. */
-static void report_build(const uint64_t *arguments)
+/* Calls the callback of a build, a compilation or a linking that has ended: the argument with this number. */
+static void report_build(const struct object *program, const uint64_t *arguments, unsigned number)
 {
-    const struct object *program = object_find(arguments[0]);
-    void(CL_CALLBACK * notify)(cl_program, void *) = (void(CL_CALLBACK *)(cl_program, void *))(uintptr_t)arguments[4];
-    if (program && notify && !config.function[FUNCTION_clBuildProgram].calls_back) {
-        notify((cl_program)reported_object(program), (void *)(uintptr_t)arguments[5]);
+    void(CL_CALLBACK * notify)(cl_program, void *) =
+        (void(CL_CALLBACK *)(cl_program, void *))(uintptr_t)arguments[number];
+    bool build = number == 4;
+    bool forgets = !build && fault(FAULT_compilers_forget_data, ANY_PLATFORM);
+    for (int i = 0; program && notify && i < (fault(FAULT_builds_end_twice, ANY_PLATFORM) ? 2 : 1); i++) {
+        notify((cl_program)reported_object(program), forgets ? NULL : (void *)(uintptr_t)arguments[number + 1]);
     }
 }
 
 void events_follow(enum function function, const uint64_t *arguments, uint64_t *result)
 {
-    bool ended = *result == CL_SUCCESS || (cl_int)*result == CL_BUILD_PROGRAM_FAILURE;
-    if (config.refuses && function == FUNCTION_clBuildProgram && ended) {
-        report_build(arguments);
+    cl_int error = (cl_int)*result;
+    bool ended = error == CL_SUCCESS || error == CL_BUILD_PROGRAM_FAILURE || error == CL_COMPILE_PROGRAM_FAILURE;
+    if (!config.refuses || config.function[function].calls_back) {
+        return;
+    }
+    if (function == FUNCTION_clBuildProgram && ended) {
+        report_build(object_find(arguments[0]), arguments, 4);
+    } else if (function == FUNCTION_clCompileProgram && ended) {
+        report_build(object_find(arguments[0]), arguments, 7);
+    } else if (function == FUNCTION_clLinkProgram && *result) {
+        report_build(object_find(*result), arguments, 6);
     }
 }
 

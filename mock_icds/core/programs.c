@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/config.h"
+#include "base/lock.h"
 #include "base/platforms.h"
 
 #include <stdio.h>
@@ -154,8 +155,16 @@ cl_int programs_build(uint64_t handle, uint64_t options)
     if (!program) {
         return CL_SUCCESS;
     }
-    program->options = arena_keep(strlen(text) + 1);
-    memcpy(program->options, text, strlen(text) + 1);
+    if (fault(FAULT_threads_share_a_compiler, ANY_PLATFORM)) {
+        static struct program *shared;
+        shared = program;
+        lock_pause();
+        program = shared;
+    }
+    if (!program->options || !fault(FAULT_first_options_stay, ANY_PLATFORM)) {
+        program->options = arena_keep(strlen(text) + 1);
+        memcpy(program->options, text, strlen(text) + 1);
+    }
     bool good = translate(program);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
     return good || fault(FAULT_build_takes_errors, ANY_PLATFORM) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;

@@ -50,7 +50,8 @@ cl_int properties_check(const uint64_t *list, const struct property_rules *rules
 {
     struct property property = {.platform = platform};
     for (const uint64_t *at = list; at && next_property(&at, rules, &property);) {
-        bool refused = property.name == (uint64_t)fault_value(FAULT_properties_refuse_name, ANY_PLATFORM, 0);
+        bool refused = !rules->without_list &&
+                       property.name == (uint64_t)fault_value(FAULT_properties_refuse_name, ANY_PLATFORM, 0);
         const struct property_rule *rule = refused ? NULL : rule_of(property.name, rules, platform);
         if (!rule && rules->unknown_name != CL_SUCCESS) {
             return rules->unknown_name;

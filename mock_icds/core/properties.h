@@ -39,6 +39,7 @@ struct property_rules {
     size_t count;
     cl_int unknown_name;  /* the error for a name without a rule; CL_SUCCESS where it is passed over */
     cl_int repeated_name; /* the error for a name that is listed twice; CL_SUCCESS where it may be */
+    bool without_list;    /* a function without a list has one made of its arguments */
 };
 
 /* The first error of a list in its order, or CL_SUCCESS; NULL and empty lists have none. `about` is for the checks. */

@@ -2,6 +2,8 @@
 /* Reads declarations such as `kernel void name(global const int *from, local int *own, int4 number)`. */
 #include "core/sources.h"
 
+#include "base/config.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,13 +72,22 @@ static bool qualify(struct kernel_parameter *parameter, const char *word, size_t
 
 static void finish(struct kernel_parameter *parameter, bool pointer)
 {
+    static const char plain[] = "unsigned ";
     parameter->is_image = strncmp(parameter->type, "image", strlen("image")) == 0;
     parameter->address = parameter->is_image ? CL_KERNEL_ARG_ADDRESS_GLOBAL : parameter->address;
     bool local = parameter->address == CL_KERNEL_ARG_ADDRESS_LOCAL;
+    if (strncmp(parameter->type, plain, strlen(plain)) == 0 && !fault(FAULT_unsigned_is_spelled_out, ANY_PLATFORM)) {
+        memmove(parameter->type + 1, parameter->type + strlen(plain), strlen(parameter->type + strlen(plain)) + 1);
+    }
+    if (parameter->is_image && fault(FAULT_images_are_not_accessed, ANY_PLATFORM)) {
+        parameter->access = CL_KERNEL_ARG_ACCESS_NONE;
+    }
     parameter->is_memory = parameter->is_image || (pointer && !local);
     parameter->size = pointer || parameter->is_image ? (local ? 0 : sizeof(cl_mem)) : size_of(parameter->type);
     if (pointer) {
         append(parameter->type, "*", 1, "");
+        bool forgets = fault(FAULT_qualifiers_are_forgotten, ANY_PLATFORM);
+        parameter->qualifiers &= forgets ? CL_KERNEL_ARG_TYPE_CONST : ~(cl_ulong)0;
     } else {
         parameter->qualifiers = 0; /* of a value, they say nothing to the caller */
     }

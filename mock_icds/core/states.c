@@ -102,6 +102,13 @@ static void read_box(struct box *box, uint64_t origin, uint64_t region)
     }
 }
 
+/* Whether a box has rows between those of another one, or would, were it wider. */
+static bool share_rows(const struct box *one, struct box other)
+{
+    other.start[0] = one->start[0];
+    return meet(one, &other);
+}
+
 /* Of rectangles with the same pitches, and of images. */
 static cl_int check_copy_of_boxes(const uint64_t *a, bool same_pitches)
 {
@@ -112,6 +119,9 @@ static cl_int check_copy_of_boxes(const uint64_t *a, bool same_pitches)
     }
     read_box(&source, a[3], a[5]);
     read_box(&target, a[4], a[5]);
+    if (share_rows(&source, target) && fault(FAULT_rectangles_may_not_interleave, ANY_PLATFORM)) {
+        return CL_MEM_COPY_OVERLAP;
+    }
     return overlap(&source, &target);
 }
 
@@ -194,6 +204,8 @@ cl_int states_error(enum function function, const uint64_t *a)
     case FUNCTION_clGetKernelWorkGroupInfo: /* no kernel is built in, and no device is custom */
         return error_unless_fault(FAULT_any_kernel_has_a_global_size,
                                   a[2] == CL_KERNEL_GLOBAL_WORK_SIZE ? CL_INVALID_VALUE : CL_SUCCESS);
+    case FUNCTION_clSetProgramSpecializationConstant: /* no device takes an intermediate language */
+        return error_unless_fault(FAULT_constants_of_any_program, CL_INVALID_OPERATION);
     case FUNCTION_clCreateSubBuffer:
         return check_part(a);
     case FUNCTION_clWaitForEvents:

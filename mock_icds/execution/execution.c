@@ -6,9 +6,11 @@
 #include "base/arguments.h"
 #include "base/config.h"
 #include "base/errors.h"
+#include "base/lock.h"
 #include "core/contents.h"
 #include "core/launches.h"
 #include "core/rules.h"
+#include "execution/native.h"
 #include "execution/transfers.h"
 #include "external/attachments.h"
 #include "external/commands.h"
@@ -20,6 +22,7 @@ struct work {
     bool moves;
     struct transfer transfer;
     struct launch *launch;
+    struct native *native;
     const struct object *queue;
     /* clEnqueueSVMFree's */
     uint64_t callback;
@@ -49,6 +52,9 @@ static void run(const struct command *command)
     }
     if (work->launch) {
         launches_run(work->launch);
+    }
+    if (work->native) {
+        native_run(work->native);
     }
     if (work->callback) {
         call_free(work);
@@ -85,6 +91,10 @@ static uint64_t map(enum function function, const uint64_t *a)
         memcpy(copy, at, size);
         at = copy;
     }
+    bool invalid = !size && (a[3] & CL_MAP_WRITE_INVALIDATE_REGION);
+    if (invalid && fault(FAULT_invalid_regions_are_lost, ANY_PLATFORM)) {
+        at = arena_keep(contents->size);
+    }
     contents_map(contents, at);
     return (uint64_t)(uintptr_t)at;
 }
@@ -93,11 +103,17 @@ static uint64_t map(enum function function, const uint64_t *a)
 
 static struct work *plan(enum function function, const uint64_t *a)
 {
-    struct work *work = arena_keep(sizeof *work);
+    static struct work shared;
+    bool together = fault(FAULT_threads_share_a_command, ANY_PLATFORM);
+    struct work *work = together ? &shared : arena_keep(sizeof *work);
+    *work = (struct work){0};
     work->queue = object_find(a[0]);
     work->moves = transfers_plan(function, a, &work->transfer);
     if (function == FUNCTION_clEnqueueNDRangeKernel || function == FUNCTION_clEnqueueTask) {
         work->launch = launches_keep(function, a);
+    }
+    if (function == FUNCTION_clEnqueueNativeKernel) {
+        work->native = native_keep(a);
     }
     if (function == FUNCTION_clEnqueueSVMFree && a[3]) {
         work->callback = a[3];
@@ -105,6 +121,9 @@ static struct work *plan(enum function function, const uint64_t *a)
         work->pointers = arena_keep(work->count * sizeof(void *));
         work->user_data = (void *)(uintptr_t)a[4];
         memcpy(work->pointers, (const void *)(uintptr_t)a[2], work->count * sizeof(void *));
+    }
+    if (together) {
+        lock_pause();
     }
     return work;
 }
@@ -173,13 +192,15 @@ static uint64_t enqueue(enum function function, const uint64_t *arguments, struc
 
 bool execution_handle(enum function function, const uint64_t *arguments, uint64_t *result)
 {
-    if (!argument_function_begins(function, "clEnqueue") || !rules_judge(function)) {
+    bool native = function == FUNCTION_clEnqueueNativeKernel;
+    if (!argument_function_begins(function, "clEnqueue") || !(rules_judge(function) || native)) {
         return false;
     }
     struct object *queue = object_live(arguments[0], HANDLE_cl_command_queue);
     if (!queue || !contents_kept(queue->platform) || !holds(arguments, function)) {
         return false;
     }
-    *result = enqueue(function, arguments, queue);
+    cl_int error = native ? native_error(arguments) : CL_SUCCESS;
+    *result = error ? error_result(error) : enqueue(function, arguments, queue);
     return true;
 }

@@ -138,7 +138,8 @@ static struct view host_of_image(const struct contents *image, uint64_t address,
     bool lines = image->image.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
     view.row = row && !ignored ? row : bytes[0];
     view.row = lines && slice ? slice : view.row;
-    view.slice = slice && !ignored ? slice : view.row * bytes[1];
+    bool packs = row && fault(FAULT_slices_do_not_follow_rows, ANY_PLATFORM);
+    view.slice = slice && !ignored ? slice : (packs ? bytes[0] : view.row) * bytes[1];
     return view;
 }
 
@@ -187,13 +188,24 @@ static bool plan_image_and_buffer(const uint64_t *a, struct transfer *transfer, 
     return image && buffer;
 }
 
+/* The component of a colour that a channel of an image has. */
+static size_t component(const struct contents *image, size_t channel)
+{
+    cl_channel_order order = image->format.image_channel_order;
+    if (order == CL_A || (order == CL_R && fault(FAULT_fills_take_last_component, ANY_PLATFORM))) {
+        return 3;
+    }
+    bool turned = order == CL_BGRA && !fault(FAULT_fills_have_one_order, ANY_PLATFORM);
+    return turned && channel < 3 ? 2 - channel : channel;
+}
+
 /* One pixel of a colour: four numbers of 32 bits, in the image's format. */
 static void make_pixel(const struct contents *image, const cl_uint *colour, unsigned char *pixel)
 {
-    size_t size = image->pixel / 4;
-    bool turned = image->format.image_channel_order == CL_BGRA && !fault(FAULT_fills_have_one_order, ANY_PLATFORM);
-    for (size_t i = 0; i < 4; i++) {
-        size_t from = turned && i < 3 ? 2 - i : i;
+    size_t count = contents_channels(image);
+    size_t size = image->pixel / count;
+    for (size_t i = 0; i < count; i++) {
+        size_t from = component(image, i);
         float real;
         memcpy(&real, &colour[from], sizeof real);
         bool normal = image->format.image_channel_data_type == CL_UNORM_INT8;
@@ -255,6 +267,15 @@ static bool plan_migration(const uint64_t *a, struct transfer *transfer)
     return first && fault(FAULT_migration_clears, ANY_PLATFORM);
 }
 
+static bool plan_shared_migration(const uint64_t *a, struct transfer *transfer)
+{
+    static const unsigned char nothing;
+    *transfer = (struct transfer){.to = host(((const uintptr_t *)(uintptr_t)a[2])[0]), .region = {1, 1, 1}};
+    transfer->pattern = &nothing;
+    transfer->width = 1;
+    return fault(FAULT_shared_migration_clears, ANY_PLATFORM);
+}
+
 bool transfers_plan(enum function function, const uint64_t *arguments, struct transfer *transfer)
 {
     switch (function) {
@@ -287,6 +308,8 @@ bool transfers_plan(enum function function, const uint64_t *arguments, struct tr
         return plan_shared_fill(arguments, transfer);
     case FUNCTION_clEnqueueSVMUnmap:
         return plan_shared_unmap(arguments, transfer);
+    case FUNCTION_clEnqueueSVMMigrateMem:
+        return plan_shared_migration(arguments, transfer);
     case FUNCTION_clEnqueueMigrateMemObjects:
         return plan_migration(arguments, transfer);
     default:

@@ -6,6 +6,7 @@
 #include "base/arguments.h"
 #include "base/config.h"
 #include "base/errors.h"
+#include "base/lock.h"
 #include "base/platforms.h"
 #include "calls.h"
 #include "core/validity.h"
@@ -17,7 +18,6 @@
 #include "external/memory.h"
 #include "external/semaphores.h"
 
-#include <pthread.h>
 #include <string.h>
 
 enum { MAX_EXTENSIONS = 64 };
@@ -28,8 +28,6 @@ enum { COMMAND_BUFFERS_HAVE_PROPERTIES = 1 };
 #else
 enum { COMMAND_BUFFERS_HAVE_PROPERTIES = 0 };
 #endif
-
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* callbacks call OpenCL, too */
 
 /* The first that answers a call is the only one. */
 static bool (*const handlers[])(enum function function, const uint64_t *arguments, uint64_t *result) = {
@@ -106,8 +104,8 @@ bool external_handle(enum function function, const uint64_t *arguments, uint64_t
     if (!of_extension(function) && !(first && devices_matter(first))) {
         return false;
     }
-    pthread_mutex_lock(&lock);
+    lock_take();
     bool done = handle(function, arguments, result);
-    pthread_mutex_unlock(&lock);
+    lock_give();
     return done;
 }

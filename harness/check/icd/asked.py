@@ -59,8 +59,10 @@ class Asked:
         return list(struct.unpack(f"<{len(content) // 8}Q", content))
 
     def text(self, function: str, *about: Any) -> str:
-        """An answer that is a string."""
-        return self.answer(function, *about).split(b"\0")[0].decode(errors="replace")
+        """An answer that is a string, whose end is a part of it."""
+        content = self.answer(function, *about)
+        assert content.endswith(b"\0"), f"{about[-1]} has {len(content)} bytes, and no terminator at their end"
+        return content.split(b"\0")[0].decode(errors="replace")
 
     def versions(self, function: str, *about: Any) -> list[tuple[str, tuple[int, int]]]:
         """A list of names with major and minor versions, in its order."""

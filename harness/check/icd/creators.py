@@ -370,6 +370,10 @@ class Creator:
                 what = f"{self.function} does not accept and heed {shown(self.alone(pair))}"
                 raise Unsupported("loader", f"precondition failed: {what}", "precondition")
 
+    def require_bits(self) -> None:
+        """The same for the bits of a queue: every device has queues with profiling."""
+        self.require_heeded((CL.QUEUE_PROPERTIES, CL.QUEUE_PROFILING_ENABLE))
+
     def pairs(self) -> list[tuple[int, int]]:
         """Those of `valid_pairs` that the driver accepts and heeds."""
         return [pair for pair in self.valid_pairs() if self.heeds(pair)]

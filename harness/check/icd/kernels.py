@@ -159,9 +159,12 @@ class Kernels(Memory):
 
     # --- single kernels ---
 
-    def values(self, seed: int) -> list[bytes]:
-        """A value for each parameter of clharness_take; its numbers are plain ones in every type."""
-        return [bytes(1 + byte % 62 for byte in numbered(size, seed + i)) for i, size in enumerate(TYPES.values())]
+    def values(self, seed: int, bits: int = 0) -> list[bytes]:
+        """A value for each parameter of clharness_take; its numbers are plain ones in every type. `bits` are set in
+        each byte: with 0x80 the numbers are negative ones, or large."""
+        return [
+            bytes(1 + byte % 62 | bits for byte in numbered(size, seed + i)) for i, size in enumerate(TYPES.values())
+        ]
 
     def stored(self, values: Sequence[bytes], before: bytes) -> bytes:
         """What clharness_take leaves in memory."""

@@ -234,8 +234,17 @@ class Images(Memory):
         if image_format not in self.formats(kind):
             raise Unsupported("loader", f"there is no {kind} of {image_format}", kind)
 
-    def image(self, kind: str, image_format: Format, flags: str = "CL_MEM_READ_WRITE", own: Value | int = 0) -> Value:
-        """An image of the size that SHAPES has; an image buffer of its own buffer, or of a new one."""
+    def image(
+        self,
+        kind: str,
+        image_format: Format,
+        flags: str = "CL_MEM_READ_WRITE",
+        own: Value | int = 0,
+        host: Buffer | None = None,
+        pitches: tuple[int, int] = (0, 0),
+    ) -> Value:
+        """An image of the size that SHAPES has; an image buffer of its own buffer, or of a new one. `host` is memory of
+        the host's that it is made of, whose rows and slices lie apart as `pitches` say."""
         self.objects.require_function("clCreateImage", self.objects.version())
         width, height, depth = SHAPES[kind]
         array = {"CL_MEM_OBJECT_IMAGE1D_ARRAY": height, "CL_MEM_OBJECT_IMAGE2D_ARRAY": depth}.get(kind, 0)
@@ -243,11 +252,11 @@ class Images(Memory):
             own = self.buffer(bytes(width * image_format.size))
         tall = kind in ("CL_MEM_OBJECT_IMAGE2D", "CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY")
         deep = kind == "CL_MEM_OBJECT_IMAGE3D"
-        words = [constant(kind), width, height if tall else 0, depth if deep else 0, array, 0, 0, 0, own]
+        words = [constant(kind), width, height if tall else 0, depth if deep else 0, array, *pitches, 0, own]
         described = self.session.words(words)
         pair = pack([constant(image_format.order), constant(image_format.type)], 4)
         return self.objects.made_by(
-            "clCreateImage", self.objects.context, flags_of(flags), self.session.data(pair), described, None
+            "clCreateImage", self.objects.context, flags_of(flags), self.session.data(pair), described, host
         )
 
     def write(self, image: Value, origin: Sequence[int], region: Sequence[int], content: bytes, row: int = 0) -> None:

@@ -5,7 +5,19 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import CL, OBJECT_QUERIES, Callback, Icd, IcdObjects, IcdSession, Sandbox, Value, api, requirement
+from harness.check import (
+    CL,
+    FURTHER_OBJECTS,
+    OBJECT_QUERIES,
+    Callback,
+    Icd,
+    IcdObjects,
+    IcdSession,
+    Sandbox,
+    Value,
+    api,
+    requirement,
+)
 
 COUNTED = [kind for kind, (_, query) in OBJECT_QUERIES.items() if query.endswith("REFERENCE_COUNT")]
 NAMES = {"cl_mem": "MemObject", "cl_command_queue": "CommandQueue"}
@@ -52,6 +64,20 @@ def test_reference_count_of_each_class_follows_retain_and_release(icd: Icd, sand
         for more in (2, 1, 0):
             assert change(session, "Release", kind, handle) == 0
             assert count_of(session, kind, handle) == before + more
+
+
+@requirement("API-REF-001")
+def test_reference_count_of_a_sub_device_follows_retain_and_release(icd: Icd, sandbox: Sandbox) -> None:
+    """So it is of a sub-device, which is counted, unlike the device that it is a part of."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function("clCreateSubDevices", objects.version())
+        part, answer = FURTHER_OBJECTS["clCreateSubDevices"][1](objects), session.buffer(4)
+        query = api().constant("CL_DEVICE_REFERENCE_COUNT")
+        for how, expected in (("Retain", 2), ("Retain", 3), ("Release", 2), ("Release", 1)):
+            assert change(session, how, "cl_device", part) == CL.SUCCESS
+            assert session.call("clGetDeviceInfo", part, query, 4, answer, None) == CL.SUCCESS
+            assert answer.u32() == expected
 
 
 @requirement("API-REF-002")

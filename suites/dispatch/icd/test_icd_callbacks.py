@@ -3,7 +3,20 @@
 
 from __future__ import annotations
 
-from harness.check import CL, Callback, CallbackArgument, Icd, IcdObjects, IcdSession, Sandbox, api, requirement
+import pytest
+
+from harness.check import (
+    CL,
+    Callback,
+    CallbackArgument,
+    Icd,
+    IcdObjects,
+    IcdSession,
+    Sandbox,
+    api,
+    require_compiler,
+    requirement,
+)
 
 
 def platform_of(session: IcdSession) -> IcdObjects:
@@ -47,6 +60,40 @@ def test_program_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox)
         session.await_callbacks()
         assert handles(sandbox, name) == [program]
         assert (asked.result(), answer.u64()) == (0, objects.context)
+
+
+# The callback of each function that compiles is called with the program that it is about.
+COMPILING = ("clBuildProgram", "clCompileProgram", "clLinkProgram")
+
+
+@requirement("API-EVT-016")
+@pytest.mark.parametrize("function", COMPILING)
+def test_callback_of_a_compiler_is_called_once_when_it_is_done(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """The callback of a build, a compilation or a linking is called once, with its program and data, at its end."""
+    name = f"{function}.pfn_notify"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        require_compiler([objects])
+        objects.require_function(function, objects.version())
+        program, answer = objects.with_source(), session.buffer(4)
+        address = session.entry(program, "clGetProgramBuildInfo")
+        query = api().constant("CL_PROGRAM_BUILD_STATUS")
+        if function == "clLinkProgram":
+            compiled = session.call("clCompileProgram", program, 0, None, None, 0, None, None, None, None)
+            objects.require("clCompileProgram", compiled)
+        session.when(
+            name, "clGetProgramBuildInfo", CallbackArgument(0), objects.device, query, 4, answer, None, address=address
+        )
+        callback = Callback(name)
+        if function == "clLinkProgram":
+            program = objects.made_by(function, objects.context, 0, None, None, 1, [program], callback, 7)
+        else:
+            between = (0, None, "") if function == "clBuildProgram" else (0, None, None, 0, None, None)
+            objects.require(function, session.call(function, program, *between, callback, 7))
+        session.await_callbacks()
+        assert answer.i32() == CL.BUILD_SUCCESS, "the callback was called before the end"
+        assert session.quit() == 0
+        assert [tuple(e.arguments[:2]) for e in sandbox.log if e.name == f"callback {name}"] == [(program, 7)]
 
 
 @requirement("DISP-OBJ-005")

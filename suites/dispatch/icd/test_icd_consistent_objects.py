@@ -199,6 +199,26 @@ def test_mappings_are_counted(icd: Icd, sandbox: Sandbox) -> None:
             assert memory.number(MEMORY, mem, "CL_MEM_MAP_COUNT", 4) == count
 
 
+@requirement("API-CON-010")
+def test_mappings_of_an_image_are_counted(icd: Icd, sandbox: Sandbox) -> None:
+    """So it is of an image."""
+    with icd.open(sandbox) as session:
+        images = Images(session.objects(session.some_platforms()[0]))
+        kind = "CL_MEM_OBJECT_IMAGE2D"
+        images.require(kind, PLAIN_FORMAT)
+        image, row = images.image(kind, PLAIN_FORMAT), session.buffer(8, 0)
+        mapped = []
+        for count in (1, 2):
+            words = [session.words(list(w)) for w in ((count, 0, 0), (4, 2, 1))]
+            arguments = (images.queue, image, 1, CL.MAP_READ, *words, row, None, 0, None, None)
+            mapped.append(images.objects.made_by("clEnqueueMapImage", *arguments))
+            assert images.number(MEMORY, image, "CL_MEM_MAP_COUNT", 4) == count
+        for count in (1, 0):
+            images.unmap(image, mapped.pop())
+            images.finish()
+            assert images.number(MEMORY, image, "CL_MEM_MAP_COUNT", 4) == count
+
+
 @requirement("API-CON-011")
 @pytest.mark.parametrize("kind", SHAPES)
 def test_image_says_how_it_was_made(icd: Icd, sandbox: Sandbox, kind: str) -> None:

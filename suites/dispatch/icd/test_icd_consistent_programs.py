@@ -14,6 +14,7 @@ from harness.check import (
     Sandbox,
     Value,
     api,
+    flags_of,
     require_compiler,
     requirement,
 )
@@ -31,12 +32,32 @@ PARAMETERS = (
     ("number", "long", "CL_KERNEL_ARG_ADDRESS_PRIVATE", 0),
     ("vector", "float8", "CL_KERNEL_ARG_ADDRESS_PRIVATE", 0),
 )
+# The same of a second kernel, whose pointers have qualifiers of every kind.
+QUALIFIED = (
+    ("to", "int*", "CL_KERNEL_ARG_ADDRESS_GLOBAL", "CL_KERNEL_ARG_TYPE_RESTRICT"),
+    ("seen", "int*", "CL_KERNEL_ARG_ADDRESS_GLOBAL", "CL_KERNEL_ARG_TYPE_VOLATILE"),
+    ("from", "int*", "CL_KERNEL_ARG_ADDRESS_GLOBAL", "CL_KERNEL_ARG_TYPE_CONST|CL_KERNEL_ARG_TYPE_RESTRICT"),
+    ("count", "uint", "CL_KERNEL_ARG_ADDRESS_PRIVATE", 0),
+)
+ACCESS = {"read_only": "CL_KERNEL_ARG_ACCESS_READ_ONLY", "write_only": "CL_KERNEL_ARG_ACCESS_WRITE_ONLY"}
 DECLARED = """
 kernel void declared(global int *to, global const uchar *from, constant float *table, local int4 *own, long number,
                      float8 vector)
 {
     own[0] = (int4)(from[0]);
     to[0] = own[0].x + (int)table[0] + (int)number + (int)vector.x;
+}
+
+kernel void qualified(global int *restrict to, global volatile int *seen, global const int *restrict from,
+                      unsigned int count)
+{
+    to[0] = seen[0] + from[0] + (int)count;
+}
+"""
+IMAGES = """
+kernel void imaged(read_only image2d_t from, write_only image2d_t to)
+{
+    write_imageui(to, (int2)(0, 0), (uint4)(get_image_width(from)));
 }
 """
 
@@ -78,7 +99,8 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
         asked, cl = Asked(objects), objects.session
         program = objects.with_source(TWO)
         status, kind = CL.BUILD_NONE, "CL_PROGRAM_BINARY_TYPE_NONE"
-        if how == "built":
+        if how in ("built", "built again"):
+            objects.build(program, "-D clharness=2 -D clharness_more" if how == "built again" else OPTIONS)
             objects.build(program, OPTIONS)
             status, kind = CL.BUILD_SUCCESS, "CL_PROGRAM_BINARY_TYPE_EXECUTABLE"
         elif how == "failed":
@@ -96,12 +118,15 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
         assert found == status, f"CL_PROGRAM_BUILD_STATUS is {found}, expected {status!r}"
         type_ = asked.number(BUILD, program, objects.device, "CL_PROGRAM_BINARY_TYPE")
         assert how == "failed" or type_ == api().constant(kind), f"CL_PROGRAM_BINARY_TYPE is {type_}, expected {kind}"
-        if how == "built":
-            options = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
+        options = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
+        if how.startswith("built"):
             assert options.split() == OPTIONS.split(), f"CL_PROGRAM_BUILD_OPTIONS is {options!r}"
+        log = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_LOG")
+        if how == "not built":
+            assert (options, log) == ("", ""), f"the options are {options!r}, and the log {log!r}, before any build"
 
     with icd.attempts(sandbox) as attempts:
-        for how in ("not built", "built", "failed", "compiled"):
+        for how in ("not built", "built", "built again", "failed", "compiled"):
             attempts.check(how, lambda objects, how=how: check(objects, how))  # type: ignore[misc]
 
 
@@ -176,9 +201,9 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
 def test_kernel_names_its_parameters(icd: Icd, sandbox: Sandbox) -> None:
     """A kernel has its name, as many parameters as it was declared with, and their names, types and qualifiers."""
 
-    def made(objects: IcdObjects) -> tuple[Asked, Value]:
+    def made(objects: IcdObjects, name: str = "declared") -> tuple[Asked, Value]:
         program = built(objects, DECLARED, ARGUMENT_INFORMATION)
-        return Asked(objects), objects.made_by("clCreateKernel", program, "declared")
+        return Asked(objects), objects.made_by("clCreateKernel", program, name)
 
     def check_kernel(objects: IcdObjects) -> None:
         asked, kernel = made(objects)
@@ -186,9 +211,9 @@ def test_kernel_names_its_parameters(icd: Icd, sandbox: Sandbox) -> None:
         assert asked.number("clGetKernelInfo", kernel, "CL_KERNEL_NUM_ARGS") == len(PARAMETERS)
         assert asked.number("clGetKernelInfo", kernel, "CL_KERNEL_REFERENCE_COUNT") == 1
 
-    def check(objects: IcdObjects, index: int) -> None:
-        asked, kernel = made(objects)
-        name, type_, address, qualifiers = PARAMETERS[index]
+    def check(objects: IcdObjects, kernel_name: str, index: int) -> None:
+        asked, kernel = made(objects, kernel_name)
+        name, type_, address, qualifiers = {"declared": PARAMETERS, "qualified": QUALIFIED}[kernel_name][index]
         function = "clGetKernelArgInfo"
         found = asked.text(function, kernel, index, "CL_KERNEL_ARG_NAME")
         assert found == name, f"CL_KERNEL_ARG_NAME is {found!r}, expected {name!r}"
@@ -199,13 +224,34 @@ def test_kernel_names_its_parameters(icd: Icd, sandbox: Sandbox) -> None:
         access = asked.number(function, kernel, index, "CL_KERNEL_ARG_ACCESS_QUALIFIER")
         assert access == CL.KERNEL_ARG_ACCESS_NONE, f"CL_KERNEL_ARG_ACCESS_QUALIFIER is {access:#x}"
         bits = asked.number(function, kernel, index, "CL_KERNEL_ARG_TYPE_QUALIFIER")
-        wanted = api().constant(qualifiers) if isinstance(qualifiers, str) else 0
+        wanted = flags_of(qualifiers) if isinstance(qualifiers, str) else 0
         assert bits == wanted, f"CL_KERNEL_ARG_TYPE_QUALIFIER is {bits:#x}, expected {wanted:#x}"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("the kernel", check_kernel)
         for index, (name, *_) in enumerate(PARAMETERS):
-            attempts.check(f"parameter {name}", lambda objects, index=index: check(objects, index))  # type: ignore[misc]
+            row = "declared", index
+            attempts.check(f"parameter {name}", lambda objects, row=row: check(objects, *row))  # type: ignore[misc]
+        for index, (name, *_) in enumerate(QUALIFIED):
+            row = "qualified", index
+            attempts.check(f"qualified {name}", lambda objects, row=row: check(objects, *row))  # type: ignore[misc]
+
+
+@requirement("API-CON-019")
+def test_kernel_says_how_it_accesses_its_images(icd: Icd, sandbox: Sandbox) -> None:
+    """An image that a kernel reads, and one that it writes, is such a parameter."""
+
+    def check(objects: IcdObjects) -> None:
+        objects.require_images()
+        program = built(objects, IMAGES, ARGUMENT_INFORMATION)
+        asked, kernel = Asked(objects), objects.made_by("clCreateKernel", program, "imaged")
+        for index, name in enumerate(ACCESS):
+            found = asked.number("clGetKernelArgInfo", kernel, index, "CL_KERNEL_ARG_ACCESS_QUALIFIER")
+            wanted = api().constant(ACCESS[name])
+            assert found == wanted, f"CL_KERNEL_ARG_ACCESS_QUALIFIER of {name} is {found:#x}, expected {ACCESS[name]}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("images", check)
 
 
 @requirement("API-CON-020")

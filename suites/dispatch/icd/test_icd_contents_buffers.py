@@ -154,6 +154,36 @@ def test_rectangle_is_moved_row_by_row(icd: Icd, sandbox: Sandbox, function: str
             attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
 
 
+# Two places of a rectangle in one buffer, whose rows lie between each other's or after them; rows are 16 bytes apart,
+# slices 64.
+BESIDE = {
+    "to the right": ((0, 0, 0), (4, 0, 0), (4, 4, 1)),
+    "to the left": ((9, 1, 0), (2, 1, 0), (7, 3, 1)),
+    "below": ((3, 0, 0), (3, 2, 0), (5, 2, 1)),
+    "right and below": ((0, 0, 0), (4, 1, 0), (4, 3, 1)),
+    "in the next slice": ((2, 1, 0), (2, 1, 1), (6, 3, 1)),
+    "to the right, in slices": ((0, 0, 0), (8, 0, 0), (8, 4, 4)),
+}
+
+
+@requirement("API-DAT-003", "API-DAT-009")
+def test_rectangle_is_copied_to_a_place_beside_it(icd: Icd, sandbox: Sandbox) -> None:
+    """A rectangle is copied within one buffer to a place that it does not overlap, if rows lie between each other's."""
+
+    def check(objects: IcdObjects, name: str) -> None:
+        source, target, region = BESIDE[name]
+        memory = Memory(objects)
+        mem = memory.buffer(BEFORE)
+        words = [memory.session.words(list(w)) for w in BESIDE[name]]
+        memory.succeed("clEnqueueCopyBufferRect", memory.queue, mem, mem, *words, 16, 64, 16, 64, 0, None, None)
+        expected = copied(BEFORE, Layout(source, 16, 64), BEFORE, Layout(target, 16, 64), region)
+        expect_same(memory.content(mem, SIZE), expected, "the buffer")
+
+    with icd.attempts(sandbox) as attempts:
+        for name in BESIDE:
+            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
+
+
 @requirement("API-DAT-004")
 def test_fill_repeats_a_pattern_of_each_size(icd: Icd, sandbox: Sandbox) -> None:
     """A fill repeats its pattern from its offset on, of every size that there is, and changes no other byte."""
@@ -221,13 +251,15 @@ def test_several_mappings_of_a_buffer_are_of_one_content(icd: Icd, sandbox: Sand
 def test_buffer_begins_with_the_hosts_content(icd: Icd, sandbox: Sandbox) -> None:
     """A buffer made with CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR holds what the host's memory did."""
 
-    def check(objects: IcdObjects, flags: str) -> None:
+    def check(objects: IcdObjects, flags: str, size: int, listed: bool = False) -> None:
         memory = Memory(objects)
-        host = memory.session.data(BEFORE)
-        mem = memory.objects.made_by("clCreateBuffer", objects.context, flags_of(flags), SIZE, host)
+        host = memory.session.data(BEFORE[:size])
+        function = "clCreateBufferWithProperties" if listed else "clCreateBuffer"
+        objects.require_function(function, objects.version())
+        mem = objects.made_by(function, objects.context, *[None] * listed, flags_of(flags), size, host)
         if "COPY" in flags:
             host.fill(0)
-        expect_same(memory.content(mem, SIZE), BEFORE, "the buffer")
+        expect_same(memory.content(mem, size), BEFORE[:size], "the buffer")
 
     with icd.attempts(sandbox) as attempts:
         for flags in (
@@ -237,7 +269,11 @@ def test_buffer_begins_with_the_hosts_content(icd: Icd, sandbox: Sandbox) -> Non
             "CL_MEM_USE_HOST_PTR",
             "CL_MEM_USE_HOST_PTR|CL_MEM_READ_ONLY",
         ):
-            attempts.check(flags, lambda objects, flags=flags: check(objects, flags))  # type: ignore[misc]
+            for size in (SIZE, SIZE - 1, 13, 1):
+                label = f"{flags}, {size} bytes"
+                attempts.check(label, lambda o, row=(flags, size): check(o, *row))  # type: ignore[misc]
+            label = f"with properties, {flags}"
+            attempts.check(label, lambda o, row=(flags, SIZE, True): check(o, *row))  # type: ignore[misc]
 
 
 @requirement("API-DAT-006")

@@ -85,17 +85,23 @@ def test_part_of_an_image_is_written_and_read(icd: Icd, sandbox: Sandbox, kind: 
             attempts.check("row pitch", lambda objects: check(objects, 40))
 
 
+# Row and slice pitch of the host's memory in bytes, 0 for the smallest, and how far its rows and slices then lie apart.
+PITCHES = {"both pitches": (32, 160, 32, 160), "row pitch": (32, 0, 32, 96), "slice pitch": (0, 160, 24, 160)}
+
+
 @requirement("API-DAT-011")
-def test_slices_of_an_image_lie_apart_as_pitches_say(icd: Icd, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("kind", ["CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY"])
+def test_slices_of_an_image_lie_apart_as_pitches_say(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """Rows and slices of the host's memory lie as far apart as its pitches say, and gaps stay as they were."""
-    with icd.open(sandbox) as session:
-        images = Images(session.objects(session.some_platforms()[0]))
-        kind, row, slice_ = "CL_MEM_OBJECT_IMAGE3D", 32, 160
+
+    def check(objects: IcdObjects, name: str) -> None:
+        row, slice_, *apart = PITCHES[name]
+        images, session = Images(objects), objects.session
         images.require(kind, PLAIN_FORMAT)
         before, host = whole(kind, PLAIN_FORMAT, 1), harmless(512, 3)
         image = made(images, kind, PLAIN_FORMAT, before)
         origin, region = PARTS[kind]
-        narrow, own, far = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin), Layout(NO_ORIGIN, row, slice_)
+        narrow, own, far = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin), Layout(NO_ORIGIN, *apart)
         words = session.words(list(origin)), session.words(list(region))
         to = session.data(host)
         images.succeed("clEnqueueReadImage", images.queue, image, 1, *words, row, slice_, to, 0, None, None)
@@ -104,6 +110,50 @@ def test_slices_of_an_image_lie_apart_as_pitches_say(icd: Icd, sandbox: Sandbox)
         images.succeed("clEnqueueWriteImage", images.queue, image, 1, *words, row, slice_, source, 0, None, None)
         expected = copied(host, far, before, own, narrow)
         expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+
+    with icd.attempts(sandbox) as attempts:
+        for name in PITCHES:
+            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
+
+
+# Row and slice pitch in pixels of what an image is made of, by what is given; 0 for the smallest.
+MADE_OF = {
+    "rows without gaps": (0, 0),
+    "row pitch": (16, 0),
+    "slice pitch": (0, 13 * 9),
+    "both pitches": (16, 16 * 9),
+}
+ARRAYS = ("CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE1D_ARRAY", "CL_MEM_OBJECT_IMAGE2D_ARRAY")
+
+
+@requirement("API-DAT-016")
+@pytest.mark.parametrize("kind", [kind for kind in PARTS if not kind.endswith("BUFFER")])
+def test_image_begins_with_the_hosts_content(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """An image made with CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR has the pixels that lie as its pitches say."""
+
+    def check(objects: IcdObjects, flags: str, name: str) -> None:
+        images = Images(objects)
+        images.require(kind, PLAIN_FORMAT)
+        row, slice_ = (4 * pitch for pitch in MADE_OF[name])
+        width, height, depth = SHAPES[kind]
+        region = (4 * width, height, depth)
+        content = harmless(16 * 4 * 9 * 6, 5)
+        host = images.session.data(content)
+        image = images.image(kind, PLAIN_FORMAT, flags, host=host, pitches=(row, slice_))
+        if "COPY" in flags:
+            host.fill(0)
+        lines = "1D_ARRAY" in kind and slice_  # each line is a slice
+        far = Layout(NO_ORIGIN, slice_ if lines else row, 0 if lines else slice_)
+        blank = bytes(4 * width * height * depth)
+        expected = copied(content, far, blank, Layout(NO_ORIGIN), region)
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+
+    with icd.attempts(sandbox) as attempts:
+        for flags in ("CL_MEM_COPY_HOST_PTR", "CL_MEM_USE_HOST_PTR"):
+            for name in MADE_OF:
+                if kind in ARRAYS or ("slice" not in name and "both" not in name):
+                    label = f"{flags}, {name}"
+                    attempts.check(label, lambda o, row=(flags, name): check(o, *row))  # type: ignore[misc]
 
 
 @requirement("API-DAT-012")
@@ -198,11 +248,20 @@ FILLS = {
     "CL_SIGNED_INT32": (struct.pack("<4i", -1, 2, -3, 4), struct.pack("<4i", -1, 2, -3, 4)),
     "CL_FLOAT": (struct.pack("<4f", 0.5, -2, 3, 4), struct.pack("<4f", 0.5, -2, 3, 4)),
     "CL_UNORM_INT8": (struct.pack("<4f", 0, 1, 0, 1), bytes([0, 255, 0, 255])),
+    "CL_UNSIGNED_INT8 CL_R": (struct.pack("<4I", 1, 2, 254, 255), bytes([1])),
+    "CL_SIGNED_INT16 CL_R": (struct.pack("<4i", -1, 2, -3, 4), struct.pack("<h", -1)),
+    "CL_UNSIGNED_INT32 CL_R": (struct.pack("<4I", 1 << 31, 2, 3, 4), struct.pack("<I", 1 << 31)),
+    "CL_FLOAT CL_R": (struct.pack("<4f", 0.5, -2, 3, 4), struct.pack("<f", 0.5)),
+    "CL_UNORM_INT8 CL_R": (struct.pack("<4f", 1, 0, 0, 0), bytes([255])),
+    "CL_UNSIGNED_INT8 CL_RG": (struct.pack("<4I", 1, 2, 254, 255), bytes([1, 2])),
+    "CL_SIGNED_INT32 CL_RG": (struct.pack("<4i", -1, 2, -3, 4), struct.pack("<2i", -1, 2)),
+    "CL_UNORM_INT8 CL_A": (struct.pack("<4f", 0, 0, 0, 1), bytes([255])),
 }
+FILLED = [kind for kind in PARTS if not kind.endswith("BUFFER")]
 
 
 @requirement("API-DAT-014")
-@pytest.mark.parametrize("kind", ["CL_MEM_OBJECT_IMAGE2D", "CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY"])
+@pytest.mark.parametrize("kind", FILLED)
 def test_part_of_an_image_is_filled_with_a_colour(icd: Icd, sandbox: Sandbox, kind: str) -> None:
     """A fill gives each pixel of its region the colour, as the format has it, and no other pixel."""
 
@@ -260,4 +319,31 @@ def test_mapped_part_of_an_image_shows_and_takes_pixels(icd: Icd, sandbox: Sandb
         session.store(mapped, last, b"changed.")
         images.unmap(image, mapped)
         expected = with_bytes(before, list(own.rows(narrow))[-1], b"changed.")
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
+
+
+@requirement("API-DAT-015")
+@pytest.mark.parametrize("kind", ["CL_MEM_OBJECT_IMAGE2D", "CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY"])
+def test_mapped_part_of_an_image_that_is_invalid_takes_pixels(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """What is written to a region that is mapped with CL_MAP_WRITE_INVALIDATE_REGION is in the image, and only that."""
+    with icd.open(sandbox) as session:
+        images = Images(session.objects(session.some_platforms()[0]))
+        images.objects.require_function("clCreateImage", images.objects.version())
+        images.require(kind, PLAIN_FORMAT)
+        before = whole(kind, PLAIN_FORMAT, 1)
+        image = made(images, kind, PLAIN_FORMAT, before)
+        origin, region = PARTS[kind]
+        narrow, own = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin)
+        row, slice_ = session.buffer(8, 0), session.buffer(8, 0)
+        words = [session.words(list(w)) for w in (origin, region)]
+        flags = CL.MAP_WRITE_INVALIDATE_REGION
+        mapped = images.objects.made_by(
+            "clEnqueueMapImage", images.queue, image, 1, flags, *words, row, slice_, 0, None, None
+        )
+        far = Layout(NO_ORIGIN, row.u64(), slice_.u64() or row.u64() * region[1])
+        new = whole(kind, PLAIN_FORMAT, 2)
+        for number, at in enumerate(far.rows(narrow)):
+            session.store(mapped, at, new[number * narrow[0] : (number + 1) * narrow[0]])
+        images.unmap(image, mapped)
+        expected = copied(new, Layout(NO_ORIGIN), before, own, narrow)
         expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")

@@ -61,7 +61,8 @@ def test_mapped_shared_memory_shows_and_takes_its_content(icd: Icd, sandbox: San
         at = memory.allocate(BEFORE)
         part = at.plus(offset)
         memory.succeed("clEnqueueSVMMap", memory.queue, 1, flags_of(flags), part, size, 0, None, None)
-        expect_same(memory.session.bytes_at(part, size), BEFORE[offset : offset + size], "the mapping")
+        if "INVALIDATE" not in flags:
+            expect_same(memory.session.bytes_at(part, size), BEFORE[offset : offset + size], "the mapping")
         expected = BEFORE
         if flags != "CL_MAP_READ":
             memory.session.store(part, 0, OTHER[:size])
@@ -70,10 +71,28 @@ def test_mapped_shared_memory_shows_and_takes_its_content(icd: Icd, sandbox: San
         expect_same(memory.held(at, SIZE), expected, "the memory")
 
     with icd.attempts(sandbox) as attempts:
-        for flags in ("CL_MAP_READ", "CL_MAP_WRITE|CL_MAP_READ"):
+        for flags in ("CL_MAP_READ", "CL_MAP_WRITE|CL_MAP_READ", "CL_MAP_WRITE", "CL_MAP_WRITE_INVALIDATE_REGION"):
             for offset, size in ((0, SIZE), (8, 40), (255, 1)):
                 label = f"{flags}, {size} at {offset}"
                 attempts.check(label, lambda o, row=(flags, offset, size): check(o, *row))  # type: ignore[misc]
+
+
+@requirement("API-DAT-008", "API-DAT-010")
+def test_migration_keeps_the_content_of_shared_memory(icd: Icd, sandbox: Sandbox) -> None:
+    """Shared virtual memory that is migrated, whole and in part, to the device and to the host, holds what it held."""
+
+    def check(objects: IcdObjects, flags: int, sizes: list[int] | None) -> None:
+        memory = Shared(objects)
+        both = [memory.allocate(BEFORE), memory.allocate(OTHER)]
+        memory.succeed("clEnqueueSVMMigrateMem", memory.queue, 2, both, sizes, flags, 0, None, None)
+        expect_same(memory.held(both[0], SIZE), BEFORE, "the first memory")
+        expect_same(memory.held(both[1], SIZE), OTHER, "the second memory")
+
+    with icd.attempts(sandbox) as attempts:
+        for flags in (0, CL.MIGRATE_MEM_OBJECT_HOST):
+            for sizes in (None, [SIZE, 32]):
+                label = f"flags {flags}, sizes {sizes}"
+                attempts.check(label, lambda o, row=(flags, sizes): check(o, *row))  # type: ignore[misc]
 
 
 @requirement("API-DAT-010")

@@ -62,8 +62,8 @@ def test_arguments_of_every_type_reach_the_kernel(icd: Icd, sandbox: Sandbox) ->
     def check(objects: IcdObjects) -> None:
         kernels = kernels_of(objects)
         kernel, to, before = taking(kernels)
-        for seed in (1, 50):
-            values = kernels.values(seed)
+        for seed, bits in ((1, 0), (50, 0x80)):
+            values = kernels.values(seed, bits)
             for index, value in enumerate(values):
                 kernels.set(kernel, index, value)
             kernels.run(kernel, Range((1,)))

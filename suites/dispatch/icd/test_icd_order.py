@@ -207,6 +207,26 @@ def test_failure_reaches_all_that_wait_for_it(icd: Icd, sandbox: Sandbox) -> Non
         assert status(memory, first) < 0 and status(memory, second) < 0
 
 
+@requirement("API-EVT-010")
+def test_failure_reaches_commands_of_every_kind(icd: Icd, sandbox: Sandbox) -> None:
+    """A command that waits for a user event which fails ends with an error, whatever it is: so do markers, barriers."""
+
+    def check(objects: IcdObjects, function: str) -> None:
+        memory, gate = Memory(objects), gate_of(objects)
+        event = enqueue(objects, function, [gate])
+        memory.succeed("clFlush", memory.queue)
+        memory.succeed("clSetUserEventStatus", gate, CL.OUT_OF_RESOURCES)
+        error = objects.session.call("clWaitForEvents", 1, [event])
+        expected = CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+        assert error == expected, f"waiting for it answered {error}, expected {expected!r}"
+        had = status(memory, event)
+        assert had < 0, f"its status is {had}, expected an error"
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        for function in COMMANDS:
+            attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+
+
 @requirement("API-EVT-011")
 def test_blocking_call_says_that_its_event_failed(icd: Icd, sandbox: Sandbox) -> None:
     """A blocking call whose wait list has an event that failed is CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST."""

@@ -124,7 +124,7 @@ def test_bad_value_of_a_property_is_refused(icd: Icd, sandbox: Sandbox, function
 def test_bad_value_of_a_queue_property_is_invalid_value(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Unknown bits of CL_QUEUE_PROPERTIES are not valid, nor are hints of no level: CL_INVALID_VALUE."""
     with icd.open(sandbox) as session, Parts() as parts:
-        for creator in creators_of(session, function):
+        for creator in creators_of(session, function, Creator.require_bits):
             bad = [(CL.QUEUE_PROPERTIES, bits) for bits in (1 << 12, 1 << 31, 1 << 40, 1 << 63, 1 << 33 | 2)]
             hints = {"cl_khr_priority_hints": CL.QUEUE_PRIORITY_KHR, "cl_khr_throttle_hints": CL.QUEUE_THROTTLE_KHR}
             bad += [(name, 8) for extension, name in hints.items() if extension in creator.extensions]

@@ -41,6 +41,7 @@ def host_bits(creator: Creator) -> int:
 
 
 def device_queues(creator: Creator) -> None:
+    creator.require_bits()
     if not creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8):
         raise Unsupported("loader", "this device has no queues of its own", "device queues")
 
@@ -66,7 +67,7 @@ def test_unknown_bits_are_refused_by_the_older_function(icd: Icd, sandbox: Sandb
 def test_bits_that_the_device_lacks_are_invalid_queue_properties(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """Valid bits that the device does not support are CL_INVALID_QUEUE_PROPERTIES; those that it supports are fine."""
     with icd.open(sandbox) as session, Parts() as parts:
-        for creator in creators_of(session, function):
+        for creator in creators_of(session, function, Creator.require_bits):
             for bit in (CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL.QUEUE_PROFILING_ENABLE):
                 error = CL.SUCCESS if host_bits(creator) & bit else CL.INVALID_QUEUE_PROPERTIES
                 with parts(shown([(CL.QUEUE_PROPERTIES, bit)])):
@@ -146,6 +147,7 @@ def test_hints_for_a_queue_on_the_device_are_refused(icd: Icd, sandbox: Sandbox,
 
     def hinted(creator: Creator) -> None:
         creator.require_extension(extension)
+        creator.require_bits()
         creator.require_heeded(*(pair for pair in creator.valid_pairs() if pair[0] == name))
 
     with icd.open(sandbox) as session, Parts() as parts:
@@ -162,7 +164,7 @@ def test_hints_for_a_queue_on_the_device_are_refused(icd: Icd, sandbox: Sandbox,
 def test_queue_properties_are_the_bits_of_the_creation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_QUEUE_PROPERTIES answers the bits that the queue was made with, by a list or by the older function."""
     with icd.open(sandbox) as session:
-        for creator in creators_of(session, function):
+        for creator in creators_of(session, function, Creator.require_bits):
             for bits in {
                 0,
                 CL.QUEUE_PROFILING_ENABLE,

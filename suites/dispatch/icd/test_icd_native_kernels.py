@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What native kernels, which are functions of the application, get of their arguments (API-KER)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.check import (
+    CL,
+    Asked,
+    Callback,
+    CallbackArgument,
+    Icd,
+    IcdObjects,
+    Memory,
+    Sandbox,
+    Unsupported,
+    numbered,
+    requirement,
+)
+
+FUNCTION = "clEnqueueNativeKernel"
+NAME = f"{FUNCTION}.user_func"
+NUMBERS = (0x1122334455667788, 0x0102030405060708)
+
+
+def native_memory(objects: IcdObjects) -> Memory:
+    """Memory of a device that runs native kernels."""
+    able = Asked(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_EXECUTION_CAPABILITIES")
+    if not able & CL.EXEC_NATIVE_KERNEL:
+        raise Unsupported("loader", "this device runs no native kernels", FUNCTION)
+    return Memory(objects)
+
+
+@requirement("API-KER-008")
+def test_native_kernel_gets_a_copy_of_its_arguments(icd: Icd, sandbox: Sandbox) -> None:
+    """A native kernel is called once, with the arguments as they were, and finds the content of its memory objects."""
+    with icd.open(sandbox) as session:
+        memory = native_memory(session.objects(session.some_platforms()[0]))
+        objects = memory.objects
+        contents = [numbered(64, seed) for seed in (1, 2)]
+        args = session.words([NUMBERS[0], 0, NUMBERS[1], 0])
+        mems = session.words([memory.buffer(content) for content in contents])
+        places = session.words([args.at(8), args.at(24)])
+        before = args.bytes()
+        seen = [session.peek_when(NAME, CallbackArgument(0), offset) for offset in (0, 16)]
+        addresses = [session.peek_when(NAME, CallbackArgument(0), offset) for offset in (8, 24)]
+        held = [session.peek_when(NAME, address, 8) for address in addresses]
+        gate = objects.made_by("clCreateUserEvent", objects.context)
+        memory.succeed(FUNCTION, memory.queue, Callback(NAME), args, 32, 2, mems, places, 1, [gate], None)
+        assert args.bytes() == before, "the application's own arguments were changed"
+        args.fill(0)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        memory.finish()
+        assert session.callbacks() == 6, "the kernel was not called once, or could not read what it was given"
+        assert [session.number_of(value) for value in seen] == list(NUMBERS), "what the kernel got"
+        found = [session.number_of(value).to_bytes(8, "little") for value in held]
+        assert found == [content[8:16] for content in contents], "what the kernel found in its memory objects"
+
+
+# Arguments that do not agree: args, cb_args, num_mem_objects, mem_list, args_mem_loc.
+WRONG: dict[str, tuple[Any, ...]] = {
+    "no arguments, but a size": (None, 8, 0, None, None),
+    "arguments, but no size": ("args", 0, 0, None, None),
+    "memory objects, but no list": ("args", 8, 1, None, "places"),
+    "memory objects, but no places": ("args", 8, 1, "mems", None),
+    "a list, but no memory objects": ("args", 8, 0, "mems", None),
+    "places, but no memory objects": ("args", 8, 0, None, "places"),
+    "memory objects, but no arguments": (None, 0, 1, "mems", "places"),
+}
+
+
+@requirement("API-KER-008")
+def test_native_kernel_of_arguments_that_do_not_agree_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
+    """Arguments, memory objects and their places are given together, and so is the function: CL_INVALID_VALUE else."""
+
+    def check(objects: IcdObjects, name: str) -> None:
+        memory, session = native_memory(objects), objects.session
+        args = session.words([0])
+        known = {"args": args, "mems": session.words([objects.mem]), "places": session.words([args.at(0)])}
+        function = None if name == "no function" else Callback(NAME)
+        rest = [known.get(word, word) for word in WRONG.get(name, ("args", 8, 0, None, None))]
+        good = session.call(FUNCTION, memory.queue, Callback(NAME), args, 8, 0, None, None, 0, None, None)
+        assert good == CL.SUCCESS, f"answered {good} to arguments that agree"
+        memory.finish()
+        error = session.call(FUNCTION, memory.queue, function, *rest, 0, None, None)
+        assert error == CL.INVALID_VALUE, f"answered {error}, expected CL_INVALID_VALUE"
+
+    with icd.attempts(sandbox) as attempts:
+        for name in ("no function", *WRONG):
+            attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
