@@ -272,11 +272,11 @@ def default_platform_of_two_vendors(loader: Loader, sandbox: Sandbox) -> bool:
     sandbox.vendor("b")
     sandbox.env["OCL_ICD_DEFAULT_PLATFORM"] = "1"
     with loader.start(sandbox) as cl:
-        first, second = cl.platform_names()
-        before = [len(sandbox.log.calls("clGetDeviceIDs", by=name)) for name in (first, second)]
+        names = cl.platform_names()
+        before = [len(sandbox.log.calls("clGetDeviceIDs", by=name)) for name in names]
         cl.clGetDeviceIDs(None, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, cl.buffer(4, 0))
-        after = [len(sandbox.log.calls("clGetDeviceIDs", by=name)) for name in (first, second)]
-    return after == [before[0], before[1] + 1]
+        after = [len(sandbox.log.calls("clGetDeviceIDs", by=name)) for name in names]
+    return [late - early for late, early in zip(after, before, strict=True)] == [0, 1]
 
 
 def sorts_by_devices(loader: Loader, sandbox: Sandbox) -> bool:
