@@ -86,6 +86,10 @@ CAPABILITIES: dict[str, Capability] = {
         (questions.sorts_by_devices, questions.sorts_by_cpus), ("OCL_ICD_PLATFORM_SORT",)
     ),
     "unloads vendors": Capability((questions.unloads, questions.unloads_one_of_two), ("cl_khr_icd_unloadable",)),
+    "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING": Capability(
+        (questions.keeps_vendors_loaded, questions.keeps_layers_loaded),
+        ("OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING",),
+    ),
     "ICD 2": Capability((questions.icd2, questions.icd2_beside_icd1), ("clIcdSetPlatformDispatchDataKHR",)),
 }
 

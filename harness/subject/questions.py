@@ -13,7 +13,7 @@ from typing import Protocol
 
 from harness.api.model import api
 from harness.probe import Session
-from harness.sandbox import Sandbox
+from harness.sandbox import MockIcd, MockLayer, Sandbox
 from harness.subject.facts import Facts
 from harness.subject.places import ANDROID_VENDORS, SYSTEM_VENDORS
 
@@ -232,6 +232,31 @@ def unloads_one_of_two(loader: Loader, sandbox: Sandbox) -> bool:
         cl.GetPlatformIDs()
         cl.close()
         return not all(cl.maps(mock) for mock in mocks)
+
+
+def keeps_vendors_loaded(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING keeps a vendor that else is unloaded with the loader."""
+    mock = sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)
+    return _stays_because_it_is_told_to(loader, sandbox, mock)
+
+
+def keeps_layers_loaded(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same of a layer."""
+    sandbox.vendor("a")
+    layer = sandbox.layer("layer")
+    sandbox.env["OPENCL_LAYERS"] = str(layer)
+    return _stays_because_it_is_told_to(loader, sandbox, layer)
+
+
+def _stays_because_it_is_told_to(loader: Loader, sandbox: Sandbox, mock: MockIcd | MockLayer) -> bool:
+    stays = []
+    for value in ("False", "True"):
+        sandbox.env["OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING"] = value
+        with loader.start(sandbox) as cl:
+            cl.GetPlatformIDs()
+            cl.close()
+            stays.append(bool(cl.maps(mock)))
+    return stays == [False, True]
 
 
 def layers_with_properties(loader: Loader, sandbox: Sandbox) -> bool:
