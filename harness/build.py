@@ -47,6 +47,7 @@ class Build:
     guarded_heap: Path
     torture: Path  # the same, and calls for resources can be made to fail
     exit_watch: Path
+    variables_watch: Path
     late_caller: Path  # a library whose destructor runs when all else is over
     calllog_bench: Path
     gl_objects: Path  # a library that makes OpenGL objects, for ICDs that share them
@@ -159,6 +160,7 @@ def _parts(folder: Path, content: dict[str, Any], output: Path) -> Build:
         guarded_heap=linux_part("guarded_heap"),
         torture=linux_part("torture"),
         exit_watch=linux_part("exit_watch"),
+        variables_watch=linux_part("variables_watch"),
         late_caller=linux_part("late_caller"),
         gl_objects=linux_part("gl_objects"),
         calllog_bench=linux_part("calllog_bench"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
 
 from harness.build import build
 from harness.sandbox import Sandbox
@@ -107,3 +108,38 @@ def test_only_a_part_of_which_nothing_stands_in_the_file_is_left_out(tmp_path: P
         all_gone = text == b"clInitLayer"
         layers = ["OPENCL_LAYERS", "OPENCL_LAYER_PATH", "initialises layers with properties"] if all_gone else []
         assert capabilities.left_out(Loader(tmp_path / "libOpenCL.so.1")) == layers
+
+
+def test_loader_that_only_refuses_the_functions_of_icd_2_was_built_without_it(tmp_path: Path) -> None:
+    """It names them, but asks no vendor for a function: the names of functions are in its table of symbols alone."""
+    library = tmp_path / "libOpenCL.so.1"
+    content = bytearray(build().reference_loader.read_bytes())
+    for text in (b"clFlush", b"clFinish", b"clRetainContext"):
+        assert capabilities.left_out(Loader(build().reference_loader)) == []
+        _blank_in_data(content, text)
+        library.write_bytes(content)
+        assert capabilities.left_out(Loader(library)) == (["ICD 2"] if text == b"clRetainContext" else [])
+    assert b"\0clFlush\0" in content
+    assert b"\0clIcdSetPlatformDispatchDataKHR\0" in content
+    assert capabilities.signs(Loader(library), "ICD 2") == []
+    assert capabilities.signs(Loader(build().reference_loader), "ICD 2")
+
+
+def _blank_in_data(library: bytearray, text: bytes) -> None:
+    """Overwrites a text in the data of the reference loader, not in its tables of symbols."""
+    with build().reference_loader.open("rb") as file:
+        for section in ELFFile(file).iter_sections():
+            if section["sh_type"] == "SHT_PROGBITS":
+                start, end = section["sh_offset"], section["sh_offset"] + section["sh_size"]
+                library[start:end] = bytes(library[start:end]).replace(text, b"x" * len(text))
+
+
+@needs_mutants
+def test_variable_that_is_asked_for_is_a_sign(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name is put together at run time: no text in the file names it."""
+    sound = Loader(build().reference_loader)
+    assert capabilities.signs(sound, "OCL_ICD_DEFAULT_PLATFORM") == []
+    assert b"OCL_ICD_DEFAULT_PLATFORM" not in build().reference_loader.read_bytes()
+    monkeypatch.setenv(VARIABLE, "variable_put_together_and_ignored")
+    assert SEEDED
+    assert capabilities.signs(Loader(SEEDED), "OCL_ICD_DEFAULT_PLATFORM") == ["OCL_ICD_DEFAULT_PLATFORM"]

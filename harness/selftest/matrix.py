@@ -171,9 +171,13 @@ class Matrix:
         return order
 
     def _nearest(self, mutant: Mutant) -> list[int]:
-        """Cases whose names hold what the mutant says they do, else the API function that it is in."""
+        """Cases whose names hold what the mutant says they do, else the API function that it is in.
+
+        A case that is named with its parameters counts also where the loader without faults does not support it.
+        """
         if mutant.cases:
-            return [n for n in sorted(self._supported) if mutant.cases in self.items[n].nodeid]
+            cases = [number for number, item in enumerate(self.items) if mutant.cases in item.nodeid]
+            return cases if mutant.cases.endswith("]") else [n for n in cases if n in self._supported]
         named = self._of_function.get(mutant.function.removeprefix("loader_"), set())
         return sorted(named & self._supported)
 

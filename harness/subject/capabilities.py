@@ -3,7 +3,8 @@
 
 A capability that is missing makes checks of it `unsupported`. So that a broken one does not look like a missing one,
 each is asked for in several ways, of which one must hold; and a loader that shows a sign of it, a text that stands in
-its file, but for which none holds is a loader that does not do what it says (suites/discovery/test_general_signs.py).
+its file or a variable that it asks for, but for which none holds is a loader that does not do what it says
+(suites/discovery/test_general_signs.py).
 Where the loader's expectation file is known, a capability that vanished is a deviation.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,17 +21,19 @@ from typing import Any
 from harness.build import build
 from harness.probe import SubjectFailure
 from harness.sandbox import Sandbox, Unsupported
-from harness.subject import questions
+from harness.subject import elf, questions
 from harness.subject.answers import remembered
 from harness.subject.base import NO_ANSWER
 from harness.subject.places import ANDROID_VENDORS
 from harness.subject.questions import LOADER_INFO, Loader
+from harness.untrusted import head
 
 Question = Callable[[Loader, Sandbox], bool]
 
 _VARIABLE = re.compile(rb"(?<![A-Za-z0-9_])((?:OCL_ICD|OPENCL)_[A-Z][A-Z_]+)\0")
 # How alike two names of variables are (difflib's ratio), where one must be a slip in the other.
 _ALIKE = 0.9
+_MOST_OF_NAMES = 1 << 16  # bytes
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,10 @@ CAPABILITIES: dict[str, Capability] = {
         (questions.directory_by_variable, questions.directory_by_variable_with_slash), ("OCL_ICD_VENDORS",)
     ),
     LOADER_INFO: Capability((questions.loader_info, questions.loader_info_has_an_address), (LOADER_INFO,)),
-    "Android vendor directory": Capability((questions.android_directory,), (ANDROID_VENDORS,)),
-    "OCL_ICD_VENDORS as a library": Capability((questions.library_as_vendors,)),
+    "Android vendor directory": Capability(
+        (questions.android_directory, questions.android_directory_of_two), (ANDROID_VENDORS,)
+    ),
+    "OCL_ICD_VENDORS as a library": Capability((questions.library_as_vendors, questions.library_as_vendors_by_name)),
     "OCL_ICD_FILENAMES": Capability(
         (
             questions.libraries_by_variable,
@@ -59,7 +65,9 @@ CAPABILITIES: dict[str, Capability] = {
         (questions.vendor_path_alias, questions.vendor_path_alias_with_slash), ("OPENCL_VENDOR_PATH",)
     ),
     "OCL_ICD_ENABLE_TRACE": Capability((questions.trace, questions.trace_beside_no_vendor), ("OCL_ICD_ENABLE_TRACE",)),
-    "OCL_ICD_ASSUME_ICD_EXTENSION": Capability((questions.assumes_icd_extension,), ("OCL_ICD_ASSUME_ICD_EXTENSION",)),
+    "OCL_ICD_ASSUME_ICD_EXTENSION": Capability(
+        (questions.assumes_icd_extension, questions.assumes_icd_extension_to_debug), ("OCL_ICD_ASSUME_ICD_EXTENSION",)
+    ),
     "OPENCL_LAYERS": Capability(
         (questions.one_layer, questions.first_of_two_layers, questions.second_of_two_layers),
         ("OPENCL_LAYERS", "clInitLayer", "clInitLayerWithProperties"),
@@ -67,13 +75,21 @@ CAPABILITIES: dict[str, Capability] = {
     "OPENCL_LAYER_PATH": Capability(
         (questions.layer_directory, questions.layer_directory_with_slash), ("OPENCL_LAYER_PATH",)
     ),
-    "OCL_ICD_DEFAULT_PLATFORM": Capability((questions.default_platform,), ("OCL_ICD_DEFAULT_PLATFORM",)),
-    "initialises layers with properties": Capability(
-        (questions.layers_with_properties,), ("clInitLayerWithProperties",)
+    "OCL_ICD_DEFAULT_PLATFORM": Capability(
+        (questions.default_platform, questions.default_platform_of_two_vendors), ("OCL_ICD_DEFAULT_PLATFORM",)
     ),
-    "deduplicates libraries": Capability((questions.deduplicates,)),
-    "sorts platforms by devices": Capability((questions.sorts_by_devices,), ("OCL_ICD_PLATFORM_SORT",)),
-    "unloads vendors": Capability((questions.unloads,), ("cl_khr_icd_unloadable",)),
+    "initialises layers with properties": Capability(
+        (questions.layers_with_properties, questions.one_of_two_layers_with_properties), ("clInitLayerWithProperties",)
+    ),
+    "deduplicates libraries": Capability((questions.deduplicates, questions.deduplicates_the_last)),
+    "sorts platforms by devices": Capability(
+        (questions.sorts_by_devices, questions.sorts_by_cpus), ("OCL_ICD_PLATFORM_SORT",)
+    ),
+    "unloads vendors": Capability((questions.unloads, questions.unloads_one_of_two), ("cl_khr_icd_unloadable",)),
+    "OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING": Capability(
+        (questions.keeps_vendors_loaded, questions.keeps_layers_loaded),
+        ("OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING",),
+    ),
     "ICD 2": Capability((questions.icd2, questions.icd2_beside_icd1), ("clIcdSetPlatformDispatchDataKHR",)),
 }
 
@@ -93,6 +109,9 @@ _PARTS: dict[tuple[str, ...], tuple[str, ...]] = {
     ),
     ("ICD 2",): ("clIcdGetFunctionAddressForPlatformKHR", "clIcdSetPlatformDispatchDataKHR"),
 }
+# A loader that knows the two functions of ICD 2 may do so only to refuse them to applications. One that uses them asks
+# vendors for each function by its name, so that these stand in its data, not only in its table of symbols.
+_ASKED_BY_ICD2 = ("clFlush", "clFinish", "clRetainContext", "icd 2", "ICD 2")
 
 
 # What Windows has no counterpart of: vendors and layers are in the registry.
@@ -175,22 +194,50 @@ def outcomes(loader: Loader, name: str) -> dict[str, str]:
 
 def left_out(loader: Loader) -> list[str]:
     """The capabilities that belong to parts of a loader of which nothing stands in the file."""
-    content = _file_with_signs(loader).read_bytes()
-    absent = (names for names, texts in _PARTS.items() if not any(text.encode() in content for text in texts))
-    return sorted(name for names in absent for name in names)
+    file = _file_with_signs(loader)
+    content = file.read_bytes()
+    absent = {
+        name for names, texts in _PARTS.items() if not any(t.encode() in content for t in texts) for name in names
+    }
+    if not any(text.encode() in elf.data(file) for text in _ASKED_BY_ICD2):
+        absent.add("ICD 2")
+    return sorted(absent)
 
 
 def signs(loader: Loader, name: str) -> list[str]:
-    """The signs of a capability in the loader's file, and names of variables that only a slip tells from one."""
+    """The signs of a capability: texts in the loader's file, variables that it asks for when it runs (a name may be put
+    together there), and names of variables that only a slip tells from one.
+    """
     if name not in _of_this_system():
         return []
     content = _file_with_signs(loader).read_bytes()
+    asked_for = _asked_for(loader)
     wanted = CAPABILITIES[name].signs
-    seen = [sign for sign in wanted if re.search(rb"(?<![A-Za-z0-9_])" + re.escape(sign.encode()) + rb"\0", content)]
+    in_file = [] if name in left_out(loader) else [sign for sign in wanted if _stands_in(content, sign)]
+    seen = in_file or [sign for sign in wanted if sign in asked_for]
     known = {sign for capability in CAPABILITIES.values() for sign in capability.signs}
-    others = sorted({match.decode() for match in _VARIABLE.findall(content)} - known)
+    others = sorted(({match.decode() for match in _VARIABLE.findall(content)} | asked_for) - known)
     slips = [other for sign in wanted for other in difflib.get_close_matches(sign, others, cutoff=_ALIKE)]
     return seen or slips
+
+
+def _stands_in(content: bytes, sign: str) -> bool:
+    return re.search(rb"(?<![A-Za-z0-9_])" + re.escape(sign.encode()) + rb"\0", content) is not None
+
+
+def _asked_for(loader: Loader) -> set[str]:
+    """The variables of OpenCL's loaders that it asks the C library for; on Windows nothing sees that."""
+    if build().windows:
+        return set()
+    sandbox = Sandbox(loader.path)
+    try:
+        watch = sandbox.new_place("variables")
+        watch.touch()
+        with suppress(*NO_ANSWER):
+            questions.ask_for_variables(loader, sandbox, watch)
+        return {name.decode() for name in _VARIABLE.findall(head(watch, _MOST_OF_NAMES).replace(b"\n", b"\0"))}
+    finally:
+        sandbox.close()
 
 
 def _file_with_signs(loader: Loader) -> Path:

@@ -18,6 +18,7 @@ from harness.subject.facts import NotShared, SharedLibrary
 
 _DF_TEXTREL, _DF_SYMBOLIC = 4, 2
 _PF_X = 1
+_SHF_ALLOC, _SHF_EXECINSTR = 2, 4
 
 
 def read(path: Path, library: SharedLibrary) -> None:
@@ -30,6 +31,18 @@ def read(path: Path, library: SharedLibrary) -> None:
             _read(elf, library)
     except ELFError as error:
         raise NotShared(f"is not a shared library ({error})") from None
+
+
+def data(path: Path) -> bytes:
+    """What stands in a library's data, without its code and the names of its symbols; everything, if it is no ELF."""
+    with path.open("rb") as file:
+        try:
+            sections = [s for s in ELFFile(file).iter_sections() if s["sh_type"] == "SHT_PROGBITS"]
+        except ELFError:
+            return path.read_bytes()
+        return b"\0".join(
+            s.data() for s in sections if s["sh_flags"] & _SHF_ALLOC and not s["sh_flags"] & _SHF_EXECINSTR
+        )
 
 
 def _read(elf: ELFFile, library: SharedLibrary) -> None:

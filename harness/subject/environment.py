@@ -29,6 +29,7 @@ def environment(
     guarded_front: bool = False,
     failing_allocation: int = 0,
     torture: Torture | None = None,
+    watch: Path | None = None,
 ) -> dict[str, str]:
     """An allow-list, the vendor directory where one is shown, what the case set itself, and libraries to preload.
 
@@ -36,8 +37,9 @@ def environment(
     that of the vendor directory. counted_heap: what is allocated and freed can be counted; guarded_heap: misuse of the
     heap is a crash (guarded_front: the same, where reads before a block are found in place of those past it);
     failing_allocation: the n-th allocation of the library fails, from 1; torture: its calls for any resource are
-    counted, and one may fail. A sanitizer brings a heap of its own, which guards as well: raises
-    Unsupported where it would have to be counted or to fail.
+    counted, and one may fail; watch: the file into which go the names of the variables that the process asks for.
+    A sanitizer brings a heap of its own, which guards as well: raises Unsupported where it would have to be counted or
+    to fail.
     """
     variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     variables |= {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
@@ -61,6 +63,9 @@ def environment(
         if torture:
             libraries.append(str(build().torture))
             variables |= torture.environment()
+    if watch:
+        libraries.append(str(build().variables_watch))
+        variables |= {"CLHARNESS_VARIABLES_WATCH": str(watch)}
     own = [_preloadable(sandbox, name) for name in libraries if name]
     if preloaded := [name for name in dict.fromkeys([*own, variables.get("LD_PRELOAD", "")]) if name]:
         variables["LD_PRELOAD"] = ":".join(preloaded)

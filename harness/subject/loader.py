@@ -108,6 +108,7 @@ class Loader(Subject):
         guarded_front: bool = False,
         failing_allocation: int = 0,
         torture: Torture | None = None,
+        watch: Path | None = None,
         unset: tuple[str, ...] = (),
         time_limit: float | None = None,
         wrapper: tuple[str, ...] = (),
@@ -120,7 +121,8 @@ class Loader(Subject):
         counted_heap: `cl.heap()` counts exactly. guarded_heap: the same, and misuse of the heap is a crash;
         guarded_front: the same, where reads before a block are found in place of those past it;
         failing_allocation: the n-th allocation of the loader fails, from 1. torture: its calls for resources are
-        counted, and one of them may fail (harness.probe.torture).
+        counted, and one of them may fail (harness.probe.torture). watch: a file; the variables that the process asks
+        for are noted there (harness/probe/variables_watch.c).
         unset: variables to leave out, also OCL_ICD_VENDORS.
         wrapper: a command in front of the probe (valgrind, strace, …).
         """
@@ -136,6 +138,7 @@ class Loader(Subject):
             guarded_front=guarded_front,
             failing_allocation=failing_allocation,
             torture=torture,
+            watch=watch,
         )
         probe = build().linked_probe if linked else build().probe
         popen: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from harness.api.model import api
 from harness.probe import Session
-from harness.sandbox import Sandbox
+from harness.sandbox import MockIcd, MockLayer, Sandbox
 from harness.subject.facts import Facts
 from harness.subject.places import ANDROID_VENDORS, SYSTEM_VENDORS
 
@@ -30,7 +30,12 @@ class Loader(Protocol):
     system_vendors: str
 
     def start(
-        self, sandbox: Sandbox, *, system_binds: dict[str, Path] | None = None, unset: tuple[str, ...] = ()
+        self,
+        sandbox: Sandbox,
+        *,
+        system_binds: dict[str, Path] | None = None,
+        watch: Path | None = None,
+        unset: tuple[str, ...] = (),
     ) -> Session:
         """A session of the loader in the sandbox, not started yet."""
         ...
@@ -84,6 +89,19 @@ def android_directory(loader: Loader, sandbox: Sandbox) -> bool:
     return True
 
 
+def android_directory_of_two(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same, where it names two vendors, of which one must be listed."""
+    if ANDROID_VENDORS.encode() not in loader.path.read_bytes():
+        return False
+    sandbox.vendor("first")
+    sandbox.vendor("second")
+    with loader.start(sandbox, system_binds={ANDROID_VENDORS: sandbox.vendors}) as cl:
+        if not cl.platform_names():
+            return False
+    loader.system_vendors = ANDROID_VENDORS
+    return True
+
+
 def libraries_by_variable(loader: Loader, sandbox: Sandbox) -> bool:
     """Whether OCL_ICD_FILENAMES names a library."""
     return _lists_because_of(loader, sandbox, {"OCL_ICD_FILENAMES": str(sandbox.icd("a"))}, "a")
@@ -120,11 +138,26 @@ def library_as_vendors(loader: Loader, sandbox: Sandbox) -> bool:
     return _lists_because_of(_by_variable(loader), sandbox, {"OCL_ICD_VENDORS": str(sandbox.icd("a"))}, "a")
 
 
+def library_as_vendors_by_name(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same, where the library is named as the dynamic linker looks for it, without a folder."""
+    library = sandbox.icd("a").path
+    sandbox.env["LD_LIBRARY_PATH"] = str(library.parent)
+    return _lists_because_of(_by_variable(loader), sandbox, {"OCL_ICD_VENDORS": library.name}, "a")
+
+
 def deduplicates(loader: Loader, sandbox: Sandbox) -> bool:
     """Whether a library that two files name is listed once."""
     mock = sandbox.vendor("a")
     sandbox.vendor_file("again.icd", f"{mock}\n")
     return _lists(loader.start(sandbox), "a")
+
+
+def deduplicates_the_last(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same beside another library, where it is the last that two files name."""
+    first, last = sandbox.icd("first"), sandbox.icd("last")
+    sandbox.vendors_in_order([f"{mock}\n" for mock in (first, last, last)])
+    with loader.start(sandbox) as cl:
+        return sorted(cl.platform_names()) == ["first", "last"]
 
 
 def _goes_through(loader: Loader, sandbox: Sandbox, layer: str) -> bool:
@@ -192,6 +225,40 @@ def unloads(loader: Loader, sandbox: Sandbox) -> bool:
         return not cl.maps(mock)
 
 
+def unloads_one_of_two(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same of two vendors, of which one must be unloaded."""
+    mocks = [sandbox.vendor(n, extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True) for n in ("a", "b")]
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+        cl.close()
+        return not all(cl.maps(mock) for mock in mocks)
+
+
+def keeps_vendors_loaded(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING keeps a vendor that else is unloaded with the loader."""
+    mock = sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)
+    return _stays_because_it_is_told_to(loader, sandbox, mock)
+
+
+def keeps_layers_loaded(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same of a layer."""
+    sandbox.vendor("a")
+    layer = sandbox.layer("layer")
+    sandbox.env["OPENCL_LAYERS"] = str(layer)
+    return _stays_because_it_is_told_to(loader, sandbox, layer)
+
+
+def _stays_because_it_is_told_to(loader: Loader, sandbox: Sandbox, mock: MockIcd | MockLayer) -> bool:
+    stays = []
+    for value in ("False", "True"):
+        sandbox.env["OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING"] = value
+        with loader.start(sandbox) as cl:
+            cl.GetPlatformIDs()
+            cl.close()
+            stays.append(bool(cl.maps(mock)))
+    return stays == [False, True]
+
+
 def layers_with_properties(loader: Loader, sandbox: Sandbox) -> bool:
     """Whether a layer that has both functions is initialised by clInitLayerWithProperties."""
     sandbox.vendor("a")
@@ -199,6 +266,15 @@ def layers_with_properties(loader: Loader, sandbox: Sandbox) -> bool:
     with loader.start(sandbox) as cl:
         cl.GetPlatformIDs()
     return bool(sandbox.log.calls("clInitLayerWithProperties", by="layer"))
+
+
+def one_of_two_layers_with_properties(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same of two layers, of which one must be initialised so."""
+    sandbox.vendor("a")
+    sandbox.env["OPENCL_LAYERS"] = f"{sandbox.layer('first')}:{sandbox.layer('second')}"
+    with loader.start(sandbox) as cl:
+        cl.GetPlatformIDs()
+    return any(sandbox.log.calls("clInitLayerWithProperties", by=layer) for layer in ("first", "second"))
 
 
 def default_platform(loader: Loader, sandbox: Sandbox) -> bool:
@@ -215,6 +291,19 @@ def default_platform(loader: Loader, sandbox: Sandbox) -> bool:
     return answers == names
 
 
+def default_platform_of_two_vendors(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same, where the platforms are two vendors', and asked for their devices."""
+    sandbox.vendor("a")
+    sandbox.vendor("b")
+    sandbox.env["OCL_ICD_DEFAULT_PLATFORM"] = "1"
+    with loader.start(sandbox) as cl:
+        names = cl.platform_names()
+        before = [len(sandbox.log.calls("clGetDeviceIDs", by=name)) for name in names]
+        cl.clGetDeviceIDs(None, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, cl.buffer(4, 0))
+        after = [len(sandbox.log.calls("clGetDeviceIDs", by=name)) for name in names]
+    return [late - early for late, early in zip(after, before, strict=True)] == [0, 1]
+
+
 def sorts_by_devices(loader: Loader, sandbox: Sandbox) -> bool:
     """Whether platforms with more GPUs are listed first."""
     mocks = [sandbox.icd("one", gpus=1), sandbox.icd("three", gpus=3), sandbox.icd("two", gpus=2)]
@@ -223,14 +312,27 @@ def sorts_by_devices(loader: Loader, sandbox: Sandbox) -> bool:
         return bool(cl.platform_names() == ["three", "two", "one"])
 
 
+def sorts_by_cpus(loader: Loader, sandbox: Sandbox) -> bool:
+    """Whether platforms with more CPUs are listed first."""
+    mocks = [sandbox.icd("one", cpus=1), sandbox.icd("three", cpus=3), sandbox.icd("two", cpus=2)]
+    sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
+    with loader.start(sandbox) as cl:
+        return bool(cl.platform_names() == ["three", "two", "one"])
+
+
 def assumes_icd_extension(loader: Loader, sandbox: Sandbox) -> bool:
     """Whether OCL_ICD_ASSUME_ICD_EXTENSION lists a vendor that does not advertise cl_khr_icd."""
+    return _lists_by_assumption(loader, sandbox, "1")
+
+
+def assumes_icd_extension_to_debug(loader: Loader, sandbox: Sandbox) -> bool:
+    """The same with the value that makes ocl-icd report what it does."""
+    return _lists_by_assumption(loader, sandbox, "debug")
+
+
+def _lists_by_assumption(loader: Loader, sandbox: Sandbox, value: str) -> bool:
     sandbox.vendor("a", extensions="cl_khr_other")
-    plain = loader.start(sandbox)
-    if _lists(plain, "a"):
-        return False
-    sandbox.env["OCL_ICD_ASSUME_ICD_EXTENSION"] = "1"
-    return _lists(loader.start(sandbox), "a")
+    return _lists_because_of(loader, sandbox, {"OCL_ICD_ASSUME_ICD_EXTENSION": value}, "a")
 
 
 def icd2(loader: Loader, sandbox: Sandbox) -> bool:
@@ -273,3 +375,13 @@ def loader_info_has_an_address(loader: Loader, sandbox: Sandbox) -> bool:
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
         return bool(cl.GetExtensionFunctionAddress(LOADER_INFO))
+
+
+def ask_for_variables(loader: Loader, sandbox: Sandbox, watch: Path) -> None:
+    """Has the loader ask for its variables, whose names go into the file `watch`."""
+    sandbox.vendor("a")
+    sandbox.vendor("b")
+    with loader.start(sandbox, watch=watch) as cl:
+        cl.GetPlatformIDs()
+        # Some look for a default platform only where one is needed; others need not survive it.
+        cl.clGetPlatformInfo(None, api().constant("CL_PLATFORM_NAME"), 64, cl.buffer(64, 0), None)

@@ -122,6 +122,24 @@ def test_default_platform_out_of_range_is_one_of_them_or_none(
     record(f"platform {names.index(answer)}" if isinstance(answer, str) else "none")
 
 
+@requirement("DISC-GEN-018", "DISC-ENV-019")
+@pytest.mark.parametrize("side", ["past the end", "before the start"])
+@pytest.mark.parametrize("value", ["0", "2", "3", "4", "-1", "-2"])
+def test_number_beside_the_platforms_reads_nothing_beside_them(
+    loader: Loader, sandbox: Sandbox, value: str, side: str
+) -> None:
+    """The number just past the last platform's, or before the first one's, has no platform read that is not there."""
+    loader.require(DEFAULT)
+    vendors(sandbox, 3)
+    sandbox.env[DEFAULT] = value
+    front = side == "before the start"
+    with loader.start(sandbox, guarded_heap=not front, guarded_front=front) as cl:
+        names = cl.platform_names()
+        is_one = 0 <= int(value) < 3
+        assert default_platform(cl) in ([names[int(value)]] if is_one else [*names, CL.INVALID_PLATFORM])
+        assert cl.used_platforms() == list(names)
+
+
 @requirement("DISC-ENV-019")
 @pytest.mark.parametrize("value", ["3", "-1", ""], ids=repr)
 def test_context_of_a_default_platform_out_of_range_is_refused_or_some_platforms(

@@ -30,10 +30,14 @@ def unloadable(sandbox: Sandbox, name: str) -> MockIcd:
     return sandbox.vendor(name, extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=True)
 
 
-def two_layers(sandbox: Sandbox, **settings: Any) -> list[MockLayer]:
-    made = [sandbox.layer(name, **settings) for name in ("inner", "outer")]
+def chain(sandbox: Sandbox, count: int, **settings: Any) -> list[MockLayer]:
+    made = [sandbox.layer(name, **settings) for name in ("inner", "outer")[:count]]
     sandbox.env["OPENCL_LAYERS"] = ":".join(map(str, made))
     return made
+
+
+def two_layers(sandbox: Sandbox) -> list[MockLayer]:
+    return chain(sandbox, 2)
 
 
 # --- the trace ---
@@ -250,35 +254,41 @@ def test_layer_without_the_init_function_of_the_scheme_is_left_out(
 
 @requirement("DISC-ENV-018")
 @pytest.mark.parametrize("end", ["exit", "close"])
-def test_nothing_is_unloaded_in_the_older_scheme(loader: Loader, sandbox: Sandbox, end: str) -> None:
-    """With the older scheme, nothing is unloaded at the end: old layers may still call their vendors."""
+@pytest.mark.parametrize("count", [0, 1, 2], ids=["no-layer", "1-layer", "2-layers"])
+def test_nothing_is_unloaded_in_the_older_scheme(loader: Loader, sandbox: Sandbox, count: int, end: str) -> None:
+    """With the older scheme, nothing is unloaded at the end, whatever layers there are; without it, vendors are."""
     loader.require("initialises layers with properties")
     vendor = unloadable(sandbox, "a")
-    made = two_layers(sandbox, variant="layer_without_init_with_properties_deinit")
-    sandbox.env[LEGACY] = "1"
-    with loader.start(sandbox) as cl:
-        assert cl.used_platforms() == {"a"}
-        if end == "close":
-            cl.close()
-            assert all(cl.maps(mock) for mock in (*made, vendor))
-            assert not sandbox.log.happened("unloaded")
+    made = chain(sandbox, count, variant="layer_without_init_with_properties_deinit")
+    for legacy in (False, True):
+        sandbox.env[LEGACY] = str(legacy)
+        sandbox.forget_log()
+        with loader.start(sandbox) as cl:
+            assert cl.used_platforms() == {"a"}
+            if end == "close":
+                cl.close()
+                assert cl.maps(vendor) == (legacy or not loader.has("unloads vendors"))
+                assert not legacy or all(cl.maps(mock) for mock in made)
+                assert not legacy or not sandbox.log.happened("unloaded")
 
 
 @requirement("DISC-ENV-015")
+@pytest.mark.parametrize("count", [2, 1, 0], ids=["2-layers", "1-layer", "no-layer"])
 @pytest.mark.parametrize("switches", ["", "t", "k", "l", "tk", "tl", "kl", "tkl"])
-def test_switches_are_independent(loader: Loader, sandbox: Sandbox, switches: str) -> None:
-    """Each variable that is true or false acts on its own, whatever the others are."""
+def test_switches_are_independent(loader: Loader, sandbox: Sandbox, switches: str, count: int) -> None:
+    """Each variable that is true or false acts on its own, whatever the others are, and with any number of layers."""
     loader.require(TRACE)
     loader.require("initialises layers with properties")
     vendor = unloadable(sandbox, "a")
-    made = two_layers(sandbox)
+    made = chain(sandbox, count)
     trace, keep, legacy = (letter in switches for letter in "tkl")
     sandbox.env |= {TRACE: str(trace), KEEP: str(keep), LEGACY: str(legacy)}
     with loader.start(sandbox) as cl:
         assert cl.used_platforms() == {"a"}
         cl.close()
         stay = keep or legacy
-        assert [cl.maps(mock) for mock in (*made, vendor)] == [stay, stay, stay or not loader.has("unloads vendors")]
+        assert [cl.maps(mock) for mock in made] == [stay] * count
+        assert cl.maps(vendor) == (stay or not loader.has("unloads vendors"))
     assert bool(cl.stderr) == trace
-    assert bool(sandbox.log.calls("clInitLayer")) == legacy
-    assert bool(sandbox.log.calls("clDeinitLayer")) == (not legacy)
+    assert len(sandbox.log.calls("clInitLayer")) == (count if legacy else 0)
+    assert len(sandbox.log.calls("clDeinitLayer")) == (0 if legacy else count)
