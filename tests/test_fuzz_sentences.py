@@ -65,3 +65,35 @@ def test_nul_is_shown_as_such(tmp_path: Path) -> None:
     library = str(loader(tmp_path, "libsound.so", False))
     done = replay(tmp_path, b"\0/lib\0x\n\x07", "--loader", library, "--describe")
     assert 'has 8 bytes: "/lib\\0x\\n\\x07"' in done.stderr, done.stderr
+
+
+# Opens as many files as an ordinary process can beside its standard ones, and closes all of them.
+MANY = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+int clGetPlatformIDs(unsigned room, void **list, unsigned *count)
+{
+    int files[1000];
+    for (int i = 0; i < 1000; i++) files[i] = open("/etc/OpenCL/vendors", O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < 1000; i++) if (files[i] < 0) abort();
+    for (int i = 0; i < 1000; i++) close(files[i]);
+    if (count) *count = 0;
+    return -1001;
+}
+"""
+
+
+def test_loader_can_have_as_many_files_open_as_a_process(tmp_path: Path) -> None:
+    (tmp_path / "many.c").write_text(MANY)
+    library = tmp_path / "libmany.so"
+    command = [build().compiler, "-shared", "-fPIC", "-w", "-g", "-O0", "-o", library, tmp_path / "many.c"]
+    subprocess.run(list(map(str, command)), check=True)
+    done = replay(tmp_path, b"\0", "--loader", str(library))
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_target_has_a_sentence_of_its_own() -> None:
+    sentences = builds.targets()
+    assert all(sentence and "SPDX" not in sentence for sentence in sentences.values())
+    assert len(set(sentences.values())) == len(sentences)
