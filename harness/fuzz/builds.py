@@ -70,6 +70,12 @@ def dictionary(target: str) -> Path | None:
     return path if path.exists() else None
 
 
+def afl_mutator() -> Path | None:
+    """The library by which AFL++ makes the targets' own mutations; None where this build does not have it."""
+    library = build().folder / "fuzz" / "libclharness_afl_mutator.so"
+    return library if library.exists() else None
+
+
 @dataclass(frozen=True)
 class FuzzBuild:
     """A folder in which the targets are built."""
@@ -102,7 +108,7 @@ def _library(vulkan: bool) -> str:
 
 
 def make(kind: Kind, names: Sequence[str], seeded: bool = False, planted: bool = False) -> FuzzBuild:
-    """Builds the named targets and the instrumented reference loader; with it the one with the faults that are asked for."""
+    """Builds the named targets and the instrumented reference loader, and its copies with faults that are asked for."""
     fuzz_build = FuzzBuild(build().folder / kind.folder)
     compiler = shutil.which(kind.compiler)
     if compiler is None:

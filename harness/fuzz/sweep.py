@@ -68,7 +68,7 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "QUERY": ({"VENDORS_COUNT": 2},),
     "FOLDER": ({"WAY": 1}, {"WAY": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
     "ABSENT": ({}, {"WAY": 3}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
-    "UNLOADABLE": ({"VENDORS_COUNT": 3},),
+    "UNLOADABLE": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 5, "PLATFORMS_COUNT": 0}),
 }
 # Loaders take long for many of these: quadratic time.
 _SLOW = ("VENDORS_COUNT", "PLATFORMS_COUNT", "REFUSED")

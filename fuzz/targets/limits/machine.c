@@ -250,7 +250,8 @@ static void long_texts(const struct machine *machine)
     platform->suffix = filled(platform->suffix, machine->of[SUFFIX], 's');
     platform->name = filled(platform->name, machine->of[NAME], 'n');
     platform->version = filled(platform->version, machine->of[VERSION], 'v');
-    platform->unloadable = machine->of[UNLOADABLE];
+    /* Where the special vendor has no platform, this one is another vendor's, which is as all others. */
+    platform->unloadable = machine->of[UNLOADABLE] && platform->member == special_member;
     if (machine->of[EXTENSIONS] || platform->unloadable) {
         platform->extensions = keep_text("%s cl_khr_icd%s", filled("cl_", machine->of[EXTENSIONS], 'e'),
                                          platform->unloadable ? " cl_khr_icd_unloadable" : "");
