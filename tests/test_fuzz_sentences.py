@@ -65,3 +65,63 @@ def test_nul_is_shown_as_such(tmp_path: Path) -> None:
     library = str(loader(tmp_path, "libsound.so", False))
     done = replay(tmp_path, b"\0/lib\0x\n\x07", "--loader", library, "--describe")
     assert 'has 8 bytes: "/lib\\0x\\n\\x07"' in done.stderr, done.stderr
+
+
+# Opens as many files as an ordinary process can beside its standard ones, and closes all of them.
+MANY = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+int clGetPlatformIDs(unsigned room, void **list, unsigned *count)
+{
+    int files[1000];
+    for (int i = 0; i < 1000; i++) files[i] = open("/etc/OpenCL/vendors", O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < 1000; i++) if (files[i] < 0) abort();
+    for (int i = 0; i < 1000; i++) close(files[i]);
+    if (count) *count = 0;
+    return -1001;
+}
+"""
+
+
+def test_loader_can_have_as_many_files_open_as_a_process(tmp_path: Path) -> None:
+    (tmp_path / "many.c").write_text(MANY)
+    library = tmp_path / "libmany.so"
+    command = [build().compiler, "-shared", "-fPIC", "-w", "-g", "-O0", "-o", library, tmp_path / "many.c"]
+    subprocess.run(list(map(str, command)), check=True)
+    done = replay(tmp_path, b"\0", "--loader", str(library))
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_target_has_a_sentence_of_its_own() -> None:
+    sentences = builds.targets()
+    assert all(sentence and "SPDX" not in sentence for sentence in sentences.values())
+    assert len(set(sentences.values())) == len(sentences)
+
+
+# Writes to an address with one instruction: that after a block of memory, or one where nothing is.
+ADDRESS = """
+#include <stdlib.h>
+int clGetPlatformIDs(unsigned room, void **list, unsigned *count)
+{
+    char *memory = malloc(16);
+    if (!memory) return -6;
+    *(PAST_END ? (volatile char *)memory + 16 : (volatile char *)NULL) = 1;
+    free(memory);
+    if (count) *count = 0;
+    return -1001;
+}
+"""
+
+
+@pytest.mark.parametrize("past_end", [True, False], ids=["past the end", "nowhere"])
+def test_step_past_an_end_is_another_finding_than_a_wild_pointer(tmp_path: Path, past_end: bool) -> None:
+    (tmp_path / "address.c").write_text(ADDRESS)
+    library = tmp_path / "libaddress.so"
+    options = ["-shared", "-fPIC", "-w", "-g", "-O0", f"-DPAST_END={int(past_end)}"]
+    command = [build().compiler, *options, "-o", library, tmp_path / "address.c"]
+    subprocess.run(list(map(str, command)), check=True)
+    done = replay(tmp_path, b"\0", "--loader", str(library))
+    key = "past-end@clGetPlatformIDs+" if past_end else "memory@clGetPlatformIDs+"
+    assert f"finding: crash {key}" in done.stderr, done.stderr
+    assert (", past the end of a block of memory" in done.stderr) == past_end

@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_DESCRIPTOR = 1 << 20, OPEN_MAX_FILES = 64 };
+/* As many as an ordinary process can open beside its standard ones: fewer would turn a file that a loader does not close
+ * into vendors and layers that it loses. */
+enum { FIRST_DESCRIPTOR = 1 << 20, OPEN_MAX_FILES = 1021 };
 
 static struct open opened[OPEN_MAX_FILES];
 static size_t highest; /* no slot from here on was in use in this input */

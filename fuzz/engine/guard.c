@@ -66,6 +66,11 @@ bool guard_was_released(const void *memory)
     return guard_owns(memory) && abouts[(size_t)((const char *)memory - slots) / ((PAGES + 1) * page)].closed;
 }
 
+bool guard_is_past_end(const void *memory)
+{
+    return guard_owns(memory) && (size_t)((const char *)memory - slots) % ((PAGES + 1) * page) >= PAGES * page;
+}
+
 bool guard_release(void *memory)
 {
     size_t number = (size_t)((char *)memory - slots) / ((PAGES + 1) * page);

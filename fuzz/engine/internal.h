@@ -28,6 +28,8 @@ void records_begin(const uint8_t *data, size_t size);
 void records_note(size_t at);
 /* Only the fuzzer's own mutations are made from now on. */
 void records_leave_out(void);
+/* Keeps where records begin in a file, for a fuzzer that mutates in another process. False where that cannot be had. */
+bool records_share(const char *path);
 
 /* --- subject.c --- */
 
@@ -126,6 +128,8 @@ void *guard_allocate(size_t size, size_t alignment);
 bool guard_owns(const void *memory);
 /* Whether an address lies in memory that was released in this input. */
 bool guard_was_released(const void *memory);
+/* Whether an address is in the unreadable page after such a block. */
+bool guard_is_past_end(const void *memory);
 /* False where it was changed past its end. */
 bool guard_release(void *memory);
 void guard_reset(void);

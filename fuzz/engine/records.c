@@ -7,8 +7,11 @@
 #define _GNU_SOURCE
 #include "internal.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { BORDERS = 62, INPUTS = 1 << 13, REPEATS = 40 };
 
@@ -16,7 +19,7 @@ static struct borders {
     uint64_t hash; /* of the input */
     uint16_t count;
     uint16_t at[BORDERS];
-} kept[INPUTS], current;
+} own[INPUTS], *kept = own, current;
 
 static bool is_plain;
 
@@ -56,14 +59,29 @@ void records_leave_out(void)
     is_plain = true;
 }
 
+bool records_share(const char *path)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    bool is_there = file >= 0 && ftruncate(file, sizeof own) == 0;
+    void *shared = is_there ? mmap(NULL, sizeof own, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (file >= 0) {
+        close(file);
+    }
+    kept = shared == MAP_FAILED ? own : shared;
+    return shared != MAP_FAILED;
+}
+
 /* The borders of an input, with its end as the last; fewer than two where they are not known. */
 static struct borders borders_of(const uint8_t *data, size_t size)
 {
     uint64_t hash = hash_of(data, size);
-    const struct borders *there = current.hash == hash ? &current : &kept[hash % INPUTS];
+    const struct borders there =
+        current.hash == hash ? current : kept[hash % INPUTS]; /* another process may write it */
     struct borders borders = {0};
-    for (unsigned i = 0; there->hash == hash && i < there->count && there->at[i] < size; i++) {
-        borders.at[borders.count++] = there->at[i];
+    for (unsigned i = 0; there.hash == hash && i < there.count && i < BORDERS && there.at[i] < size; i++) {
+        bool is_next = i == 0 || there.at[i] > there.at[i - 1];
+        borders.at[borders.count] = there.at[i];
+        borders.count += is_next;
     }
     if (borders.count && borders.count < BORDERS && size <= UINT16_MAX) {
         borders.at[borders.count++] = (uint16_t)size;

@@ -115,6 +115,10 @@ void engine_start(bool fuzzer)
     if (is_chosen("CLHARNESS_FUZZ_MUTATOR", "records", "plain")) {
         records_leave_out();
     }
+    const char *borders = getenv("CLHARNESS_FUZZ_BORDERS");
+    if (borders && !records_share(borders)) {
+        stop("%s: where records begin cannot be kept there", borders);
+    }
     own_environment = environ;
     load_subjects(loader, against);
     if (subject && blocks) {

@@ -82,12 +82,14 @@ static uintptr_t place(const ucontext_t *context)
     return 0;
 }
 
-static const char *word(int number)
+/* A list or a table that is read past its end is another defect than a pointer that leads nowhere, though the same
+ * instruction may show both. */
+static const char *word(int number, const void *address)
 {
     switch (number) {
     case SIGSEGV:
     case SIGBUS:
-        return "memory";
+        return guard_is_past_end(address) ? "past-end" : "memory";
     case SIGABRT:
         return "abort";
     case SIGALRM:
@@ -129,7 +131,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
     uintptr_t at = running ? place(context) : 0;
     if (at || (running && doing)) {
         bool hangs = number == SIGALRM || number == SIGPROF;
-        const char *key = keep_text("%s@%s", word(number), hangs ? function_at(at) : doing ? doing : where(at));
+        const char *key = keep_text("%s@%s", word(number, info->si_addr),
+                                    hangs   ? function_at(at)
+                                    : doing ? doing
+                                            : where(at));
         if (is_known(key)) {
             if (signals_end_with_known) {
                 _exit(0);
@@ -146,7 +151,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
                 access && guard_was_released(info->si_addr) ? "use after free: " : "", strsignal(number),
                 happened_at(at, context));
         if (access && program_counter(context) >= LOWEST_CODE) {
-            fprintf(stderr, ", at the address %p", info->si_addr);
+            fprintf(stderr, ", at the address %p%s", info->si_addr,
+                    guard_is_past_end(info->si_addr) ? ", past the end of a block of memory" : "");
         }
         fprintf(stderr, "%s\n", of_loader());
     }

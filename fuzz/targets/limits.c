@@ -28,7 +28,7 @@ static bool is_missing(struct machine wanted)
     return !control_of(&wanted);
 }
 
-enum { CLASSES_MOST = 16, QUERIES = 40 };
+enum { CLASSES_MOST = 32, QUERIES = 40 };
 
 /* The classes of devices that the machine's platforms have, as a set. */
 static unsigned classes_in(const struct machine *of)
@@ -141,6 +141,15 @@ static void check_texts(unsigned number)
         finding("wrong", "suffix-of-many",
                 "clGetExtensionFunctionAddress with the suffix of platform %u (%zu bytes, the name has %zu) answers %s",
                 number, strlen(platform->suffix), strlen(function), address ? "another vendor's address" : "NULL");
+    }
+    /* All suffixes begin alike, so that no other vendor's suffix is at the end of this name. */
+    const char *other = keep_text("%sZ%s", front, platform->suffix + 1);
+    if (CALL(clGetExtensionFunctionAddress, AT(other)) == crowd_address(platform->member)) {
+        finding(
+            "wrong", "no-suffix-of-many",
+            "clGetExtensionFunctionAddress reaches platform %u by a name that ends in all of its suffix (%zu bytes) "
+            "but the first byte",
+            number, strlen(platform->suffix));
     }
 }
 

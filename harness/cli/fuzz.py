@@ -20,6 +20,7 @@ from harness.escaping import printable
 from harness.fuzz import bisect, builds, coverage, reproducers, summary, sweep
 from harness.fuzz.blocks import blocks_file
 from harness.fuzz.campaign import Campaign, Target, default_folder
+from harness.fuzz.planted import planted
 from harness.fuzz.sarif import sarif
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting
@@ -81,7 +82,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--first", action="store_true", help="end with the first finding")
     parser.add_argument(
-        "--fault", metavar="NAME", help="fuzz the seeded loader with this fault: shows that it is found"
+        "--fault",
+        metavar="NAME",
+        help="fuzz the reference loader with this fault, of `clharness selftest --list` or harness/fuzz/planted.toml: "
+        "shows that it is found",
     )
     parser.add_argument(
         "--keep", metavar=("NAME", "DIR"), nargs=2, help="keep a finding under fuzz/reproducers, and end"
@@ -121,7 +125,9 @@ def _campaign(args: argparse.Namespace) -> int:
     scanned = output_path("--sarif", args.sarif) if args.sarif else None
     names = _targets(args)
     _require_kind(args, names)
-    fuzz_build = builds.make(builds.AFL if args.engine == "afl" else builds.LIBFUZZER, names, seeded=bool(args.fault))
+    is_planted = args.fault in planted()
+    kind = builds.AFL if args.engine == "afl" else builds.LIBFUZZER
+    fuzz_build = builds.make(kind, names, seeded=bool(args.fault) and not is_planted, planted=is_planted)
     subject = fuzz_subject(_library(args, fuzz_build, names), args.engine)
     good = fuzz_subject(library_path(args.bisect[0]), args.engine) if args.bisect else None
     if args.coverage:
@@ -259,7 +265,7 @@ def _library(args: argparse.Namespace, fuzz_build: builds.FuzzBuild, names: list
     if args.icd and (args.loader or args.against):
         raise UsageError("--icd uses the ICD without a loader: leave out --loader and --against")
     if args.fault:
-        return fuzz_build.seeded_loader(vulkan)
+        return fuzz_build.planted_loader() if args.fault in planted() else fuzz_build.seeded_loader(vulkan)
     if args.icd:
         return _icd(args.icd)
     if args.loader:

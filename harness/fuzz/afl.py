@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.fuzz.builds import afl_mutator
 from harness.fuzz.job import Job, JobResult, ProcessEnd, Processes, add_inputs
 from harness.fuzz.target_process import TIME_LIMIT, Replayer
 
@@ -36,7 +37,8 @@ def run(job: Job, processes: Processes) -> JobResult:
     command += ["--", str(job.program)]
     before = _statistics(session)
     started = time.monotonic()
-    status = processes.run(command, job.setting.variables(job.known) | _VARIABLES, log, job.seconds, job.work)
+    variables = job.setting.variables(job.known) | _VARIABLES | _own_mutations(job)
+    status = processes.run(command, variables, log, job.seconds, job.work)
     result = JobResult(time.monotonic() - started)
     after = _statistics(session)
     result.inputs = max(0, after.get("execs_done", 0) - before.get("execs_done", 0))
@@ -53,6 +55,13 @@ def run(job: Job, processes: Processes) -> JobResult:
         result.ends = result.ends or _process_ends(job, sorted(job.corpus.iterdir()))
         result.error = None if result.ends else _trouble(log, status)
     return result
+
+
+def _own_mutations(job: Job) -> dict[str, str]:
+    """The target says in a file where the records of its inputs begin, and a library mutates them for afl-fuzz."""
+    if not job.setting.records or not (library := afl_mutator()):
+        return {}
+    return {"AFL_CUSTOM_MUTATOR_LIBRARY": str(library), "CLHARNESS_FUZZ_BORDERS": str(job.work / "borders")}
 
 
 def _trouble(log: Path, status: int) -> str:

@@ -19,6 +19,7 @@ from harness.errors import HarnessError, UsageError
 
 FUZZ = ROOT / "fuzz"
 _NAME = re.compile(r'target_name\s*=\s*"(\w+)"')
+_LICENCE = re.compile(r"/\* SPDX-License-Identifier: .*? \*/\n")
 _OPENING = re.compile(r"/\*\s*(.+?)(?:\.\s|\.?\s*\*/|\n\s*\*\s*\n)", re.S)
 # Takes another library than a loader: not part of --all.
 OF_ICD = "vendor_icd"
@@ -44,7 +45,7 @@ def targets() -> dict[str, str]:
     """The fuzz targets by name, each with its sentence: the first of its source."""
     sentences = {}
     for source in sorted((FUZZ / "targets").glob("*.c")):
-        text = source.read_text(encoding="utf-8")
+        text = _LICENCE.sub("", source.read_text(encoding="utf-8"), count=1)
         if name := _NAME.search(text):
             opening = _OPENING.match(text)
             sentences[name[1]] = " ".join(re.sub(r"\n\s*\*", " ", opening[1]).split()) if opening else ""
@@ -69,6 +70,12 @@ def dictionary(target: str) -> Path | None:
     return path if path.exists() else None
 
 
+def afl_mutator() -> Path | None:
+    """The library by which AFL++ makes the targets' own mutations; None where this build does not have it."""
+    library = build().folder / "fuzz" / "libclharness_afl_mutator.so"
+    return library if library.exists() else None
+
+
 @dataclass(frozen=True)
 class FuzzBuild:
     """A folder in which the targets are built."""
@@ -91,6 +98,10 @@ class FuzzBuild:
         """The instrumented reference loader with all mutants, of OpenCL or of Vulkan."""
         return self._loaders(vulkan) / "seeded" / _library(vulkan)
 
+    def planted_loader(self) -> Path:
+        """The loader with the faults of planted.toml."""
+        return self._loaders(False) / "planted" / _library(False)
+
     def _loaders(self, vulkan: bool) -> Path:
         folder = self.folder / "harness" / "reference_loader"
         return folder / "vulkan" if vulkan else folder
@@ -100,8 +111,8 @@ def _library(vulkan: bool) -> str:
     return "libvulkan.so.1" if vulkan else "libOpenCL.so.1"
 
 
-def make(kind: Kind, names: Sequence[str], seeded: bool = False) -> FuzzBuild:
-    """Builds the named targets and the instrumented reference loader."""
+def make(kind: Kind, names: Sequence[str], seeded: bool = False, planted: bool = False) -> FuzzBuild:
+    """Builds the named targets and the instrumented reference loader, and its copies with faults that are asked for."""
     fuzz_build = FuzzBuild(build().folder / kind.folder)
     compiler = shutil.which(kind.compiler)
     if compiler is None:
@@ -115,6 +126,8 @@ def make(kind: Kind, names: Sequence[str], seeded: bool = False) -> FuzzBuild:
     wanted = [f"clharness_fuzz_{name}" for name in names] + [f"{loader}_reference_loader"]
     if seeded:
         wanted.append(f"{loader}_seeded_loader")
+    if planted:
+        wanted.append("clharness_planted_loader")
     options = [f"-DCMAKE_C_COMPILER={compiler}", f"-DCLHARNESS_FUZZ_ENGINE={kind.engine}"]
     compile_folder(fuzz_build.folder, options, wanted)
     return fuzz_build

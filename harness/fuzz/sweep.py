@@ -20,7 +20,9 @@ from harness.errors import HarnessError
 from harness.fuzz import seeds
 
 _SOURCES = Path(__file__).parents[2] / "fuzz" / "targets" / "limits"
+RECORD = 4  # bytes
 _DIRECT, _EDGES = 128, 126  # codes that are the value, codes for the edges after them
+_WORD = 254  # the code before a value of its own
 _SMALL = 40  # direct values that are tried
 _FEW = 10  # and where a number is tried once more, beside others
 
@@ -28,16 +30,32 @@ _FEW = 10  # and where a number is tried once more, beside others
 _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "VENDORS_COUNT": ({}, {"WAY": 3}, {"REVERSED": 1}, {"CLASSES": 3}, {"CLASSES": 5}, {"CLASSES": 1}, {"ICD2": 1}),
     "PLATFORMS_COUNT": ({}, {"CLASSES": 5}, {"ICD2": 1}, {"VENDORS_COUNT": 3, "PLACE": 2}),
-    "DEVICES_COUNT": ({}, {"VENDORS_COUNT": 3, "PLACE": 1}, {"VENDORS_COUNT": 12, "PLACE": 2, "CLASSES": 1}),
+    "DEVICES_COUNT": (
+        {},
+        {"VENDORS_COUNT": 3, "PLACE": 1},
+        *({"VENDORS_COUNT": 12, "PLACE": 2, "CLASSES": 1, "DEVICES_TYPE": type_} for type_ in range(3)),
+    ),
+    "EXTENSIONS": ({}, {"UNLOADABLE": 1}),
     "SUFFIX": ({}, {"VENDORS_COUNT": 3, "PLACE": 2}),
-    "PATH": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 3, "PLACE": 2}, {"WAY": 4}, {"WAY": 5}),
+    "PATH": ({"WAY": 3}, {"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 3, "WAY": 3, "PLACE": 2}, {"WAY": 4}, {"WAY": 5}),
     "FILE_NAME": ({"VENDORS_COUNT": 3}, {"WAY": 4}),
     "TAIL": ({"VENDORS_COUNT": 3},),
     "JUNK": ({"VENDORS_COUNT": 3},),
-    "DUPLICATE": ({"VENDORS_COUNT": 120}, {"VENDORS_COUNT": 40, "PLACE": 2}, {"VENDORS_COUNT": 40, "WAY": 3}),
+    "DUPLICATE": (
+        {"VENDORS_COUNT": 120},
+        {"VENDORS_COUNT": 40, "PLACE": 2},
+        {"VENDORS_COUNT": 40, "WAY": 3},
+        {"VENDORS_COUNT": 120, "PLACE": 1},
+        {"VENDORS_COUNT": 300, "PLACE": 1},
+    ),
     "REFUSED": tuple({"VENDORS_COUNT": 40, "FLAW": flaw} for flaw in range(1, 5)),
-    "LAYERS_COUNT": ({}, {"LAYER_FILES": 1}, {"LAYER_PROPERTIES": 1}),
-    "LAYER_PATH": ({"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
+    "LAYERS_COUNT": (
+        {},
+        *({"LAYER_FILES": 1, "REVERSED": order} for order in range(2)),
+        {"LAYER_SCHEME": 1},
+        {"LAYER_SCHEME": 2},
+    ),
+    "LAYER_PATH": ({"LAYERS_COUNT": 1}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
     "LAYER_DUPLICATE": ({"LAYERS_COUNT": 40}, {"LAYERS_COUNT": 40, "LAYER_FILES": 1}),
     "DEFAULT": (*({"VENDORS_COUNT": count} for count in (5, 17, 33)), {"VENDORS_COUNT": 9, "DEFAULT_FORM": 3}),
     "VARIABLE_LENGTH": tuple(
@@ -48,6 +66,9 @@ _BESIDE: Mapping[str, tuple[Mapping[str, int], ...]] = {
     "PAIRS": ({}, {"VENDORS_COUNT": 3, "PAIR_PLACE": 2}),
     "LIST": ({"VENDORS_COUNT": 2},),
     "QUERY": ({"VENDORS_COUNT": 2},),
+    "FOLDER": ({"WAY": 1}, {"WAY": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
+    "ABSENT": ({}, {"WAY": 3}, {"LAYERS_COUNT": 2}, {"LAYERS_COUNT": 2, "LAYER_FILES": 1}),
+    "UNLOADABLE": ({"VENDORS_COUNT": 3}, {"VENDORS_COUNT": 5, "PLATFORMS_COUNT": 0}),
 }
 # Loaders take long for many of these: quadratic time.
 _SLOW = ("VENDORS_COUNT", "PLATFORMS_COUNT", "REFUSED")
@@ -70,6 +91,8 @@ def numbers() -> dict[str, int]:
 def _most() -> dict[str, int | None]:
     text = (_SOURCES / "machine.c").read_text(encoding="utf-8")
     rows = re.findall(r"\[(\w+)\] = \{(?:\s*\"[^\"]*\")+,\s*([\w -]+),", text)
+    if unknown := [name for name, most in rows if not (most.isdigit() or most.endswith("S - 1"))]:
+        raise HarnessError(f"{_SOURCES / 'machine.c'}: the largest {unknown[0]} is neither a numeral nor a choice")
     return {name: int(most) if most.isdigit() else None for name, most in rows}
 
 
@@ -87,32 +110,40 @@ def record(name: str, code: int, word: int = 0) -> bytes:
     return bytes([numbers()[name], code, word & 255, word >> 8])
 
 
-def _codes(name: str, again: bool) -> Iterator[int]:
+def setting(name: str, value: int) -> bytes:
+    """The record that gives a number this value."""
+    return record(name, value) if value < _DIRECT else record(name, _WORD + (value >> 16), value & 0xFFFF)
+
+
+def _records(name: str, again: bool) -> Iterator[bytes]:
+    """The values of a number that are tried; fewer of them where it is tried again, beside others."""
     most = _most()[name]
     if most is None or most < _SMALL:
-        yield from range(_KINDS if most is None else most + 1)
+        yield from (record(name, code) for code in range(_KINDS if most is None else most + 1))
         return
-    yield from range(_FEW if again else _SMALL)
+    yield from (record(name, code) for code in range(_FEW if again else _SMALL))
+    if not (again and name in _SLOW):
+        yield setting(name, most)
     for code in range(_DIRECT, _DIRECT + _EDGES):
         place, step = divmod(code - _DIRECT, 3)
         value = _sizes()[place] - 1 + step
         slow = name in _SLOW and value > _DIRECT
-        # What has no room for one more shows with the greater neighbour of a size.
-        if value <= most and (step == 2 or not (again or slow)) and not (again and slow):
-            yield code
+        # What has no room for one more shows with the greater neighbour of a size; the end of a text with the size.
+        if value <= most and (step == 2 or (step == 1 and not slow) or not (again or slow)) and not (again and slow):
+            yield record(name, code)
 
 
 def limits() -> Iterator[bytes]:
     """Inputs of the target `limits`: each number at each of its values, and vendors of every count."""
     for name in numbers():
         for number, beside in enumerate(_BESIDE.get(name, ({},))):
-            before = b"".join(record(other, value) for other, value in beside.items())
-            for code in _codes(name, number > 0):
-                yield before + record(name, code)
-    for value in (*range(4, 40), 100, 200):
+            before = b"".join(setting(other, value) for other, value in beside.items())
+            for value in _records(name, number > 0):
+                yield before + value
+    for count in (*range(4, 40), 100, 200):
         for sort in range(4):
-            yield record("VENDORS_COUNT", value) + record("CLASSES", value) + record("SORT", sort)
-            yield record("VENDORS_COUNT", value) + record("DEFAULT", value + sort) + record("SORT", sort)
+            yield setting("VENDORS_COUNT", count) + setting("CLASSES", count) + setting("SORT", sort)
+            yield setting("VENDORS_COUNT", count) + setting("DEFAULT", count + sort) + setting("SORT", sort)
 
 
 TARGETS = {limits.__name__: limits}

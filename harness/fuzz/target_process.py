@@ -52,6 +52,7 @@ class Setting:
     blocks: Path | None = None
     engine: str = "libfuzzer"
     fault: str | None = None  # of the seeded loader
+    records: bool = True  # whether mutations keep the records of an input whole; else the fuzzer's own are made alone
     known: frozenset[str] = field(default_factory=frozenset)
 
     def variables(self, known_file: Path | None) -> dict[str, str]:
@@ -65,6 +66,8 @@ class Setting:
             variables["CLHARNESS_FUZZ_BLOCKS"] = str(self.blocks)
         if self.fault:
             variables["CLHARNESS_FAULT"] = self.fault
+        if not self.records:
+            variables["CLHARNESS_FUZZ_MUTATOR"] = "plain"
         if known_file:
             variables["CLHARNESS_FUZZ_KNOWN"] = str(known_file)
         return variables

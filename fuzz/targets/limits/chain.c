@@ -94,11 +94,11 @@ static void *symbol(const struct library *library, const char *name)
     address entry = NULL;
     if (strcmp(name, "clGetLayerInfo") == 0) {
         entry = (address)info;
-    } else if (strcmp(name, "clInitLayer") == 0 && !layer->with_properties) {
+    } else if (strcmp(name, "clInitLayer") == 0 && layer->scheme != SCHEME_WITH_PROPERTIES) {
         entry = own[library->number].init;
-    } else if (strcmp(name, "clInitLayerWithProperties") == 0 && layer->with_properties) {
+    } else if (strcmp(name, "clInitLayerWithProperties") == 0 && layer->scheme != SCHEME_PLAIN) {
         entry = own[library->number].init_with;
-    } else if (strcmp(name, "clDeinitLayer") == 0 && layer->with_properties) {
+    } else if (strcmp(name, "clDeinitLayer") == 0 && layer->scheme != SCHEME_PLAIN) {
         entry = own[library->number].deinit;
     }
     return *(void **)&entry;
@@ -110,13 +110,13 @@ void chain_clear(void)
     inits = ends = passes = 0;
 }
 
-struct chain_layer *chain_add(const char *library, bool with_properties)
+struct chain_layer *chain_add(const char *library, enum layer_scheme scheme)
 {
     if (chain_length == CHAIN) {
         return NULL;
     }
     struct chain_layer *layer = &chain[chain_length];
-    *layer = (struct chain_layer){.with_properties = with_properties};
+    *layer = (struct chain_layer){.scheme = scheme};
     layer->library = world_library(library, symbol, (int)chain_length++);
     return layer;
 }

@@ -7,9 +7,12 @@
 
 enum { CHAIN = 300 };
 
+/* Which init functions a layer has: some loaders know the older one only, others ask for the newer one. */
+enum layer_scheme { SCHEME_BOTH, SCHEME_WITH_PROPERTIES, SCHEME_PLAIN, SCHEMES };
+
 struct chain_layer {
     struct library *library;
-    bool with_properties;      /* it has clInitLayerWithProperties and clDeinitLayer; else clInitLayer */
+    enum layer_scheme scheme;
     unsigned inits, deinits;   /* how often */
     unsigned order, end_order; /* of the last of these among all layers, from 1 */
     unsigned passed;           /* calls of clFlush that went through it */
@@ -23,7 +26,7 @@ extern unsigned chain_length;
 
 void chain_clear(void);
 /* Adds a layer, and its library to the world. NULL where there are too many. */
-struct chain_layer *chain_add(const char *library, bool with_properties);
+struct chain_layer *chain_add(const char *library, enum layer_scheme scheme);
 /* Forgets what passed through the layers. */
 void chain_forget_passes(void);
 

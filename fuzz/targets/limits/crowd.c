@@ -189,7 +189,10 @@ static cl_int bytes(const uint64_t *a, const void *from, size_t size)
 static cl_int platform_info(const struct crowd_platform *platform, const uint64_t *a)
 {
     const char *text;
+    const cl_bool unloadable = CL_TRUE;
     switch ((cl_platform_info)a[1]) {
+    case CL_PLATFORM_UNLOADABLE_KHR:
+        return platform->unloadable ? bytes(a + 2, &unloadable, sizeof unloadable) : CL_INVALID_VALUE;
     case CL_PLATFORM_NAME:
         text = platform->name;
         break;
@@ -346,6 +349,7 @@ struct crowd_platform *crowd_platform(struct devices of)
     platform->name = keep_text("platform %u", crowd_platform_count);
     platform->version = "OpenCL 3.0 clharness";
     platform->extensions = "cl_khr_icd";
+    platform->unloadable = false;
     device_count += count;
     crowd_platform_count++;
     members[member_count - 1].count++;

@@ -29,6 +29,7 @@ struct crowd_platform {
     struct handle *device;
     struct devices devices;
     const char *suffix, *name, *version, *extensions;
+    bool unloadable;
     unsigned member;
 };
 

@@ -6,14 +6,17 @@
 #include "chain.h"
 #include "crowd.h"
 
+#include <limits.h>
 #include <string.h>
 
 unsigned special_member, special_platform;
 static unsigned class_of[CROWD_PLATFORMS];
 
-enum { CLASSES_COUNT = 8, DEVICES_CLASS = CLASSES_COUNT, MANY = 4 };
+/* More devices of a type than an ordinary platform has, so that it comes first among those by any order of counts. */
+enum { CLASSES_COUNT = 8, DEVICES_CLASS = CLASSES_COUNT, MANY = 6, COUNTS = MANY + 1 };
 
-/* What a number is, the largest one, and the one that is small enough for a control. */
+/* What a number is, the largest one, and the one that is small enough for a control. harness/fuzz/sweep.py reads the
+ * largest ones from here: numerals, or a count minus one where the number is a choice. */
 static const struct {
     const char *words;
     unsigned most, small;
@@ -26,8 +29,8 @@ static const struct {
     [EXTENSIONS] = {"bytes of its extensions", 9000, 9},
     [NAME] = {"bytes of its name", 9000, 9},
     [VERSION] = {"bytes of its version", 9000, 9},
-    [PATH] = {"bytes of the special vendor's path", 4090, 9},
-    [FILE_NAME] = {"bytes of the name of its file", 250, 9},
+    [PATH] = {"bytes of the special vendor's path", 4095, 9},
+    [FILE_NAME] = {"bytes of the name of its file, without the ending", 251, 9},
     [TAIL] = {"bytes after the first line of its file", 66000, 3},
     [JUNK] = {"other files in the folder", 1090, 2},
     [WAY] = {"way to the vendors (0 default folder, 1 OCL_ICD_VENDORS, 2 OPENCL_VENDOR_PATH, 3 OCL_ICD_FILENAMES, 4 "
@@ -37,11 +40,12 @@ static const struct {
     [DUPLICATE] = {"distance at which the special vendor is named again", 1090, 2},
     [REFUSED] = {"vendors between the others that are refused", 500, 1},
     [FLAW] = {"what is wrong with them (1 functions, 2 no platforms, 3 an error, 4 no library)", FLAWS - 1, FLAWS - 1},
-    [LAYERS_COUNT] = {"layers", CHAIN, 2},
-    [LAYER_PATH] = {"bytes of the last layer's path", 4090, 9},
-    [LAYER_DUPLICATE] = {"distance at which the first layer is named again", CHAIN, 1},
+    [LAYERS_COUNT] = {"layers", 300, 2},
+    [LAYER_PATH] = {"bytes of the last layer's path", 4095, 9},
+    [LAYER_DUPLICATE] = {"distance at which the first layer is named again", 300, 1},
     [LAYER_FILES] = {"files name the layers", 1, 1},
-    [LAYER_PROPERTIES] = {"layers have clInitLayerWithProperties", 1, 1},
+    [LAYER_SCHEME] = {"scheme of layers (0 both, 1 clInitLayerWithProperties, 2 clInitLayer)", SCHEMES - 1,
+                      SCHEMES - 1},
     [DEFAULT] = {"OCL_ICD_DEFAULT_PLATFORM, and 1", 70000, 5},
     [DEFAULT_FORM] = {"its form (0 digits, 1 a blank before, 2 a plus, 3 zeros before, 4 a letter behind, 5 minus)", 5,
                       5},
@@ -55,7 +59,14 @@ static const struct {
     [PAIR_PLACE] = {"place of the platform in them (0 last, 1 first, 2 in the middle)", 2, 2},
     [LIST] = {"objects in lists", 4000, 2},
     [QUERY] = {"bytes of the name of a function", 5000, 9},
+    [FOLDER] = {"bytes of the path of the folder that a variable names", 3839, 12},
+    [ABSENT] = {"bytes of the name of one more library, and one more layer, which are not there", 70000, 9},
+    [DEVICES_TYPE] = {"type of the special platform's devices (0 GPU, 1 CPU, 2 others)", 2, 2},
+    [UNLOADABLE] = {"its library can be unloaded", 1, 1},
 };
+
+_Static_assert(PATH_MAX == 4096 && NAME_MAX == 255, "the lengths of paths above");
+_Static_assert(CHAIN == 300, "the numbers of layers above");
 
 /* --- the input --- */
 
@@ -206,6 +217,11 @@ static unsigned pattern(const struct machine *machine, unsigned platform)
     }
 }
 
+static struct devices devices_of_type(unsigned type, unsigned count)
+{
+    return (struct devices){type == 0 ? count : 0, type == 1 ? count : 0, type == 2 ? count : 0};
+}
+
 static void add_platform(const struct machine *machine, bool special)
 {
     unsigned number = crowd_platform_count;
@@ -214,10 +230,12 @@ static void add_platform(const struct machine *machine, bool special)
     }
     unsigned class = pattern(machine, number);
     unsigned devices = machine->of[DEVICES_COUNT];
-    class_of[number] = special && devices != 1 ? DEVICES_CLASS + (devices < MANY ? devices : MANY) : class;
-    if (class_of[number] >= DEVICES_CLASS) { /* its control has as many, and no more than four */
-        unsigned few = class_of[number] - DEVICES_CLASS;
-        crowd_platform((struct devices){special && !machine->of[CLASS_A] ? devices : few, 0, 0});
+    unsigned own = DEVICES_CLASS + machine->of[DEVICES_TYPE] * COUNTS + (devices < MANY ? devices : MANY);
+    class_of[number] = special && devices != 1 ? own : class;
+    if (class_of[number] >= DEVICES_CLASS) { /* its control has as many, and no more than MANY */
+        unsigned few = (class_of[number] - DEVICES_CLASS) % COUNTS;
+        crowd_platform(devices_of_type((class_of[number] - DEVICES_CLASS) / COUNTS,
+                                       special && !machine->of[CLASS_A] ? devices : few));
     } else {
         crowd_platform(classes[class_of[number]]);
     }
@@ -232,8 +250,11 @@ static void long_texts(const struct machine *machine)
     platform->suffix = filled(platform->suffix, machine->of[SUFFIX], 's');
     platform->name = filled(platform->name, machine->of[NAME], 'n');
     platform->version = filled(platform->version, machine->of[VERSION], 'v');
-    if (machine->of[EXTENSIONS]) {
-        platform->extensions = keep_text("%s cl_khr_icd", filled("cl_", machine->of[EXTENSIONS], 'e'));
+    /* Where the special vendor has no platform, this one is another vendor's, which is as all others. */
+    platform->unloadable = machine->of[UNLOADABLE] && platform->member == special_member;
+    if (machine->of[EXTENSIONS] || platform->unloadable) {
+        platform->extensions = keep_text("%s cl_khr_icd%s", filled("cl_", machine->of[EXTENSIONS], 'e'),
+                                         platform->unloadable ? " cl_khr_icd_unloadable" : "");
     }
 }
 
@@ -276,7 +297,14 @@ static void make_vendors(const struct machine *machine)
 
 static const char *folder_of(const struct machine *machine)
 {
-    return machine->of[WAY] == WAY_VENDORS || machine->of[WAY] == WAY_VENDOR_PATH ? "/vendors" : "/etc/OpenCL/vendors";
+    bool named = machine->of[WAY] == WAY_VENDORS || machine->of[WAY] == WAY_VENDOR_PATH;
+    return named ? long_path("/", "vendors", machine->of[FOLDER]) : "/etc/OpenCL/vendors";
+}
+
+/* The name of a library that is not there; NULL where the machine has none. */
+static const char *absent(const struct machine *machine)
+{
+    return machine->of[ABSENT] ? filled("/absent", machine->of[ABSENT], 'a') : NULL;
 }
 
 static const char *library_path(const struct machine *machine, unsigned member)
@@ -312,8 +340,15 @@ static void make_files(const struct machine *machine)
     unsigned again = machine->of[DUPLICATE] ? special_member + machine->of[DUPLICATE] : MEMBERS + 1;
     const char *list = "";
     const char *special_file = "";
-    char *to = way == WAY_LIST ? keep((size_t)(member_count + 2) * 32 + 2 * (size_t)machine->of[PATH]) : NULL;
+    size_t room = (size_t)(member_count + 3) * 32 + 2 * (size_t)machine->of[PATH] + machine->of[ABSENT];
+    char *to = way == WAY_LIST ? keep(room) : NULL;
     list = to ? to : list;
+    if (to && absent(machine)) {
+        to = stpcpy(to, absent(machine));
+    } else if (absent(machine)) {
+        const char *content = keep_text("%s\n", absent(machine));
+        world_file(keep_text("%s/absent.icd", folder_of(machine)), FILE_REGULAR, content, strlen(content));
+    }
     junk(machine, 0, machine->of[JUNK] / 2);
     bool was_again = again > MEMBERS;
     for (unsigned m = 0, file = 0; m < member_count; m++) {
@@ -336,8 +371,8 @@ static void make_files(const struct machine *machine)
     junk(machine, machine->of[JUNK] / 2, machine->of[JUNK]);
     static const char *const variables[WAYS] = {
         NULL, "OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES", "OCL_ICD_VENDORS", "OCL_ICD_VENDORS"};
-    const char *values[WAYS] = {NULL, "/vendors",   "/vendors",
-                                list, special_file, library_path(machine, special_member)};
+    const char *values[WAYS] = {NULL, folder_of(machine), folder_of(machine),
+                                list, special_file,       library_path(machine, special_member)};
     if (variables[way]) {
         world_variable(variables[way], values[way]);
     }
@@ -374,33 +409,51 @@ static void make_variables(const struct machine *machine)
     }
 }
 
+static const char *layer_folder(const struct machine *machine)
+{
+    return machine->of[FOLDER] ? long_path("/", "layers", machine->of[FOLDER]) : "/etc/OpenCL/layers";
+}
+
+/* Nothing where OPENCL_LAYERS names them. One that is named again stays the first by its name. */
+static void add_layer_file(const struct machine *machine, unsigned number, const char *library)
+{
+    enum { NAMES = 9999 };
+    unsigned name = machine->of[REVERSED] && !machine->of[LAYER_DUPLICATE] ? NAMES - number : number;
+    if (machine->of[LAYER_FILES]) {
+        const char *content = keep_text("%s\n", library);
+        world_file(keep_text("%s/%04u.lay", layer_folder(machine), name), FILE_REGULAR, content, strlen(content));
+    }
+}
+
 static void make_layers(const struct machine *machine)
 {
     unsigned count = machine->of[LAYERS_COUNT];
     unsigned again = machine->of[LAYER_DUPLICATE];
-    bool files = machine->of[LAYER_FILES];
-    char *list = keep((size_t)(count + 2) * 32 + 2 * (size_t)machine->of[LAYER_PATH]);
+    char *list = keep((size_t)(count + 3) * 32 + 2 * (size_t)machine->of[LAYER_PATH] + machine->of[ABSENT]);
     char *to = list;
     const char *first = "";
     chain_clear();
+    if (count && absent(machine)) {
+        to = stpcpy(to, absent(machine));
+        add_layer_file(machine, 0, absent(machine));
+    }
     for (unsigned i = 0, number = 0; i < count; i++) {
         const char *name = keep_text("l%u.so", i);
         const char *path =
             i + 1 == count ? long_path("/layers/", name, machine->of[LAYER_PATH]) : keep_text("/layers/%s", name);
         first = i ? first : path;
-        chain_add(path, machine->of[LAYER_PROPERTIES]);
+        chain_add(path, (enum layer_scheme)machine->of[LAYER_SCHEME]);
         bool twice = again && (i + 1 == again || (i + 1 == count && again > count));
         for (int n = 0; n <= twice; n++) {
             const char *named = n ? first : path;
             to = stpcpy(to == list ? to : stpcpy(to, ":"), named);
-            if (files) {
-                const char *content = keep_text("%s\n", named);
-                world_file(keep_text("/etc/OpenCL/layers/%04u.lay", number++), FILE_REGULAR, content, strlen(content));
-            }
+            add_layer_file(machine, ++number, named);
         }
     }
-    if (count && !files) {
+    if (count && !machine->of[LAYER_FILES]) {
         world_variable("OPENCL_LAYERS", list);
+    } else if (count && machine->of[FOLDER]) {
+        world_variable("OPENCL_LAYER_PATH", layer_folder(machine));
     }
 }
 

@@ -29,8 +29,8 @@ enum number {
     LAYER_PATH,      /* length of the last layer's path */
     LAYER_DUPLICATE, /* the first layer is named once more, so many layers later */
     LAYER_FILES,     /* files name the layers, and not OPENCL_LAYERS */
-    LAYER_PROPERTIES,
-    DEFAULT, /* OCL_ICD_DEFAULT_PLATFORM, and 1 */
+    LAYER_SCHEME,    /* enum layer_scheme */
+    DEFAULT,         /* OCL_ICD_DEFAULT_PLATFORM, and 1 */
     DEFAULT_FORM,
     SORT,
     VARIABLE, /* which, with a value of that length and form */
@@ -40,8 +40,12 @@ enum number {
     ICD2,
     PAIRS, /* of a property list, before or around the platform's */
     PAIR_PLACE,
-    LIST,  /* objects in lists */
-    QUERY, /* length of the name of a function */
+    LIST,         /* objects in lists */
+    QUERY,        /* length of the name of a function */
+    FOLDER,       /* length of the path of the folder that a variable names */
+    ABSENT,       /* length of the name of one more library and one more layer, which are not there */
+    DEVICES_TYPE, /* of the special platform's devices */
+    UNLOADABLE,   /* the special platform says that its library can be unloaded */
     NUMBERS,
     CLASS_A = NUMBERS, /* of a control's two vendors, plus 1; no input sets them */
     CLASS_B,

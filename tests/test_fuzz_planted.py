@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planted faults of lengths, counts and orders: the seeds alone show each of them, and nothing in the sound loader."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from harness.fuzz import builds, sweep
+from harness.fuzz.planted import planted, seeds, target
+from harness.fuzz.target_process import environment
+
+pytestmark = [
+    pytest.mark.skipif(os.uname().machine not in ("x86_64", "aarch64"), reason="there are no fuzz targets"),
+    pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed"),
+]
+
+SWEPT = [name for name, fault in planted().items() if next(seeds(fault), None) is not None]
+
+
+@pytest.fixture(scope="module")
+def fuzz_build() -> builds.FuzzBuild:
+    return builds.make(builds.LIBFUZZER, ["limits"], planted=True)
+
+
+def _run(
+    build: builds.FuzzBuild, loader: Path, fault: str, inputs: Iterable[bytes], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    for number, seed in enumerate(inputs):
+        (corpus / f"{number:04}").write_bytes(seed)
+    command = [build.program("limits"), "-runs=0", "-detect_leaks=0", f"-artifact_prefix={folder}/", corpus]
+    variables = {"CLHARNESS_FUZZ_LOADER": str(loader)}
+    if fault:
+        variables["CLHARNESS_FAULT"] = fault
+    return subprocess.run(
+        list(map(str, command)),
+        env=environment(variables),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=300,
+    )
+
+
+def test_every_number_that_a_fault_names_is_swept() -> None:
+    assert len(SWEPT) >= 18
+    assert {target(fault) for fault in planted().values()} <= set(builds.targets())
+
+
+@pytest.mark.parametrize("fault", SWEPT)
+def test_seeds_show_the_fault(fuzz_build: builds.FuzzBuild, fault: str, tmp_path: Path) -> None:
+    (tmp_path / "faulty").mkdir()
+    (tmp_path / "sound").mkdir()
+    faulty = _run(fuzz_build, fuzz_build.planted_loader(), fault, seeds(planted()[fault]), tmp_path / "faulty")
+    assert "clharness-fuzz: finding: " in faulty.stderr or "AddressSanitizer: " in faulty.stderr, faulty.stderr[-800:]
+    sound = _run(fuzz_build, fuzz_build.reference_loader(), "", seeds(planted()[fault]), tmp_path / "sound")
+    assert sound.returncode == 0, sound.stderr[-800:]
+
+
+def test_no_seed_shows_anything_in_the_sound_loader(fuzz_build: builds.FuzzBuild, tmp_path: Path) -> None:
+    everything = set(sweep.limits())
+    assert len(everything) > 7000
+    sound = _run(fuzz_build, fuzz_build.reference_loader(), "", everything, tmp_path)
+    assert sound.returncode == 0, sound.stderr[-800:]
+    assert f"Done {len(everything) + 1} runs" in sound.stderr or f"Done {len(everything)} runs" in sound.stderr
+
+
+def test_largest_numbers_are_known() -> None:
+    """A length whose largest value is not read from the target would be tried at a handful of values only."""
+    few = {name for name, most in sweep._most().items() if most is None}
+    assert few == {"WAY", "FLAW", "LAYER_SCHEME"}

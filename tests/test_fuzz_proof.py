@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of how long planted faults take to be found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.fuzz import builds, proof
+
+
+def test_median_counts_what_was_not_found() -> None:
+    assert proof.median([1.0, 3.0, 2.0]) == 2.0
+    assert proof.median([1.0, None, 2.0]) == 2.0
+    assert proof.median([1.0, None, None]) is None
+
+
+def test_row_says_how_many_searches_found_it() -> None:
+    times = {"suffix_cut_at_64": {"records": [1.5, 2.5, None], "plain": [None, None, 4.0]}}
+    assert proof.lines(times, 60)[-1] == "| suffix_cut_at_64 | limits | 2.5 s (2 of 3) | > 60 s (1 of 3) |"
+
+
+def test_unknown_fault_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert proof.main(["no_such_fault"]) == 2
+    assert "there is no such planted fault" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.uname().machine not in ("x86_64", "aarch64"), reason="there are no fuzz targets")
+@pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed")
+def test_search_ends_with_the_fault(tmp_path: Path) -> None:
+    build = builds.make(builds.LIBFUZZER, ["limits"], planted=True)
+    seconds = proof.search(build, "suffix_cut_at_64", True, 30, True, tmp_path)
+    assert seconds is not None and 0 < seconds < 60
