@@ -63,7 +63,7 @@ def ending(results: list[CaseResult] = RESULTS, version: str = "2.3") -> Ending:
 
 
 def saved(of: Ending) -> Saved:
-    return Saved(Path("x"), of.header, tuple(of.results))
+    return Saved(Path("x"), of.header, tuple(of.results), footer={"complete": True})
 
 
 @pytest.fixture(scope="module")

@@ -122,8 +122,8 @@ def path_without_cmake(tmp_path: Path) -> str:
     """A PATH that has what the launcher uses itself, a compiler and make, but no CMake."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    tools = ["bash", "dirname", "head", "readlink", "mkdir", "cat", "env", "grep", "sed", "tr", "paste", "cc", "gcc", "make"]
-    for name in tools:
+    tools = "bash dirname head readlink mkdir cat env grep sed tr paste cc gcc make"
+    for name in tools.split():
         if path := shutil.which(name):
             (folder / name).symlink_to(path)
     return str(folder)

@@ -146,4 +146,4 @@ def _comparison(comparison: Comparison | None, run: int) -> dict[str, Any] | Non
         ]
         if rows:
             parts.append({"kind": kind, "meaning": MEANING[kind], "rows": rows, "count": len(comparison.of(kind))})
-    return {"sentence": comparison.sentence(), "broke": comparison.broke, "parts": parts}
+    return {"sentence": comparison.sentence(), "good": comparison.good, "parts": parts}
