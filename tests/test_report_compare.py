@@ -20,7 +20,8 @@ from harness.report import CaseResult, Footer, Header, SubjectRecord
 from harness.report.compare import KINDS, compare, lines
 from harness.report.markdown_compare import comparison_summary
 from harness.report.records import counts_of, to_line
-from harness.report.saved import Saved
+from harness.report.saved import Saved, read
+from harness.requirements.catalogue import catalogue
 from tests.small_runs import SmallRun
 from tests.test_report_terminal import HEADER, case
 
@@ -30,7 +31,8 @@ WORSE = (*WRONG, Deviation("ptr=NULL", "SIGSEGV"))
 
 def run(*results: CaseResult, version: str = "1") -> Saved:
     facts = {"path": "/lib/libOpenCL.so.1", "name": "Some", "version": version}
-    return Saved(Path("x"), dataclasses.replace(HEADER, subject=SubjectRecord(facts=facts)), results)
+    header = dataclasses.replace(HEADER, subject=SubjectRecord(facts=facts))
+    return Saved(Path("x"), header, results, footer={"complete": True})
 
 
 def plain(text: str, _style: str) -> str:
@@ -41,12 +43,14 @@ def plain(text: str, _style: str) -> str:
     ("before", "after", "kind"),
     [
         ({"verdict": "pass"}, {"verdict": "fail"}, "broken"),
-        ({"verdict": "unsupported"}, {"verdict": "crash"}, "broken"),
+        ({"verdict": "unsupported", "unsupported": "loader"}, {"verdict": "fail"}, "changed"),
+        ({"verdict": "unsupported", "unsupported": "machine"}, {"verdict": "crash"}, "changed"),
         ({"verdict": "fail"}, {"verdict": "crash"}, "broken"),
         ({"verdict": "fail", "deviations": WRONG}, {"verdict": "fail", "deviations": WORSE}, "broken"),
         ({"verdict": "pass"}, {"verdict": "unsupported", "unsupported": "loader"}, "broken"),
         ({"verdict": "fail"}, {"verdict": "pass"}, "fixed"),
-        ({"verdict": "hang"}, {"verdict": "unsupported", "unsupported": "machine"}, "fixed"),
+        ({"verdict": "hang"}, {"verdict": "unsupported", "unsupported": "machine"}, "changed"),
+        ({"verdict": "hang"}, {"verdict": "unsupported", "unsupported": "loader"}, "changed"),
         ({"verdict": "pass", "outcome": "a"}, {"verdict": "pass", "outcome": "b"}, "changed"),
         ({"verdict": "crash"}, {"verdict": "fail"}, "changed"),
         ({"verdict": "fail", "deviations": WORSE}, {"verdict": "fail", "deviations": WRONG}, "changed"),
@@ -55,6 +59,7 @@ def plain(text: str, _style: str) -> str:
         ({"verdict": "fail"}, None, "gone"),
         ({"verdict": "fail", "deviations": WRONG}, {"verdict": "fail", "deviations": WRONG}, None),
         ({"verdict": "pass", "outcome": "a"}, {"verdict": "pass", "outcome": "a"}, None),
+        ({"verdict": "fail"}, {"verdict": "fail", "deviations": WRONG}, "changed"),
     ],
 )
 def test_kind_of_a_change(before: dict[str, Any] | None, after: dict[str, Any] | None, kind: str | None) -> None:
@@ -63,6 +68,85 @@ def test_kind_of_a_change(before: dict[str, Any] | None, after: dict[str, Any] |
     comparison = compare(run(*sides[0]), run(*sides[1]))
     assert [change.kind for change in comparison.changes] == ([kind] if kind else [])
     assert comparison.broke == (kind == "broken")
+
+
+def test_records_that_could_not_hold_deviations_and_outcomes_do_not_differ_in_them() -> None:
+    """A check that fails as before has not changed because its record now says more."""
+    old = run(case("test_a", "fail"), case("test_b"))
+    new = run(case("test_a", "fail", deviations=WRONG), case("test_b", outcome="a"))
+    assert not compare(dataclasses.replace(old, written=2), new).changes
+    assert [change.kind for change in compare(old, new).changes] == ["changed", "changed"]
+
+
+def test_gained_capability_breaks_nothing_and_a_lost_one_does() -> None:
+    lacking = run(case("test_a", "unsupported", unsupported="loader"))
+    assert not compare(lacking, run(case("test_a", "fail"))).broke
+    assert compare(run(case("test_a")), lacking).broke
+
+
+def test_each_text_stands_under_its_own_side() -> None:
+    before = run(case("test_a", "crash", message="It answers.\nSIGSEGV"))
+    after = run(case("test_a", "fail", message="It answers.\nassert 1 == 2"))
+    text = lines(compare(before, after), plain, 120)
+    assert "    was: SIGSEGV" in text and "    now: assert 1 == 2" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_names_are_not_cut(width: int) -> None:
+    name = "test_" + "long_" * 20
+    text = lines(compare(run(case(name)), run(case(name, "fail"))), plain, width)
+    assert f"    discovery/test_x.py::{name}" in text
+    assert [line for line in text if len(line) > width and name not in line and "/lib/libOpenCL" not in line] == []
+
+
+def test_case_that_was_renamed_is_compared() -> None:
+    """Moved to another file, or a function with another name: what is left of both is the same case."""
+    family = ["one", "two"]
+    before = run(case("test_moved"), *(case(f"test_old[{p}]", "fail") for p in family), case("test_gone[one]"))
+    moved = dataclasses.replace(case("test_moved", "fail"), case="suites/discovery/test_y.py::test_moved")
+    after = run(moved, *(case(f"test_new[{p}]") for p in family), case("test_other[one]", requirement="DISC-LNX-011"))
+    comparison = compare(before, after)
+    assert [change.kind for change in comparison.changes] == ["broken", "fixed", "fixed", "new", "gone"]
+    assert (comparison.cases, comparison.renamed) == (3, 3)
+    assert comparison.sentence().endswith("3 cases are in both runs, 3 of them by another name.")
+
+
+def test_case_that_may_be_one_of_several_is_not_renamed() -> None:
+    comparison = compare(run(case("test_old")), run(case("test_a"), case("test_b")))
+    assert [change.kind for change in comparison.changes] == ["new", "new", "gone"]
+
+
+def test_equal_verdicts_are_said_once() -> None:
+    before = run(case("test_a", outcome="one"), case("test_b", "fail", deviations=WORSE))
+    after = run(case("test_a", outcome="two"), case("test_b", "fail", deviations=WRONG))
+    assert [change.how for change in compare(before, after).changes] == ["pass 'one' -> 'two'", "fail, otherwise"]
+
+
+def test_groups_beyond_those_shown_are_counted_by_verdicts() -> None:
+    """A loader that crashes at its start changes each requirement in the same way."""
+    names = list(catalogue())[:20]
+    before, after = ([case(f"test_{i}", verdict, i) for i in names] for verdict in ("pass", "crash"))
+    assert "  and 8 more groups (--verbose): 8 cases pass -> crash" in lines(
+        compare(run(*before), run(*after)), plain, 120
+    )
+
+
+@pytest.mark.parametrize(("side", "said"), [(0, "the run before was cut short"), (1, "the run after was cut short")])
+def test_run_that_was_cut_short_ends_with_130(side: int, said: str, tmp_path: Path) -> None:
+    """What it did not reach is neither new nor gone."""
+    files = [written(tmp_path / f"{n}.jsonl", BEFORE) for n in range(2)]
+    files[side].write_text("".join(files[side].read_text().splitlines(keepends=True)[:3]))
+    comparison = compare(*map(read, files))
+    assert (comparison.code, comparison.changes) == (130, ())
+    assert said in comparison.sentence() and comparison.cases == 2
+    assert main(["compare", *map(str, files)]) == 130
+
+
+def test_runs_without_a_common_case_end_with_4(tmp_path: Path) -> None:
+    cases = case("test_a"), case("test_b", requirement="DISC-LNX-011")
+    files = [written(tmp_path / f"{one.name}.jsonl", run(one)) for one in cases]
+    assert main(["compare", *map(str, files)]) == 4
+    assert compare(*map(read, files)).sentence() == "no case is in both runs; 1 new, 1 gone."
 
 
 BEFORE = run(case("test_a"), case("test_b"), case("test_same", "fail"), case("test_old", "crash", "DISC-LNX-011"))
@@ -82,8 +166,9 @@ def test_comparison_names_requirement_and_reason_and_folds_equal_changes() -> No
     assert text[1].startswith("after   Some 2 (")
     assert [n for n, line in enumerate(text) if line == verdict] == [3, len(text) - 1]
     at = text.index("BROKEN: 2 cases: each was right, or less wrong, before")
-    assert text[at + 1 : at + 5] == [
-        "  DISC-LNX-013  pass -> fail  2 cases, first discovery/test_x.py::test_a",
+    assert text[at + 1 : at + 6] == [
+        "  DISC-LNX-013  pass -> fail  2 cases, the first of which is",
+        "    discovery/test_x.py::test_a",
         "    must: A file without a trailing newline is accepted.",
         "    now: assert 1 == 2",
         "    ./clharness replay x",
@@ -99,7 +184,7 @@ def test_comparison_as_markdown() -> None:
     text = comparison_summary(compare(BEFORE, AFTER))
     assert text.startswith("### clharness compare: 2 broken, 1 fixed")
     url = "https://registry.khronos.org/OpenCL/sdk/3.0/docs/man/html/cl_khr_icd.html"
-    assert f"| [DISC-LNX-013]({url}) | pass -&gt; fail | 2 | test\\_a | assert 1 == 2 |" in text
+    assert f"| [DISC-LNX-013]({url}) | pass -&gt; fail | 2 | test\\_a | now: assert 1 == 2 |" in text
     assert [f"#### {kind.capitalize()}" in text for kind in KINDS] == [True, True, False, False, False]
 
 
@@ -129,6 +214,12 @@ def test_wrong_sides_are_one_sentence(text: str, says: str, capsys: pytest.Captu
     assert main(["compare", str(path), str(path)]) == 2
     said = capsys.readouterr().err
     assert says in said and said.count("\n") == 1
+
+
+def test_libraries_on_which_nothing_runs_end_with_4(capfd: pytest.CaptureFixture[str]) -> None:
+    library = str(build().reference_loader)
+    assert main(["compare", library, library, "-k", "no_check_has_this_name"]) == 4
+    assert "nothing ran" in capfd.readouterr().err
 
 
 def test_libraries_are_run() -> None:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
+
+import pytest
 
 from harness.cli.main import main
 from harness.report import CaseResult, Header
@@ -42,6 +45,31 @@ def test_requirement_that_not_all_pass_has_a_row() -> None:
     assert row[1:5] == ["should", "pass", "**hang 2** of 3", "unsupported"]
     assert row[5].startswith("Special files")
     assert f"[{NEWLINE}]" not in text and "(1 more are passed by all that have them)" in text
+
+
+def other(of: Ending, started: str = "", **facts: str) -> Ending:
+    subject = SubjectRecord(facts={**of.header.subject.facts, **facts})
+    header = dataclasses.replace(of.header, subject=subject, started=started or of.header.started)
+    return dataclasses.replace(of, header=header)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ([other(BAD, path="/opt/a/x.so"), other(BAD, path="/opt/b/x.so")], ["Bad 2.1 (a/x.so)", "Bad 2.1 (b/x.so)"]),
+        ([BAD, other(BAD, build_id="fedc" * 10)], ["Bad 2.1 (build 0123456789ab)", "Bad 2.1 (build fedcfedcfedc)"]),
+        ([BAD, other(BAD, "2026-02-03T04:05:06")], ["Bad 2.1 (2026-01-02)", "Bad 2.1 (2026-02-03)"]),
+        ([BAD, other(BAD, "2026-01-02T04:05:06")], ["Bad 2.1 (2026-01-02 03:04:05)", "Bad 2.1 (2026-01-02 04:05:06)"]),
+        ([BAD, BAD], ["Bad 2.1 (run 1)", "Bad 2.1 (run 2)"]),
+        ([BAD, POOR], ["Bad 2.1", "Poor 3"]),
+        ([other(BAD, name="", path="/home/me/build/libOpenCL.so.1")], ["unknown loader libOpenCL.so.1"]),
+    ],
+)  # fmt: skip
+def test_columns_of_equal_names_are_told_apart(more: list[Ending], expected: list[str]) -> None:
+    table = rows(matrix([GOOD, *more]))
+    head = next(row for row in table if row[0] == "requirement")
+    assert head[2:-1] == ["Good 1.0", *expected]
+    assert len({row[0] for row in table[2 : 3 + len(more)]}) == 1 + len(more), "the rows of the subjects, too"
 
 
 def test_command_writes_the_matrix(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from harness.report import CaseResult, Header, SubjectRecord
 from harness.report.compare import compare
 from harness.report.ending import Ending, recorded_ending
 from harness.report.page import NAME, embedded, page, write_page
+from harness.report.page.data import page_data
 from harness.report.saved import Saved
 from harness.requirements.catalogue import catalogue
 from tests.browser import DRIVER, Browser
@@ -63,7 +64,7 @@ def ending(results: list[CaseResult] = RESULTS, version: str = "2.3") -> Ending:
 
 
 def saved(of: Ending) -> Saved:
-    return Saved(Path("x"), of.header, tuple(of.results))
+    return Saved(Path("x"), of.header, tuple(of.results), footer={"complete": True})
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +94,16 @@ def rows(browser: Browser) -> str:
 
 
 # --- without a browser ---
+
+
+def test_runs_of_equal_names_are_told_apart_on_the_page() -> None:
+    """Two builds of the same version, as a comparison has them."""
+    one = ending()
+    two = dataclasses.replace(one, header=dataclasses.replace(one.header, started="2027-01-02T03:04:05"))
+    text = page([one, two])
+    names = [run["title"] for run in page_data([one, two])["runs"]]
+    assert names[1].endswith("(2027-01-02)") and len(set(names)) == 2
+    assert all(f"<h2>{name}</h2>" in text for name in names)
 
 
 def test_page_is_whole_by_itself(tmp_path: Path) -> None:

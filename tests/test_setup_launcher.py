@@ -33,6 +33,7 @@ import os, sys
 print("ran", sys.argv[1:], os.environ["CLHARNESS_BUILD"], flush=True)
 exec(os.environ.get("STUB", ""))
 """
+COMMANDS = ("__init__", "compare", "loader", "report", "requirements")
 HOLD = "sys.stdin.read()"  # runs until its input is closed
 
 
@@ -45,7 +46,7 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
     shutil.copy(ROOT / "pyproject.toml", root)
     command_line = root / "harness" / "cli"
     command_line.mkdir()
-    for name, text in {"__init__": "", "__main__": MAIN, "loader": "", "requirements": ""}.items():
+    for name, text in (dict.fromkeys(COMMANDS, "") | {"__main__": MAIN}).items():
         (command_line / f"{name}.py").write_text(text)
     (root / "CMakeLists.txt").write_text(CMAKE)
     (root / "stub.c").write_text("int main(void) { return 0; }\n")
@@ -121,8 +122,8 @@ def path_without_cmake(tmp_path: Path) -> str:
     """A PATH that has what the launcher uses itself, a compiler and make, but no CMake."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    tools = ["bash", "dirname", "readlink", "mkdir", "cat", "env", "grep", "sed", "tr", "paste", "cc", "gcc", "make"]
-    for name in tools:
+    tools = "bash dirname head readlink mkdir cat env grep sed tr paste cc gcc make"
+    for name in tools.split():
         if path := shutil.which(name):
             (folder / name).symlink_to(path)
     return str(folder)
@@ -236,6 +237,28 @@ def test_what_needs_no_build_does_not_build(checkout: Path, arguments: list[str]
     assert run.returncode == 0, run.stderr
     assert run.stdout
     assert not (checkout / "build").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["report run.jsonl --html page", "report merge run.jsonl", "compare run.jsonl run.jsonl --markdown notes.md"],
+)
+def test_records_need_no_build(checkout: Path, command: str, path_without_cmake: str) -> None:
+    """A machine that only looks at what another one recorded has no compiler."""
+    (checkout / "run.jsonl").write_text('{"record": "header"}\n')
+    (checkout / "notes.md").write_text("of the last comparison\n")
+    run = launch(checkout, *command.split(), PATH=path_without_cmake)
+
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("ran ")
+    assert not (checkout / "build").exists()
+
+
+def test_comparing_a_library_needs_a_build(checkout: Path, library: str, path_without_cmake: str) -> None:
+    (checkout / "run.jsonl").write_text('{"record": "header"}\n')
+    run = launch(checkout, "compare", "run.jsonl", library, "--no-install", PATH=path_without_cmake)
+
+    assert (run.returncode, "missing: CMake" in run.stderr) == (3, True)
 
 
 def test_a_folder_that_cannot_be_written_to_is_one_sentence(checkout: Path, library: str) -> None:

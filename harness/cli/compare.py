@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from harness.cli.loader import add_selection_arguments, add_terminal_arguments, output_path
-from harness.errors import Exit, HarnessError, UsageError
+from harness.errors import Exit, HarnessError, NothingToRun, UsageError
 from harness.report.compare import Comparison, compare, lines
 from harness.report.ending import recorded_ending
 from harness.report.markdown_compare import comparison_summary
@@ -24,6 +24,8 @@ EXAMPLE = """\
   clharness compare /usr/lib/libOpenCL.so.1 build/libOpenCL.so.1    two loaders, which are run now
   clharness compare before.jsonl build/libOpenCL.so.1 --markdown build/changes.md
 """
+# How a run can end that has records: also cut short, which the comparison then says.
+_COMPARABLE = (Exit.AS_EXPECTED, Exit.UNEXPECTED, Exit.NOT_APPLICABLE, Exit.INTERRUPTED)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     if args.html:
         endings = [recorded_ending(run) for run in runs]
         print(f"wrote {write_page(Path(args.html), endings, comparison)}")
-    return Exit.UNEXPECTED if comparison.broke else Exit.AS_EXPECTED
+    return comparison.code
 
 
 def _sides(args: argparse.Namespace) -> tuple[str, str]:
@@ -73,7 +75,9 @@ def _side(text: str, records: Path, args: argparse.Namespace) -> Saved:
     print(f"clharness: running the checks on {text}", file=sys.stderr, flush=True)
     whole = [sys.executable, "-m", "harness.cli", command, str(path), *options]
     done = subprocess.run(whole, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-    if done.returncode not in (Exit.AS_EXPECTED, Exit.UNEXPECTED, Exit.NOT_APPLICABLE):
+    if done.returncode == Exit.NOTHING_RAN:
+        raise NothingToRun(f"nothing ran on {text}. Does the selection match any check?")
+    if done.returncode not in _COMPARABLE:
         tail = "\n".join(done.stdout.splitlines()[-10:])
         raise HarnessError(f"the run of {text} ended with {done.returncode}:\n{tail}")
     return read(records)

@@ -50,11 +50,8 @@ def short_id(result: CaseResult) -> str:
 
 def field(label: str, text: str, width: int, most: int = 100) -> list[str]:
     """`label  text`, wrapped under itself, in `most` lines at most; what is left out shows as "…"."""
-    room = max(width - _LABEL - 2, 30)
-    wrapped = textwrap.wrap(printable(text), room) or [""]
-    if len(wrapped) > most:
-        wrapped = [*wrapped[: most - 1], wrapped[most - 1][: room - 2].rstrip() + " …"]
-    return [f"  {label if n == 0 else '':{_LABEL}}{line}" for n, line in enumerate(wrapped)]
+    folded = wrap(printable(text), max(width - _LABEL - 2, 30), most=most)
+    return [f"  {label if n == 0 else '':{_LABEL}}{line}" for n, line in enumerate(folded)]
 
 
 def _requirement(result: CaseResult, width: int) -> list[str]:
@@ -95,6 +92,15 @@ def around(result: CaseResult, most: int = _CALLS) -> list[str]:
     places = [n for n, line in enumerate(log) if any(f"| {name}" in line for name in wanted)]
     end = (places[-1] if places and result.verdict == "fail" else len(log) - 1) + 1
     return log[max(end - most, 0) : end]
+
+
+def wrap(text: str, width: int, indent: str = "", most: int = 100) -> list[str]:
+    """The text in `most` lines of at most `width` characters, each after the indent; what is left out shows as "…"."""
+    room = max(width - len(indent), 20)
+    folded = textwrap.wrap(text, room) or [""]
+    if len(folded) > most:
+        folded = [*folded[: most - 1], folded[most - 1][: room - 2].rstrip() + " …"]
+    return [f"{indent}{line}" for line in folded]
 
 
 def cut(text: str, width: int) -> str:

@@ -8,10 +8,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.escaping import printable
-from harness.report.blocks import Style, cut, short_id
+from harness.errors import Exit
+from harness.escaping import one_line, printable
+from harness.report.blocks import Style, short_id, wrap
 from harness.report.causes import actual
-from harness.report.records import CaseResult, Header
+from harness.report.records import FORMAT, CaseResult, Header
+from harness.report.renamed import renamed
 from harness.report.saved import Saved
 from harness.requirements.catalogue import catalogue
 
@@ -20,7 +22,7 @@ KINDS: tuple[Kind, ...] = ("broken", "fixed", "changed", "new", "gone")
 MEANING: dict[Kind, str] = {
     "broken": "was right, or less wrong, before",
     "fixed": "is right now",
-    "changed": "is otherwise, and not wrong or not more wrong",
+    "changed": "is otherwise; nothing that was right is wrong",
     "new": "has no case before",
     "gone": "has no case after",
 }
@@ -46,16 +48,28 @@ class Change:
 
     @property
     def how(self) -> str:
-        """Both verdicts, with what tells them apart."""
-        return f"{_told(self.before)} -> {_told(self.after)}"
+        """Both verdicts, with what tells them apart; a verdict that is the same on both sides once."""
+        if self.before is None or self.after is None or self.before.verdict != self.after.verdict:
+            return f"{_told(self.before)} -> {_told(self.after)}"
+        if self.before.outcome == self.after.outcome:
+            return f"{self.after.verdict}, otherwise"
+        return f"{_told(self.before)} -> {self.after.outcome!r}"
+
+    @property
+    def was(self) -> str:
+        """What was wrong before; "" where nothing was, or where it still counts for nothing."""
+        return _wrong(self.before) if self.kind != "broken" else ""
+
+    @property
+    def now(self) -> str:
+        """What is wrong now; "" where nothing is."""
+        return _wrong(self.after)
 
     @property
     def why(self) -> str:
-        """What happens now, or what was wrong before."""
-        if self.kind == "changed" and self.after is not None and self.after.outcome is not None:
-            return ""
-        red = self.after if self.after is not None and self.after.verdict in (*_RED, "unsupported") else self.before
-        return actual(red, 2) if red is not None and red.verdict in (*_RED, "unsupported") else ""
+        """Both in a line."""
+        said = ((word, text) for word, text in (("was", self.was), ("now", self.now)) if text)
+        return "; ".join(f"{word}: {text}" for word, text in said)
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,8 @@ class Comparison:
     after: Header
     changes: tuple[Change, ...]
     cases: int  # in both runs
+    cut_short: tuple[str, ...] = ()  # which of the runs did not come to their end: "before", "after"
+    renamed: int = 0  # of the cases in both runs
 
     def of(self, kind: Kind) -> list[Change]:
         """The changes of one kind, in the order of the plan."""
@@ -74,43 +90,91 @@ class Comparison:
     def sentence(self) -> str:
         """What the comparison means."""
         numbers = Counter(change.kind for change in self.changes)
+        short = "".join(f" Incomplete: the run {side} was cut short." for side in self.cut_short)
+        if not self.cases:
+            counts = ", ".join(f"{numbers[kind]} {kind}" for kind in KINDS if numbers[kind])
+            return f"no case is in both runs{f'; {counts}' if counts else ''}.{short}"
         if not self.changes:
-            return f"nothing differs in {self.cases} cases."
+            return f"nothing differs in {counted(self.cases)}.{short}"
         counts = ", ".join(f"{numbers[kind]} {kind}" for kind in KINDS)
-        return f"{counts}; {self.cases} cases are in both runs."
+        other = f", {self.renamed} of them by another name" if self.renamed else ""
+        return f"{counts}; {counted(self.cases)} {'is' if self.cases == 1 else 'are'} in both runs{other}.{short}"
 
     @property
     def broke(self) -> bool:
         """Whether something is worse than before."""
         return any(change.kind == "broken" for change in self.changes)
 
+    @property
+    def good(self) -> bool:
+        """Whether both runs are whole, have cases in common, and nothing broke."""
+        return self.code == Exit.AS_EXPECTED
+
+    @property
+    def code(self) -> Exit:
+        """What the command ends with, as a run does: half a comparison is none, whatever it has shown so far."""
+        if self.cut_short:
+            return Exit.INTERRUPTED
+        if not self.cases:
+            return Exit.NOTHING_RAN
+        return Exit.UNEXPECTED if self.broke else Exit.AS_EXPECTED
+
 
 def compare(before: Saved, after: Saved) -> Comparison:
     """What differs between two recorded runs, whatever they were expected to show."""
     old = {result.case: result for result in before.planned_order}
     new = {result.case: result for result in after.planned_order}
+    names = renamed(old, new)
+    old |= {now: old.pop(name) for now, name in names.items()}
+    cut_short = tuple(side for side, run in (("before", before), ("after", after)) if not run.complete)
+    sparse = before.written < FORMAT, after.written < FORMAT
     changes = [
         Change(kind, old.get(case), new.get(case))
         for case in [*new, *(case for case in old if case not in new)]
-        if (kind := _kind(old.get(case), new.get(case)))
+        if (kind := _kind(old.get(case), new.get(case), sparse))
+        and not (kind == "new" and "before" in cut_short)  # it was not reached, which says nothing of it
+        and not (kind == "gone" and "after" in cut_short)
     ]
-    return Comparison(before.header, after.header, tuple(changes), len(old.keys() & new.keys()))
+    return Comparison(before.header, after.header, tuple(changes), len(old.keys() & new.keys()), cut_short, len(names))
 
 
-def _kind(before: CaseResult | None, after: CaseResult | None) -> Kind | None:
+def counted(cases: int) -> str:
+    """Their number in words."""
+    return f"{cases} case{'' if cases == 1 else 's'}"
+
+
+def _kind(before: CaseResult | None, after: CaseResult | None, sparse: tuple[bool, bool]) -> Kind | None:
+    """`sparse` says of both records whether they may lack what today's hold."""
     if before is None or after is None:
         return "new" if before is None else "gone"
+    if "unsupported" in (before.verdict, after.verdict):
+        if before.verdict == after.verdict:
+            return None
+        return "broken" if before.verdict == "pass" and after.unsupported == "loader" else "changed"
     was, now = before.verdict in _RED, after.verdict in _RED
     if was != now:
         return "broken" if now else "fixed"
     if now:
-        more = set(map(str, after.deviations)) - set(map(str, before.deviations))
-        if _WORSE.index(after.verdict) > _WORSE.index(before.verdict) or (more and before.deviations):
-            return "broken"
-        return "changed" if (before.verdict, before.deviations) != (after.verdict, after.deviations) else None
-    if before.verdict == "pass" and after.unsupported == "loader":
-        return "broken"  # it has lost a capability
-    return "changed" if (before.verdict, before.outcome) != (after.verdict, after.outcome) else None
+        return _kind_of_red(before, after, sparse)
+    return "changed" if _differ(before.outcome, after.outcome, sparse) else None
+
+
+def _kind_of_red(before: CaseResult, after: CaseResult, sparse: tuple[bool, bool]) -> Kind | None:
+    more = set(map(str, after.deviations)) - set(map(str, before.deviations))
+    if _WORSE.index(after.verdict) > _WORSE.index(before.verdict) or (more and before.deviations):
+        return "broken"
+    if before.verdict != after.verdict or _differ(before.deviations, after.deviations, sparse):
+        return "changed"
+    return None
+
+
+def _differ(before: object, after: object, sparse: tuple[bool, bool]) -> bool:
+    """Whether two sides say otherwise; a side that could not say it says nothing."""
+    return before != after and not any(old and not said for old, said in zip(sparse, (before, after), strict=True))
+
+
+def _wrong(result: CaseResult | None) -> str:
+    return actual(result, 2) if result is not None and result.verdict in (*_RED, "unsupported") else ""
 
 
 def _told(result: CaseResult | None) -> str:
@@ -138,36 +202,53 @@ def compared(header: Header) -> str:
 
 def lines(comparison: Comparison, style: Style, width: int, verbose: bool = False) -> list[str]:
     """The comparison as lines of text."""
-    verdict = style(comparison.sentence(), "bad" if comparison.broke else "good")
+    verdict = [style(line, "good" if comparison.good else "bad") for line in wrap(comparison.sentence(), width)]
     told = [f"before  {printable(compared(comparison.before))}", f"after   {printable(compared(comparison.after))}"]
-    told += ["", verdict]
+    told += ["", *verdict]
     for kind in KINDS:
         changes = comparison.of(kind)
         if not changes:
             continue
-        told += ["", style(f"{kind.upper()}: {len(changes)} cases: each {MEANING[kind]}", "bold")]
+        each = "" if len(changes) == 1 else "each "
+        title = wrap(f"{kind.upper()}: {counted(len(changes))}: {each}{MEANING[kind]}", width)
+        told += ["", *(style(line, "bold") for line in title)]
         all_groups = groups(changes)
         for group in all_groups[: None if verbose else _SHOWN]:
             told += _group(group, kind, width, verbose)
         if not verbose and len(all_groups) > _SHOWN:
-            told.append(f"  and {len(all_groups) - _SHOWN} more groups (--verbose)")
-    return [*told, "", verdict] if comparison.changes else told
+            told += _rest(all_groups[_SHOWN:], width)
+    return [*told, "", *verdict] if comparison.changes else told
+
+
+def _rest(more: Sequence[Sequence[Change]], width: int) -> list[str]:
+    """Groups that are not shown, by what they have in common."""
+    counts: Counter[str] = Counter()
+    for group in more:
+        counts[group[0].how] += len(group)
+    said = ", ".join(f"{counted(number)} {how}" for how, number in counts.most_common(3))
+    others = f", and {len(counts) - 3} other kinds of change" if len(counts) > 3 else ""
+    groups_ = "1 more group" if len(more) == 1 else f"{len(more)} more groups"
+    return wrap(f"and {groups_} (--verbose): {printable(said)}{others}", width, "  ")
 
 
 def _group(group: Sequence[Change], kind: Kind, width: int, verbose: bool) -> list[str]:
     first = group[0]
-    count = f"{len(group)} cases, first " if len(group) > 1 else ""
     identifiers = " ".join(first.case.requirements) or "no requirement"
-    told = [cut(f"  {identifiers}  {first.how}  {count}{printable(short_id(first.case))}", width)]
-    if kind in ("new", "gone") and not verbose:
-        return told
-    known = catalogue().get(first.case.requirements[0]) if first.case.requirements else None
-    if known:
-        told.append(cut(f"    {known.strength}: {known.text}", width))
-    if first.why:
-        told.append(cut(f"    {'now' if kind == 'broken' else 'was'}: {printable(first.why)}", width))
+    count = f"{len(group)} cases, the first of which is" if len(group) > 1 else ""
+    told = wrap(f"{identifiers}  {printable(first.how)}  {count}".rstrip(), width, "  ")
+    told.append(f"    {one_line(short_id(first.case))}")  # whole: it is copied
+    if kind not in ("new", "gone") or verbose:
+        known = catalogue().get(first.case.requirements[0]) if first.case.requirements else None
+        if known:
+            told += wrap(f"{known.strength}: {known.text}", width, "    ", 2)
+        told += [
+            line
+            for word, text in (("was", first.was), ("now", first.now))
+            if text
+            for line in wrap(f"{word}: {printable(text)}", width, "    ", 2)
+        ]
     if kind == "broken" and first.case.reproduce:
-        told.append(f"    {printable(first.case.reproduce)}")
+        told.append(f"    {one_line(first.case.reproduce)}")
     if verbose:
-        told += [f"    {printable(short_id(change.case))}" for change in group[1:]]
+        told += [f"    {one_line(short_id(change.case))}" for change in group[1:]]
     return told

@@ -11,6 +11,7 @@ from harness.report.ending import Ending
 from harness.report.layout import section_title
 from harness.report.markdown import linked
 from harness.report.records import CaseResult
+from harness.report.side_by_side import marks, title, titles, with_mark
 from harness.requirements.catalogue import catalogue
 
 _RED = ("fail", "crash", "hang", "leak", "error")
@@ -21,13 +22,14 @@ Cells = Mapping[str, Mapping[int, list[CaseResult]]]
 def matrix(endings: Sequence[Ending]) -> str:
     """The subjects with their versions and days, then the requirements that not all of them pass, by section."""
     cells = _by_requirement(endings)
-    names = [ending.header.subject.title for ending in endings]
+    headers = [ending.header for ending in endings]
+    subjects = [_subject(*pair) for pair in zip(endings, marks(headers), strict=True)]
     parts = ["# What the known subjects do", ""]
     parts += [
         "Made by `clharness report FILE.jsonl... --markdown FILE`. A cell counts the cases of a requirement that are",
         "red, of those that ran; *unsupported* are those for which the subject lacks what they need.",
         "",
-        *_table(["subject", "version", "build", "day", "cases", "pass", "red", "unsupported"], map(_subject, endings)),
+        *_table(["subject", "version", "build", "day", "cases", "pass", "red", "unsupported"], subjects),
     ]
     shown: dict[str, list[list[str]]] = defaultdict(list)
     alike: Counter[str] = Counter()
@@ -43,7 +45,7 @@ def matrix(endings: Sequence[Ending]) -> str:
         if key in shown:
             more = f" ({alike[key]} more are passed by all that have them)" if alike[key] else ""
             parts += [f"## {section_title(key)}{more}", ""]
-            parts += _table(["requirement", "strength", *names, "statement"], shown[key])
+            parts += _table(["requirement", "strength", *titles(headers), "statement"], shown[key])
     whole = sum(count for key, count in alike.items() if key not in shown)
     if whole:
         parts += [f"{whole} requirements of other sections are passed by all that have them."]
@@ -60,13 +62,13 @@ def _by_requirement(endings: Sequence[Ending]) -> Cells:
     return cells
 
 
-def _subject(ending: Ending) -> list[str]:
+def _subject(ending: Ending, mark: str) -> list[str]:
     subject, results = ending.header.subject, ending.results
     verdicts = Counter("red" if r.verdict in _RED else r.verdict for r in results)
     counts = [str(verdicts[name]) for name in ("pass", "red", "unsupported")]
     build = str(subject.facts.get("build_id") or "")[:12]
-    name = subject.name or f"unknown {subject.word}"
-    return [markdown(text) for text in (name, subject.version, build, ending.header.started[:10])] + [
+    name = subject.name or title(ending.header)
+    return [markdown(text) for text in (with_mark(name, mark), subject.version, build, ending.header.started[:10])] + [
         str(len(results)),
         *counts,
     ]

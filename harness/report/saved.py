@@ -22,6 +22,7 @@ class Saved:
     results: tuple[CaseResult, ...]
     version: str | None = None  # of clharness
     footer: Mapping[str, Any] | None = None  # None: the run was cut short
+    written: int = FORMAT  # the format of the file: what older ones could not hold is missing
 
     @property
     def complete(self) -> bool:
@@ -65,7 +66,8 @@ def read(path: Path, option: str = "") -> Saved:
         raise UsageError(f"{where}: holds a case whose record is not complete") from None
     footer = next((record for record in records if record.get("record") == "footer"), None)
     version = records[0].get("clharness")
-    return Saved(path, Header.from_json(records[0]), results, version if isinstance(version, str) else None, footer)
+    own = version if isinstance(version, str) else None
+    return Saved(path, Header.from_json(records[0]), results, own, footer, written)
 
 
 def _is_header(record: Mapping[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from harness.report.compare import KINDS, MEANING, Comparison, groups
 from harness.report.ending import Ending
 from harness.report.layout import section_title
 from harness.report.page.data import STATUS_WORDS, page_data
+from harness.report.side_by_side import titles
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
 
@@ -53,6 +54,7 @@ def page(endings: Sequence[Ending], comparison: Comparison | None = None) -> str
     return rendered(
         "page.html.j2",
         endings=endings,
+        titles=titles([ending.header for ending in endings]),
         version=__version__,
         data=embedded(page_data(endings)),
         causes=_causes(endings[0]) if len(endings) == 1 else [],
@@ -146,4 +148,4 @@ def _comparison(comparison: Comparison | None, run: int) -> dict[str, Any] | Non
         ]
         if rows:
             parts.append({"kind": kind, "meaning": MEANING[kind], "rows": rows, "count": len(comparison.of(kind))})
-    return {"sentence": comparison.sentence(), "broke": comparison.broke, "parts": parts}
+    return {"sentence": comparison.sentence(), "good": comparison.good, "parts": parts}

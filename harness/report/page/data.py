@@ -9,6 +9,7 @@ from typing import Any
 from harness.escaping import printable
 from harness.report.ending import Ending
 from harness.report.records import VERDICTS, CaseResult, SubjectRecord
+from harness.report.side_by_side import titles
 from harness.requirements.catalogue import catalogue, grey_area_of, index
 from harness.requirements.sources import links_of
 
@@ -56,8 +57,9 @@ def page_data(endings: Sequence[Ending]) -> dict[str, Any]:
                 cases[result.case] = len(cases)
                 named = result.requirements or ("none",)
                 of_case.append([requirements.setdefault(i, len(requirements)) for i in named])
+    names = titles([ending.header for ending in endings])
     return {
-        "runs": [_run(ending, cases, texts) for ending in endings],
+        "runs": [_run(ending, name, cases, texts) for ending, name in zip(endings, names, strict=True)],
         "cases": list(cases),
         "requirementsOfCase": of_case,
         "requirements": [_requirement(identifier) for identifier in requirements],
@@ -69,10 +71,10 @@ def page_data(endings: Sequence[Ending]) -> dict[str, Any]:
     }
 
 
-def _run(ending: Ending, cases: Mapping[str, int], texts: Texts) -> dict[str, Any]:
+def _run(ending: Ending, name: str, cases: Mapping[str, int], texts: Texts) -> dict[str, Any]:
     header = ending.header
     return {
-        "title": printable(header.subject.title),
+        "title": printable(name),
         "word": header.subject.word,
         "started": header.started[:19].replace("T", " "),
         "sentence": printable(ending.sentence()),
