@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.fuzz import builds, sweep
-from harness.fuzz.planted import planted, seeds, target
+from harness.fuzz.planted import planted, seeds
 from harness.fuzz.target_process import environment
 
 pytestmark = [
@@ -52,7 +52,7 @@ def _run(
 
 def test_every_number_that_a_fault_names_is_swept() -> None:
     assert len(SWEPT) >= 18
-    assert {target(fault) for fault in planted().values()} <= set(builds.targets())
+    assert {fault.target for fault in planted().values()} <= set(builds.targets())
 
 
 @pytest.mark.parametrize("fault", SWEPT)

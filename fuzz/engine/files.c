@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As many as an ordinary process can open beside its standard ones: fewer would turn a file that a loader does not close
- * into vendors and layers that it loses. */
+/* As many as an ordinary process can open beside its standard ones: fewer would turn a file that a loader does not
+ * close into vendors and layers that it loses. */
 enum { FIRST_DESCRIPTOR = 1 << 20, OPEN_MAX_FILES = 1021 };
 
 static struct open opened[OPEN_MAX_FILES];

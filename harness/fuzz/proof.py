@@ -20,7 +20,7 @@ from pathlib import Path
 from harness.errors import ClharnessError, UsageError
 from harness.fuzz import builds, libfuzzer, sweep
 from harness.fuzz.job import Job, Processes, add_inputs
-from harness.fuzz.planted import planted, target
+from harness.fuzz.planted import planted
 from harness.fuzz.subject import fuzz_subject
 from harness.fuzz.target_process import Setting
 
@@ -31,7 +31,7 @@ def search(
     build: builds.FuzzBuild, fault: str, records: bool, seconds: float, swept: bool, folder: Path
 ) -> float | None:
     """Processor seconds until a fault is found, or None."""
-    name = target(planted()[fault])
+    name = planted()[fault].target
     corpus = folder / "corpus"
     add_inputs(builds.seeds(name), corpus)
     if swept and (more := sweep.folder(name, build.folder)):
@@ -70,7 +70,7 @@ def lines(times: Mapping[str, Mapping[str, Sequence[float | None]]], seconds: fl
             own = by_mutator[mutator]
             middle, count = median(own), sum(time is not None for time in own)
             cells.append(f"{f'{middle:.1f} s' if middle is not None else f'> {seconds:.0f} s'} ({count} of {len(own)})")
-        table.append(f"| {fault} | {target(planted()[fault])} | {' | '.join(cells)} |")
+        table.append(f"| {fault} | {planted()[fault].target} | {' | '.join(cells)} |")
     return table
 
 
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
         if unknown := set(options.fault) - planted().keys():
             raise UsageError(f"{min(unknown)}: there is no such planted fault; they are {', '.join(planted())}")
         faults = options.fault or list(planted())
-        build = builds.make(builds.LIBFUZZER, sorted({target(planted()[fault]) for fault in faults}), planted=True)
+        build = builds.make(builds.LIBFUZZER, sorted({planted()[fault].target for fault in faults}), planted=True)
         times: dict[str, dict[str, list[float | None]]] = {}
         for fault in faults:
             times[fault] = {mutator: [] for mutator in _MUTATORS}
