@@ -8,7 +8,10 @@
 
 static pthread_mutex_t lock;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Thread_local int depth;
+/* Of the thread that has it. Not in memory of each thread: a library that has such memory costs the process some of its
+ * heap when it is loaded, which checks of leaks would see. */
+static int depth;
+static pthread_t owner; /* a number on each system that mocks are built for, and never 0 */
 
 static void make(void)
 {
@@ -23,19 +26,22 @@ void lock_take(void)
 {
     pthread_once(&once, make);
     pthread_mutex_lock(&lock);
+    __atomic_store_n(&owner, pthread_self(), __ATOMIC_RELAXED);
     depth++;
 }
 
 void lock_give(void)
 {
-    depth--;
+    if (--depth == 0) {
+        __atomic_store_n(&owner, 0, __ATOMIC_RELAXED);
+    }
     pthread_mutex_unlock(&lock);
 }
 
 void lock_pause(void)
 {
     const struct timespec moment = {0, 100000};
-    int taken = depth;
+    int taken = __atomic_load_n(&owner, __ATOMIC_RELAXED) == pthread_self() ? depth : 0;
     for (int i = 0; i < taken; i++) {
         lock_give();
     }
