@@ -22,7 +22,7 @@ from pathlib import Path
 from harness.probe.icd_session import IcdSession
 from harness.probe.patience import TICK
 from harness.probe.process import Process
-from harness.probe.verdicts import Crashed, Hung, SubjectFailure
+from harness.probe.verdicts import Crashed, Hung, Leaked, SubjectFailure
 from harness.run import orphans
 from harness.run.exchange import NotReproducible
 from harness.run.program import Failure, Part, part, program
@@ -76,6 +76,8 @@ def of_case(case: str, error: BaseException | None, sandbox: Sandbox) -> Reprodu
     sessions = [run for run in sandbox.runs if isinstance(run, IcdSession)]
     if not sessions:
         raise NotReproducible("the case makes no call without a loader")
+    if isinstance(error, Leaked):
+        raise NotReproducible("what is left behind shows in the process, and in no answer")
     library = Path(sessions[0].argv[sessions[0].argv.index("--loader") + 1])
     variables = {name: value for name, value in sandbox.env.items() if name not in _OWN}
     failures = _failures(case, sessions, error)[:MOST]

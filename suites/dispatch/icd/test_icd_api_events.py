@@ -29,7 +29,6 @@ WITH_EVENT = [
     for function in calls.recipes()
     if function.startswith("clEnqueue")
     and api().functions[function].parameters[-1 if "Map" not in function or "SVM" in function else -2].name == "event"
-    and not function.startswith("clEnqueueUnmap")
     and command_type(function) in api().constants
 ]
 

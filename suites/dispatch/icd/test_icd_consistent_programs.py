@@ -154,6 +154,8 @@ def test_built_program_lists_its_kernels(icd: Icd, sandbox: Sandbox) -> None:
         assert set(names) == NAMES and len(names) == 2, f"CL_PROGRAM_KERNEL_NAMES is {';'.join(names)!r}"
         assert asked.number(PROGRAM, program, "CL_PROGRAM_NUM_KERNELS") == 2
         count, kernels = cl.buffer(4, 0), cl.buffer(24, 0)
+        objects.require("clCreateKernelsInProgram", cl.call("clCreateKernelsInProgram", program, 0, None, count))
+        assert count.u32() == 2, f"clCreateKernelsInProgram counts {count.u32()} kernels without a list, expected 2"
         objects.require("clCreateKernelsInProgram", cl.call("clCreateKernelsInProgram", program, 3, kernels, count))
         assert count.u32() == 2, f"clCreateKernelsInProgram counts {count.u32()} kernels, expected 2"
         found = {asked.text("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_FUNCTION_NAME") for i in range(2)}

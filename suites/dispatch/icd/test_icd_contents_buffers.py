@@ -64,7 +64,16 @@ def test_part_of_a_buffer_is_written_and_read(icd: Icd, sandbox: Sandbox, blocki
         expect_same(to.bytes(), with_bytes(OTHER, 16, BEFORE[offset : offset + room]), "the host's memory")
         expect_same(memory.content(mem, SIZE), BEFORE, "the buffer")
 
+    def whole(objects: IcdObjects, size: int) -> None:
+        memory = Memory(objects)
+        mem, data = memory.buffer(BEFORE[:size]), memory.session.data(OTHER[:size])
+        memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, blocking, 0, size, data, 0, None, None)
+        memory.finish()
+        expect_same(memory.content(mem, size), OTHER[:size], "the buffer")
+
     with icd.attempts(sandbox) as attempts:
+        for size in (1, 13, SIZE - 3):
+            attempts.check(f"all of {size} bytes", lambda o, size=size: whole(o, size))  # type: ignore[misc]
         for offset, size in PARTS:
             attempts.check(f"write {size} at {offset}", lambda o, part=(offset, size): write(o, *part))  # type: ignore[misc]
             attempts.check(f"read {size} at {offset}", lambda o, part=(offset, size): read(o, *part))  # type: ignore[misc]
