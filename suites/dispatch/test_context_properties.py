@@ -252,6 +252,26 @@ def test_value_that_is_not_a_platform_is_refused(
     record("refused")
 
 
+@requirement("DISP-CTX-009")
+def test_value_that_is_not_a_platform_beside_devices_is_refused_or_their_vendors(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
+    """Memory of the application in the place of a platform is refused, or is the affair of the devices' vendor."""
+    vendors(loader, sandbox, "clCreateContext")
+    with loader.start(sandbox) as cl:
+        world = World(cl, "clCreateContext")
+        own = world.objects[-1]
+        assert who_is_called(cl, sandbox, world, own, [PLATFORM, OWN, 0]) == own.owner
+        call = world.call(own, [PLATFORM, OWN, 0])
+        words = cl.words([PLATFORM, cl.buffer(4096, 0), 0])
+        call.sent[0] = Sent(words, words, b"")
+        call.make()
+        who = reached(sandbox.log.during("clCreateContext")[-1])
+        assert who in ([], [own.owner])
+        assert who or error_of(call) == CL.INVALID_PLATFORM
+    record("devices' vendor" if who else "refused")
+
+
 @requirement("DISP-CTX-010")
 @pytest.mark.parametrize("function", BY_PROPERTY)
 def test_context_without_vendors_is_invalid_platform(loader: Loader, sandbox: Sandbox, function: str) -> None:
