@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from harness.report.records import VERDICTS, CaseResult
 from harness.requirements.catalogue import STRENGTHS, catalogue
 
-_VARYING = re.compile(r"\bcl[A-Z]\w+|\b0x[0-9a-f]+\b|\b\d+\b|'[^']*'")
+_VARYING = re.compile(r"\b(?:cl|vk)[A-Z]\w+|\b0x[0-9a-f]+\b|\b\d+\b|'[^']*'")
 # Elements of a list that are equal, each after the other: how many there are, a parameter of the case may decide.
 _REPEATED = re.compile(r"(?<![^\s,()\[\]{}])([^\s,()\[\]{}][^,()\[\]{}]*|\[\]|\(\)|\{\})(?:, \1(?![^,()\[\]{}]))+")
 _COMPARED = 100  # characters of a text: deviations are cut, at different places where names differ in length
