@@ -11,6 +11,7 @@ from harness.api.codes import Code
 from harness.api.families import Family
 from harness.api.model import Function, Parameter, api
 from harness.api.vulkan import wording as vulkan
+from harness.api.vulkan.model import vulkan as vulkan_api
 
 # Families that name the properties of a list, besides that of its type: the queries of the same names.
 _ALSO = {
@@ -96,7 +97,7 @@ def in_family(family: str, value: int) -> str:
 @functools.cache
 def _names(family: str) -> dict[int, str]:
     """Names by value; where a value has several, the first one of the headers."""
-    constants = vulkan.vulkan().constants if family.startswith("Vk") else api().constants
+    constants = vulkan_api().constants if family.startswith("Vk") else api().constants
     names: dict[int, str] = {}
     for name in _family(family).names:
         names.setdefault(constants[name], name)

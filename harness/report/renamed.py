@@ -20,8 +20,9 @@ def renamed(before: Cases, after: Cases) -> dict[str, str]:
     new = [result for case, result in after.items() if case not in before]
     names = {n.case: o.case for o, n in _alone(old, new, lambda r: (r.requirements, r.name))}
     taken = set(names.values())
-    left = _families(r for r in old if r.case not in taken), _families(r for r in new if r.case not in names)
-    for one, other in _alone(*(list(side.values()) for side in left), key=_shape):
+    old_families = _families(result for result in old if result.case not in taken)
+    new_families = _families(result for result in new if result.case not in names)
+    for one, other in _alone(old_families.values(), new_families.values(), _shape):
         names |= {other[parameters].case: one[parameters].case for parameters in other}
     return names
 
