@@ -153,7 +153,9 @@ def load_catalogue(folder: Path) -> tuple[Index, dict[str, Requirement]]:
     for file in sorted(folder.glob("*.toml")):
         if file.name not in listed:
             wrong(file, "its section", f"is in no group of index.toml; add it to `sections` in {path}")
-    return Index(groups, by_subject, data.get("document", {}), titles, data.get("url", {}), data.get("place", {})), requirements
+    return Index(
+        groups, by_subject, data.get("document", {}), titles, data.get("url", {}), data.get("place", {})
+    ), requirements
 
 
 def _load_section(
