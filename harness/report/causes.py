@@ -89,6 +89,9 @@ def actual(result: CaseResult, most: int = 3) -> str:
     if result.verdict == "unsupported":
         return f"unsupported: {result.reason or 'no reason given'}"
     texts = [str(deviation) for deviation in result.deviations]
+    lines = actual_lines(result)
+    if len(lines) > 1 and texts == lines[:1] and lines[1].startswith("assert "):
+        texts = [f"{lines[0]}: {lines[1]}"]  # which of several it was, and what that answered
     unlisted = (result.reason or "").partition("not listed: ")[2]
     if unlisted:
         texts = [f"{unlisted} (not listed in the expectation file)"]

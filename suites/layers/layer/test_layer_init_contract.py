@@ -172,8 +172,10 @@ def test_unknown_init_properties_are_invalid_property(layer: Layer, sandbox: San
     layer.require(INIT_WITH_PROPERTIES)
     for given, properties in PROPERTIES.items():
         with layer.open(sandbox) as session:
-            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == CL.INVALID_PROPERTY, given
-            assert accepts(session, INIT_WITH_PROPERTIES), given
+            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == CL.INVALID_PROPERTY, (
+                f"properties {properties}"
+            )
+            assert accepts(session, INIT_WITH_PROPERTIES), f"after properties {properties}"
 
 
 @requirement("LAY-CHN-012")
