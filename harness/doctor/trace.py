@@ -131,7 +131,7 @@ def _summary(log: CallLog, perfetto: str | None, html: str | None) -> str:
     calls = sum(event.name not in _OF_LAYERS for event in log.calls())
     if not calls:
         return (
-            "no OpenCL call was seen: the program uses no loader, or its loader finds no vendor, and so hands nothing on; "
+            "no OpenCL call was seen: the program uses no loader, or its loader finds no vendor and hands nothing on; "
             "clharness doctor PROGRAM says which"
         )
     lost = f" ({log.dropped} lines did not fit)" if log.dropped else ""
