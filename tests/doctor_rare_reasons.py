@@ -121,6 +121,9 @@ RARE: dict[str, tuple[Prepare, set[str]]] = {
     "a file in the place of the folder": (folder_is_a_file, {"folder-not-a-folder"}),
     "a slash at the end": (file("{}/\n"), {"library-not-found"}),
     "a setting in the place of a path": (file("library={}\n"), {"library-relative"}),
+    "a path of Windows": (file("C:\\Program Files\\Sick\\sick.dll\n"), {"file-windows-path"}),
+    "typographic quotation marks": (file("\u201c{}\u201d\n"), {"file-quotes"}),
+    "a path in the user's home": (file("~/libsick.so\n"), {"file-variable", "library-relative"}),
     "a URL": (file("file://{}\n"), {"library-relative"}),
     "several libraries in one line": (file("{}:/usr/lib/libother.so\n"), {"library-not-found"}),
     "a folder in the place of the library": (file("/usr/lib\n"), {"library-not-a-file"}),
@@ -150,6 +153,7 @@ RARE: dict[str, tuple[Prepare, set[str]]] = {
 # What the advice must say, where it is not enough that the reason is named.
 ADVICE = {
     "a slash at the end": "/libsick.so, which exists",
+    "a path in the user's home": "nothing else: /nonexistent/libsick.so",
     "a setting in the place of a path": "/libsick.so, which exists",
     "several libraries in one line": "/libsick.so, which exists",
     "a library in other letters": "/libsick.so, which exists",

@@ -7,7 +7,10 @@ import pytest
 
 from harness.api import wording
 from harness.api.model import api
+from harness.build import build
 from harness.calllog.reader import Event
+
+needs_vulkan = pytest.mark.skipif(build().vulkan is None, reason="nothing of Vulkan is built")
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,46 @@ def test_what_pointers_pointed_to_reads_in_names_and_stays_raw_in_the_data() -> 
 def test_a_hostile_log_is_shown_all_the_same(value: object) -> None:
     event = Event(0, 1, "a", "return", "clCreateContext", data={"out": {"errcode_ret": value, "properties": value}})
     assert "clCreateContext" in str(event)
+
+
+def test_functions_of_layers_read_in_the_words_of_the_field() -> None:
+    call = Event(0, 1, "a", "call", "clGetLayerInfo", (0x4240, 4, 0x7FFC, 0))
+    assert str(call).endswith("clGetLayerInfo(CL_LAYER_API_VERSION, 4, 0x7ffc, NULL)")
+    assert str(Event(0, 1, "a", "return", "clInitLayer", result=0xFFFFFFE2)).endswith("clInitLayer = CL_INVALID_VALUE")
+    assert str(Event(0, 1, "a", "call", "clDeinitLayer")).endswith("clDeinitLayer()")
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "expected"),
+    [
+        ("vkCreateInstance", (0x7FFC, 0, 0x7FFD), "(0x7ffc, NULL, 0x7ffd)"),
+        (
+            "vkGetPhysicalDeviceImageFormatProperties",
+            (0x7FFC, 37, 1, 0, 0x1 | 0x2, 0, 0x7FFD),
+            "(0x7ffc, VK_FORMAT_R8G8B8A8_UNORM, VK_IMAGE_TYPE_2D, VK_IMAGE_TILING_OPTIMAL, "
+            "VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT, 0, 0x7ffd)",
+        ),
+        ("vkGetDeviceQueue", (0x7FFC, 1, 2, 0x7FFD), "(0x7ffc, 1, 2, 0x7ffd)"),
+        ("vkDestroySurfaceKHR", (0x7FFC, 0, 0), "(0x7ffc, NULL, NULL)"),
+        ("vk_icdGetInstanceProcAddr", (0, 0x7FFD), "(NULL, 0x7ffd)"),
+        ("vkUnheardOf", (1, 0), "(0x1, 0x0)"),
+    ],
+)
+@needs_vulkan
+def test_calls_of_vulkan_read_in_its_words(name: str, words: tuple[int, ...], expected: str) -> None:
+    assert str(Event(0, 1, "a", "call", name, words)).endswith(f"| {name}{expected}")
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "expected"),
+    [
+        ("vkCreateInstance", 0, "VK_SUCCESS"),
+        ("vkEnumeratePhysicalDevices", 5, "VK_INCOMPLETE"),
+        ("vk_icdNegotiateLoaderICDInterfaceVersion", 0xFFFFFFFFFFFFFFF7, "VK_ERROR_INCOMPATIBLE_DRIVER"),
+        ("vk_icdGetInstanceProcAddr", 0, "NULL"),
+        ("vkCreateDevice", 77, "77"),
+    ],
+)
+@needs_vulkan
+def test_results_of_vulkan_read_in_its_words(name: str, word: int, expected: str) -> None:
+    assert str(Event(0, 1, "a", "return", name, result=word)).endswith(f"{name} = {expected}")

@@ -42,9 +42,10 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(folder, "-DCL_TARGET_OPENCL_VERSION=120", str(system().resolve()), source=APPLICATION)
 
 
-def trace(*arguments: object, loader: Path | None = None) -> subprocess.CompletedProcess[str]:
+def trace(*arguments: object, loader: Path | None = None, vendors: bool = True) -> subprocess.CompletedProcess[str]:
     sandbox = Sandbox(system())
-    sandbox.vendor("well")
+    if vendors:
+        sandbox.vendor("well")
     environment = os.environ | {"OCL_ICD_VENDORS": str(sandbox.vendors), "PYTHONPATH": str(ROOT)}
     if loader:
         environment["LD_LIBRARY_PATH"] = str(loader)
@@ -116,6 +117,13 @@ def test_loader_without_layers_is_replaced_for_the_run(application: Path, tmp_pa
     done = trace("--", application, "3", loader=tmp_path)
     assert "knows no layers: the reference loader" in done.stderr
     assert (done.returncode, len(done.stdout.splitlines())) == (3, 2)
+
+
+def test_program_whose_loader_finds_no_vendor_is_told_so(application: Path) -> None:
+    """The loader answers by itself, and a layer sees nothing of it."""
+    done = trace("--", application, "7", vendors=False)
+    assert done.returncode == 100
+    assert "or its loader finds no vendor" in done.stderr
 
 
 def test_program_without_opencl_is_told_so() -> None:

@@ -297,4 +297,5 @@ def test_recorded_runs_of_different_kinds_stand_side_by_side() -> None:
     icd = Header(SubjectRecord("vulkan-driver", "Vulkan driver", {"path": "/x.so"}))
     text = page([ending(), Ending(icd, [case("test_v", "pass", "VK-DSC-001")], 0)])
     assert "/x.so" in text and "2 runs side by side" in text
-    assert recorded_ending(saved(ending())).code == 130
+    cut_short = dataclasses.replace(saved(ending()), footer=None)
+    assert recorded_ending(cut_short).code == 130

@@ -16,6 +16,7 @@ from harness.build import build
 from harness.deviation import Deviation
 from harness.expectations import FOLDER, Expectations, load
 from harness.report import CaseResult, Header, SubjectRecord, judge
+from harness.report.causes import actual, causes
 from harness.report.ending import Ending, exit_code, recorded_ending
 from harness.report.progress import Progress, duration
 from harness.report.records import Verdict
@@ -126,6 +127,37 @@ def test_equal_causes_are_one_block_with_a_count() -> None:
         "UNEXPECTED fail, 3 cases  discovery/test_x.py::test_bad[clA]",
     ]
     assert "  also         [clB] [clC]" in lines
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "folded"),
+    [
+        ("assert ['a'] == []", "assert ['b', 'c', 'd'] == []", True),
+        ("assert [CL_SUCCESS, CL_SUCCESS] == [1]", "assert [CL_SUCCESS] == [1, 2]", True),
+        ("assert [[], []] == [1]", "assert [[], [], []] == [1]", True),
+        ("assert [CL_SUCCESS, CL_INVALID_VALUE] == []", "assert [CL_SUCCESS] == []", False),
+        ("assert [] == ['a']", "assert ['b'] == ['a']", False),
+    ],
+)
+def test_lists_of_different_lengths_are_one_cause(one: str, other: str, folded: bool) -> None:
+    """As many vendors as a case has, and nothing else, tell the two apart; an empty list is another thing."""
+    results = [case(f"test_x[{n}]", "fail", message=f"It answers.\n{text}") for n, text in enumerate((one, other))]
+    assert len(causes(results)) == (1 if folded else 2)
+
+
+def test_what_a_check_says_of_a_deviation_stands_beside_what_happened() -> None:
+    """ "name 0x0" alone says which of ten names it was, and nothing of what was answered."""
+    message = "An unknown name is refused.\nname 0x0\nassert CL_SUCCESS == CL_INVALID_VALUE\n +  where CL_SUCCESS = x"
+    red = case("test_a", "fail", message=message, deviations=(Deviation("", "name 0x0"),))
+    assert actual(red) == "name 0x0: assert CL_SUCCESS == CL_INVALID_VALUE"
+
+
+def test_reason_of_several_lines_is_one_line() -> None:
+    known = case("test_a", "fail", status="expected", reason="It is dropped,\nand the list cut.", expected=("fail",))
+    assert any(
+        "It is dropped, and the list cut." in line
+        for line in screen(Ending(HEADER, [known], 0), plain, 100, 100, False)
+    )
 
 
 def test_known_deviations_are_one_line_for_each_reason(tmp_path: Path) -> None:

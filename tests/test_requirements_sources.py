@@ -34,6 +34,28 @@ def test_a_source_leads_to_each_document_that_it_names_and_to_functions() -> Non
     assert links_of("quality") == []
 
 
+def test_no_requirement_leads_to_the_front_page_of_a_repository() -> None:
+    urls = {link.url for requirement in catalogue().values() for link in links_of(requirement.source)}
+    assert len(urls) > 20
+    assert not [url for url in urls if re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/?", url)]
+
+
+def test_a_source_leads_to_the_part_that_it_names() -> None:
+    (link,) = links_of("KL README, table of environment variables")
+    assert link.url.endswith("/OpenCL-ICD-Loader#table-of-debug-environment-variables")
+    assert [link.url.rpartition("/")[2] for link in links_of("KL icd_linux.c; OI man page")] == [
+        "icd_linux.c",
+        "libOpenCL.7.txt.in",
+    ]
+    assert set(index().places) <= set(index().urls)
+
+
+@pytest.mark.parametrize("family", ["clRetain*", "clEnqueueAcquire/ReleaseGLObjects", "clGet...Info"])
+def test_a_family_of_functions_is_not_a_function(family: str) -> None:
+    """The page has no anchor clRetain."""
+    assert links_of(f"RT {family}")[0].url == index().urls["RT"]
+
+
 def test_the_url_of_a_case_is_that_of_its_first_requirement_that_has_one() -> None:
     without = next(r.id for r in catalogue().values() if not links_of(r.source))
     assert url_of([without, "DISC-LNX-013"]) == index().urls["ICD"]

@@ -8,7 +8,10 @@ import re
 from collections.abc import Iterable
 
 from harness.api.codes import Code
-from harness.api.model import Parameter, api
+from harness.api.families import Family
+from harness.api.model import Function, Parameter, api
+from harness.api.vulkan import wording as vulkan
+from harness.api.vulkan.model import vulkan as vulkan_api
 
 # Families that name the properties of a list, besides that of its type: the queries of the same names.
 _ALSO = {
@@ -22,9 +25,14 @@ _MOST_UNKNOWN = 2  # bits of flags that no name has: more are a pattern, not fla
 _MOST_DECIMAL = 0xFFFF  # above, a number is rather an address, a pattern or a size than a count
 
 
+def function_of(name: str) -> Function | None:
+    """A function of the API, of layers' interface or of Vulkan; None of another."""
+    return api().functions.get(name) or _OF_LAYERS.get(name) or vulkan.function(name)
+
+
 def arguments(function: str, values: Iterable[int]) -> list[str]:
-    """The arguments of a call, each a raw word of 64 bits, as text; of functions outside the API, numbers."""
-    known = api().functions.get(function)
+    """The arguments of a call, each a raw word of 64 bits, as text; of unknown functions, numbers."""
+    known = function_of(function)
     listed = list(values)
     if known is None or len(known.parameters) != len(listed):
         return [f"{value:#x}" for value in listed]
@@ -64,9 +72,11 @@ def result(function: str, value: int | None) -> str:
     """What a call returned, a raw word of 64 bits: an error code by its name, NULL, or a number."""
     if value is None:
         return "void"
-    known = api().functions.get(function)
+    known = function_of(function)
     if known is not None and known.result_kind == "signed":
         return str(Code.of_word(value))
+    if known is not None and known.result_kind == vulkan.RESULT:
+        return vulkan.result(value)
     if known is not None and known.result_kind in ("handle", "pointer") and not value:
         return "NULL"
     return f"{value:#x}"
@@ -75,7 +85,7 @@ def result(function: str, value: int | None) -> str:
 def in_family(family: str, value: int) -> str:
     """The name of a constant of a family, names joined by " | " where they are bits, or "" where there are none."""
     names = _names(family)
-    if value in names or family not in api().families or not api().families[family].bits:
+    if value in names or not _family(family).bits:
         return names.get(value, "")
     bits = [1 << place for place in range(value.bit_length()) if value >> place & 1]
     unknown = sum(bit for bit in bits if bit not in names)
@@ -87,7 +97,40 @@ def in_family(family: str, value: int) -> str:
 @functools.cache
 def _names(family: str) -> dict[int, str]:
     """Names by value; where a value has several, the first one of the headers."""
+    constants = vulkan_api().constants if family.startswith("Vk") else api().constants
     names: dict[int, str] = {}
-    for name in api().families[family].names if family in api().families else ():
-        names.setdefault(api().constants[name], name)
+    for name in _family(family).names:
+        names.setdefault(constants[name], name)
     return names
+
+
+def _family(name: str) -> Family:
+    return vulkan.family(name) if name.startswith("Vk") else api().families.get(name, Family(False, ()))
+
+
+def _layers(name: str, *parameters: tuple[str, str, str]) -> Function:
+    sizes = {"cl_uint": 4, "cl_layer_info": 4}
+    listed = (Parameter(own, kind, how, "", 0, sizes.get(kind, 8), False) for own, kind, how in parameters)
+    return Function(name, "signed", tuple(listed), None)
+
+
+_TABLES = (("num_entries_ret", "cl_uint*", "memory"), ("layer_dispatch_ret", "cl_icd_dispatch**", "memory"))
+_COUNT, _TARGET = ("num_entries", "cl_uint", "integer"), ("target_dispatch", "cl_icd_dispatch*", "memory")
+# What layers export for loaders: CL/cl_layer.h, and cl_loader_layers for the last one, which no header declares.
+_OF_LAYERS = {
+    function.name: function
+    for function in (
+        _layers(
+            "clGetLayerInfo",
+            ("param_name", "cl_layer_info", "integer"),
+            ("param_value_size", "size_t", "integer"),
+            ("param_value", "void*", "memory"),
+            ("param_value_size_ret", "size_t*", "memory"),
+        ),
+        _layers("clInitLayer", _COUNT, _TARGET, *_TABLES),
+        _layers(
+            "clInitLayerWithProperties", _COUNT, _TARGET, *_TABLES, ("properties", "cl_layer_properties*", "memory")
+        ),
+        _layers("clDeinitLayer"),
+    )
+}

@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from harness.api.model import Function, api
+from harness.api.model import Function
+from harness.api.wording import function_of
 from harness.calllog.reader import CallLog, Event
 
 _NUMBER = re.compile(r"\b0x[0-9a-f]{5,16}\b")  # smaller ones are not addresses
@@ -32,7 +33,7 @@ def _handles(log: Iterable[Event]) -> dict[int, str]:
     names: dict[int, str] = {}
     numbers: Counter[str] = Counter()
     for event in log:
-        function = api().functions.get(event.name)
+        function = function_of(event.name)
         for value, kind in _seen(event, function) if function else ():
             if value > 0xFFFF and value not in names:
                 numbers[kind] += 1
@@ -68,13 +69,14 @@ def _is_number(value: object) -> bool:
 
 
 def _class(handle: str | None) -> str:
-    """cl_platform_id is a platform."""
-    return (handle or "object").removeprefix("cl_").removesuffix("_id")
+    """cl_platform_id is a platform, VkPhysicalDevice a physicalDevice."""
+    name = (handle or "object").removeprefix("cl_").removesuffix("_id").removeprefix("Vk")
+    return name[0].lower() + name[1:]
 
 
 def _own(event: Event) -> dict[int, str]:
     """The parameters of a call by their values, where these are addresses."""
-    function = api().functions.get(event.name)
+    function = function_of(event.name)
     if event.kind != "call" or function is None or len(event.arguments) != len(function.parameters):
         return {}
     pairs = zip(event.arguments, function.parameters, strict=True)

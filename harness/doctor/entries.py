@@ -16,6 +16,7 @@ from harness.doctor.findings import Finding, note
 
 _MOST = 64 << 10  # bytes of a file that are looked at
 _LONGEST = 4096
+_QUOTES = "\"'\u201c\u201d\u2018\u2019\u00ab\u00bb"  # also those that word processors make
 
 
 @dataclass
@@ -229,7 +230,8 @@ def _problem(data: bytes, entry: Entry) -> tuple[str, str, str] | None:
     if not problems:
         return None
     name = problems[0][0]
-    shown = entry.meant if entry.meant.isprintable() and len(entry.meant) < 200 else ""
+    meant = os.path.expandvars(os.path.expanduser(entry.meant))  # what the line means to a shell
+    shown = meant if meant.isprintable() and len(meant) < 200 else ""
     return name, ", and ".join(dict.fromkeys(w for _, w in problems)), f"{rewrite}{f': {shown}' if shown else ''}."
 
 
@@ -257,13 +259,16 @@ def _malformed(text: str, entry: Entry) -> Iterator[tuple[str, str]]:
     if len(names) > 1:
         yield "file-lines", f"has {len(names)} lines, and loaders take one library from each file"
     first = names[0] if names else ""
-    entry.meant = first.strip().strip("\"'")
+    entry.meant = first.strip().strip(_QUOTES)
     if first != first.strip():
         yield "file-blanks", "has blanks around the library's name"
     if first.strip() != entry.meant:
         yield "file-quotes", "has quotation marks, which become part of the library's name"
     if re.search(r"^~|\$\{?(?!ORIGIN|LIB|PLATFORM)\w", entry.meant):
         yield "file-variable", f"has {entry.meant[:60]}, and no loader replaces ~ or variables"
+    if re.match(r"[A-Za-z]:[\\/]|[^/]*\\", entry.meant):
+        yield "file-windows-path", f"has {entry.meant[:60]}, which is a path of Windows"
+        entry.meant = ""
     if len(entry.meant) >= _LONGEST or any(len(part) > 255 for part in entry.meant.split("/")):
         yield "file-long", f"has a line of {len(entry.meant)} characters, more than a path can have"
         entry.meant = ""

@@ -130,7 +130,10 @@ def _pairs(log: CallLog) -> list[tuple[Event, Event | None]]:
 def _summary(log: CallLog, perfetto: str | None, html: str | None) -> str:
     calls = sum(event.name not in _OF_LAYERS for event in log.calls())
     if not calls:
-        return "no OpenCL call was seen: does the program use a loader? clharness doctor PROGRAM says which one"
+        return (
+            "no OpenCL call was seen: the program uses no loader, or its loader finds no vendor and hands nothing on; "
+            "clharness doctor PROGRAM says which"
+        )
     lost = f" ({log.dropped} lines did not fit)" if log.dropped else ""
     where = f"; open {perfetto} at ui.perfetto.dev" if perfetto else ""
     where += f"; open {html} in a browser" if html else ""

@@ -86,8 +86,8 @@ def _calls(result: CaseResult, width: int) -> list[str]:
 def around(result: CaseResult, most: int = _CALLS) -> list[str]:
     """The lines of the call log around the deviation: those that end with the last call that it names."""
     log = [one_line(line).strip() for line in result.log]
-    names = re.findall(r"\bcl[A-Z]\w+", " ".join([*map(str, result.deviations), result.message]))
-    own = re.findall(r"\[(cl[A-Z]\w+)", result.name)
+    names = re.findall(r"\b(?:cl|vk)[A-Z]\w+", " ".join([*map(str, result.deviations), result.message]))
+    own = re.findall(r"\[((?:cl|vk)[A-Z]\w+)", result.name)
     wanted = {*names, *own}
     places = [n for n, line in enumerate(log) if any(f"| {name}" in line for name in wanted)]
     end = (places[-1] if places and result.verdict == "fail" else len(log) - 1) + 1

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from harness.report.records import VERDICTS, CaseResult
 from harness.requirements.catalogue import STRENGTHS, catalogue
 
-_VARYING = re.compile(r"\bcl[A-Z]\w+|\b0x[0-9a-f]+\b|\b\d+\b|'[^']*'")
+_VARYING = re.compile(r"\b(?:cl|vk)[A-Z]\w+|\b0x[0-9a-f]+\b|\b\d+\b|'[^']*'")
+# Elements of a list that are equal, each after the other: how many there are, a parameter of the case may decide.
+_REPEATED = re.compile(r"(?<![^\s,()\[\]{}])([^\s,()\[\]{}][^,()\[\]{}]*|\[\]|\(\)|\{\})(?:, \1(?![^,()\[\]{}]))+")
 _COMPARED = 100  # characters of a text: deviations are cut, at different places where names differ in length
 _COUNT = re.compile(r"\d+ of \d+ calls")
 # How urgent a verdict is, most urgent first: what the harness could not judge, then what ends a process.
@@ -52,8 +54,8 @@ def _hows(result: CaseResult) -> list[str]:
 
 
 def _steady(text: str) -> str:
-    """The text without what differs between two functions or two runs."""
-    return _VARYING.sub("*", text)[:_COMPARED]
+    """The text without what differs between two functions or two runs, and with equal elements of lists once."""
+    return _REPEATED.sub(r"\1", _VARYING.sub("*", text))[:_COMPARED]
 
 
 def _urgency(cause: Cause) -> tuple[int, int, int]:
@@ -87,6 +89,9 @@ def actual(result: CaseResult, most: int = 3) -> str:
     if result.verdict == "unsupported":
         return f"unsupported: {result.reason or 'no reason given'}"
     texts = [str(deviation) for deviation in result.deviations]
+    lines = actual_lines(result)
+    if len(lines) > 1 and texts == lines[:1] and lines[1].startswith("assert "):
+        texts = [f"{lines[0]}: {lines[1]}"]  # which of several it was, and what that answered
     unlisted = (result.reason or "").partition("not listed: ")[2]
     if unlisted:
         texts = [f"{unlisted} (not listed in the expectation file)"]

@@ -128,9 +128,12 @@ def _known(ending: Ending, width: int, verbose: bool) -> list[str]:
         identifiers = list(dict.fromkeys(identifier for case in cases for identifier in case.requirements[:1]))
         also = f" +{len(identifiers) - 1}" if len(identifiers) > 1 else ""
         rows.append(
-            cut(f"{len(cases):4} {verdicts_of(cases):5} {identifiers[0]}{also}: {one_line(reason)}", width - 2)
+            cut(
+                f"{len(cases):4} {verdicts_of(cases):5} {identifiers[0]}{also}: {one_line(' '.join(reason.split()))}",
+                width - 2,
+            )
             if identifiers
-            else cut(f"{len(cases):4} {verdicts_of(cases):5} {one_line(reason)}", width - 2)
+            else cut(f"{len(cases):4} {verdicts_of(cases):5} {one_line(' '.join(reason.split()))}", width - 2)
         )
         if verbose:
             rows += [f"       {one_line(case.name)}" for case in cases]

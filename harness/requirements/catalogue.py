@@ -74,6 +74,7 @@ class Index:
     documents: Mapping[str, str]  # tag used in `source`: what it stands for
     titles: Mapping[str, str]  # "DISC-LNX": title of the section
     urls: Mapping[str, str] = field(default_factory=dict)  # tag used in `source`: where it can be read
+    places: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of a tag: words that name a part of it
 
     @property
     def section_order(self) -> list[str]:
@@ -152,7 +153,9 @@ def load_catalogue(folder: Path) -> tuple[Index, dict[str, Requirement]]:
     for file in sorted(folder.glob("*.toml")):
         if file.name not in listed:
             wrong(file, "its section", f"is in no group of index.toml; add it to `sections` in {path}")
-    return Index(groups, by_subject, data.get("document", {}), titles, data.get("url", {})), requirements
+    return Index(
+        groups, by_subject, data.get("document", {}), titles, data.get("url", {}), data.get("place", {})
+    ), requirements
 
 
 def _load_section(

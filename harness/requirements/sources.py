@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from harness.requirements.catalogue import FOLDER, Requirement, catalogue, index
 
 _ANCHORED = "OpenCL_API.html"  # has an anchor for each function of the API
-_FUNCTION = re.compile(r"\bcl[A-Z]\w+")
+_FUNCTION = re.compile(r"\bcl[A-Z]\w+(?![\w*/]|\.\.)")  # and not clRetain*, which are many
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ def links_of(source: str) -> list[Link]:
             url = index().urls.get(tag)
             if url is None:
                 continue
+            named = {words: place for words, place in index().places.get(tag, {}).items() if words in part}
+            url = next(iter(named.values()), url)
             function = _FUNCTION.search(part)
             if function and url.endswith(_ANCHORED):
                 url = f"{url}#{function.group()}"

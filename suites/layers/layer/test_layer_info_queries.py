@@ -61,7 +61,7 @@ def test_layer_name_ends_with_its_only_zero_byte(layer: Layer, sandbox: Sandbox)
         size = size_of(session, layer, CL.LAYER_NAME)
         first, second = session.buffer(size), session.buffer(size)
         assert session.info(CL.LAYER_NAME, size, first, None) == CL.SUCCESS
-        assert first.bytes().find(b"\0") == size - 1
+        assert first.bytes().find(b"\0") == size - 1, f"the {size} bytes of the name are {first.bytes()!r}"
         assert session.info(CL.LAYER_NAME, size, second, None) == CL.SUCCESS
         assert second.bytes() == first.bytes()
 
@@ -76,9 +76,9 @@ def test_layer_info_of_an_unknown_name_is_invalid_value(layer: Layer, sandbox: S
     with layer.open(sandbox) as session:
         for name in UNKNOWN:
             value, size = session.buffer(256), session.buffer(8)
-            assert session.info(name, 256, value, size) == CL.INVALID_VALUE, hex(name)
-            assert value.bytes() == untouched(256), hex(name)
-            assert session.info(name, 0, None, size) == CL.INVALID_VALUE, hex(name)
+            assert session.info(name, 256, value, size) == CL.INVALID_VALUE, f"name {name:#x}"
+            assert value.bytes() == untouched(256), f"name {name:#x}"
+            assert session.info(name, 0, None, size) == CL.INVALID_VALUE, f"name {name:#x}"
             assert session.info(CL.LAYER_API_VERSION, 256, value, size) == CL.SUCCESS
 
 

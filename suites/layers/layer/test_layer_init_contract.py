@@ -170,10 +170,12 @@ def test_no_init_properties_initialise_the_layer(layer: Layer, sandbox: Sandbox,
 def test_unknown_init_properties_are_invalid_property(layer: Layer, sandbox: Sandbox) -> None:
     """No property is known as of 1.0.1: any gives CL_INVALID_PROPERTY; then the layer can be initialised."""
     layer.require(INIT_WITH_PROPERTIES)
-    for given, properties in PROPERTIES.items():
+    for properties in PROPERTIES.values():
         with layer.open(sandbox) as session:
-            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == CL.INVALID_PROPERTY, given
-            assert accepts(session, INIT_WITH_PROPERTIES), given
+            assert session.initialize(INIT_WITH_PROPERTIES, properties=properties).result == CL.INVALID_PROPERTY, (
+                f"properties {properties}"
+            )
+            assert accepts(session, INIT_WITH_PROPERTIES), f"after properties {properties}"
 
 
 @requirement("LAY-CHN-012")
