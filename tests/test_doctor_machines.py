@@ -16,6 +16,10 @@ from harness.sandbox.machine import is_root, require_private_mounts
 from tests.doctor_machine import Machine, system
 from tests.doctor_rare_reasons import ADVICE, HEALTHY, RARE
 from tests.doctor_reasons import MACHINES, STRICTER, Prepare, layer
+from tests.doctor_surroundings import SURROUNDINGS, SURROUNDINGS_ADVICE, WELL_SURROUNDED
+
+SICK = MACHINES | RARE | SURROUNDINGS
+WELL = HEALTHY | WELL_SURROUNDED
 
 
 @pytest.fixture
@@ -37,10 +41,10 @@ def noexec(folder: Path) -> Iterator[None]:
         subprocess.run(["umount", folder], check=True)
 
 
-@pytest.mark.parametrize("name", [*MACHINES, *RARE])
+@pytest.mark.parametrize("name", SICK)
 def test_reason_is_named_and_nothing_else(machine: Machine, name: str) -> None:
     """The vendor that works is not accused."""
-    prepare, expected = (MACHINES | RARE)[name]
+    prepare, expected = SICK[name]
     prepare(machine)
     found = machine.doctor()
     assert found.findings == expected, found.text
@@ -49,7 +53,7 @@ def test_reason_is_named_and_nothing_else(machine: Machine, name: str) -> None:
         assert all(finding[part].strip() for part in ("what", "where", "do")), finding
         assert finding["what"].endswith((".", "!")), finding
         assert "libwell" not in finding["what"] or name in ("a vendor named twice", "a layer that is a vendor")
-    assert ADVICE.get(name, "") in " ".join(finding["do"] for finding in found.data["findings"])
+    assert (ADVICE | SURROUNDINGS_ADVICE).get(name, "") in " ".join(finding["do"] for finding in found.data["findings"])
 
 
 @pytest.mark.skipif(not is_root(), reason="only root can mount")
@@ -109,7 +113,7 @@ def readme(machine: Machine) -> None:
 USUAL = (healthy, two_vendors, icd2, no_final_newline, reference_loader, proper_layer, readme)
 
 
-@pytest.mark.parametrize("prepare", [*USUAL, *HEALTHY.values()], ids=[*(one.__name__ for one in USUAL), *HEALTHY])
+@pytest.mark.parametrize("prepare", [*USUAL, *WELL.values()], ids=[*(one.__name__ for one in USUAL), *WELL])
 def test_healthy_machine_is_not_accused(machine: Machine, prepare: Prepare) -> None:
     prepare(machine)
     found = machine.doctor()

@@ -164,9 +164,15 @@ def test_known_deviations_are_one_line_for_each_reason(tmp_path: Path) -> None:
     expectations = expectation_file(tmp_path, HANG)
     others = [case(f"test_fifo[{n}]", "hang", "DISC-LNX-011") for n in range(4)]
     lines = lines_at(100, [FIFO, *others], expectations=expectations)
-    assert "Known deviations: 5 cases for 1 reasons:" in lines
+    assert "Known deviations: 5 cases for 1 reason:" in lines
     assert "     5 hang  DISC-LNX-011: opens it" in lines
     assert "         test_fifo" in lines_at(100, [FIFO, *others], expectations=expectations, verbose=True)
+
+
+def test_one_known_deviation_is_in_the_singular(tmp_path: Path) -> None:
+    lines = lines_at(100, [FIFO], expectations=expectation_file(tmp_path, HANG))
+    assert "Known deviations: 1 case for 1 reason:" in lines
+    assert lines[-1].endswith(": as expected, 1 case, 1 known deviation.")
 
 
 def test_what_needs_nothing_takes_one_line_unless_asked_for() -> None:
@@ -176,6 +182,9 @@ def test_what_needs_nothing_takes_one_line_unless_asked_for() -> None:
     lines = lines_at(100, [*root, bom, *crlf])
     assert "Unsupported: 3 cases (--verbose): needs root (3)" in lines
     assert "Grey areas: 2 requirements that leave a choice (--verbose lists the outcomes)" in lines
+    one_each = lines_at(100, [root[0], bom])
+    assert "Unsupported: 1 case (--verbose): needs root (1)" in one_each
+    assert "Grey areas: 1 requirement that leaves a choice (--verbose lists the outcomes)" in one_each
     text = "\n".join(lines_at(100, [*root, bom, *crlf], verbose=True))
     assert "     3 needs root (machine)\n" in text
     grey = text[text.index("Grey areas") :].splitlines()[1:4]

@@ -184,7 +184,7 @@ def test_stale_entries_fail_a_run_of_the_whole_suite(tmp_path: Path) -> None:
     code, text = report(case("a"), expectations=expectations, whole_suite=True)
     assert code == 1
     assert "deviation DISC-LNX-011: no case has it" in text
-    assert text.splitlines()[-1] == "Some 2.3: not as expected, 1 stale expectation(s)."
+    assert text.splitlines()[-1] == "Some 2.3: not as expected, 1 stale expectation."
     assert report(case("a"), expectations=expectations)[0] == 0
     stopped = report(case("a"), expectations=expectations, whole_suite=True, interrupted=True)
     assert "no case has it" not in stopped[1]

@@ -326,7 +326,7 @@ def test_stale_expectations_of_shards_are_those_of_the_whole(
     assert merge(small, *halves) == 1
     said = capsys.readouterr().out
     assert "deviation DISC-LNX-014 test_gone: no case has it" in said
-    assert said.splitlines()[-1].endswith("not as expected, 1 stale expectation(s).")
+    assert said.splitlines()[-1].endswith("not as expected, 1 stale expectation.")
 
 
 # --- again ---

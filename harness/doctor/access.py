@@ -51,6 +51,11 @@ def barrier(path: Path) -> str:
     return access_control()
 
 
+def closed(path: Path) -> bool:
+    """Whether a file is there that this user may not read, or that nobody but root may."""
+    return os.path.exists(path) and (not os.access(path, os.R_OK) or readable_by_nobody(path))
+
+
 def readable_by_nobody(path: Path) -> bool:
     """Whether only root reads the file, because its mode lets nobody."""
     return os.geteuid() == 0 and not path.stat().st_mode & 0o444

@@ -22,6 +22,7 @@ from typing import Any
 
 _HOST = Path(__file__).with_name("host.py")
 _MOST_OUTPUT = 16 << 20  # bytes that are read of what the host reports
+_MOST_WRITTEN = 1 << 20  # of what libraries and the linker write
 _LINE = re.compile(r"^(?!ERROR: ld\.so).*\S.*$", re.MULTILINE)
 
 
@@ -69,12 +70,20 @@ class Asker:
     files: tuple[int, int] | None = None  # limits of open files that a program has here; None: those of this process
 
     def ask(
-        self, mode: str, *names: str, without: Sequence[str] = (), raise_limits: bool = False, new_home: bool = False
+        self,
+        mode: str,
+        *names: str,
+        without: Sequence[str] = (),
+        raise_limits: bool = False,
+        new_home: bool = False,
+        linker_tells: str = "",
     ) -> Answer:
         """One host. `without`: variables to leave out; `raise_limits`: soft limits up to the hard ones; `new_home`: a
-        home that can be written.
+        home that can be written; `linker_tells`: what the dynamic linker writes about its work (LD_DEBUG).
         """
         variables = {name: value for name, value in self.environment.items() if name not in without}
+        if linker_tells:
+            variables = {k: v for k, v in variables.items() if k != "LD_DEBUG_OUTPUT"} | {"LD_DEBUG": linker_tells}
         with _no_caches(variables, new_home) as quiet:
             return self._run([mode, *names], quiet, raise_limits)
 
@@ -174,7 +183,7 @@ def _answer(data: bytes, in_time: bool, process: subprocess.Popen[bytes], output
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     status = process.wait()
-    answer = Answer(output=os.pread(output, 1 << 16, 0).decode(errors="replace"))
+    answer = Answer(output=os.pread(output, _MOST_WRITTEN, 0).decode(errors="replace"))
     for line in data.split(b"\n"):
         with contextlib.suppress(ValueError):
             report = json.loads(line)

@@ -21,7 +21,6 @@ _KEPT = (
     "USER",
     "LOGNAME",
     "LANG",
-    "TMPDIR",
     "DISPLAY",
     "WAYLAND_DISPLAY",
     "XDG_RUNTIME_DIR",

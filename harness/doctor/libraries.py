@@ -74,6 +74,9 @@ def _find(library: Library, where: str, linker: Linker) -> Iterator[Finding]:
             f"Install the {elf.machine_words(*linker.machine)} build of the driver.",
         )
         return
+    if search.closed:
+        yield _unreadable("library-unreadable", search.closed[0], "", where)
+        return
     yield _not_found(name, where, linker)
 
 
@@ -182,24 +185,14 @@ def _look_at_file(path: Path, where: str, linker: Linker) -> Iterator[Finding]:
     try:
         file = elf.read(path)
     except PermissionError:
-        yield Finding(
-            "library-unreadable",
-            f"{path} cannot be read: {access.barrier(path) or 'permission denied'}.",
-            where,
-            f"Let all users read it: sudo chmod a+r {path}.",
-        )
+        yield _unreadable("library-unreadable", path, "", where)
         return
     except (Damaged, OSError) as error:
         words = str(error) if isinstance(error, Damaged) else f"cannot be read: {error.strerror}"
         yield Finding("library-damaged", f"{path} {words}.", where, again)
         return
     if access.readable_by_nobody(path):
-        yield Finding(
-            "library-unreadable",
-            f"{path} can be read by root only: its mode lets nobody.",
-            where,
-            f"Let all users read it: sudo chmod a+r {path}.",
-        )
+        yield _unreadable("library-unreadable", path, "", where)
     if (file.bits, file.machine) != linker.machine:
         yield Finding(
             "library-wrong-machine",
@@ -213,6 +206,14 @@ def _look_at_file(path: Path, where: str, linker: Linker) -> Iterator[Finding]:
         )
 
 
+def _unreadable(name: str, path: Path, needed: str, where: str) -> Finding:
+    """A library that the mode of its file hides; `needed` says by whom, after the path."""
+    hidden = "can be read by root only: its mode lets nobody"
+    if not access.readable_by_nobody(path):
+        hidden = f"cannot be read: {access.barrier(path) or 'permission denied'}"
+    return Finding(name, f"{path}{needed} {hidden}.", where, f"Let all users read it: sudo chmod a+r {path}.")
+
+
 def _with_article(word: str) -> str:
     return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
@@ -220,7 +221,9 @@ def _with_article(word: str) -> str:
 def _look_at_dependencies(closure: Closure, where: str, linker: Linker) -> Iterator[Finding]:
     for name in closure.missing():
         search, by = closure.searches[name], closure.needed_by[name]
-        if search.passed_over:
+        if search.closed:
+            yield _unreadable("dependency-unreadable", search.closed[0], f", which {by} needs,", where)
+        elif search.passed_over:
             yield Finding(
                 "dependency-wrong-machine",
                 f"{name}, which {by} needs, is there for another machine only.",
@@ -235,7 +238,10 @@ def _look_at_dependencies(closure: Closure, where: str, linker: Linker) -> Itera
                 _where_else(name, Path(by).parent, linker),
             )
     for name, search in closure.searches.items():
-        if search.place and name not in closure.elves:
+        if name in closure.needed_by and search.place and access.closed(search.place.path):
+            by = f", which {closure.needed_by[name]} needs,"
+            yield _unreadable("dependency-unreadable", search.place.path, by, where)
+        elif search.place and name not in closure.elves:
             yield Finding(
                 "dependency-damaged",
                 f"{search.place.path}, which {closure.needed_by[name]} needs, cannot be read as a library.",

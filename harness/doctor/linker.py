@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from harness.doctor import access
 from harness.doctor.access import globbed
 from harness.doctor.elf import Damaged, Elf, read, this_machine
 
@@ -30,11 +31,12 @@ class Place:
 
 @dataclass
 class Search:
-    """The search for one name: where it ended, and the files of another class or machine that were passed over."""
+    """The search for one name: where it ended, and the files that were passed over: for another machine, or closed."""
 
     name: str
     place: Place | None = None
     passed_over: list[Path] = field(default_factory=list)
+    closed: list[Path] = field(default_factory=list)  # files that this user may not read
     dangling: list[Path] = field(default_factory=list)  # links of that name to nothing
 
 
@@ -87,8 +89,9 @@ class Linker:
             if "/" in name or self.fits(place.path):
                 search.place = place
                 return search
-            if place.path not in search.passed_over:
-                search.passed_over.append(place.path)
+            passed = search.closed if access.closed(place.path) else search.passed_over
+            if place.path not in passed:
+                passed.append(place.path)
         return search
 
     def searches(self, path: Path) -> bool:

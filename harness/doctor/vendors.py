@@ -14,6 +14,7 @@ from harness.doctor.ask import Answer, Asker
 from harness.doctor.entries import Entry
 from harness.doctor.findings import Finding, listed, note
 from harness.doctor.hardware import Hardware
+from harness.doctor.helpers import missing_helpers
 from harness.doctor.libraries import Library
 from harness.doctor.linker import Linker
 
@@ -30,6 +31,7 @@ _CODES = {
     -59: "CL_INVALID_OPERATION",
     -1001: "CL_PLATFORM_NOT_FOUND_KHR",
 }
+_NOTHING_TO_OFFER = {"no-platform", "no-devices", "no-enumeration"}
 _READS_VENDORS = b"OpenCL/vendors"
 _NOT_ASKED: dict[str, Any] = {"code": 0, "count": 0, "devices": [], "asked": False}
 
@@ -102,6 +104,8 @@ def walk(entry: Entry, asker: Asker, linker: Linker, hardware: Hardware) -> Vend
     if answer.errors:  # with its functions bound as they are called it can be loaded
         vendor.findings += [one.as_note() for one in libraries.explain(library, answer, entry.where)]
     _judge(vendor, answer, hardware)
+    if vendor.path and {one.name for one in vendor.findings} & _NOTHING_TO_OFFER:
+        vendor.findings += missing_helpers(entry.meant, vendor.path, entry.where, asker)
     return vendor
 
 

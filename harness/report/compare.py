@@ -12,6 +12,7 @@ from harness.errors import Exit
 from harness.escaping import one_line, printable
 from harness.report.blocks import Style, short_id, wrap
 from harness.report.causes import actual
+from harness.report.numbers import counted
 from harness.report.records import FORMAT, CaseResult, Header
 from harness.report.renamed import renamed
 from harness.report.saved import Saved
@@ -95,10 +96,12 @@ class Comparison:
             counts = ", ".join(f"{numbers[kind]} {kind}" for kind in KINDS if numbers[kind])
             return f"no case is in both runs{f'; {counts}' if counts else ''}.{short}"
         if not self.changes:
-            return f"nothing differs in {counted(self.cases)}.{short}"
+            return f"nothing differs in {counted(self.cases, 'case')}.{short}"
         counts = ", ".join(f"{numbers[kind]} {kind}" for kind in KINDS)
         other = f", {self.renamed} of them by another name" if self.renamed else ""
-        return f"{counts}; {counted(self.cases)} {'is' if self.cases == 1 else 'are'} in both runs{other}.{short}"
+        return (
+            f"{counts}; {counted(self.cases, 'case')} {'is' if self.cases == 1 else 'are'} in both runs{other}.{short}"
+        )
 
     @property
     def broke(self) -> bool:
@@ -136,11 +139,6 @@ def compare(before: Saved, after: Saved) -> Comparison:
         and not (kind == "gone" and "after" in cut_short)
     ]
     return Comparison(before.header, after.header, tuple(changes), len(old.keys() & new.keys()), cut_short, len(names))
-
-
-def counted(cases: int) -> str:
-    """Their number in words."""
-    return f"{cases} case{'' if cases == 1 else 's'}"
 
 
 def _kind(before: CaseResult | None, after: CaseResult | None, sparse: tuple[bool, bool]) -> Kind | None:
@@ -210,7 +208,7 @@ def lines(comparison: Comparison, style: Style, width: int, verbose: bool = Fals
         if not changes:
             continue
         each = "" if len(changes) == 1 else "each "
-        title = wrap(f"{kind.upper()}: {counted(len(changes))}: {each}{MEANING[kind]}", width)
+        title = wrap(f"{kind.upper()}: {counted(len(changes), 'case')}: {each}{MEANING[kind]}", width)
         told += ["", *(style(line, "bold") for line in title)]
         all_groups = groups(changes)
         for group in all_groups[: None if verbose else _SHOWN]:
@@ -225,7 +223,7 @@ def _rest(more: Sequence[Sequence[Change]], width: int) -> list[str]:
     counts: Counter[str] = Counter()
     for group in more:
         counts[group[0].how] += len(group)
-    said = ", ".join(f"{counted(number)} {how}" for how, number in counts.most_common(3))
+    said = ", ".join(f"{counted(number, 'case')} {how}" for how, number in counts.most_common(3))
     others = f", and {len(counts) - 3} other kinds of change" if len(counts) > 3 else ""
     groups_ = "1 more group" if len(more) == 1 else f"{len(more)} more groups"
     return wrap(f"and {groups_} (--verbose): {printable(said)}{others}", width, "  ")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.errors import Exit
+from harness.report.numbers import counted
 from harness.report.records import CaseResult, Header
 from harness.report.saved import Saved
 
@@ -37,7 +38,7 @@ class Ending:
     def sentence(self) -> str:
         """What the run means: the first and the last line of its report."""
         who, results = self.header.subject.title, self.results
-        cases = f"{len(results)} case{'' if len(results) == 1 else 's'}"
+        cases = counted(len(results), "case")
         if self.code == Exit.INTERRUPTED:
             of = f" of {self.header.planned}" if self.header.planned is not None else ""
             return f"{who}: interrupted after {cases}{of}, {len(self.unexpected)} unexpected so far; what ran is kept."
@@ -50,13 +51,17 @@ class Ending:
             trouble = f"{errors} could not be judged" if errors else "the results are incomplete"
             return f"{who}: the harness failed, {trouble} ({cases})."
         if self.code == Exit.UNEXPECTED and not self.unexpected:
-            return f"{who}: not as expected, {len(self.stale)} stale expectation(s)."
+            return f"{who}: not as expected, {counted(len(self.stale), 'stale expectation')}."
         if self.code == Exit.UNEXPECTED:
             flaky = f", {n} of these flaky" if (n := sum(r.status == "flaky" for r in results)) else ""
             return f"{who}: not as expected, {len(self.unexpected)} of {cases} unexpected{flaky}."
         tail = f", {n} unsupported" if (n := sum(r.verdict == "unsupported" for r in results)) else ""
-        known = f", {n} known deviations" if (n := sum(r.status == "expected" for r in results)) else ""
-        weak = f", {n} that do not count" if (n := sum(r.status == "deviation" for r in results)) else ""
+        known = f", {counted(n, 'known deviation')}" if (n := sum(r.status == "expected" for r in results)) else ""
+        weak = (
+            f", {n} that {'does' if n == 1 else 'do'} not count"
+            if (n := sum(r.status == "deviation" for r in results))
+            else ""
+        )
         return f"{who}: as expected, {cases}{known}{weak}{tail}."
 
 

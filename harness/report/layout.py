@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from harness.escaping import one_line
 from harness.expectations import Expectations, section_key
+from harness.report.numbers import counted
 from harness.report.records import CaseResult, SubjectRecord
 from harness.report.table import table
 from harness.requirements.catalogue import catalogue, index
@@ -100,7 +101,7 @@ def unseen_sections(results: Iterable[CaseResult], expectations: Expectations) -
     if not new:
         return None
     counts = section_counts(new)
-    number = f"{len(new)} case{'s' if len(new) > 1 else ''}"
+    number = counted(len(new), "case")
     since = f" (last confirmed {expectations.confirmed})" if expectations.confirmed else ""
     sections = ", ".join(
         f"{key} ({count['unexpected']} unexpected)" if count["unexpected"] else key for key, count in counts.items()

@@ -10,6 +10,7 @@ from harness.escaping import markdown
 from harness.report.ending import Ending
 from harness.report.layout import section_title
 from harness.report.markdown import linked
+from harness.report.numbers import counted
 from harness.report.records import CaseResult
 from harness.report.side_by_side import marks, title, titles, with_mark
 from harness.requirements.catalogue import catalogue
@@ -43,12 +44,17 @@ def matrix(endings: Sequence[Ending]) -> str:
             shown[requirement.key].append([linked(identifier), requirement.strength, *row, markdown(requirement.text)])
     for key in dict.fromkeys(requirement.key for requirement in catalogue().values()):
         if key in shown:
-            more = f" ({alike[key]} more are passed by all that have them)" if alike[key] else ""
+            more = (
+                f" ({alike[key]} more {'is' if alike[key] == 1 else 'are'} passed by all that have them)"
+                if alike[key]
+                else ""
+            )
             parts += [f"## {section_title(key)}{more}", ""]
             parts += _table(["requirement", "strength", *titles(headers), "statement"], shown[key])
     whole = sum(count for key, count in alike.items() if key not in shown)
     if whole:
-        parts += [f"{whole} requirements of other sections are passed by all that have them."]
+        verb = "is" if whole == 1 else "are"
+        parts += [f"{counted(whole, 'requirement')} of other sections {verb} passed by all that have them."]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -16,6 +16,7 @@ from harness.expectations import Expectations
 from harness.report.causes import actual, causes, sentence_of
 from harness.report.compare import Comparison
 from harness.report.ending import Ending
+from harness.report.numbers import counted
 from harness.report.records import CaseResult
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
@@ -109,7 +110,7 @@ def _requirements(results: Sequence[CaseResult]) -> Section:
     numbers = Counter(row[2] for row in rows)
     said = ", ".join(f"{count} {verdict}" for verdict, count in numbers.most_common())
     head = ("requirement", "strength", "verdict", "cases", "statement")
-    return Section("Verdict by requirement", [f"{len(rows)} requirements: {said}."], head, rows)
+    return Section("Verdict by requirement", [f"{counted(len(rows), 'requirement')}: {said}."], head, rows)
 
 
 def _told(cases: Sequence[CaseResult]) -> str:

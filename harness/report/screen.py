@@ -19,6 +19,7 @@ from harness.report import layout
 from harness.report.blocks import Style, cut, field, lines_of
 from harness.report.causes import by_reason, causes, verdicts_of
 from harness.report.ending import Ending
+from harness.report.numbers import counted
 from harness.report.records import CaseResult, Header, SubjectRecord
 
 # How many lines each part may have, so that a bad subject does not bury the reader; --verbose has no limits.
@@ -99,7 +100,7 @@ def _unexpected(ending: Ending, style: Style, width: int, verbose: bool) -> list
     lines, rest = lines_of(groups, width, style, _UNLIMITED if verbose else _BLOCKS)
     if len(rest) > _MORE_CAUSES:
         left = len(rest) - _MORE_CAUSES
-        rest = [*rest[:_MORE_CAUSES], f"and {left} more causes: --verbose, or --html DIR, shows all"]
+        rest = [*rest[:_MORE_CAUSES], f"and {left} more: --verbose, or --html DIR, shows all"]
     return lines + _part(f"{len(groups)} causes in all; the others", rest)
 
 
@@ -115,7 +116,7 @@ def _weak(results: Sequence[CaseResult], width: int, verbose: bool) -> list[str]
         line = f"{len(cause.cases):4} {first.verdict:5} {' '.join(first.requirements)}  {one_line(first.name)}"
         rows.append(cut(line, width - 2))
     if len(groups) > len(rows):
-        rows.append(f"     and {len(groups) - len(rows)} more causes: --verbose")
+        rows.append(f"     and {len(groups) - len(rows)} more: --verbose")
     return _part(f"Deviations that do not count: {number} (--strict counts should and de-facto)", rows)
 
 
@@ -138,8 +139,8 @@ def _known(ending: Ending, width: int, verbose: bool) -> list[str]:
         if verbose:
             rows += [f"       {one_line(case.name)}" for case in cases]
     if len(reasons) > len(reasons[: None if verbose else _REASONS]):
-        rows.append(f"     and {len(reasons) - _REASONS} more reasons: --verbose")
-    return _part(f"Known deviations: {len(known)} cases for {len(reasons)} reasons", rows)
+        rows.append(f"     and {len(reasons) - _REASONS} more: --verbose")
+    return _part(f"Known deviations: {counted(len(known), 'case')} for {counted(len(reasons), 'reason')}", rows)
 
 
 def _one_line_each(ending: Ending, width: int, verbose: bool) -> list[str]:
@@ -156,11 +157,11 @@ def _one_line_each(ending: Ending, width: int, verbose: bool) -> list[str]:
     if unsupported:
         names = Counter(r.capability or r.reason or "no reason given" for r in unsupported)
         few = ", ".join(f"{name} ({number})" for name, number in names.most_common(3))
-        lines.append(cut(f"Unsupported: {len(unsupported)} cases (--verbose): {one_line(few)}", width))
+        lines.append(cut(f"Unsupported: {counted(len(unsupported), 'case')} (--verbose): {one_line(few)}", width))
     if grey:
         requirements = len({row.partition(" ")[0] for row, _, _ in grey})
-        areas = f"{requirements} requirement{'s' if requirements > 1 else ''}"
-        lines.append(cut(f"Grey areas: {areas} that leave a choice (--verbose lists the outcomes)", width))
+        areas = f"{counted(requirements, 'requirement')} that leave{'s' if requirements == 1 else ''} a choice"
+        lines.append(cut(f"Grey areas: {areas} (--verbose lists the outcomes)", width))
     return ["", *lines] if lines else []
 
 

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reasons that lie around a driver: its dependencies, its helpers, what it writes; as tests.doctor_reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.doctor_machine import Machine
+from tests.doctor_rare_reasons import own_driver
+from tests.doctor_reasons import Prepare, compiled, file
+
+
+def dependency(spoil: Callable[[Machine, Path], object]) -> Prepare:
+    """A driver that needs a library of its own folder, of which something is wrong."""
+
+    def prepare(machine: Machine) -> None:
+        stub = compiled(machine, "int helps(void) { return 0; }", "-Wl,-soname,libhelper.so.1", name="libhelper.so.1")
+        folder = machine.sandbox.libraries
+        own_driver("helps();", str(stub), f"-Wl,--disable-new-dtags,-rpath,{folder}", head="int helps(void);")(machine)
+        spoil(machine, stub)
+
+    return prepare
+
+
+def damaged(_machine: Machine, path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:3000])
+
+
+def of_another_machine(_machine: Machine, path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[18:20] = b"\xb7\0"
+    path.write_bytes(data)
+
+
+def closed(machine: Machine, path: Path) -> None:
+    path.chmod(0)
+    machine.user = 65534
+
+
+def shadowed(machine: Machine) -> None:
+    """LD_LIBRARY_PATH leads to an older library of the same name, as an environment of conda does."""
+    stub = compiled(machine, "int helps(void) { return 0; }", "-Wl,-soname,libhelper.so.1", name="libhelper.so.1")
+    own_driver(
+        "helps();",
+        str(stub),
+        f"-Wl,-z,now,--enable-new-dtags,-rpath,{machine.sandbox.libraries}",
+        head="int helps(void);",
+    )(machine)
+    machine.sandbox.folder("conda")
+    compiled(machine, "int other(void) { return 0; }", "-Wl,-soname,libhelper.so.1", name="../conda/libhelper.so.1")
+    machine.environment["LD_LIBRARY_PATH"] = str(machine.sandbox.root / "conda")
+
+
+static_tls = own_driver(
+    after='__attribute__((tls_model("initial-exec"))) __thread char much[1 << 20]; char *use(void) { return much; }'
+)
+
+
+def finds_no_platform(where: str) -> Prepare:
+    """A driver that starts, and answers that it has no platform where `where` is true."""
+    return own_driver(
+        'if (!strcmp(name, "clIcdGetPlatformIDsKHR")) return asked;',
+        head="""
+        #include <dlfcn.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <unistd.h>
+        static int asked(unsigned number, void **list, unsigned *count);
+        """,
+        after=f"""
+        static int asked(unsigned number, void **list, unsigned *count)
+        {{
+            if ({where}) return -1001;
+            return ((int (*)(unsigned, void **, unsigned *))find("clIcdGetPlatformIDsKHR"))(number, list, count);
+        }}
+        int clIcdGetPlatformIDsKHR(unsigned n, void **l, unsigned *c) {{ return asked(n, l, c); }}
+        int clGetPlatformIDs(unsigned n, void **l, unsigned *c) {{ return asked(n, l, c); }}
+        int clGetPlatformInfo(void *p, unsigned n, unsigned long s, void *v, unsigned long *r)
+        {{
+            return ((int (*)(void *, unsigned, unsigned long, void *, unsigned long *))find("clGetPlatformInfo"))(
+                p, n, s, v, r);
+        }}
+        """,
+    )
+
+
+def temporary_folder(machine: Machine) -> None:
+    """A driver that writes what it compiles below TMPDIR."""
+    finds_no_platform('access(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", 2)')(machine)
+    machine.environment["TMPDIR"] = str(machine.sandbox.folder("temporary"))
+
+
+def no_temporary_folder(machine: Machine) -> None:
+    temporary_folder(machine)
+    machine.environment["TMPDIR"] = "/opt/gone"
+
+
+def closed_in_the_path(machine: Machine) -> None:
+    """A library that is named without its folder, where the user may not read it."""
+    machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.icd('sick').path.name}\n")
+    machine.environment["LD_LIBRARY_PATH"] = str(machine.sandbox.libraries)
+    (machine.sandbox.libraries / "libsick.so").chmod(0)
+    machine.user = 65534
+
+
+def opens(*names: str) -> str:
+    """C: none of these libraries can be opened."""
+    return " && ".join(f'!dlopen("{name}", RTLD_NOW)' for name in names)
+
+
+SURROUNDINGS: dict[str, tuple[Prepare, set[str]]] = {
+    "a blank before the path": (file(" {}\n"), {"file-blanks"}),
+    "a blank that takes no room": (file("{}\u200b\n"), {"file-unprintable", "library-not-found"}),
+    "carriage returns alone": (file("{}\r"), {"file-carriage-return"}),
+    "a semicolon at the end": (file("{};\n"), {"library-not-found"}),
+    "a library that the user may not read, by its name": (closed_in_the_path, {"library-unreadable"}),
+    "a dependency that is cut short": (dependency(damaged), {"dependency-damaged"}),
+    "a dependency for arm64": (dependency(of_another_machine), {"dependency-wrong-machine"}),
+    "a dependency that nobody may read": (dependency(lambda _, path: path.chmod(0)), {"dependency-unreadable"}),
+    "a dependency that the user may not read": (dependency(closed), {"dependency-unreadable"}),
+    "a dependency that a variable shadows": (shadowed, {"symbol-missing", "variable-hides"}),
+    "no room for variables of threads": (static_tls, {"static-tls"}),
+    "a library that the driver opens itself": (
+        finds_no_platform(opens("libsick-compiler.so.5")),
+        {"no-platform", "helper-missing"},
+    ),
+    "a library that the driver opens in two versions": (
+        finds_no_platform(f"({opens('libz.so.9', 'libz.so.1')}) || 1"),
+        {"no-platform"},
+    ),
+    "no temporary folder": (no_temporary_folder, {"no-platform", "variable-hides"}),
+}
+
+SURROUNDINGS_ADVICE = {
+    "a blank before the path": "/libsick.so",
+    "a semicolon at the end": "/libsick.so, which exists",
+    "a dependency that the user may not read": "chmod a+r",
+    "a library that the driver opens itself": "libsick-compiler.so.5",
+    "no temporary folder": "env -u TMPDIR",
+}
+
+WELL_SURROUNDED: dict[str, Prepare] = {
+    "a dependency": dependency(lambda _machine, _path: None),
+    "a library that the driver does without": finds_no_platform(f"{opens('libsick-compiler.so.5')} && 0"),
+    "a temporary folder that exists": temporary_folder,
+}
