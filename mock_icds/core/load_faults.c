@@ -22,6 +22,7 @@ static bool is_on(enum fault what)
     return fault(what, ANY_PLATFORM);
 }
 
+#ifndef _WIN32
 static void *go_on(void *unused)
 {
     const struct timespec moment = {0, 1000000};
@@ -39,7 +40,6 @@ static void start_thread(void)
     }
 }
 
-#ifndef _WIN32
 static void give_up(void)
 {
     given_up = true;

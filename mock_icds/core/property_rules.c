@@ -60,7 +60,7 @@ static const struct property_rule context_properties[] = {
 };
 static const struct property_rules context_rules = {context_properties,
                                                     sizeof context_properties / sizeof *context_properties,
-                                                    CL_INVALID_PROPERTY, CL_INVALID_PROPERTY};
+                                                    CL_INVALID_PROPERTY, CL_INVALID_PROPERTY, false};
 
 /* --- queues --- */
 
@@ -101,7 +101,7 @@ static const struct property_rule queue_properties[] = {
     {CL_QUEUE_THROTTLE_KHR, PROPERTY_VALUE, "cl_khr_throttle_hints", check_hint},
 };
 static const struct property_rules queue_rules = {queue_properties, sizeof queue_properties / sizeof *queue_properties,
-                                                  CL_INVALID_VALUE, CL_INVALID_VALUE};
+                                                  CL_INVALID_VALUE, CL_INVALID_VALUE, false};
 
 /* --- buffers, images, samplers --- */
 
@@ -114,8 +114,9 @@ static cl_int check_memory_boolean(const struct property *property, const void *
 static const struct property_rule memory_properties[] = {
     {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, PROPERTY_VALUE, "cl_ext_buffer_device_address", check_memory_boolean},
 };
-static const struct property_rules memory_rules = {
-    memory_properties, sizeof memory_properties / sizeof *memory_properties, CL_INVALID_PROPERTY, CL_INVALID_PROPERTY};
+static const struct property_rules memory_rules = {memory_properties,
+                                                   sizeof memory_properties / sizeof *memory_properties,
+                                                   CL_INVALID_PROPERTY, CL_INVALID_PROPERTY, false};
 
 static cl_int check_normalized(const struct property *property, const void *about)
 {
@@ -149,8 +150,9 @@ static const struct property_rule sampler_properties[] = {
     {CL_SAMPLER_LOD_MIN_KHR, PROPERTY_VALUE, "cl_khr_mipmap_image", NULL}, /* the bits of a float */
     {CL_SAMPLER_LOD_MAX_KHR, PROPERTY_VALUE, "cl_khr_mipmap_image", NULL},
 };
-static const struct property_rules sampler_rules = {
-    sampler_properties, sizeof sampler_properties / sizeof *sampler_properties, CL_INVALID_VALUE, CL_INVALID_VALUE};
+static const struct property_rules sampler_rules = {sampler_properties,
+                                                    sizeof sampler_properties / sizeof *sampler_properties,
+                                                    CL_INVALID_VALUE, CL_INVALID_VALUE, false};
 
 /* --- sub-devices --- */
 
@@ -161,7 +163,7 @@ static const struct property_rule partition_properties[] = {
 };
 static const struct property_rules partition_rules = {partition_properties,
                                                       sizeof partition_properties / sizeof *partition_properties,
-                                                      CL_INVALID_VALUE, CL_INVALID_VALUE};
+                                                      CL_INVALID_VALUE, CL_INVALID_VALUE, false};
 
 static const struct property_rules no_rules;
 

@@ -34,7 +34,7 @@ struct command_buffer {
 };
 
 static const struct property_rule flags[] = {{CL_COMMAND_BUFFER_FLAGS_KHR, PROPERTY_VALUE, NULL, NULL}};
-static const struct property_rules buffer_rules = {flags, 1, CL_INVALID_VALUE, CL_INVALID_VALUE};
+static const struct property_rules buffer_rules = {flags, 1, CL_INVALID_VALUE, CL_INVALID_VALUE, false};
 
 static int last_queried; /* of which platform an address was last queried */
 

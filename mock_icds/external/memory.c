@@ -61,7 +61,7 @@ static const struct property_rule rules[] = {
     {CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_NAME_KHR, PROPERTY_VALUE, "cl_khr_external_memory_win32", check_handle},
 };
 static const struct property_rules memory_rules = {rules, sizeof rules / sizeof *rules, CL_INVALID_PROPERTY,
-                                                   CL_INVALID_PROPERTY};
+                                                   CL_INVALID_PROPERTY, false};
 
 /* What a call of a creating function says. */
 struct import {

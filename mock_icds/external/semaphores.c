@@ -125,7 +125,7 @@ static cl_int create(const uint64_t *arguments, struct object **object)
 {
     struct object *context = object_live(arguments[0], HANDLE_cl_context);
     const uint64_t *list = (const uint64_t *)(uintptr_t)arguments[1];
-    struct property_rules all = {rules, sizeof rules / sizeof *rules, CL_INVALID_PROPERTY, CL_INVALID_PROPERTY};
+    struct property_rules all = {rules, sizeof rules / sizeof *rules, CL_INVALID_PROPERTY, CL_INVALID_PROPERTY, false};
     const uint64_t otherwise[] = {CL_SEMAPHORE_TYPE_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR, 0};
     static struct object *last;
     if (!context) {
