@@ -19,7 +19,7 @@ SOURCE = Path(__file__).with_name("small_icd.c")
 INPUTS, LONGEST = 2500, 300
 
 FAULTS = {
-    "overruns": r"crash memory@",
+    "overruns": r"crash past-end@",
     "too_little_room": r"wrong too-little-room-0x[0-9a-f]+-clGet\w+Info",
     "another_size": r"wrong another-size-0x[0-9a-f]+-clGet\w+Info",
     "wrote_less": r"wrong wrote-less-0x[0-9a-f]+-clGet\w+Info",
@@ -34,8 +34,8 @@ FAULTS = {
     "crashes": r"crash memory@",
     "ends": r"crash exit@clGetDeviceInfo",
     "aborts": r"crash abort@clGetDeviceInfo",
-    "outside": r"crash memory@",
-    "reads_list": r"crash memory@",
+    "outside": r"crash past-end@",
+    "reads_list": r"crash past-end@",
 }
 
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FAULTS = 512, MAX_PLATFORM = 63 };
+enum { MAX_FAULTS = 1024, MAX_PLATFORM = 63 };
 
 struct fault_setting {
     int which;

@@ -27,6 +27,7 @@ ONLY_ON_LINUX = {
     "counted_heap": "an exact count of the heap",
     "failing_allocation": "a heap that fails",
     "torture": "a resource that cannot be had",
+    "watch": "a watch over the variables that are asked for",
     "wrapper": "a wrapper",
 }
 

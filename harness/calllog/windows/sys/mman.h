@@ -13,6 +13,7 @@
 #define MAP_ANONYMOUS 32
 #define MAP_NORESERVE 0
 #define MAP_FAILED ((void *)-1)
+#define MADV_DONTNEED 4
 #define MADV_NOHUGEPAGE 15
 #define MFD_CLOEXEC 1
 
