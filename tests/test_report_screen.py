@@ -129,6 +129,34 @@ def test_equal_causes_are_one_block_with_a_count() -> None:
     assert "  also         [clB] [clC]" in lines
 
 
+def test_one_wrong_answer_for_objects_of_several_classes_is_one_cause() -> None:
+    how = "CL_INVALID_VALUE instead of CL_INVALID_"
+    red = [
+        case(f"test_null[{name}]", "fail", deviations=(Deviation(f"{name} NULL", how + name.upper()),))
+        for name in ("context", "command_queue", "program")
+    ]
+    assert len(causes(red)) == 1
+    other = case("test_null[size]", "fail", deviations=(Deviation("size NULL", "CL_SUCCESS instead of CL_INVALID_"),))
+    assert len(causes([*red, other])) == 2
+
+
+def test_no_test_hides_the_others_behind_its_many_causes() -> None:
+    many = [case(f"test_many[{n}]", "fail", deviations=(Deviation("", f"answer {'x' * n}"),)) for n in range(30)]
+    lines = lines_at(100, [*many, case("test_other", "fail", message="S.\nother")])
+    titles = [line for line in lines if line.startswith("UNEXPECTED")]
+    assert titles[:2] == [f"UNEXPECTED fail  discovery/test_x.py::{name}" for name in ("test_many[0]", "test_other")]
+
+
+def test_causes_without_a_block_stand_below_their_test_with_what_happened() -> None:
+    """At 80 columns a name of seventy characters must not take the place of what tells the causes apart."""
+    test = f"test_{'long_' * 13}name"
+    red = [case(f"{test}[cl{c}]", "fail", message=f"S.\nanswer {c * 3}") for c in "ABCDEFGHIJKLMNOPQRST"]
+    lines = lines_at(80, red)
+    heading = lines.index(f"  discovery/test_x.py::{test}")
+    assert lines[heading - 1] == "20 causes in all; the others:"
+    assert "       fail  [clT] answer TTT" in lines[heading:]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "folded"),
     [

@@ -349,7 +349,7 @@ def test_progress_counts_and_makes_room_for_the_report(monkeypatch: pytest.Monke
     screen = Screen()
     code, text = report(BAD, case("test_b"), stream=screen)
     assert code == 1
-    assert "\r\x1b[K[2 of 2] 1 unexpected  suites/discovery/test_x.py::test_b" in text
+    assert "\r\x1b[K[2 of 2] 1 unexpected  test_b" in text
     assert re.search(r"test_b\r\x1b\[K\n(\x1b\[31m)?Some 2.3: not as expected", text)
 
 

@@ -109,19 +109,31 @@ def cut(text: str, width: int) -> str:
     return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
 
 
-def cause_line(cause: Cause, width: int) -> str:
-    """A cause in one line."""
+def cause_lines(groups: Sequence[Cause], width: int, most: int | None = None) -> list[str]:
+    """A line for each of the first `most` causes, below the tests that show them."""
+    lines: list[str] = []
+    told = groups[:most]
+    for test in dict.fromkeys(cause.test for cause in told):
+        lines.append(one_line(test.removeprefix("suites/")))
+        lines += [_cause_line(cause, width) for cause in told if cause.test == test]
+    if len(groups) > len(told):
+        lines.append(f"and {len(groups) - len(told)} more: --verbose, or --html DIR, shows all")
+    return lines
+
+
+def _cause_line(cause: Cause, width: int) -> str:
     first = cause.first
     count = f"{len(cause.cases):4} " if len(cause.cases) > 1 else "     "
-    return cut(f"{count}{first.verdict:5} {one_line(short_id(first))}: {one_line(actual(first))}", width)
+    parameters = one_line(first.case.removeprefix(cause.test))
+    return cut(f"{count}{first.verdict:5} {parameters}{' ' if parameters else ''}{one_line(actual(first))}", width)
 
 
-def lines_of(groups: Sequence[Cause], width: int, style: Style, budget: int) -> tuple[list[str], list[str]]:
-    """Blocks while they fit into a budget of lines, then what is left in one line each."""
+def lines_of(groups: Sequence[Cause], width: int, style: Style, budget: int) -> tuple[list[str], Sequence[Cause]]:
+    """Blocks while they fit into a budget of lines, and the causes that are left."""
     blocks: list[str] = []
     for number, cause in enumerate(groups):
         own = ["", *block(cause, width, style)]
         if number and len(blocks) + len(own) > budget:
-            return blocks, [cause_line(rest, width - 2) for rest in groups[number:]]
+            return blocks, groups[number:]
         blocks += own
     return blocks, []

@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from harness.report.records import VERDICTS, CaseResult
 from harness.requirements.catalogue import STRENGTHS, catalogue
 
-_VARYING = re.compile(r"\b(?:cl|vk)[A-Z]\w+|\b0x[0-9a-f]+\b|\b\d+\b|'[^']*'")
+# What differs between two functions, or two runs: names, numbers, and the class of object that a function takes.
+_VARYING = re.compile(
+    r"\b(?:cl|vk)[A-Z]\w+|\b0x[0-9a-f]+\b|\b\d+\b|'[^']*'"
+    r"|\bCL_INVALID_(?:PLATFORM|DEVICE|CONTEXT|COMMAND_QUEUE|MEM_OBJECT|SAMPLER|PROGRAM|KERNEL|EVENT)\b"
+)
 # Elements of a list that are equal, each after the other: how many there are, a parameter of the case may decide.
 _REPEATED = re.compile(r"(?<![^\s,()\[\]{}])([^\s,()\[\]{}][^,()\[\]{}]*|\[\]|\(\)|\{\})(?:, \1(?![^,()\[\]{}]))+")
 _COMPARED = 100  # characters of a text: deviations are cut, at different places where names differ in length
@@ -31,13 +36,29 @@ class Cause:
         """The case that stands for all of them."""
         return self.cases[0]
 
+    @property
+    def test(self) -> str:
+        """The ID of its first case without parameters."""
+        return self.first.case.partition("[")[0]
+
 
 def causes(results: Iterable[CaseResult]) -> list[Cause]:
-    """The cases by cause, most urgent first: by verdict, then strength, then the order of the catalogue."""
+    """The cases by cause, most urgent first: by verdict, then strength, then the order of the catalogue.
+
+    Of causes that are equally urgent, those that one test shows take turns with those of others, so that no test,
+    however many causes it shows, hides the rest.
+    """
     groups: dict[Hashable, list[CaseResult]] = defaultdict(list)
     for result in results:
         groups[_key(result)].append(result)
-    return sorted((Cause(tuple(group)) for group in groups.values()), key=_urgency)
+    before: Counter[Hashable] = Counter()
+    placed = []
+    for cause in sorted((Cause(tuple(group)) for group in groups.values()), key=_urgency):
+        verdict, strength, place = _urgency(cause)
+        turn = (verdict, strength, cause.test)
+        placed.append(((verdict, strength, before[turn], place), cause))
+        before[turn] += 1
+    return [cause for _, cause in sorted(placed, key=itemgetter(0))]
 
 
 def _key(result: CaseResult) -> Hashable:

@@ -26,10 +26,13 @@ class Progress:
         self.unexpected += counts
 
     def text(self, case: str) -> str:
-        """The line of progress; what matters most comes first, because a narrow terminal cuts it."""
+        """The line of progress; what matters most comes first, because a narrow terminal cuts it.
+
+        Of the case it has the name without the file, which would fill the line before what tells cases apart.
+        """
         of = f" of {self.planned}" if self.planned else ""
         left = f", {self._left()} left" if self._left() else ""
-        return f"[{self.done}{of}] {self.unexpected} unexpected{left}  {case}"
+        return f"[{self.done}{of}] {self.unexpected} unexpected{left}  {case.rpartition('.py::')[2]}"
 
     def _left(self) -> str:
         elapsed = self._clock() - self._started

@@ -16,7 +16,7 @@ from harness import __version__
 from harness.errors import Exit
 from harness.escaping import one_line, printable
 from harness.report import layout
-from harness.report.blocks import Style, cut, field, lines_of
+from harness.report.blocks import Style, cause_lines, cut, field, lines_of
 from harness.report.causes import by_reason, causes, verdicts_of
 from harness.report.ending import Ending
 from harness.report.numbers import counted
@@ -98,10 +98,7 @@ def _part(title: str, lines: Sequence[str]) -> list[str]:
 def _unexpected(ending: Ending, style: Style, width: int, verbose: bool) -> list[str]:
     groups = causes(ending.unexpected)
     lines, rest = lines_of(groups, width, style, _UNLIMITED if verbose else _BLOCKS)
-    if len(rest) > _MORE_CAUSES:
-        left = len(rest) - _MORE_CAUSES
-        rest = [*rest[:_MORE_CAUSES], f"and {left} more: --verbose, or --html DIR, shows all"]
-    return lines + _part(f"{len(groups)} causes in all; the others", rest)
+    return lines + _part(f"{len(groups)} causes in all; the others", cause_lines(rest, width - 2, _MORE_CAUSES))
 
 
 def _weak(results: Sequence[CaseResult], width: int, verbose: bool) -> list[str]:

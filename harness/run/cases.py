@@ -190,8 +190,9 @@ def _with_evidence(
         kept = _keep(case, sandbox, place())
         values |= {"sandbox": str(kept), "reproduce": f"{command()} replay {shlex.quote(str(kept))}"}
         if program := _program(case, sandbox, kept, result.message, error):
-            target = shlex.quote(str(program.with_suffix("")))
-            values["reproduce"] = f"cc -w {shlex.quote(str(program))} -ldl -o {target} && {target}"
+            source, built = shlex.quote(program.name), shlex.quote(program.stem)
+            folder = shlex.quote(str(program.parent))
+            values["reproduce"] = f"(cd {folder} && cc -w {source} -ldl -o {built} && ./{built})"
     return dataclasses.replace(result, **values)
 
 
