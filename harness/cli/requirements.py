@@ -28,6 +28,7 @@ from harness.requirements.state import (
     state_of,
     without_proof,
 )
+from harness.requirements.statements import carried, document_of, listed, page, unknown_entries
 from harness.selftest.mutants import Mutant
 from harness.selftest.mutants.loader import Mutants, lists, load_all, mutants, vulkan_mutants
 
@@ -36,6 +37,7 @@ EXAMPLE = """\
   clharness requirements --proof        each requirement with its checks, and the faults that they have to notice
   clharness requirements --check        for CI: complains where the discovery suite, say, leaves a gap
   clharness requirements --markdown --selftest result.json > requirements.md
+  clharness requirements --statements docs/statements --texts ~/OpenCL-Docs --texts ~/Vulkan-Loader
   clharness requirements --json | jq '.[] | select(.state == "open") | .id'
 """
 
@@ -61,6 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="exit 1 if a document below a folder, such as a checkout of OpenCL-Docs, does not say what requirements "
         "quote; may be given several times",
+    )
+    parser.add_argument(
+        "--statements",
+        metavar="DIR",
+        type=Path,
+        help="with --texts: write a page for each document that says which requirement carries which of its normative "
+        "statements; exit 1 if a statement has none, and no reason for that",
     )
     parser.add_argument(
         "--selftest",
@@ -97,6 +106,8 @@ class Proofs:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.statements:
+        return _statements(args.statements, args.texts)
     if args.texts:
         return _quotations(args.texts)
     if args.check:
@@ -128,6 +139,22 @@ def _quotations(folders: list[Path]) -> int:
     lines = misquoted(quoting, documents(folders))
     print("\n".join([*lines, f"{len(quoting) - len(lines)} of {len(quoting)} sentences stand in the documents."]))
     return Exit.UNEXPECTED if lines else Exit.AS_EXPECTED
+
+
+def _statements(folder: Path, texts: list[Path] | None) -> int:
+    if not texts:
+        raise UsageError("--statements: needs the documents; give a checkout of each with --texts")
+    complaints = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for known in listed():
+        found = carried(document_of(known, texts), known, catalogue().values())
+        (folder / f"{known.path.stem}.md").write_text("\n".join([*page(known, found), ""]), encoding="utf-8")
+        gaps = [one.statement for one in found if one.is_gap]
+        complaints += [f"{known.document}, {one.section}, {one.number}: no requirement, no reason" for one in gaps]
+        complaints += unknown_entries(known, found)
+        print(f"{known.document:5} {len(found):4} statements, {len(gaps)} without a requirement or a reason")
+    print("\n".join(complaints), end="\n" if complaints else "")
+    return Exit.UNEXPECTED if complaints else Exit.AS_EXPECTED
 
 
 def _proofs_of(file: str | None) -> Proofs:

@@ -58,13 +58,31 @@ static bool is_wanted(const char *name)
     return !disable || !fits_list(name, disable);
 }
 
+/* Says that a filter took a driver away, where messages of a kind that this is are asked for. */
+static void tell_of_unwanted(const char *name)
+{
+    const char *kinds = getenv("VK_LOADER_DEBUG");
+    if (!kinds || !(fits_list("all", kinds) || fits_list("warn", kinds) || fits_list("driver", kinds))) {
+        return;
+    }
+    const char *select = getenv("VK_LOADER_DRIVERS_SELECT");
+    if (select && *select) {
+        fprintf(stderr, "DRIVER: \"%s\" ignored: not selected by VK_LOADER_DRIVERS_SELECT\n", name);
+    } else {
+        fprintf(stderr, "DRIVER: \"%s\" ignored: disabled by VK_LOADER_DRIVERS_DISABLE\n", name);
+    }
+}
+
 /* --- files and folders --- */
 
 static void use_file(const struct search *search, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    if (is_wanted(slash ? slash + 1 : path)) {
+    const char *name = slash ? slash + 1 : path;
+    if (is_wanted(name)) {
         search->use(path, search->context);
+    } else {
+        tell_of_unwanted(name);
     }
 }
 

@@ -143,3 +143,23 @@ def test_filters_of_devices_hold_together(vulkan_loader: VulkanLoader, sandbox: 
 
     with vulkan_loader.start(sandbox) as vk:
         assert vk.device_names() == {"b.1"}
+
+
+@requirement("VK-DSC-035")
+@pytest.mark.parametrize("kinds", ["warn", "driver", "all", "info,driver"])
+@pytest.mark.parametrize("variable", [SELECT, DISABLE])
+def test_drivers_that_a_filter_takes_away_are_told(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, kinds: str
+) -> None:
+    """A line of the loader's messages names each driver that a filter took away, with the filter; of the others, none."""
+    vulkan_loader.require("driver filters")
+    add_drivers(sandbox)
+    sandbox.env |= {variable: "beta.json", "VK_LOADER_DEBUG": kinds}
+
+    with vulkan_loader.start(sandbox) as vk:
+        kept = vk.drivers()
+    taken = ALL - {"beta"} if variable == SELECT else {"beta"}
+    assert kept == ALL - taken
+    told = [line for line in vk.stderr.splitlines() if variable in line]
+    assert {name for name in ALL if any(f'"{name}.json"' in line for line in told)} == taken
+    assert len(told) == len(taken), told
