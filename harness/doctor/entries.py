@@ -55,33 +55,8 @@ def read_folder(path: Path, suffix: str) -> Folder:
     folder = Folder(path)
     try:
         names = sorted(os.listdir(path))
-    except FileNotFoundError:
-        words = access.why_absent(path)
-        folder.findings.append(
-            Finding(
-                "folder-missing",
-                f"The folder {path} {words}.",
-                str(path),
-                "Install a driver, which brings its file there.",
-            )
-        )
-        return folder
-    except NotADirectoryError:
-        folder.findings.append(
-            Finding(
-                "folder-not-a-folder", f"{path} is not a folder.", str(path), "Remove it, and install the driver again."
-            )
-        )
-        return folder
     except OSError as error:
-        folder.findings.append(
-            Finding(
-                "folder-closed",
-                f"The folder {path} cannot be read: {access.barrier(path) or error.strerror}.",
-                str(path),
-                f"Open it to all users: sudo chmod a+rx {path}.",
-            )
-        )
+        folder.findings.append(_not_listed(path, error))
         return folder
     if access.listed_for_nobody(path):
         folder.findings.append(
@@ -93,18 +68,8 @@ def read_folder(path: Path, suffix: str) -> Folder:
             )
         )
     folder.entries = [read_entry(path / name) for name in names if _is_read(name, suffix)]
-    for name in (name for name in names if not _is_read(name, suffix)):
-        if os.path.isdir(path / name) and (inner := access.globbed(path / name, f"*{suffix}")):
-            folder.findings.append(
-                Finding(
-                    "file-in-subfolder",
-                    f"{inner[0]} is passed over: loaders do not look into folders below {path}.",
-                    str(inner[0]),
-                    f"Move it to {path}.",
-                )
-            )
-        elif found := _wrong_name(path / name, suffix, folder.entries):
-            folder.findings.append(found)
+    passed_over = (_passed_over(path / name, suffix, folder.entries) for name in names if not _is_read(name, suffix))
+    folder.findings += filter(None, passed_over)
     if not folder.entries:
         folder.findings.append(
             Finding(
@@ -115,6 +80,35 @@ def read_folder(path: Path, suffix: str) -> Folder:
             )
         )
     return folder
+
+
+def _not_listed(path: Path, error: OSError) -> Finding:
+    """Why the names in a folder cannot be had."""
+    if isinstance(error, FileNotFoundError):
+        words = access.why_absent(path)
+        advice = "Install a driver, which brings its file there."
+        return Finding("folder-missing", f"The folder {path} {words}.", str(path), advice)
+    if isinstance(error, NotADirectoryError):
+        advice = "Remove it, and install the driver again."
+        return Finding("folder-not-a-folder", f"{path} is not a folder.", str(path), advice)
+    return Finding(
+        "folder-closed",
+        f"The folder {path} cannot be read: {access.barrier(path) or error.strerror}.",
+        str(path),
+        f"Open it to all users: sudo chmod a+rx {path}.",
+    )
+
+
+def _passed_over(path: Path, suffix: str, read: list[Entry]) -> Finding | None:
+    """What loaders do not read, although it seems to be meant for them."""
+    if os.path.isdir(path) and (inner := access.globbed(path, f"*{suffix}")):
+        return Finding(
+            "file-in-subfolder",
+            f"{inner[0]} is passed over: loaders do not look into folders below {path.parent}.",
+            str(inner[0]),
+            f"Move it to {path.parent}.",
+        )
+    return _wrong_name(path, suffix, read)
 
 
 def _is_read(name: str, suffix: str) -> bool:

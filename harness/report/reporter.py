@@ -149,20 +149,7 @@ class Reporter:
         if missing and header.planned is not None and not interrupted:
             troubles.append(f"{len(self.results)} of {header.planned} planned cases have a record")
         code = exit_code(judged, bool(stale), interrupted, bool(troubles))
-        if self._jsonl:
-            complete = not interrupted
-            recorded = len(self.results)
-            footer = Footer(counts_of(self.results), int(code), complete, header.planned, recorded, stale)
-            self._jsonl.write(footer.to_json())
-            self._jsonl.close()
-            troubles += filter(None, [self._jsonl.trouble])
-        if self._junit:
-            from harness.report.junit import write_junit
-
-            try:
-                write_junit(self._junit, header, self.results, interrupted)
-            except OSError as error:
-                troubles.append(f"{self._junit}: cannot be written: {error.strerror}")
+        troubles += self._end_records(header, int(code), interrupted, stale)
         ending = Ending(
             header,
             self.results,
@@ -175,17 +162,37 @@ class Reporter:
         troubles += self._write_page(ending) + self._write_sarif(ending)
         if troubles and code != Exit.INTERRUPTED:
             code = Exit.HARNESS
-        ending = dataclasses.replace(ending, code=int(code), troubles=troubles)
+        return self._show(dataclasses.replace(ending, code=int(code), troubles=troubles))
+
+    def _end_records(self, header: Header, code: int, interrupted: bool, stale: Sequence[str]) -> list[str]:
+        """Ends the files of records; gives the troubles that there were."""
+        troubles: list[str] = []
+        if self._jsonl:
+            counts, recorded = counts_of(self.results), len(self.results)
+            footer = Footer(counts, code, not interrupted, header.planned, recorded, list(stale))
+            self._jsonl.write(footer.to_json())
+            self._jsonl.close()
+            troubles += filter(None, [self._jsonl.trouble])
+        if self._junit:
+            from harness.report.junit import write_junit
+
+            try:
+                write_junit(self._junit, header, self.results, interrupted)
+            except OSError as error:
+                troubles.append(f"{self._junit}: cannot be written: {error.strerror}")
+        return troubles
+
+    def _show(self, ending: Ending) -> int:
+        """Prints the report, where CI looks for it, too; gives the exit code, which a report that is lost changes."""
         if trouble := write_step_summary(self._environ, ending):
             self._print(trouble)
         self._print_report(ending)
         if lines := error_lines(ending, self._environ):
             self._print(*lines)
-        unprinted = self._terminal.trouble if self._terminal and self._terminal.failed else None
-        if unprinted and code == Exit.AS_EXPECTED:
-            code = Exit.HARNESS
-        self.unprinted = unprinted
-        return code
+        self.unprinted = self._terminal.trouble if self._terminal and self._terminal.failed else None
+        if self.unprinted and ending.code == Exit.AS_EXPECTED:
+            return Exit.HARNESS
+        return ending.code
 
     def _write_sarif(self, ending: Ending) -> list[str]:
         """Gives the trouble that there was."""
