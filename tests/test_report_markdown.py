@@ -37,12 +37,23 @@ def test_the_step_summary_has_table_deviations_and_grey_areas(tmp_path: Path) ->
 
 
 def test_the_step_summary_is_bounded() -> None:
-    results = [judge(case(f"t{n}", "fail"), Expectations(), strict=False) for n in range(203)]
+    red = (
+        case(f"t{n}", "fail", message=f"S.\n{chr(97 + n // 26)}{chr(97 + n % 26)}") for n in range(203)
+    )  # each for a cause of its own
+    results = [judge(one, Expectations(), strict=False) for one in red]
     text = summary(Ending(HEADER, results, 1))
     assert "test\\_x.py::t199 " in text
     assert "t200 " not in text
     assert "\n... and 3 more.\n" in text
     assert "more." not in summary(Ending(HEADER, results[:200], 1))
+
+
+def test_the_step_summary_tells_each_cause_once_and_what_happened() -> None:
+    red = [case(f"test_a[{n}]", "fail", message="It answers.\nclFlush answered 7") for n in range(30)]
+    text = summary(Ending(HEADER, [judge(one, Expectations(), strict=False) for one in red], 1))
+    rows = [line for line in text.splitlines() if "unexpected fail" in line]
+    assert len(rows) == 1
+    assert "test\\_a\\[0\\], and 29 more cases | clFlush answered 7 |" in rows[0]
 
 
 def test_a_step_summary_that_cannot_be_written_does_not_fail_the_run(tmp_path: Path) -> None:

@@ -97,7 +97,9 @@ def test_every_document_has_its_page() -> None:
         ('1 = "advice"\n"1, 2" = "advice"', "each of them once"),
     ],
 )
-def test_a_wrong_file_of_statements_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, said: str) -> None:
+def test_a_wrong_file_of_statements_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, said: str
+) -> None:
     (tmp_path / "x.toml").write_text(f'document = "ICD"\nfile = "x.adoc"\n[sections.A]\n{entry}\n')
     monkeypatch.setattr(statements, "FOLDER", tmp_path)
     with pytest.raises(UsageError, match=said):

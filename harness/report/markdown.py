@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from harness.escaping import markdown
-from harness.report.causes import by_reason, causes, verdicts_of
+from harness.report.causes import Cause, actual, by_reason, causes, verdicts_of
 from harness.report.ending import Ending
 from harness.report.layout import columns, grey_rows, section_counts, section_title
+from harness.report.numbers import counted
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
 
@@ -36,20 +37,9 @@ def summary(ending: Ending) -> str:
     names = columns(counts)
     rows = [[section_title(key), *(str(count[name] or "") for name in names)] for key, count in counts.items()]
     parts += table(["section", *names], rows)
-    known = catalogue()
-    unexpected = [
-        [
-            " ".join(r.requirements),
-            f"{r.status} {r.verdict}",
-            r.case,
-            next((known[i].text for i in r.requirements if i in known), ""),
-        ]
-        for cause in causes(ending.unexpected)
-        for r in cause.cases
-    ]
-    if unexpected:
+    if groups := causes(ending.unexpected):
         parts += ["#### Unexpected", ""]
-        parts += table(["requirement", "result", "case", "statement"], unexpected, linked)
+        parts += table(["requirement", "result", "case", "what happened", "statement"], map(_row, groups), linked)
     accepted = [
         [str(len(cases)), verdicts_of(cases), " ".join(dict.fromkeys(i for r in cases for i in r.requirements)), reason]
         for reason, cases in by_reason([r for r in results if r.status == "expected"])
@@ -64,9 +54,23 @@ def summary(ending: Ending) -> str:
     return "\n".join(parts) + "\n"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], first: Callable[[str], str] | None = None) -> list[str]:
+def _row(cause: Cause) -> list[str]:
+    """A cause in one row: its first case, and how many more there are."""
+    first, more = cause.first, len(cause.cases) - 1
+    known = catalogue()
+    return [
+        " ".join(first.requirements),
+        f"{first.status} {first.verdict}",
+        f"{first.case}, and {counted(more, 'more case')}" if more else first.case,
+        actual(first),
+        next((known[i].text for i in first.requirements if i in known), ""),
+    ]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], first: Callable[[str], str] | None = None) -> list[str]:
     """A table; `first` makes the cells of the first column."""
     lines = ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head)]]
+    rows = list(rows)
     for row in rows[:_LIMIT]:
         cells = [(first or markdown)(row[0]), *map(markdown, row[1:])]
         lines.append("| " + " | ".join(cells) + " |")
