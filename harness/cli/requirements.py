@@ -31,6 +31,7 @@ from harness.requirements.state import (
 from harness.requirements.statements import carried, document_of, listed, page, unknown_entries
 from harness.selftest.mutants import Mutant
 from harness.selftest.mutants.loader import Mutants, lists, load_all, mutants, vulkan_mutants
+from harness.selftest.targets import TARGETS
 
 EXAMPLE = """\
   clharness requirements                the table
@@ -189,14 +190,9 @@ def _faults() -> Mutants:
 
 def _of_mocks() -> list[Mutant]:
     """The mutants of layers, ICDs, Vulkan drivers and Vulkan loaders; without a build, none of them."""
+    others = (target for option, target in TARGETS.items() if option and target.named is None)
     try:
-        from harness.selftest.mutants.icd import icd_mutants
-        from harness.selftest.mutants.layer import layer_mutants
-        from harness.selftest.mutants.vulkan_driver import vulkan_driver_mutants
-
-        found = [one.mutant for one in layer_mutants().values()] + [one.mutant for one in icd_mutants().values()]
-        found += [one.mutant for one in vulkan_driver_mutants().values()]
-        return found + list(vulkan_mutants().by_name.values())
+        return [mutant for target in others for mutant in target.mutants().values()]
     except NotBuilt:
         return []
 

@@ -9,17 +9,16 @@ import os
 import random
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from harness.build import ROOT, build
+from harness.build import ROOT
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
 from harness.report.terminal import Terminal
 from harness.requirements.catalogue import suite_of
 from harness.selftest.mutants import Mutant
-from harness.selftest.mutants.loader import mutants, vulkan_mutants
-from harness.selftest.seed import for_windows
+from harness.selftest.targets import TARGETS, Target
 
 SUITES = ("discovery", "dispatch", "layers", "interop")
 
@@ -51,60 +50,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="run all cases of each fault's requirements, and print the assertions that never failed (takes longer)",
     )
-    parser.add_argument(
-        "--layer", action="store_true", help="measure the checks of a layer: the faults are those of mock layers"
-    )
-    parser.add_argument("--icd", action="store_true", help="measure the checks of an ICD: the faults are of mock ICDs")
+    for option, target in TARGETS.items():
+        if option:
+            parser.add_argument(f"--{option}", action="append_const", dest="targets", const=option, help=target.help)
     parser.add_argument(
         "--programs",
         action="store_true",
         help="with --icd: try the C program of each fault, which must show it, and nothing on a correct ICD",
     )
-    parser.add_argument("--vulkan", action="store_true", help="measure the checks of Vulkan loaders")
-    parser.add_argument(
-        "--windows",
-        action="store_true",
-        help="measure the checks on Windows: the faults are those of the reference loader's own part for Windows, and "
-        "--fault takes those of its other parts, too",
-    )
-    parser.add_argument(
-        "--vulkan-driver",
-        action="store_true",
-        help="measure the checks of Vulkan drivers: the faults are of mock drivers",
-    )
     parser.add_argument("--list", action="store_true", help="print the faults and end")
 
 
 def run(args: argparse.Namespace) -> int:
-    chosen = _chosen(args)
+    option = _option(args)
+    target = TARGETS[option]
+    chosen = _chosen(args, target)
     if args.list:
         for fault in chosen:
-            print(f"{fault.name:<40} {', '.join(fault.requirements)}: makes the {_subject(args)} {fault.sentence}")
+            print(f"{fault.name:<40} {', '.join(fault.requirements)}: makes the {target.word} {fault.sentence}")
         return Exit.AS_EXPECTED
     output = output_path("--json", args.json) if args.json else None
+    if args.programs and option != "icd":
+        raise UsageError("--programs is about faults of ICDs: give --icd, too")
     # Only here: --help and --list need neither pytest nor a build.
     from harness.selftest import report
-    from harness.selftest.run import run_matrix, seeded_vulkan_loader
+    from harness.selftest.run import run_matrix
 
     suites = _suites(args.suites)
-    whole = not args.fault and not args.sample and not args.windows
+    whole = not args.fault and not args.sample and target.named is None
     terminal = Terminal(sys.stdout)
     started = time.monotonic()
     jobs = args.j or len(os.sched_getaffinity(0))
-    folder = suites / args.suite if args.suite else suites
-    subject: tuple[str, ...] = ()
-    if args.layer:
-        folder, subject = suites / "layers" / "layer", ("--clharness-seeded-layer",)
-    if args.programs and not args.icd:
-        raise UsageError("--programs is about faults of ICDs: give --icd, too")
-    if args.icd:
-        folder, subject = suites, ("--clharness-seeded-icd",)
-    if args.vulkan:
-        folder, subject = suites / "interop" / "vulkan", (f"--vulkan-loader={seeded_vulkan_loader()}",)
-    if args.vulkan_driver:
-        folder, subject = suites / "interop" / "vulkan_driver", ("--clharness-seeded-vulkan_driver",)
+    folder = suites / (args.suite or target.folder)
+    subject = target.arguments()
     keyword = ("-k", args.k) if args.k else ()
-    lint = not args.fault and not any(_others(args))
+    lint = not args.fault and not option
     try:
         matrix = run_matrix(
             suites, folder, chosen, jobs, terminal.progress, whole, args.assertions, lint, subject, keyword,
@@ -118,14 +98,26 @@ def run(args: argparse.Namespace) -> int:
         return Exit.NOTHING_RAN
     if args.assertions:
         print("\n".join(report.idle_assertions(matrix, suites)))
-    print("\n".join(report.lines(matrix, whole, seconds, _subject(args))))
+    print("\n".join(report.lines(matrix, whole, seconds, target.word)))
     if output:
         output.write_text(json.dumps(report.as_json(matrix, whole, seconds), indent=1) + "\n")
     return Exit.AS_EXPECTED if report.passed(matrix, whole) else Exit.UNEXPECTED
 
 
-def _chosen(args: argparse.Namespace) -> Sequence[Mutant]:
-    known = _known(args)
+def _option(args: argparse.Namespace) -> str:
+    """Which of TARGETS is asked for."""
+    given = args.targets or [""]
+    if len(given) > 1:
+        names = [f"--{name}" for name in TARGETS if name]
+        raise UsageError(f"{', '.join(names[:-1])} and {names[-1]}: give one of them")
+    option: str = given[0]
+    if option and TARGETS[option].named is None and (args.suite or args.suites):
+        raise UsageError(f"--{option} is about checks of its own; leave --suite and --suites out")
+    return option
+
+
+def _chosen(args: argparse.Namespace, target: Target) -> Sequence[Mutant]:
+    known = (target.named or target.mutants)() if args.fault else target.mutants()
     if args.suite and args.suite not in SUITES:
         raise UsageError(f"--suite {args.suite}: there is no such suite; the suites are {', '.join(SUITES)}")
     if args.k and not args.fault:
@@ -148,52 +140,6 @@ def _chosen(args: argparse.Namespace) -> Sequence[Mutant]:
         sample = random.Random(seed).sample(sorted(names), min(args.sample, len(names)))
         return [fault for fault in chosen if fault.name in sample]
     return chosen
-
-
-def _known(args: argparse.Namespace) -> Mapping[str, Mutant]:
-    """All faults: of the seeded reference loader, of mock layers, or of mock ICDs."""
-    if not any(_others(args)):
-        return mutants().by_name
-    if sum(_others(args)) > 1:
-        raise UsageError("--layer, --icd, --vulkan, --vulkan-driver and --windows: give one of them")
-    if args.windows:
-        return _of_windows(bool(args.fault))
-    if args.suite or args.suites:
-        raise UsageError(
-            f"--{_subject(args).lower().replace(' ', '-')} is about checks of its own; leave --suite and --suites out"
-        )
-    if args.vulkan:
-        return vulkan_mutants().by_name
-    from harness.selftest.mutants.icd import icd_mutants
-    from harness.selftest.mutants.layer import layer_mutants
-    from harness.selftest.mutants.vulkan_driver import vulkan_driver_mutants
-
-    if args.vulkan_driver:
-        return {name: one.mutant for name, one in vulkan_driver_mutants().items()}
-    if args.icd:
-        return {name: one.mutant for name, one in icd_mutants().items()}
-    return {name: one.mutant for name, one in layer_mutants().items()}
-
-
-def _of_windows(whole: bool) -> Mapping[str, Mutant]:
-    """The faults of the reference loader's own part for Windows, or all that its copy for Windows can have."""
-    if not build().windows:
-        raise UsageError("--windows needs the build for Windows, which ./clharness selftest --windows makes")
-    own = {path.name for path in (ROOT / "harness" / "reference_loader").glob("os_windows*")}
-    files = own | {"acceptance.c", "discovery.c", "layers.c", "loader.c", "entry_points.c", "clharness_dispatch.c"}
-    known = for_windows(mutants().by_name, files)
-    return known if whole else {name: fault for name, fault in known.items() if fault.file in own}
-
-
-def _others(args: argparse.Namespace) -> tuple[bool, ...]:
-    """Which other subjects than the seeded reference loader are asked for."""
-    return args.layer, args.icd, args.vulkan, args.vulkan_driver, args.windows
-
-
-def _subject(args: argparse.Namespace) -> str:
-    if args.vulkan_driver:
-        return "Vulkan driver"
-    return "layer" if args.layer else "ICD" if args.icd else "Vulkan" if args.vulkan else "loader"
 
 
 def _suites(text: str | None) -> Path:
