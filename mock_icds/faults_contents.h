@@ -160,5 +160,7 @@ FAULT(properties_forget_content)
 FAULT(images_begin_packed)
 /* Reports one reference to a sub-device, however often it is retained. */
 FAULT(sub_devices_are_not_counted)
+/* Leaves out the bytes past the last whole word where the whole of a buffer is written. */
+FAULT(whole_writes_end_with_a_word)
 /* Reports that an image has no mappings. */
 FAULT(mappings_of_images_are_not_counted)

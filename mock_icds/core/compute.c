@@ -208,7 +208,7 @@ bool compute_handle(enum function function, const uint64_t *arguments, uint64_t 
         programs_keep_kernel(kernels[i], &program->kernels[i]);
     }
     if (count) {
-        *count = program->count;
+        *count = kernels || !fault(FAULT_kernels_are_not_counted_without_a_list, ANY_PLATFORM) ? program->count : 0;
     }
     *result = CL_SUCCESS;
     return true;

@@ -40,6 +40,8 @@ static bool plan_write(const uint64_t *a, struct transfer *transfer)
     bool lost = a[3] >= LARGE && fault(FAULT_large_buffers_lose_their_end, ANY_PLATFORM);
     size_t size = a[4] > 1 && fault(FAULT_writes_leave_last_byte, ANY_PLATFORM) ? a[4] - 1 : a[4];
     size = size > LARGE && fault(FAULT_long_writes_are_cut, ANY_PLATFORM) ? LARGE : size;
+    bool whole = to && a[3] == 0 && a[4] == to->size;
+    size -= whole && fault(FAULT_whole_writes_end_with_a_word, ANY_PLATFORM) ? size % 4 : 0;
     *transfer = (struct transfer){.from = host(a[5]), .region = {lost ? 0 : size, 1, 1}, .written = to};
     transfer->to = view_at(to ? to->bytes : NULL, a[3]);
     return to != NULL;

@@ -203,10 +203,15 @@ static bool event_info(const uint64_t *arguments, uint64_t *result)
     if (!event || !event->external || fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM)) {
         return false;
     }
+    cl_uint type = event->external->type;
+    cl_int status = event->external->status;
+    bool unmaps = type == CL_COMMAND_UNMAP_MEM_OBJECT;
+    type = unmaps && fault(FAULT_unmapping_is_mapping, ANY_PLATFORM) ? CL_COMMAND_MAP_BUFFER : type;
+    status = unmaps && fault(FAULT_unmapping_never_ends, ANY_PLATFORM) ? CL_RUNNING : status;
     if (query == CL_EVENT_COMMAND_TYPE) {
-        *result = error_result(answer_info(arguments + 2, &event->external->type, sizeof(cl_uint)));
+        *result = error_result(answer_info(arguments + 2, &type, sizeof type));
     } else if (query == CL_EVENT_COMMAND_EXECUTION_STATUS) {
-        *result = error_result(answer_info(arguments + 2, &event->external->status, sizeof(cl_int)));
+        *result = error_result(answer_info(arguments + 2, &status, sizeof status));
     }
     return query == CL_EVENT_COMMAND_TYPE || query == CL_EVENT_COMMAND_EXECUTION_STATUS;
 }
