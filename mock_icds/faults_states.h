@@ -122,3 +122,7 @@ FAULT(unmapping_is_mapping)
 FAULT(unmapping_never_ends)
 /* Counts no kernels of a program where no list of them is wanted. */
 FAULT(kernels_are_not_counted_without_a_list)
+/* Gives mappings back before the events that it is to wait for. */
+FAULT(unmapping_waits_for_nothing)
+/* Runs commands before a barrier with a list that is before them. */
+FAULT(barriers_with_lists_hold_nothing)
