@@ -9,6 +9,7 @@ from harness.escaping import markdown
 from harness.report.causes import by_reason, causes, verdicts_of
 from harness.report.ending import Ending
 from harness.report.layout import columns, grey_rows, section_counts, section_title
+from harness.report.lost_device import sign_of_lost_device
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
 
@@ -47,6 +48,9 @@ def summary(ending: Ending) -> str:
         for cause in causes(ending.unexpected)
         for r in cause.cases
     ]
+    sign = sign_of_lost_device(ending.unexpected)
+    if sign:
+        parts += [markdown(sign), ""]
     if unexpected:
         parts += ["#### Unexpected", ""]
         parts += table(["requirement", "result", "case", "statement"], unexpected, linked)
