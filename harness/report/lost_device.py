@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sign of a device that is lost, or has stopped: one sentence, before what is red in consequence of it.
 
-Such a driver makes cases of every section red, each for a reason of its own, and none of them says the one thing to know.
+Such a driver makes cases of every section red, each for a reason of its own, and none of them says what to look for.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
         assert status.code() == CL.SUCCESS, f"the status of the binary is {status.code()}"
         objects.build(again, "")
         names = asked.text(PROGRAM, again, "CL_PROGRAM_KERNEL_NAMES")
-        assert names == "clharness_sift", f"CL_PROGRAM_KERNEL_NAMES of a program that is made of the binary is {names!r}"
+        assert names == "clharness_sift", f"CL_PROGRAM_KERNEL_NAMES of the binary is {names!r}"
         kernels = Kernels(objects, again)
         found = kernels.sifted()
         assert found == kernels.sifted_expected(), "the kernel of the binary computes something else"

@@ -250,7 +250,6 @@ class Rounds:
         self.succeed("clReleaseEvent", self.event.handle())
         self.succeed("clReleaseMemObject", mem)
 
-
     def mapping(self) -> None:
         """A mapping of a buffer."""
         queue, mem = self.objects.queue, self.objects.mem
