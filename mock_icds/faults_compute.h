@@ -31,3 +31,17 @@ FAULT(native_kernels_have_one_memory)
 FAULT(native_kernels_take_anything)
 /* Clears the highest bit of arguments of one byte. */
 FAULT(characters_have_seven_bits)
+/* Calls no callback of builds and compilations that fail. */
+FAULT(failed_builds_call_nobody)
+/* Reports no local memory for the local arguments of a kernel. */
+FAULT(local_arguments_are_not_counted)
+/* Reports a size of the binary of a program that has none. */
+FAULT(programs_have_sizes_without_binaries)
+/* Exchanges the headers that a program is compiled with. */
+FAULT(headers_are_exchanged)
+/* Reads a single string of source to its end, whatever its length is said to be. */
+FAULT(length_of_one_string_is_ignored)
+/* Reports the options that it reported first for each program. */
+FAULT(answered_options_stay)
+/* Reports no names of kernels of programs that were made of binaries. */
+FAULT(binaries_have_no_kernel_names)

@@ -160,5 +160,11 @@ FAULT(properties_forget_content)
 FAULT(images_begin_packed)
 /* Reports one reference to a sub-device, however often it is retained. */
 FAULT(sub_devices_are_not_counted)
+/* Leaves out the bytes past the last whole word where the whole of a buffer is written. */
+FAULT(whole_writes_end_with_a_word)
 /* Reports that an image has no mappings. */
 FAULT(mappings_of_images_are_not_counted)
+/* Takes the source's slice pitch for both buffers where that of the target is left out. */
+FAULT(slice_pitch_of_source_is_for_both)
+/* Copies from the first slice of an image to an image of another kind. */
+FAULT(copies_between_kinds_take_first_slice)

@@ -24,3 +24,13 @@ FAULT(unloading_leaves_a_thread)
 FAULT(forks_end_the_platforms)
 /* Has no platform in programs that a process starts which has used it. */
 FAULT(contexts_mark_the_environment)
+/* Leaves a block of the heap behind with each mapping of a buffer. */
+FAULT(mappings_leave_memory)
+/* Leaves a block of the heap behind with each user event. */
+FAULT(user_events_leave_memory)
+/* Leaves a descriptor open with each build. */
+FAULT(builds_leave_descriptors)
+/* Has the first context change how the thread rounds. */
+FAULT(contexts_change_arithmetic)
+/* Has the first context change the umask. */
+FAULT(contexts_change_umask)

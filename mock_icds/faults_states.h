@@ -112,3 +112,17 @@ FAULT(failures_pass_markers_by)
 FAULT(queues_of_the_host_have_a_size)
 /* Takes specialization constants for programs of source. */
 FAULT(constants_of_any_program)
+/* Takes callbacks for commands that are queued. */
+FAULT(callbacks_of_queued_are_taken)
+/* Maps shared virtual memory with unknown flags. */
+FAULT(shared_maps_take_any_flags)
+/* Reports the command that gives a mapping back as one that maps. */
+FAULT(unmapping_is_mapping)
+/* Reports the command that gives a mapping back as running when it has ended. */
+FAULT(unmapping_never_ends)
+/* Counts no kernels of a program where no list of them is wanted. */
+FAULT(kernels_are_not_counted_without_a_list)
+/* Gives mappings back before the events that it is to wait for. */
+FAULT(unmapping_waits_for_nothing)
+/* Runs commands before a barrier with a list that is before them. */
+FAULT(barriers_with_lists_hold_nothing)

@@ -385,3 +385,46 @@ def test_many_unexpected_cases_do_not_flood_the_terminal() -> None:
     _, text = report(*(case(f"test_{n}", "fail", message=f"S.\n{'x' * n}") for n in range(25)))
     assert text.count("unexpected fail  suites/") == 10
     assert text.count("more are unexpected: the report at the end has them all\n") == 1
+
+
+# --- a device that is lost ---
+
+
+def lost(number: int, code: str, verdict: str = "fail") -> list[CaseResult]:
+    """Cases of several causes in each of which a call answered a code, or nothing, where it should have succeeded."""
+    hows = (f"clFinish answered {code}, expected CL_SUCCESS", f"{code} instead of CL_INVALID_VALUE")
+    return [
+        case(f"test_{verdict}[{i}]", verdict, deviations=(Deviation(what=f"call {i}", how=hows[i % 2]),))
+        for i in range(number)
+    ]
+
+
+def sign_in(results: Iterable[CaseResult]) -> list[str]:
+    return [line for line in lines_at(200, results) if "look first for a device" in line]
+
+
+def test_code_of_a_lost_device_in_many_cases_is_said_once_before_them() -> None:
+    for code in ("CL_OUT_OF_RESOURCES", "CL_DEVICE_NOT_AVAILABLE"):
+        lines = lines_at(100, [*lost(6, code), *lost(2, "CL_INVALID_KERNEL"), case("test_good")])
+        (said,) = [i for i, line in enumerate(lines) if line.startswith(f"6 of 8 unexpected cases got {code} where")]
+        assert said < next(i for i, line in enumerate(lines) if line.startswith("UNEXPECTED"))
+
+
+def test_device_that_stops_is_said_once() -> None:
+    (line,) = sign_in([*lost(7, "CL_SUCCESS", "hang"), *lost(1, "CL_INVALID_VALUE")])
+    assert line.startswith("7 of 8 unexpected cases got no answer")
+
+
+@pytest.mark.parametrize(
+    "results",
+    [lost(4, "CL_OUT_OF_RESOURCES"), [*lost(5, "CL_OUT_OF_RESOURCES"), *lost(20, "CL_INVALID_VALUE")]],
+    ids=["few cases", "a small share"],
+)
+def test_few_cases_are_no_sign_of_a_lost_device(results: list[CaseResult]) -> None:
+    assert not sign_in(results)
+    assert sign_in(lost(5, "CL_OUT_OF_RESOURCES"))
+
+
+def test_code_that_is_expected_is_no_sign_of_a_lost_device() -> None:
+    how = "CL_SUCCESS instead of CL_OUT_OF_RESOURCES"
+    assert not sign_in(case(f"test_{i}", "fail", deviations=(Deviation(what="", how=how),)) for i in range(9))

@@ -9,6 +9,7 @@ from harness.escaping import markdown
 from harness.report.causes import Cause, actual, by_reason, causes, verdicts_of
 from harness.report.ending import Ending
 from harness.report.layout import columns, grey_rows, section_counts, section_title
+from harness.report.lost_device import sign_of_lost_device
 from harness.report.numbers import counted
 from harness.requirements.catalogue import catalogue
 from harness.requirements.sources import url_of
@@ -37,6 +38,8 @@ def summary(ending: Ending) -> str:
     names = columns(counts)
     rows = [[section_title(key), *(str(count[name] or "") for name in names)] for key, count in counts.items()]
     parts += table(["section", *names], rows)
+    if sign := sign_of_lost_device(ending.unexpected):
+        parts += [markdown(sign), ""]
     if groups := causes(ending.unexpected):
         parts += ["#### Unexpected", ""]
         parts += table(["requirement", "result", "case", "what happened", "statement"], map(_row, groups), linked)

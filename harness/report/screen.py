@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from harness.report import layout
 from harness.report.blocks import Style, cause_lines, cut, field, lines_of
 from harness.report.causes import by_reason, causes, verdicts_of
 from harness.report.ending import Ending
+from harness.report.lost_device import sign_of_lost_device
 from harness.report.numbers import counted
 from harness.report.records import CaseResult, Header, SubjectRecord
 
@@ -75,6 +77,7 @@ def screen(ending: Ending, style: Style, width: int, table_width: int | None, ve
         lines += [*layout.summary_table(ending.results, style, table_width, by_group=not verbose)]
     if ending.unseen:
         lines += ["", ending.unseen]
+    lines += _sign(ending, style, width)
     lines += _unexpected(ending, style, width, verbose)
     lines += _weak(ending.results, width, verbose)
     lines += _known(ending, width, verbose)
@@ -93,6 +96,12 @@ def screen(ending: Ending, style: Style, width: int, table_width: int | None, ve
 
 def _part(title: str, lines: Sequence[str]) -> list[str]:
     return ["", f"{title}:", *(f"  {line}" for line in lines)] if lines else []
+
+
+def _sign(ending: Ending, style: Style, width: int) -> list[str]:
+    """What may have made most of the cases red, where they say so together."""
+    sign = sign_of_lost_device(ending.unexpected)
+    return ["", *(style(line, "bad") for line in textwrap.wrap(sign, width))] if sign else []
 
 
 def _unexpected(ending: Ending, style: Style, width: int, verbose: bool) -> list[str]:

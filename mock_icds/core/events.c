@@ -186,7 +186,9 @@ static void report_build(const struct object *program, const uint64_t *arguments
 void events_follow(enum function function, const uint64_t *arguments, uint64_t *result)
 {
     cl_int error = (cl_int)*result;
-    bool ended = error == CL_SUCCESS || error == CL_BUILD_PROGRAM_FAILURE || error == CL_COMPILE_PROGRAM_FAILURE;
+    bool failed = (error == CL_BUILD_PROGRAM_FAILURE || error == CL_COMPILE_PROGRAM_FAILURE) &&
+                  !fault(FAULT_failed_builds_call_nobody, ANY_PLATFORM);
+    bool ended = error == CL_SUCCESS || failed;
     if (!config.refuses || config.function[function].calls_back) {
         return;
     }

@@ -4,6 +4,7 @@
 #include "core/load_faults.h"
 
 #include "base/config.h"
+#include "core/process_faults.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -83,10 +84,32 @@ static void first_context(void)
     }
 }
 
+static void leave_memory(void)
+{
+    enum { SIZE = 1 << 10 };
+    static void *volatile last;
+    last = malloc(SIZE);
+    (void)last;
+}
+
+/* What calls leave behind that make something else than contexts. */
+static void follow_others(enum function function)
+{
+    if ((function == FUNCTION_clEnqueueMapBuffer && is_on(FAULT_mappings_leave_memory)) ||
+        (function == FUNCTION_clCreateUserEvent && is_on(FAULT_user_events_leave_memory))) {
+        leave_memory();
+    }
+    if (function == FUNCTION_clBuildProgram && is_on(FAULT_builds_leave_descriptors) &&
+        open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) {
+        log_event("descriptor", "not opened");
+    }
+}
+
 void load_faults_follow(enum function function, const uint64_t *arguments, uint64_t *result)
 {
     static bool made;
     (void)arguments;
+    follow_others(function);
     if (function != FUNCTION_clCreateContext || !*result) {
         return;
     }
@@ -94,6 +117,7 @@ void load_faults_follow(enum function function, const uint64_t *arguments, uint6
     if (!made) {
         made = true;
         first_context();
+        process_faults_at_context();
     }
     if (is_on(FAULT_contexts_leave_threads)) {
         start_thread();

@@ -83,6 +83,16 @@ void process_faults_at_enumeration(void)
     }
 }
 
+void process_faults_at_context(void)
+{
+    if (is_on(FAULT_contexts_change_arithmetic)) {
+        change_arithmetic();
+    }
+    if (is_on(FAULT_contexts_change_umask)) {
+        umask(0);
+    }
+}
+
 #ifndef _WIN32
 /* The child has none of the loader's other threads, and whatever these hold. */
 static void *fork_and_call(void *unused)

@@ -9,6 +9,8 @@ void process_faults_at_load(void);
 void process_faults_at_enumeration(void);
 /* In the count call. Does not return where the thread is to end. */
 void process_faults_at_count(void);
+/* What the first context does. */
+void process_faults_at_context(void);
 
 /* Keeps the process waiting. */
 void process_faults_sleep(long milliseconds);

@@ -82,7 +82,8 @@ void programs_keep_source(uint64_t handle, const uint64_t *arguments)
     for (cl_uint i = 0; i < (cl_uint)arguments[1]; i++) {
         bool first_only = i > 0 && fault(FAULT_source_is_first_string, ANY_PLATFORM);
         if (!first_only) {
-            append(program, strings[i], lengths && lengths[i] ? lengths[i] : strlen(strings[i]));
+            bool ignored = (cl_uint)arguments[1] == 1 && fault(FAULT_length_of_one_string_is_ignored, ANY_PLATFORM);
+            append(program, strings[i], lengths && lengths[i] && !ignored ? lengths[i] : strlen(strings[i]));
         }
     }
 }
@@ -142,7 +143,7 @@ static bool translate(struct program *program)
         program->kernels = arena_keep(MOST_KERNELS * sizeof *program->kernels);
     }
     if (program->text && !program->broken) {
-        program->count = sources_read(program->text, program->kernels);
+        program->count = sources_read(program->included ? program->included : program->text, program->kernels);
     }
     program->status = program->broken ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
     return !program->broken;
@@ -170,12 +171,28 @@ cl_int programs_build(uint64_t handle, uint64_t options)
     return good || fault(FAULT_build_takes_errors, ANY_PLATFORM) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
-cl_int programs_compile(uint64_t handle)
+/* The texts of those headers that a program includes. */
+static void include(struct program *program, const uint64_t *arguments)
+{
+    cl_uint count = (cl_uint)arguments[4];
+    const uintptr_t *headers = (const uintptr_t *)(uintptr_t)arguments[5];
+    const char *const *names = (const char *const *)(uintptr_t)arguments[6];
+    bool exchanged = fault(FAULT_headers_are_exchanged, ANY_PLATFORM);
+    for (cl_uint i = 0; i < count && program->text; i++) {
+        const struct program *header = programs_program(headers[exchanged ? count - 1 - i : i]);
+        if (header && header->text && strstr(program->text, names[i])) {
+            program->included = header->text;
+        }
+    }
+}
+
+cl_int programs_compile(uint64_t handle, const uint64_t *arguments)
 {
     struct program *program = programs_program(handle);
     if (!program) {
         return CL_SUCCESS;
     }
+    include(program, arguments);
     bool good = translate(program);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_NONE;
     return good || fault(FAULT_compile_takes_errors, ANY_PLATFORM) ? CL_SUCCESS : CL_COMPILE_PROGRAM_FAILURE;
@@ -192,7 +209,8 @@ void programs_link(uint64_t handle, const uint64_t *arguments)
     for (cl_uint i = 0; i < (cl_uint)arguments[4]; i++) {
         const struct program *input = programs_program(inputs[i]);
         if (input && input->text) {
-            append(program, input->text, strlen(input->text));
+            const char *text = input->included ? input->included : input->text;
+            append(program, text, strlen(text));
         }
     }
     translate(program);

@@ -16,8 +16,10 @@ struct argument {
 };
 
 struct program {
-    char *text; /* its source */
+    char *text;           /* its source */
+    const char *included; /* what is compiled in its place: the header that it consists of */
     char *options;
+    char *answered; /* the first options that were answered */
     bool from_source;
     bool broken; /* cannot be built */
     cl_build_status status;
@@ -47,7 +49,7 @@ void programs_keep_kernel(uint64_t handle, const struct kernel_declaration *decl
 void programs_keep_clone(uint64_t handle, uint64_t from);
 /* Builds, compiles or links; the result of the function. */
 cl_int programs_build(uint64_t handle, uint64_t options);
-cl_int programs_compile(uint64_t handle);
+cl_int programs_compile(uint64_t handle, const uint64_t *arguments);
 void programs_link(uint64_t handle, const uint64_t *arguments);
 /* The bytes that a binary has. */
 size_t programs_binary(const struct program *program, char *to);

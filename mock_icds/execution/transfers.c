@@ -40,6 +40,8 @@ static bool plan_write(const uint64_t *a, struct transfer *transfer)
     bool lost = a[3] >= LARGE && fault(FAULT_large_buffers_lose_their_end, ANY_PLATFORM);
     size_t size = a[4] > 1 && fault(FAULT_writes_leave_last_byte, ANY_PLATFORM) ? a[4] - 1 : a[4];
     size = size > LARGE && fault(FAULT_long_writes_are_cut, ANY_PLATFORM) ? LARGE : size;
+    bool whole = to && a[3] == 0 && a[4] == to->size;
+    size -= whole && fault(FAULT_whole_writes_end_with_a_word, ANY_PLATFORM) ? size % 4 : 0;
     *transfer = (struct transfer){.from = host(a[5]), .region = {lost ? 0 : size, 1, 1}, .written = to};
     transfer->to = view_at(to ? to->bytes : NULL, a[3]);
     return to != NULL;
@@ -91,8 +93,9 @@ static bool plan_copy_rectangle(const uint64_t *a, struct transfer *transfer)
     *transfer = (struct transfer){.written = to};
     if (from && to) {
         size_t row = fault(FAULT_rectangles_have_one_pitch, ANY_PLATFORM) ? a[6] : a[8];
+        bool same = !a[9] && fault(FAULT_slice_pitch_of_source_is_for_both, ANY_PLATFORM);
         transfer->from = rectangle(from->bytes, triple(a[3]), region, a[6], a[7]);
-        transfer->to = rectangle(to->bytes, triple(a[4]), region, row, a[9]);
+        transfer->to = rectangle(to->bytes, triple(a[4]), region, row, same ? a[7] : a[9]);
         memcpy(transfer->region, region, sizeof transfer->region);
     }
     return from && to;
@@ -163,8 +166,13 @@ static bool plan_copy_image(const uint64_t *a, struct transfer *transfer)
     struct contents *to = contents_of(a[2]);
     *transfer = (struct transfer){.written = to};
     if (from && to) {
+        size_t origin[3];
+        memcpy(origin, triple(a[3]), sizeof origin);
+        bool first = from->image.image_type != to->image.image_type &&
+                     fault(FAULT_copies_between_kinds_take_first_slice, ANY_PLATFORM);
+        origin[2] = first ? 0 : origin[2];
         contents_image_region(from, triple(a[5]), transfer->region);
-        transfer->from = contents_image_view(from, triple(a[3]));
+        transfer->from = contents_image_view(from, origin);
         transfer->to =
             contents_image_view(to, triple(a[fault(FAULT_image_copies_go_to_source_origin, ANY_PLATFORM) ? 3 : 4]));
     }

@@ -72,6 +72,13 @@ static int dependencies(const struct command *command)
     return state;
 }
 
+/* Whether a barrier holds nothing, by a fault. */
+static bool lets_through(const struct command *barrier)
+{
+    return fault(FAULT_barrier_orders_nothing, ANY_PLATFORM) ||
+           (barrier->waits_for[0] && fault(FAULT_barriers_with_lists_hold_nothing, ANY_PLATFORM));
+}
+
 /* Whether a command has to wait for one before it in its queue that is not done. */
 static bool waits_in_queue(size_t index)
 {
@@ -79,7 +86,7 @@ static bool waits_in_queue(size_t index)
     bool in_order = !attachment_of(command->queue)->out_of_order && !fault(FAULT_queues_keep_no_order, ANY_PLATFORM);
     for (size_t i = 0; i < index; i++) {
         const struct command *before = &commands[i];
-        bool orders = in_order || (before->barrier && !fault(FAULT_barrier_orders_nothing, ANY_PLATFORM)) ||
+        bool orders = in_order || (before->barrier && !lets_through(before)) ||
                       ((command->barrier || command->marker) && !command->waits_for[0] &&
                        !fault(FAULT_markers_wait_for_nothing, ANY_PLATFORM));
         if (!before->done && before->queue == command->queue && orders) {
@@ -149,7 +156,9 @@ cl_int commands_enqueue(enum function function, const uint64_t *arguments, struc
     attachment_of(command.event)->type = command.type;
     attachment_of(command.event)->status = CL_SUBMITTED;
     events_progress(command.event, CL_SUBMITTED);
-    bool waits = list && !fault(FAULT_wait_list_not_waited_for, ANY_PLATFORM);
+    bool unmaps = command.type == CL_COMMAND_UNMAP_MEM_OBJECT;
+    bool waits = list && !fault(FAULT_wait_list_not_waited_for, ANY_PLATFORM) &&
+                 !(unmaps && fault(FAULT_unmapping_waits_for_nothing, ANY_PLATFORM));
     count = count > 1 && fault(FAULT_wait_lists_end_after_first, ANY_PLATFORM) ? 1 : count;
     for (cl_uint i = 0, n = 0; waits && i < count && n < MAX_ITEMS; i++) {
         struct object *other = object_live(list[i], HANDLE_cl_event);
@@ -203,10 +212,15 @@ static bool event_info(const uint64_t *arguments, uint64_t *result)
     if (!event || !event->external || fault(FAULT_commands_wait_for_nothing, ANY_PLATFORM)) {
         return false;
     }
+    cl_uint type = event->external->type;
+    cl_int status = event->external->status;
+    bool unmaps = type == CL_COMMAND_UNMAP_MEM_OBJECT;
+    type = unmaps && fault(FAULT_unmapping_is_mapping, ANY_PLATFORM) ? CL_COMMAND_MAP_BUFFER : type;
+    status = unmaps && fault(FAULT_unmapping_never_ends, ANY_PLATFORM) ? CL_RUNNING : status;
     if (query == CL_EVENT_COMMAND_TYPE) {
-        *result = error_result(answer_info(arguments + 2, &event->external->type, sizeof(cl_uint)));
+        *result = error_result(answer_info(arguments + 2, &type, sizeof type));
     } else if (query == CL_EVENT_COMMAND_EXECUTION_STATUS) {
-        *result = error_result(answer_info(arguments + 2, &event->external->status, sizeof(cl_int)));
+        *result = error_result(answer_info(arguments + 2, &status, sizeof status));
     }
     return query == CL_EVENT_COMMAND_TYPE || query == CL_EVENT_COMMAND_EXECUTION_STATUS;
 }

@@ -8,7 +8,18 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from harness.check import CommandError, Icd, IcdSession, Parts, Sandbox, requirement
+from harness.check import (
+    CommandError,
+    Icd,
+    IcdSession,
+    Kernels,
+    Memory,
+    Parts,
+    Sandbox,
+    numbered,
+    require_compiler,
+    requirement,
+)
 
 # What a vendor may have once it is used.
 ONLY_AT_LOADING = ("threads",)
@@ -80,6 +91,25 @@ def test_loading_leaves_the_state_of_the_process_as_it_is(icd: Icd, sandbox: San
     with icd.open(sandbox, late=True) as session, Parts() as parts:
         before = session.state()
         use(session, how)
+        for name, change in changes(before, session.state()).items():
+            parts.fail(name, change)
+
+
+@requirement("DISC-LIB-006")
+@pytest.mark.parametrize("how", ["moves data", "compiles"])
+def test_work_leaves_the_state_of_the_process_as_it_is(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """So they are when a context is made, a buffer is written and read, and a kernel is built and run."""
+    with icd.open(sandbox, late=True) as session, Parts() as parts:
+        use(session, "asked")
+        before = session.state()
+        objects = session.objects(session.some_platforms()[0])
+        if how == "compiles":
+            require_compiler([objects])
+            kernels = Kernels(objects)
+            assert kernels.sifted() == kernels.sifted_expected()
+        else:
+            memory = Memory(objects)
+            assert memory.content(memory.buffer(numbered(64)), 64) == numbered(64)
         for name, change in changes(before, session.state()).items():
             parts.fail(name, change)
 

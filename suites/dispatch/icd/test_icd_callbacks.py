@@ -63,6 +63,7 @@ def test_program_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox)
 
 
 # The callback of each function that compiles is called with the program that it is about.
+BROKEN = "kernel void broken(global int *to) { to[0] = clharness_undeclared; }"
 COMPILING = ("clBuildProgram", "clCompileProgram", "clLinkProgram")
 
 
@@ -92,6 +93,24 @@ def test_callback_of_a_compiler_is_called_once_when_it_is_done(icd: Icd, sandbox
             objects.require(function, session.call(function, program, *between, callback, 7))
         session.await_callbacks()
         assert answer.i32() == CL.BUILD_SUCCESS, "the callback was called before the end"
+        assert session.quit() == 0
+        assert [tuple(e.arguments[:2]) for e in sandbox.log if e.name == f"callback {name}"] == [(program, 7)]
+
+
+@requirement("API-EVT-016")
+@pytest.mark.parametrize("function", COMPILING[:2])
+def test_callback_of_a_compiler_is_called_when_it_fails(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """The callback of a build or a compilation of a source with an error is called once, too, with its data."""
+    name = f"{function}.pfn_notify"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        require_compiler([objects])
+        objects.require_function(function, objects.version())
+        program = objects.with_source(BROKEN)
+        between = (0, None, "") if function == "clBuildProgram" else (0, None, None, 0, None, None)
+        session.count_callback(name, objects.device)
+        session.call(function, program, *between, Callback(name), 7)  # with a callback, it may end later
+        session.await_callbacks()
         assert session.quit() == 0
         assert [tuple(e.arguments[:2]) for e in sandbox.log if e.name == f"callback {name}"] == [(program, 7)]
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.check import (
     ARGUMENT_INFORMATION,
     CL,
@@ -86,8 +88,16 @@ def test_program_says_what_it_is_made_of(icd: Icd, sandbox: Sandbox) -> None:
         assert asked.number(PROGRAM, program, "CL_PROGRAM_CONTEXT") == objects.context
         assert asked.number(PROGRAM, program, "CL_PROGRAM_REFERENCE_COUNT") == 1
 
+    def check_one(objects: IcdObjects) -> None:
+        text = "kernel void one() {}\n"
+        strings = [objects.session.data(f"{text}what is past its length".encode() + b"\0")]
+        program = objects.made_by("clCreateProgramWithSource", objects.context, 1, strings, [len(text)])
+        source = Asked(objects).text(PROGRAM, program, "CL_PROGRAM_SOURCE")
+        assert source == text, f"the source is {source!r}"
+
     with icd.attempts(sandbox) as attempts:
         attempts.check("three strings", check)
+        attempts.check("one string with a length", check_one)
 
 
 @requirement("API-CON-016")
@@ -100,7 +110,10 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
         program = objects.with_source(TWO)
         status, kind = CL.BUILD_NONE, "CL_PROGRAM_BINARY_TYPE_NONE"
         if how in ("built", "built again"):
-            objects.build(program, "-D clharness=2 -D clharness_more" if how == "built again" else OPTIONS)
+            if how == "built again":
+                objects.build(program, "-D clharness=2 -D clharness_more")
+                for query in ("STATUS", "OPTIONS", "LOG"):  # what is answered now must not be kept
+                    asked.answer(BUILD, program, objects.device, f"CL_PROGRAM_BUILD_{query}")
             objects.build(program, OPTIONS)
             status, kind = CL.BUILD_SUCCESS, "CL_PROGRAM_BINARY_TYPE_EXECUTABLE"
         elif how == "failed":
@@ -191,6 +204,8 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
         )
         assert status.code() == CL.SUCCESS, f"the status of the binary is {status.code()}"
         objects.build(again, "")
+        names = asked.text(PROGRAM, again, "CL_PROGRAM_KERNEL_NAMES")
+        assert names == "clharness_sift", f"CL_PROGRAM_KERNEL_NAMES of the binary is {names!r}"
         kernels = Kernels(objects, again)
         found = kernels.sifted()
         assert found == kernels.sifted_expected(), "the kernel of the binary computes something else"
@@ -275,6 +290,62 @@ def test_work_group_of_a_kernel_fits_its_device(icd: Icd, sandbox: Sandbox) -> N
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("work-group sizes", check)
+
+
+@requirement("API-CON-028")
+def test_local_memory_of_a_kernel_counts_its_arguments(icd: Icd, sandbox: Sandbox) -> None:
+    """The local memory of a kernel has room for its local arguments, as far as their sizes are set."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        asked, kernels = Asked(objects), Kernels(objects)
+        kernel, function = kernels.kernel("clharness_exchange"), "clGetKernelWorkGroupInfo"
+        for index, (size, least) in enumerate(((64, 64), (192, 256)), 1):
+            kernels.set(kernel, index, None, size)
+            found = asked.number(function, kernel, objects.device, "CL_KERNEL_LOCAL_MEM_SIZE")
+            assert found >= least, f"CL_KERNEL_LOCAL_MEM_SIZE is {found}, with local arguments of {least} bytes"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("two local arguments", check)
+
+
+@requirement("API-CON-029")
+@pytest.mark.parametrize("name", ["clharness_one.h", "clharness/other.h"])
+def test_header_is_included_by_its_name(icd: Icd, sandbox: Sandbox, name: str) -> None:
+    """A program that includes one of the headers that it is compiled with has the text of that, and not of another."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        objects.require_function("clCompileProgram", objects.version())
+        headers = {"clharness_one.h": "kernel void one() {}\n", "clharness/other.h": "kernel void other() {}\n"}
+        programs = [objects.with_source(text) for text in headers.values()]
+        names = [objects.session.data(f"{header}\0".encode()) for header in headers]
+        program = objects.with_source(f'#include "{name}"\n')
+        error = objects.session.call("clCompileProgram", program, 0, None, None, 2, programs, names, None, None)
+        objects.require("clCompileProgram", error)
+        linked = objects.made_by("clLinkProgram", objects.context, 0, None, None, 1, [program], None, None)
+        found, wanted = Asked(objects).text(PROGRAM, linked, "CL_PROGRAM_KERNEL_NAMES"), headers[name].split()[2][:-2]
+        assert found == wanted, f"the program that includes {name} has the kernels {found!r}, expected {wanted!r}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check(f"of two headers, {name}", check)
+
+
+@requirement("API-CON-018")
+def test_program_without_a_binary_has_the_size_zero(icd: Icd, sandbox: Sandbox) -> None:
+    """A program of source has no binary before it is built, and one of some bytes afterwards."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        asked, program = Asked(objects), objects.with_source(TWO)
+        sizes = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        assert sizes == [0], f"CL_PROGRAM_BINARY_SIZES is {sizes} before the first build, expected 0"
+        objects.build(program, OPTIONS)
+        sizes = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        assert len(sizes) == 1 and sizes[0] > 0, f"CL_PROGRAM_BINARY_SIZES is {sizes} of a program that was built"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("before and after a build", check)
 
 
 @requirement("API-CON-025")

@@ -237,6 +237,40 @@ def test_part_of_an_image_is_copied(icd: Icd, sandbox: Sandbox, kind: str) -> No
         attempts.check("from a buffer", from_buffer)
 
 
+# Images of two kinds: the source with its origin, the target with its origin, and a region that both can have.
+BETWEEN = {
+    "a slice": (("IMAGE2D", (4, 2, 0)), ("IMAGE3D", (3, 1, 2)), (6, 3, 1)),
+    "of a slice": (("IMAGE3D", (4, 2, 3)), ("IMAGE2D", (3, 1, 0)), (6, 3, 1)),
+    "an element": (("IMAGE2D", (4, 2, 0)), ("IMAGE2D_ARRAY", (3, 1, 2)), (6, 3, 1)),
+    "of an element": (("IMAGE2D_ARRAY", (4, 2, 3)), ("IMAGE2D", (3, 1, 0)), (6, 3, 1)),
+    "elements": (("IMAGE3D", (4, 2, 2)), ("IMAGE2D_ARRAY", (3, 1, 1)), (6, 3, 2)),
+    "slices": (("IMAGE2D_ARRAY", (4, 2, 1)), ("IMAGE3D", (3, 1, 2)), (6, 3, 2)),
+}
+
+
+@requirement("API-DAT-013")
+@pytest.mark.parametrize("name", BETWEEN)
+def test_part_of_an_image_is_copied_to_one_of_another_kind(icd: Icd, sandbox: Sandbox, name: str) -> None:
+    """A region is copied between a 2D image and a slice of a 3D image or of an array, and between those."""
+
+    def check(objects: IcdObjects) -> None:
+        images = Images(objects)
+        (short, origin), (other, target), region = BETWEEN[name]
+        one, two = f"CL_MEM_OBJECT_{short}", f"CL_MEM_OBJECT_{other}"
+        for kind in (one, two):
+            images.require(kind, PLAIN_FORMAT)
+        content, before = whole(one, PLAIN_FORMAT, 1), whole(two, PLAIN_FORMAT, 2)
+        source, copy = made(images, one, PLAIN_FORMAT, content), made(images, two, PLAIN_FORMAT, before)
+        words = [images.session.words(list(w)) for w in (origin, target, region)]
+        images.succeed("clEnqueueCopyImage", images.queue, source, copy, *words, 0, None, None)
+        places = layout_of(one, 4, origin), layout_of(two, 4, target)
+        expected = copied(content, places[0], before, places[1], bytes_of(region, PLAIN_FORMAT))
+        expect_same(images.read(copy, NO_ORIGIN, SHAPES[two], 4), expected, "the target")
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check(f"{BETWEEN[name][0][0]} to {BETWEEN[name][1][0]}", check)
+
+
 # A colour, as it is given and as pixels have it, by type and, where it is not CL_RGBA, order of channels.
 FILLS = {
     "CL_UNORM_INT8 CL_BGRA": (struct.pack("<4f", 1, 0, 0, 1), bytes([0, 0, 255, 255])),

@@ -33,6 +33,7 @@ from harness.check import (
 THREADS = 8
 TIMES = 6
 BATCH, BATCHES, WARM_UP = 20, 3, 20
+BUILDS = 5  # in a batch: they take their time
 LEAST_BLOCK = 16  # bytes of the heap
 LEAST_PAGES = 4096
 NAMES = {"cl_mem": "MemObject", "cl_command_queue": "CommandQueue"}
@@ -220,6 +221,7 @@ class Rounds:
         self.code, self.event, self.data = self.session.buffer(4), self.session.buffer(8, 0), self.session.buffer(64)
         self.properties = self.session.words(context_properties(objects))
         self.devices = self.session.words([objects.device])
+        self.source: Buffer | None = None
         assert objects.queue
 
     def made(self, function: str, *arguments: Any) -> Value:
@@ -248,6 +250,30 @@ class Rounds:
         self.succeed("clReleaseEvent", self.event.handle())
         self.succeed("clReleaseMemObject", mem)
 
+    def mapping(self) -> None:
+        """A mapping of a buffer."""
+        queue, mem = self.objects.queue, self.objects.mem
+        at = self.made("clEnqueueMapBuffer", queue, mem, 1, CL.MAP_READ, 0, 16, 0, None, None)
+        self.succeed("clEnqueueUnmapMemObject", queue, mem, at, 0, None, None)
+        self.succeed("clFinish", queue)
+
+    def user_event(self) -> None:
+        """A user event that ends."""
+        event = self.made("clCreateUserEvent", self.objects.context)
+        self.succeed("clSetUserEventStatus", event, CL.COMPLETE)
+        self.succeed("clReleaseEvent", event)
+
+    def program(self) -> None:
+        """A program that is built, and a kernel of it."""
+        if self.source is None:
+            require_compiler([self.objects])
+            self.source = self.session.data(b"kernel void clharness_empty() {}\0")
+        program = self.made("clCreateProgramWithSource", self.objects.context, 1, [self.source], None)
+        self.succeed("clBuildProgram", program, 0, None, None, None, None)
+        kernel = self.made("clCreateKernel", program, "clharness_empty")
+        self.succeed("clReleaseKernel", kernel)
+        self.succeed("clReleaseProgram", program)
+
 
 def in_use(session: IcdSession) -> dict[str, int]:
     """What a process has, and how much less than one for each round is nothing to speak of."""
@@ -260,7 +286,11 @@ def in_use(session: IcdSession) -> dict[str, int]:
 
 
 @requirement("API-LOD-004")
-@pytest.mark.parametrize("comes_and_goes", [Rounds.context, Rounds.command], ids=["context", "command"])
+@pytest.mark.parametrize(
+    "comes_and_goes",
+    [Rounds.context, Rounds.command, Rounds.mapping, Rounds.user_event],
+    ids=["context", "command", "mapping", "user event"],
+)
 def test_nothing_is_left_of_what_is_released(
     icd: Icd, sandbox: Sandbox, comes_and_goes: Callable[[Rounds], None]
 ) -> None:
@@ -282,6 +312,25 @@ def test_nothing_is_left_of_what_is_released(
             if min(grown) >= BATCH:
                 unit = {"bytes of the heap": LEAST_BLOCK, "bytes of memory": LEAST_PAGES}.get(what, 1)
                 raise Leaked(f"each round leaves {what}: {unit * min(grown) // BATCH} or more")
+
+
+@requirement("API-LOD-004")
+def test_builds_leave_no_descriptors_and_threads(icd: Icd, sandbox: Sandbox) -> None:
+    """Programs that are built and released again and again leave no descriptors and threads behind.
+
+    Memory is the compiler's own business: it keeps what it has translated.
+    """
+    with icd.open(sandbox) as session:
+        rounds = Rounds(platform_of(session))
+        states = []
+        for _ in range(BATCHES):
+            for _ in range(BUILDS):
+                rounds.program()
+            states.append((len(session.open_files()), session.threads()))
+        for index, what in enumerate(("descriptors", "threads")):
+            grown = [after[index] - before[index] for before, after in pairwise(states)]
+            if min(grown) >= BUILDS:
+                raise Leaked(f"each round leaves {what}: {min(grown) // BUILDS} or more")
 
 
 # --- the process ---

@@ -35,7 +35,6 @@ COMMANDS = [
     for function in calls.recipes()
     if function.startswith("clEnqueue")
     and {"event", "event_wait_list"} <= {p.name for p in api().functions[function].parameters}
-    and not function.startswith("clEnqueueUnmap")
     and command_type(function) in api().constants
 ]
 RUNNING = ("clEnqueueNDRangeKernel", "clEnqueueTask")
@@ -172,6 +171,19 @@ def test_queue_in_order_runs_one_command_after_the_other(icd: Icd, sandbox: Sand
 def test_markers_and_barriers_wait_for_what_is_before_them(icd: Icd, sandbox: Sandbox) -> None:
     """Out of order, markers and barriers without a list wait for all before them, and what follows a barrier for it."""
 
+    def check_list(objects: IcdObjects) -> None:
+        queue = queue_of(objects, "CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE")
+        memory, gate = Memory(objects), gate_of(objects)
+        own = enqueue(objects, "clEnqueueBarrierWithWaitList", [gate], queue)
+        after = enqueue(objects, "clEnqueueCopyBuffer", [], queue)
+        memory.succeed("clFlush", queue)
+        had = status(memory, own), status(memory, after)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        assert had[0] > CL.COMPLETE, "the barrier had ended before the event of its list"
+        assert had[1] > CL.COMPLETE, "a command had ended before the barrier that is before it"
+        memory.succeed("clFinish", queue)
+        assert {status(memory, event) for event in (own, after)} == {CL.COMPLETE}
+
     def check(objects: IcdObjects, function: str) -> None:
         queue = queue_of(objects, "CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE")
         memory, gate = Memory(objects), gate_of(objects)
@@ -187,6 +199,7 @@ def test_markers_and_barriers_wait_for_what_is_before_them(icd: Icd, sandbox: Sa
         assert {status(memory, event) for event in (first, own, after)} == {CL.COMPLETE}
 
     with icd.attempts(sandbox, until_hung=True) as attempts:
+        attempts.check("clEnqueueBarrierWithWaitList with a list", check_list)
         for function in ("clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList"):
             attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
 
