@@ -151,7 +151,7 @@ def test_filters_of_devices_hold_together(vulkan_loader: VulkanLoader, sandbox: 
 def test_drivers_that_a_filter_takes_away_are_told(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str, kinds: str
 ) -> None:
-    """A line of the loader's messages names each driver that a filter took away, with the filter; of the others, none."""
+    """A message of the loader names each driver that a filter took away, with the filter; of the others, none."""
     vulkan_loader.require("driver filters")
     add_drivers(sandbox)
     sandbox.env |= {variable: "beta.json", "VK_LOADER_DEBUG": kinds}
