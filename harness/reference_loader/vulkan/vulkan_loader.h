@@ -89,6 +89,7 @@ struct instance {
     size_t driver_count;
     struct physical_device **devices; /* all that were ever listed */
     size_t device_count;
+    struct messenger *messengers;
 };
 
 /* What the first word of a device, a queue and a command buffer points to. */
