@@ -10,6 +10,24 @@
 
 /* --- VK_KHR_get_physical_device_properties2 --- */
 
+/* Structures that follow, as far as a driver that knows none of them can answer: not supported, without an identity. */
+static void fill_chain(VkBaseOutStructure *part)
+{
+    for (; part; part = part->pNext) {
+        if (part->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MULTIVIEW_FEATURES) {
+            VkPhysicalDeviceMultiviewFeatures *features = (void *)part;
+            features->multiview = VK_FALSE;
+            features->multiviewGeometryShader = VK_FALSE;
+            features->multiviewTessellationShader = VK_FALSE;
+        } else if (part->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES) {
+            VkPhysicalDeviceIDProperties *identity = (void *)part;
+            memset(identity->deviceUUID, 0, sizeof identity->deviceUUID);
+            memset(identity->driverUUID, 0, sizeof identity->driverUUID);
+            identity->deviceLUIDValid = VK_FALSE;
+        }
+    }
+}
+
 void loader_vkGetPhysicalDeviceProperties2(struct physical_device *device, VkPhysicalDeviceProperties2 *to);
 void loader_vkGetPhysicalDeviceProperties2(struct physical_device *device, VkPhysicalDeviceProperties2 *to)
 {
@@ -17,6 +35,7 @@ void loader_vkGetPhysicalDeviceProperties2(struct physical_device *device, VkPhy
         CALL(device, vkGetPhysicalDeviceProperties2)(device->handle, to);
     } else {
         CALL(device, vkGetPhysicalDeviceProperties)(device->handle, &to->properties);
+        fill_chain(to->pNext);
     }
 }
 
@@ -27,6 +46,7 @@ void loader_vkGetPhysicalDeviceFeatures2(struct physical_device *device, VkPhysi
         CALL(device, vkGetPhysicalDeviceFeatures2)(device->handle, to);
     } else {
         CALL(device, vkGetPhysicalDeviceFeatures)(device->handle, &to->features);
+        fill_chain(to->pNext);
     }
 }
 

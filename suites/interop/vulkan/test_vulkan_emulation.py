@@ -113,6 +113,35 @@ def test_nothing_external_is_had_by_a_driver_that_lacks_it(
     assert log.calls(function, by="has") or log.calls(function.removesuffix("KHR"), by="has")
 
 
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("what", ["multiview", "identity"])
+def test_structures_in_the_chain_are_filled_for_a_driver_that_lacks_the_query(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """What such a driver cannot know of is not supported, behind a structure that nobody knows; none is changed."""
+    capabilities = "VK_KHR_external_memory_capabilities"
+    query = "Features" if what == "multiview" else "Properties"
+    function = f"vkGetPhysicalDevice{query}2KHR"
+    add_drivers(sandbox, function, PROPERTIES2, capabilities)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[PROPERTIES2, capabilities])
+        device = by_driver(vk, instance)["lacks"]
+        if what == "multiview":
+            members = {"multiview": 7, "multiviewGeometryShader": 7, "multiviewTessellationShader": 7}
+            part = vk.structure("VkPhysicalDeviceMultiviewFeatures", **members)
+        else:
+            part = vk.structure("VkPhysicalDeviceIDProperties", deviceUUID=b"\x11" * 32, deviceLUIDValid=7)
+        unknown = vk.words([0x7E57_0000, part, 0x1122334455667788])
+        vk.call_found(instance, function, device, vk.structure(f"VkPhysicalDevice{query}2", pNext=unknown))
+        if what == "multiview":
+            assert part[16:28] == bytes(12)
+        else:
+            assert part[16:48] == bytes(32)
+            assert vk.member(part, "VkPhysicalDeviceIDProperties", "deviceLUIDValid") == 0
+        assert unknown[16:24] == (0x1122334455667788).to_bytes(8, "little")
+
+
 @requirement("VK-EXT-009")
 def test_no_tools_where_a_driver_knows_of_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """The number of tools is 0 there; a driver of 1.3 is asked for its own."""

@@ -97,3 +97,30 @@ def test_driver_without_the_kind_gets_no_null_surface(
     given = [event for event in sandbox.log.calls("vkGetPhysicalDeviceSurfaceSupportKHR", by="lacks")]
     assert all(event.arguments[2] for event in given)
     assert given or answers["lacks.0"] == 0
+
+
+@requirement("VK-OBJ-015")
+@pytest.mark.parametrize("old", ["driver_only_get", "driver_official", "version 2"])
+def test_driver_of_an_old_interface_makes_no_surfaces(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, old: str
+) -> None:
+    """Before version 3 a driver uses the loader's surface, also one that has functions to make its own."""
+    extensions = f"{SURFACE} {KINDS['headless'][1]}"
+    require_surfaces(vulkan_loader, KINDS["headless"][1])
+    sandbox.driver("new", extensions=extensions, surfaces=True)
+    if old == "version 2":
+        sandbox.driver("old", extensions=extensions, surfaces=True, interface=2)
+    else:
+        sandbox.driver("old", extensions=extensions, surfaces=True, variant=old)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=extensions.split())
+        surface = make(vk, instance, "headless")
+        for device in vk.physical_devices(instance):
+            assert vk.vkGetPhysicalDeviceSurfaceSupportKHR(device, 0, surface, vk.buffer(4, 0)) == 0
+        vk.vkDestroySurfaceKHR(instance, surface, None)
+    create = KINDS["headless"][0]
+    assert len(sandbox.log.calls(create, by="new")) == 1
+    assert not sandbox.log.calls(create, by="old") and not sandbox.log.calls("vkDestroySurfaceKHR", by="old")
+    seen = sandbox.log.happened("surface of the loader", by="old").only
+    assert int(seen.data["handle"], 16) == int(surface)
