@@ -133,16 +133,15 @@ static VkBool32 VKAPI_PTR hear_report(VkDebugReportFlagsEXT flags, VkDebugReport
                                       size_t location, int32_t code, const char *prefix, const char *text, void *data)
 {
     const uint64_t words[] = {
-        (uint64_t)(uintptr_t)data,   flags, (uint64_t)type, object, location, (uint64_t)code,
-        (uint64_t)(uintptr_t)prefix, (uint64_t)(uintptr_t)text};
+        (uint64_t)(uintptr_t)data, flags, (uint64_t)type, object, location, (uint64_t)code, (uint64_t)(uintptr_t)prefix,
+        (uint64_t)(uintptr_t)text};
     probe_log_call("event", "report", words, 8, NULL);
     return VK_FALSE;
 }
 
 static void hearer(const struct argument *a, const struct reply *reply)
 {
-    reply_result(reply, a[0].value,
-                 a[1].value ? (uint64_t)(uintptr_t)hear_report : (uint64_t)(uintptr_t)hear_message);
+    reply_result(reply, a[0].value, a[1].value ? (uint64_t)(uintptr_t)hear_report : (uint64_t)(uintptr_t)hear_message);
 }
 
 static const struct command rows[] = {

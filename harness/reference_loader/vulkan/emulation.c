@@ -99,9 +99,8 @@ VkResult loader_vkGetPhysicalDeviceImageFormatProperties2(struct physical_device
     if (CALL(device, vkGetPhysicalDeviceImageFormatProperties2)) {
         return CALL(device, vkGetPhysicalDeviceImageFormatProperties2)(device->handle, info, to);
     }
-    return CALL(device, vkGetPhysicalDeviceImageFormatProperties)(device->handle, info->format, info->type,
-                                                                  info->tiling, info->usage, info->flags,
-                                                                  &to->imageFormatProperties);
+    return CALL(device, vkGetPhysicalDeviceImageFormatProperties)(
+        device->handle, info->format, info->type, info->tiling, info->usage, info->flags, &to->imageFormatProperties);
 }
 
 void loader_vkGetPhysicalDeviceSparseImageFormatProperties2(struct physical_device *device,
@@ -126,15 +125,15 @@ void loader_vkGetPhysicalDeviceSparseImageFormatProperties2(struct physical_devi
 
 /* --- what a driver without VK_KHR_external_* can do: nothing --- */
 
-#define EXTERNAL(name, info_type, type, members)                                                             \
-    void loader_##name(struct physical_device *device, const info_type *info, type *to);                     \
-    void loader_##name(struct physical_device *device, const info_type *info, type *to)                      \
-    {                                                                                                        \
-        if (CALL(device, name)) {                                                                            \
-            CALL(device, name)(device->handle, info, to);                                                    \
-        } else {                                                                                             \
-            memset(&to->members, 0, sizeof *to - offsetof(type, members));                                   \
-        }                                                                                                    \
+#define EXTERNAL(name, info_type, type, members)                                         \
+    void loader_##name(struct physical_device *device, const info_type *info, type *to); \
+    void loader_##name(struct physical_device *device, const info_type *info, type *to)  \
+    {                                                                                    \
+        if (CALL(device, name)) {                                                        \
+            CALL(device, name)(device->handle, info, to);                                \
+        } else {                                                                         \
+            memset(&to->members, 0, sizeof *to - offsetof(type, members));               \
+        }                                                                                \
     }
 EXTERNAL(vkGetPhysicalDeviceExternalBufferProperties, VkPhysicalDeviceExternalBufferInfo, VkExternalBufferProperties,
          externalMemoryProperties)

@@ -30,7 +30,8 @@ BY_HAND = {
     "vkDestroySurfaceKHR", "vkCreateSwapchainKHR", "vkGetInstanceProcAddr", "vkGetDeviceProcAddr",
     "vkGetPhysicalDeviceSurfaceCapabilities2KHR", "vkGetPhysicalDeviceSurfaceFormats2KHR",
     "vkCreateDebugUtilsMessengerEXT", "vkDestroyDebugUtilsMessengerEXT", "vkCreateDebugReportCallbackEXT",
-    "vkDestroyDebugReportCallbackEXT", "vkSubmitDebugUtilsMessageEXT", "vkDebugReportMessageEXT", "vkSetDebugUtilsObjectNameEXT", "vkSetDebugUtilsObjectTagEXT",
+    "vkDestroyDebugReportCallbackEXT", "vkSubmitDebugUtilsMessageEXT", "vkDebugReportMessageEXT",
+    "vkSetDebugUtilsObjectNameEXT", "vkSetDebugUtilsObjectTagEXT",
 }  # fmt: skip
 _EXPORTED_EXTENSIONS = {"VK_KHR_surface", "VK_KHR_swapchain", "VK_KHR_display", "VK_KHR_display_swapchain"}
 _INFO = "VkPhysicalDeviceSurfaceInfo2KHR"

@@ -69,9 +69,7 @@ def test_queries_of_formats_are_emulated(vulkan_loader: VulkanLoader, sandbox: V
 @requirement("VK-EXT-002")
 @pytest.mark.parametrize("room", [None, 0, 1, 2, 3])
 @pytest.mark.parametrize("what", ["QueueFamilyProperties", "SparseImageFormatProperties"])
-def test_lists_are_emulated(
-    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str, room: int | None
-) -> None:
+def test_lists_are_emulated(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str, room: int | None) -> None:
     """Number and elements are the same from a driver with the extension and from one without, in any room."""
     new = f"vkGetPhysicalDevice{what}2KHR"
     add_drivers(sandbox, new, PROPERTIES2)
