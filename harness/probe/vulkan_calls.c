@@ -7,6 +7,7 @@
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <vulkan/vulkan_core.h>
 
 static void call(const struct argument *a, const struct reply *reply)
@@ -45,27 +46,63 @@ static void replace_first_word(const struct argument *a, const struct reply *rep
     reply_ok(reply);
 }
 
-/* --- an allocator of the application's, which is the C library's --- */
+/* --- an allocator of the application's: memory that is never 0, and that knows whose it is --- */
+
+enum { OWN_MEMORY = 0x0A110C8D };
+static int64_t pieces_in_use;
+
+struct piece {
+    alignas(max_align_t) uint64_t mark;
+    size_t size;
+};
+
+static struct piece *piece_of(void *memory)
+{
+    struct piece *piece = (struct piece *)memory - 1;
+    if (piece->mark == OWN_MEMORY) {
+        return piece;
+    }
+    const uint64_t address = (uint64_t)(uintptr_t)memory;
+    probe_log_call("event", "foreign memory", &address, 1, NULL);
+    return NULL;
+}
 
 static void *VKAPI_PTR allocate(void *data, size_t size, size_t alignment, VkSystemAllocationScope scope)
 {
     (void)data;
     (void)scope;
-    return alignment <= alignof(max_align_t) ? malloc(size) : NULL;
-}
-
-static void *VKAPI_PTR reallocate(void *data, void *memory, size_t size, size_t alignment,
-                                  VkSystemAllocationScope scope)
-{
-    (void)data;
-    (void)scope;
-    return alignment <= alignof(max_align_t) ? realloc(memory, size) : NULL;
+    struct piece *piece = alignment <= alignof(max_align_t) ? malloc(sizeof *piece + size) : NULL;
+    if (!piece) {
+        return NULL;
+    }
+    *piece = (struct piece){.mark = OWN_MEMORY, .size = size};
+    pieces_in_use++;
+    return memset(piece + 1, 0xA5, size);
 }
 
 static void VKAPI_PTR release(void *data, void *memory)
 {
     (void)data;
-    free(memory);
+    struct piece *piece = memory ? piece_of(memory) : NULL;
+    if (piece) {
+        piece->mark = 0;
+        pieces_in_use--;
+        free(piece);
+    }
+}
+
+static void *VKAPI_PTR reallocate(void *data, void *memory, size_t size, size_t alignment,
+                                  VkSystemAllocationScope scope)
+{
+    struct piece *old = memory ? piece_of(memory) : NULL;
+    void *to = size > 0 ? allocate(data, size, alignment, scope) : NULL;
+    if (to && old) {
+        memcpy(to, memory, old->size < size ? old->size : size);
+    }
+    if (to || size == 0) {
+        release(data, memory);
+    }
+    return to;
 }
 
 static void allocator(const struct argument *a, const struct reply *reply)
@@ -75,11 +112,47 @@ static void allocator(const struct argument *a, const struct reply *reply)
     reply_result(reply, a[0].value, (uint64_t)(uintptr_t)&callbacks);
 }
 
+static void allocated(const struct argument *a, const struct reply *reply)
+{
+    (void)a;
+    reply_write(reply, "ok %lld", (long long)pieces_in_use);
+}
+
+/* --- messengers of the application's, which write down what they are told --- */
+
+static VkBool32 VKAPI_PTR hear_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                       VkDebugUtilsMessageTypeFlagsEXT types,
+                                       const VkDebugUtilsMessengerCallbackDataEXT *message, void *data)
+{
+    const uint64_t words[] = {(uint64_t)(uintptr_t)data, (uint64_t)severity, types, (uint64_t)(uintptr_t)message};
+    probe_log_call("event", "message", words, 4, NULL);
+    return VK_FALSE;
+}
+
+static VkBool32 VKAPI_PTR hear_report(VkDebugReportFlagsEXT flags, VkDebugReportObjectTypeEXT type, uint64_t object,
+                                      size_t location, int32_t code, const char *prefix, const char *text, void *data)
+{
+    const uint64_t words[] = {
+        (uint64_t)(uintptr_t)data, flags, (uint64_t)type, object, location, (uint64_t)code, (uint64_t)(uintptr_t)prefix,
+        (uint64_t)(uintptr_t)text};
+    probe_log_call("event", "report", words, 8, NULL);
+    return VK_FALSE;
+}
+
+static void hearer(const struct argument *a, const struct reply *reply)
+{
+    reply_result(reply, a[0].value, a[1].value ? (uint64_t)(uintptr_t)hear_report : (uint64_t)(uintptr_t)hear_message);
+}
+
 static const struct command rows[] = {
     /* Calls the function at an address with the signature of FUNCTION; ok RESULT, which is kept. */
     {"vkcall", "RESULT TOKEN FUNCTION TOKEN...", call, false},
     /* ok ADDRESS of a VkAllocationCallbacks, which is kept. */
     {"vkallocator", "RESULT", allocator, false},
+    /* ok NUMBER of pieces of memory that this allocator has given and not got back. */
+    {"vkallocated", "", allocated, false},
+    /* ok ADDRESS of a function for messengers, or where NUMBER is not 0 for callbacks of reports, which is kept. */
+    {"vkhearer", "RESULT NUMBER", hearer, false},
     /* Writes the first word of a dispatchable object, which a loader keeps the address of its table in. */
     {"vkword", "TOKEN TOKEN", replace_first_word, false},
     {0},

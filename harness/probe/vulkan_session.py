@@ -56,9 +56,19 @@ class VulkanCalls(ProcessCalls):
         return self.call_at(f"@{function}", function, *arguments)
 
     def allocator(self) -> Value:
-        """A VkAllocationCallbacks whose functions are those of the C library."""
+        """A VkAllocationCallbacks. Its memory is never 0, and what it has not given is an event "foreign memory"."""
         self._values += 1
         return Value(int(self.command(f"vkallocator {self._values}"), 16), f"r{self._values}")
+
+    def allocated(self) -> int:
+        """How many pieces of memory the allocator has given and not got back."""
+        return int(self.command("vkallocated"))
+
+    def hearer(self, *, reports: bool = False) -> Value:
+        """The function of a messenger, or of a callback for reports: each call is an event "message" or "report", with
+        the user data first, then the other arguments."""
+        self._values += 1
+        return Value(int(self.command(f"vkhearer {self._values} {int(reports)}"), 16), f"r{self._values}")
 
     def structure(self, name: str, **members: Any) -> Buffer:
         """New memory with a structure: members by name, the others 0, and sType as it must be."""

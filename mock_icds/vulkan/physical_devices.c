@@ -181,6 +181,31 @@ static uint64_t get_queue_families2(const uint64_t *a)
     return !families || *count > 0 ? get_queue_families(inner) : 0;
 }
 
+/* Two formats, which differ in their flags; `stride` bytes from one to the next. */
+static void fill_sparse(uint32_t *count, void *first, size_t stride)
+{
+    enum { ALL = 2 };
+    uint32_t written = first && *count < ALL ? *count : ALL;
+    for (uint32_t i = 0; first && i < written; i++) {
+        VkSparseImageFormatProperties *to = (void *)((char *)first + i * stride);
+        *to = (VkSparseImageFormatProperties){.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .flags = i + 1};
+    }
+    *count = written;
+}
+
+static uint64_t get_sparse(const uint64_t *a)
+{
+    fill_sparse(pointer(a[6]), pointer(a[7]), sizeof(VkSparseImageFormatProperties));
+    return 0;
+}
+
+static uint64_t get_sparse2(const uint64_t *a)
+{
+    VkSparseImageFormatProperties2 *formats = pointer(a[3]);
+    fill_sparse(pointer(a[2]), formats ? &formats->properties : NULL, sizeof *formats);
+    return 0;
+}
+
 static uint64_t get_memory(const uint64_t *a)
 {
     VkPhysicalDeviceMemoryProperties *memory = pointer(a[1]);
@@ -225,6 +250,9 @@ const struct implemented physical_devices_implemented[] = {
     {VULKAN_vkGetPhysicalDeviceQueueFamilyProperties, get_queue_families},
     {VULKAN_vkGetPhysicalDeviceQueueFamilyProperties2, get_queue_families2},
     {VULKAN_vkGetPhysicalDeviceQueueFamilyProperties2KHR, get_queue_families2},
+    {VULKAN_vkGetPhysicalDeviceSparseImageFormatProperties, get_sparse},
+    {VULKAN_vkGetPhysicalDeviceSparseImageFormatProperties2, get_sparse2},
+    {VULKAN_vkGetPhysicalDeviceSparseImageFormatProperties2KHR, get_sparse2},
     {VULKAN_vkGetPhysicalDeviceMemoryProperties, get_memory},
     {VULKAN_vkGetPhysicalDeviceMemoryProperties2, get_memory2},
     {VULKAN_vkGetPhysicalDeviceMemoryProperties2KHR, get_memory2},

@@ -51,9 +51,28 @@ static void log_surface(uint64_t surface)
     calllog_commit(&mock_log, &line);
 }
 
+/* What the driver is to make a surface of, where that is a window. */
+static void log_window(const VkBaseInStructure *info)
+{
+    enum { XLIB = 1000004000, XCB = 1000005000, WAYLAND = 1000006000 };
+    const struct {
+        VkBaseInStructure base;
+        uint64_t flags, connection, window;
+    } *window = (const void *)info;
+    const int type = (int)info->sType;
+    if (type == XLIB || type == XCB || type == WAYLAND) {
+        struct calllog_line line;
+        calllog_begin(&line, mock_name, "event", "window");
+        calllog_hex(&line, "connection", window->connection);
+        calllog_hex(&line, "window", type == XCB ? (uint32_t)window->window : window->window);
+        calllog_commit(&mock_log, &line);
+    }
+}
+
 static uint64_t create_surface(const uint64_t *a)
 {
     static int made;
+    log_window(pointer(a[1]));
     if (fails(FAULT_create_surface_fails)) {
         return failure(FAULT_create_surface_fails);
     }

@@ -22,11 +22,16 @@ BY_HAND = {
     "vkCreateInstance", "vkDestroyInstance", "vkEnumeratePhysicalDevices", "vkEnumeratePhysicalDeviceGroups",
     "vkEnumerateDeviceExtensionProperties", "vkEnumerateDeviceLayerProperties", "vkGetPhysicalDeviceProperties2",
     "vkGetPhysicalDeviceFeatures2", "vkGetPhysicalDeviceMemoryProperties2", "vkGetPhysicalDeviceQueueFamilyProperties2",
+    "vkGetPhysicalDeviceFormatProperties2", "vkGetPhysicalDeviceImageFormatProperties2",
+    "vkGetPhysicalDeviceSparseImageFormatProperties2", "vkGetPhysicalDeviceExternalBufferProperties",
+    "vkGetPhysicalDeviceExternalFenceProperties", "vkGetPhysicalDeviceExternalSemaphoreProperties",
+    "vkGetPhysicalDeviceToolProperties",
     "vkCreateDevice", "vkDestroyDevice", "vkGetDeviceQueue", "vkGetDeviceQueue2", "vkAllocateCommandBuffers",
     "vkDestroySurfaceKHR", "vkCreateSwapchainKHR", "vkGetInstanceProcAddr", "vkGetDeviceProcAddr",
     "vkGetPhysicalDeviceSurfaceCapabilities2KHR", "vkGetPhysicalDeviceSurfaceFormats2KHR",
     "vkCreateDebugUtilsMessengerEXT", "vkDestroyDebugUtilsMessengerEXT", "vkCreateDebugReportCallbackEXT",
-    "vkDestroyDebugReportCallbackEXT", "vkSetDebugUtilsObjectNameEXT", "vkSetDebugUtilsObjectTagEXT",
+    "vkDestroyDebugReportCallbackEXT", "vkSubmitDebugUtilsMessageEXT", "vkDebugReportMessageEXT",
+    "vkSetDebugUtilsObjectNameEXT", "vkSetDebugUtilsObjectTagEXT",
 }  # fmt: skip
 _EXPORTED_EXTENSIONS = {"VK_KHR_surface", "VK_KHR_swapchain", "VK_KHR_display", "VK_KHR_display_swapchain"}
 _INFO = "VkPhysicalDeviceSurfaceInfo2KHR"

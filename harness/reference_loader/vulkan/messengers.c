@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messengers and callbacks for reports: one object for the application, and one in each driver that has the extension.
+ * What the application submits, the loader says to each itself: the drivers' ones would say it again.
  * Names of objects: those that the loader made stand for the driver's own. */
 #include "vulkan_loader.h"
 
@@ -7,6 +8,12 @@
 
 struct messenger {
     uint64_t own[MAX_DRIVERS]; /* the drivers', by their place in the instance */
+    union {
+        VkStructureType type; /* tells which */
+        VkDebugUtilsMessengerCreateInfoEXT messages;
+        VkDebugReportCallbackCreateInfoEXT reports;
+    } hears;
+    struct messenger *next;
 };
 
 typedef VkResult create_function(VkInstance instance, const void *info, const VkAllocationCallbacks *allocator,
@@ -20,6 +27,12 @@ static void destroy(struct instance *instance, enum vulkan_function which, struc
         struct driver *driver = &instance->drivers[i];
         if (messenger->own[i] && driver->functions[which]) {
             ((destroy_function *)driver->functions[which])(driver->instance, messenger->own[i], allocator);
+        }
+    }
+    for (struct messenger **link = &instance->messengers; *link; link = &(*link)->next) {
+        if (*link == messenger) {
+            *link = messenger->next;
+            break;
         }
     }
     free(messenger);
@@ -42,6 +55,13 @@ static VkResult create(struct instance *instance, enum vulkan_function which, en
             return result;
         }
     }
+    if (end == VULKAN_vkDestroyDebugUtilsMessengerEXT) {
+        messenger->hears.messages = *(const VkDebugUtilsMessengerCreateInfoEXT *)info;
+    } else {
+        messenger->hears.reports = *(const VkDebugReportCallbackCreateInfoEXT *)info;
+    }
+    messenger->next = instance->messengers;
+    instance->messengers = messenger;
     *to = (uint64_t)(uintptr_t)messenger;
     return VK_SUCCESS;
 }
@@ -63,6 +83,39 @@ static VkResult create(struct instance *instance, enum vulkan_function which, en
     }
 MESSENGER(vkCreateDebugUtilsMessengerEXT, vkDestroyDebugUtilsMessengerEXT)
 MESSENGER(vkCreateDebugReportCallbackEXT, vkDestroyDebugReportCallbackEXT)
+
+/* --- what the application says --- */
+
+void loader_vkSubmitDebugUtilsMessageEXT(struct instance *instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                         VkDebugUtilsMessageTypeFlagsEXT types,
+                                         const VkDebugUtilsMessengerCallbackDataEXT *data);
+void loader_vkSubmitDebugUtilsMessageEXT(struct instance *instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                         VkDebugUtilsMessageTypeFlagsEXT types,
+                                         const VkDebugUtilsMessengerCallbackDataEXT *data)
+{
+    for (const struct messenger *messenger = instance->messengers; messenger; messenger = messenger->next) {
+        const VkDebugUtilsMessengerCreateInfoEXT *own = &messenger->hears.messages;
+        if (messenger->hears.type == VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT &&
+            (own->messageSeverity & severity) && (own->messageType & types)) {
+            own->pfnUserCallback(severity, types, data, own->pUserData);
+        }
+    }
+}
+
+void loader_vkDebugReportMessageEXT(struct instance *instance, VkDebugReportFlagsEXT flags,
+                                    VkDebugReportObjectTypeEXT type, uint64_t object, size_t location, int32_t code,
+                                    const char *prefix, const char *text);
+void loader_vkDebugReportMessageEXT(struct instance *instance, VkDebugReportFlagsEXT flags,
+                                    VkDebugReportObjectTypeEXT type, uint64_t object, size_t location, int32_t code,
+                                    const char *prefix, const char *text)
+{
+    for (const struct messenger *messenger = instance->messengers; messenger; messenger = messenger->next) {
+        const VkDebugReportCallbackCreateInfoEXT *own = &messenger->hears.reports;
+        if (messenger->hears.type == VK_STRUCTURE_TYPE_DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT && (own->flags & flags)) {
+            own->pfnCallback(flags, type, object, location, code, prefix, text, own->pUserData);
+        }
+    }
+}
 
 /* --- names --- */
 

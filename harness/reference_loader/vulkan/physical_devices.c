@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Physical devices and groups of all drivers, each device as an object of the loader's; queries that are emulated. */
+/* Physical devices and groups of all drivers, each device as an object of the loader's. */
 #include "vulkan_loader.h"
 
 #include <stdlib.h>
@@ -154,53 +154,4 @@ VkResult loader_vkEnumerateDeviceLayerProperties(struct physical_device *device,
     (void)to;
     *count = 0;
     return VK_SUCCESS;
-}
-
-/* --- VK_KHR_get_physical_device_properties2 for drivers that lack it --- */
-
-void loader_vkGetPhysicalDeviceProperties2(struct physical_device *device, VkPhysicalDeviceProperties2 *to);
-void loader_vkGetPhysicalDeviceProperties2(struct physical_device *device, VkPhysicalDeviceProperties2 *to)
-{
-    if (CALL(device, vkGetPhysicalDeviceProperties2)) {
-        CALL(device, vkGetPhysicalDeviceProperties2)(device->handle, to);
-    } else {
-        CALL(device, vkGetPhysicalDeviceProperties)(device->handle, &to->properties);
-    }
-}
-
-void loader_vkGetPhysicalDeviceFeatures2(struct physical_device *device, VkPhysicalDeviceFeatures2 *to);
-void loader_vkGetPhysicalDeviceFeatures2(struct physical_device *device, VkPhysicalDeviceFeatures2 *to)
-{
-    if (CALL(device, vkGetPhysicalDeviceFeatures2)) {
-        CALL(device, vkGetPhysicalDeviceFeatures2)(device->handle, to);
-    } else {
-        CALL(device, vkGetPhysicalDeviceFeatures)(device->handle, &to->features);
-    }
-}
-
-void loader_vkGetPhysicalDeviceMemoryProperties2(struct physical_device *device, VkPhysicalDeviceMemoryProperties2 *to);
-void loader_vkGetPhysicalDeviceMemoryProperties2(struct physical_device *device, VkPhysicalDeviceMemoryProperties2 *to)
-{
-    if (CALL(device, vkGetPhysicalDeviceMemoryProperties2)) {
-        CALL(device, vkGetPhysicalDeviceMemoryProperties2)(device->handle, to);
-    } else {
-        CALL(device, vkGetPhysicalDeviceMemoryProperties)(device->handle, &to->memoryProperties);
-    }
-}
-
-void loader_vkGetPhysicalDeviceQueueFamilyProperties2(struct physical_device *device, uint32_t *count,
-                                                      VkQueueFamilyProperties2 *to);
-void loader_vkGetPhysicalDeviceQueueFamilyProperties2(struct physical_device *device, uint32_t *count,
-                                                      VkQueueFamilyProperties2 *to)
-{
-    if (CALL(device, vkGetPhysicalDeviceQueueFamilyProperties2)) {
-        CALL(device, vkGetPhysicalDeviceQueueFamilyProperties2)(device->handle, count, to);
-        return;
-    }
-    VkQueueFamilyProperties *families = to ? calloc(*count + 1, sizeof *families) : NULL;
-    CALL(device, vkGetPhysicalDeviceQueueFamilyProperties)(device->handle, count, families);
-    for (uint32_t i = 0; families && i < *count; i++) {
-        to[i].queueFamilyProperties = families[i];
-    }
-    free(families);
 }

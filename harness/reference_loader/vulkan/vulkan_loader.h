@@ -6,6 +6,7 @@
  *   drivers.c           loads a driver's library and negotiates
  *   instances.c         the functions before there is an instance, and instances of all drivers as one
  *   physical_devices.c  devices and groups of all drivers
+ *   emulation.c         functions that a driver lacks, by others
  *   devices.c           devices and the objects that are made of them
  *   surfaces.c          surfaces for drivers that do not make them
  *   messengers.c        messengers of all drivers as one, and names of objects
@@ -89,6 +90,7 @@ struct instance {
     size_t driver_count;
     struct physical_device **devices; /* all that were ever listed */
     size_t device_count;
+    struct messenger *messengers;
 };
 
 /* What the first word of a device, a queue and a command buffer points to. */

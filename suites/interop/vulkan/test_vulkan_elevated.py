@@ -2,10 +2,13 @@
 """What a Vulkan loader leaves alone in processes with elevated privileges (VK-DSC)."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from harness.check import VulkanLoader, VulkanSandbox, requirement
+
+PLACES = ["/etc/xdg", "/usr/local/share", "/usr/share"]
 
 
 def install_on_the_machine(sandbox: VulkanSandbox) -> None:
@@ -37,7 +40,7 @@ def test_elevated_process_does_not_load_what_variables_name(
 
 
 @requirement("VK-DSC-004")
-@pytest.mark.parametrize("place", ["/etc/xdg", "/usr/local/share", "/usr/share"])
+@pytest.mark.parametrize("place", PLACES)
 def test_elevated_process_searches_folders_of_the_machine(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, place: str
 ) -> None:
@@ -45,6 +48,8 @@ def test_elevated_process_searches_folders_of_the_machine(
     folder = sandbox.root / "machine/vulkan/icd.d"
     folder.mkdir(parents=True)
     sandbox.manifest("system.json", sandbox.library("system"), folder)
+    empty = sandbox.folder("empty")  # in the place of folders that this machine's own drivers may lie in
+    sandbox.binds |= {other: empty for other in (*PLACES, "/etc/vulkan") if other != place and Path(other).is_dir()}
     sandbox.binds[place] = sandbox.root / "machine"
     lists = ("XDG_CONFIG_DIRS", "XDG_DATA_DIRS")
 

@@ -187,6 +187,23 @@ def test_extension_that_the_loader_does_not_know_is_not_listed(
         assert unknown in vk.extension_names()
 
 
+@requirement("VK-EXT-008")
+def test_extension_that_the_loader_does_not_know_is_enabled_where_the_user_wants_it(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """It is refused, and with the variable it reaches the driver that has it."""
+    unknown = "VK_CLH_unheard_of"
+    sandbox.driver("a", extensions=f"{PROPERTIES2} {unknown}")
+
+    for expected in ("VK_ERROR_EXTENSION_NOT_PRESENT", "VK_SUCCESS"):
+        with vulkan_loader.start(sandbox) as vk:
+            rc, _ = vk.CreateInstance(extensions=[unknown])
+            assert str(rc) == expected
+        sandbox.env["VK_LOADER_DISABLE_INST_EXT_FILTER"] = "1"
+    made = sandbox.log.calls("vkCreateInstance", by="a").only
+    assert unknown in made.data["in"]["extensions"].split()
+
+
 @requirement("VK-EXT-002")
 def test_features_of_a_device_reach_a_driver_that_lacks_the_extension(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions of extensions of instances that the loader knows, for drivers that lack them: the same by functions of
+ * Vulkan 1.0, or the answer of a driver that can do nothing of the kind. */
+#include "vulkan_loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL(device, name) ((PFN_##name)(device)->driver->functions[VULKAN_##name])
+
+/* --- VK_KHR_get_physical_device_properties2 --- */
+
+/* Structures that follow, as far as a driver that knows none of them can answer: not supported, without an identity. */
+static void fill_chain(VkBaseOutStructure *part)
+{
+    for (; part; part = part->pNext) {
+        if (part->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MULTIVIEW_FEATURES) {
+            VkPhysicalDeviceMultiviewFeatures *features = (void *)part;
+            features->multiview = VK_FALSE;
+            features->multiviewGeometryShader = VK_FALSE;
+            features->multiviewTessellationShader = VK_FALSE;
+        } else if (part->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES) {
+            VkPhysicalDeviceIDProperties *identity = (void *)part;
+            memset(identity->deviceUUID, 0, sizeof identity->deviceUUID);
+            memset(identity->driverUUID, 0, sizeof identity->driverUUID);
+            identity->deviceLUIDValid = VK_FALSE;
+        }
+    }
+}
+
+void loader_vkGetPhysicalDeviceProperties2(struct physical_device *device, VkPhysicalDeviceProperties2 *to);
+void loader_vkGetPhysicalDeviceProperties2(struct physical_device *device, VkPhysicalDeviceProperties2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceProperties2)) {
+        CALL(device, vkGetPhysicalDeviceProperties2)(device->handle, to);
+    } else {
+        CALL(device, vkGetPhysicalDeviceProperties)(device->handle, &to->properties);
+        fill_chain(to->pNext);
+    }
+}
+
+void loader_vkGetPhysicalDeviceFeatures2(struct physical_device *device, VkPhysicalDeviceFeatures2 *to);
+void loader_vkGetPhysicalDeviceFeatures2(struct physical_device *device, VkPhysicalDeviceFeatures2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceFeatures2)) {
+        CALL(device, vkGetPhysicalDeviceFeatures2)(device->handle, to);
+    } else {
+        CALL(device, vkGetPhysicalDeviceFeatures)(device->handle, &to->features);
+        fill_chain(to->pNext);
+    }
+}
+
+void loader_vkGetPhysicalDeviceMemoryProperties2(struct physical_device *device, VkPhysicalDeviceMemoryProperties2 *to);
+void loader_vkGetPhysicalDeviceMemoryProperties2(struct physical_device *device, VkPhysicalDeviceMemoryProperties2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceMemoryProperties2)) {
+        CALL(device, vkGetPhysicalDeviceMemoryProperties2)(device->handle, to);
+    } else {
+        CALL(device, vkGetPhysicalDeviceMemoryProperties)(device->handle, &to->memoryProperties);
+    }
+}
+
+void loader_vkGetPhysicalDeviceQueueFamilyProperties2(struct physical_device *device, uint32_t *count,
+                                                      VkQueueFamilyProperties2 *to);
+void loader_vkGetPhysicalDeviceQueueFamilyProperties2(struct physical_device *device, uint32_t *count,
+                                                      VkQueueFamilyProperties2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceQueueFamilyProperties2)) {
+        CALL(device, vkGetPhysicalDeviceQueueFamilyProperties2)(device->handle, count, to);
+        return;
+    }
+    VkQueueFamilyProperties *families = to ? calloc(*count + 1, sizeof *families) : NULL;
+    CALL(device, vkGetPhysicalDeviceQueueFamilyProperties)(device->handle, count, families);
+    for (uint32_t i = 0; families && i < *count; i++) {
+        to[i].queueFamilyProperties = families[i];
+    }
+    free(families);
+}
+
+void loader_vkGetPhysicalDeviceFormatProperties2(struct physical_device *device, VkFormat format,
+                                                 VkFormatProperties2 *to);
+void loader_vkGetPhysicalDeviceFormatProperties2(struct physical_device *device, VkFormat format,
+                                                 VkFormatProperties2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceFormatProperties2)) {
+        CALL(device, vkGetPhysicalDeviceFormatProperties2)(device->handle, format, to);
+    } else {
+        CALL(device, vkGetPhysicalDeviceFormatProperties)(device->handle, format, &to->formatProperties);
+    }
+}
+
+VkResult loader_vkGetPhysicalDeviceImageFormatProperties2(struct physical_device *device,
+                                                          const VkPhysicalDeviceImageFormatInfo2 *info,
+                                                          VkImageFormatProperties2 *to);
+VkResult loader_vkGetPhysicalDeviceImageFormatProperties2(struct physical_device *device,
+                                                          const VkPhysicalDeviceImageFormatInfo2 *info,
+                                                          VkImageFormatProperties2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceImageFormatProperties2)) {
+        return CALL(device, vkGetPhysicalDeviceImageFormatProperties2)(device->handle, info, to);
+    }
+    return CALL(device, vkGetPhysicalDeviceImageFormatProperties)(
+        device->handle, info->format, info->type, info->tiling, info->usage, info->flags, &to->imageFormatProperties);
+}
+
+void loader_vkGetPhysicalDeviceSparseImageFormatProperties2(struct physical_device *device,
+                                                            const VkPhysicalDeviceSparseImageFormatInfo2 *info,
+                                                            uint32_t *count, VkSparseImageFormatProperties2 *to);
+void loader_vkGetPhysicalDeviceSparseImageFormatProperties2(struct physical_device *device,
+                                                            const VkPhysicalDeviceSparseImageFormatInfo2 *info,
+                                                            uint32_t *count, VkSparseImageFormatProperties2 *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceSparseImageFormatProperties2)) {
+        CALL(device, vkGetPhysicalDeviceSparseImageFormatProperties2)(device->handle, info, count, to);
+        return;
+    }
+    VkSparseImageFormatProperties *formats = to ? calloc(*count + 1, sizeof *formats) : NULL;
+    CALL(device, vkGetPhysicalDeviceSparseImageFormatProperties)
+    (device->handle, info->format, info->type, info->samples, info->usage, info->tiling, count, formats);
+    for (uint32_t i = 0; formats && i < *count; i++) {
+        to[i].properties = formats[i];
+    }
+    free(formats);
+}
+
+/* --- what a driver without VK_KHR_external_* can do: nothing --- */
+
+#define EXTERNAL(name, info_type, type, members)                                         \
+    void loader_##name(struct physical_device *device, const info_type *info, type *to); \
+    void loader_##name(struct physical_device *device, const info_type *info, type *to)  \
+    {                                                                                    \
+        if (CALL(device, name)) {                                                        \
+            CALL(device, name)(device->handle, info, to);                                \
+        } else {                                                                         \
+            memset(&to->members, 0, sizeof *to - offsetof(type, members));               \
+        }                                                                                \
+    }
+EXTERNAL(vkGetPhysicalDeviceExternalBufferProperties, VkPhysicalDeviceExternalBufferInfo, VkExternalBufferProperties,
+         externalMemoryProperties)
+EXTERNAL(vkGetPhysicalDeviceExternalFenceProperties, VkPhysicalDeviceExternalFenceInfo, VkExternalFenceProperties,
+         exportFromImportedHandleTypes)
+EXTERNAL(vkGetPhysicalDeviceExternalSemaphoreProperties, VkPhysicalDeviceExternalSemaphoreInfo,
+         VkExternalSemaphoreProperties, exportFromImportedHandleTypes)
+
+/* --- tools: a driver that does not know of them is none --- */
+
+VkResult loader_vkGetPhysicalDeviceToolProperties(struct physical_device *device, uint32_t *count,
+                                                  VkPhysicalDeviceToolProperties *to);
+VkResult loader_vkGetPhysicalDeviceToolProperties(struct physical_device *device, uint32_t *count,
+                                                  VkPhysicalDeviceToolProperties *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceToolProperties)) {
+        return CALL(device, vkGetPhysicalDeviceToolProperties)(device->handle, count, to);
+    }
+    *count = 0;
+    return VK_SUCCESS;
+}

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that one driver has and another lacks: the loader answers in the place of the latter (VK-EXT)."""
+
+from typing import Any
+
+import pytest
+
+from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement
+
+PROPERTIES2 = "VK_KHR_get_physical_device_properties2"
+# Queries of formats: the structure of the question, with its members in the order in which Vulkan 1.0 takes them, and
+# the structure of the answer.
+FORMATS: dict[str, tuple[str, dict[str, int], str]] = {
+    "FormatProperties": ("", {"format": 44}, "VkFormatProperties2"),
+    "ImageFormatProperties": (
+        "VkPhysicalDeviceImageFormatInfo2",
+        {"format": 44, "type": 2, "tiling": 1, "usage": 0x40, "flags": 0x8},
+        "VkImageFormatProperties2",
+    ),
+    "SparseImageFormatProperties": (
+        "VkPhysicalDeviceSparseImageFormatInfo2",
+        {"format": 44, "type": 2, "samples": 16, "usage": 0x40, "tiling": 1},
+        "VkSparseImageFormatProperties2",
+    ),
+}
+# What can be shared: the extension, and the first member of the answer that counts.
+EXTERNAL = {
+    "Buffer": ("VK_KHR_external_memory_capabilities", "externalMemoryProperties"),
+    "Fence": ("VK_KHR_external_fence_capabilities", "exportFromImportedHandleTypes"),
+    "Semaphore": ("VK_KHR_external_semaphore_capabilities", "exportFromImportedHandleTypes"),
+}
+
+
+def add_drivers(sandbox: VulkanSandbox, function: str, *extensions: str, api_version: str = "1.0.0") -> None:
+    """A driver that has a function of an extension, and one that lacks it, by both of its names."""
+    sandbox.driver("has", extensions=" ".join(extensions), api_version=api_version)
+    lacking = [function, function.removesuffix("KHR")]
+    sandbox.driver("lacks", functions={"lacks": lacking}, api_version="1.0.0")
+
+
+def by_driver(vk: VulkanSession, instance: Value) -> dict[str, Value]:
+    """The physical device of each driver."""
+    return {vk.device_name(device).partition(".")[0]: device for device in vk.physical_devices(instance)}
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("what", FORMATS)
+def test_queries_of_formats_are_emulated(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str) -> None:
+    """A driver with the extension is asked by it, one without by the function of 1.0, with each part in its place."""
+    new, old = f"vkGetPhysicalDevice{what}2KHR", f"vkGetPhysicalDevice{what}"
+    add_drivers(sandbox, new, PROPERTIES2)
+    name, question, answer_name = FORMATS[what]
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[PROPERTIES2])
+        for device in by_driver(vk, instance).values():
+            answer = vk.structure(answer_name)
+            count: list[Any] = [vk.data((1).to_bytes(4, "little"))] if what.startswith("Sparse") else []
+            asked = vk.structure(name, **question) if name else question["format"]
+            rc = vk.call_found(instance, new, device, asked, *count, answer)
+            assert what != "ImageFormatProperties" or int(rc) >= 1000  # what mock drivers answer
+    log = sandbox.log
+    assert [e.who for e in log.calls(old) if e.who != "application"] == ["lacks"]
+    own = next(int(e.data["handle"], 16) for e in log.happened("object", by="lacks") if "physical" in e.data["detail"])
+    assert list(log.calls(old, by="lacks").only.arguments[: 1 + len(question)]) == [own, *question.values()]
+    assert log.calls(new, by="has") or log.calls(new.removesuffix("KHR"), by="has")
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("room", [None, 0, 1, 2, 3])
+@pytest.mark.parametrize("what", ["QueueFamilyProperties", "SparseImageFormatProperties"])
+def test_lists_are_emulated(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str, room: int | None) -> None:
+    """Number and elements are the same from a driver with the extension and from one without, in any room."""
+    new = f"vkGetPhysicalDevice{what}2KHR"
+    add_drivers(sandbox, new, PROPERTIES2)
+    element = "VkQueueFamilyProperties2" if what.startswith("Queue") else "VkSparseImageFormatProperties2"
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[PROPERTIES2])
+        answers = {}
+        for who, device in by_driver(vk, instance).items():
+            question = [vk.structure(FORMATS[what][0], **FORMATS[what][1])] if what in FORMATS else []
+            count = vk.data((room or 0).to_bytes(4, "little"))
+            listed = None if room is None else vk.structures(element, [{}] * max(room, 1))
+            vk.call_found(instance, new, device, *question, count, listed)
+            answers[who] = (count.u32(), bytes(listed[:]) if listed else b"")
+        assert answers["lacks"] == answers["has"]
+        assert answers["has"][0] == 0 if room == 0 else answers["has"][0] > 0
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("what", EXTERNAL)
+def test_nothing_external_is_had_by_a_driver_that_lacks_it(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """Each capability is 0, whatever was in the place of the answer before."""
+    extension, first = EXTERNAL[what]
+    function, name = f"vkGetPhysicalDeviceExternal{what}PropertiesKHR", f"VkExternal{what}Properties"
+    add_drivers(sandbox, function, extension)
+
+    with vulkan_loader.start(sandbox) as vk:
+        if extension not in vk.extension_names():
+            vulkan_loader.require(extension)
+        instance = vk.instance(extensions=[extension])
+        for who, device in by_driver(vk, instance).items():
+            members = {first: b"\x11" * 12}
+            answer = vk.structure(name, **members)
+            vk.call_found(instance, function, device, vk.structure(f"VkPhysicalDeviceExternal{what}Info"), answer)
+            assert answer[16:28] == (b"\x11" * 12 if who == "has" else bytes(12))
+    log = sandbox.log
+    assert log.calls(function, by="has") or log.calls(function.removesuffix("KHR"), by="has")
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("what", ["multiview", "identity"])
+def test_structures_in_the_chain_are_filled_for_a_driver_that_lacks_the_query(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """What such a driver cannot know of is not supported, behind a structure that nobody knows; none is changed."""
+    capabilities = "VK_KHR_external_memory_capabilities"
+    query = "Features" if what == "multiview" else "Properties"
+    function = f"vkGetPhysicalDevice{query}2KHR"
+    add_drivers(sandbox, function, PROPERTIES2, capabilities)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[PROPERTIES2, capabilities])
+        device = by_driver(vk, instance)["lacks"]
+        if what == "multiview":
+            members = {"multiview": 7, "multiviewGeometryShader": 7, "multiviewTessellationShader": 7}
+            part = vk.structure("VkPhysicalDeviceMultiviewFeatures", **members)
+        else:
+            part = vk.structure("VkPhysicalDeviceIDProperties", deviceUUID=b"\x11" * 32, deviceLUIDValid=7)
+        unknown = vk.words([0x7E57_0000, part, 0x1122334455667788])
+        vk.call_found(instance, function, device, vk.structure(f"VkPhysicalDevice{query}2", pNext=unknown))
+        if what == "multiview":
+            assert part[16:28] == bytes(12)
+        else:
+            assert part[16:48] == bytes(32)
+            assert vk.member(part, "VkPhysicalDeviceIDProperties", "deviceLUIDValid") == 0
+        assert unknown[16:24] == (0x1122334455667788).to_bytes(8, "little")
+
+
+@requirement("VK-EXT-009")
+def test_no_tools_where_a_driver_knows_of_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """The number of tools is 0 there; a driver of 1.3 is asked for its own."""
+    name = "vkGetPhysicalDeviceToolProperties"
+    sandbox.driver("has", api_version="1.3.0")
+    sandbox.driver("lacks", functions={"lacks": [name, f"{name}EXT"]}, api_version="1.1.0")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance("1.3.0")
+        counts = {}
+        for who, device in by_driver(vk, instance).items():
+            count = vk.data((7).to_bytes(4, "little"))
+            rc = vk.call_found(instance, name, device, count, None)
+            assert who == "has" or str(rc) == "VK_SUCCESS"
+            counts[who] = count.u32()
+    assert counts == {"has": 7, "lacks": 0}  # the mock writes no number
+    assert [e.who for e in sandbox.log.calls(name) if e.who != "application"] == ["has"]

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that a loader takes by the allocator of the application (VK-OBJ)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.check import Buffer, Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement
+
+SURFACE, HEADLESS, UTILS = "VK_KHR_surface", "VK_EXT_headless_surface", "VK_EXT_debug_utils"
+EXTENSIONS = [SURFACE, HEADLESS, UTILS]
+PHYSICAL, OF_DEVICES = "vkGetPhysicalDeviceThing{}CLH", "vkDoThing{}CLH"
+# Drivers that are left out, by what they are called.
+BESIDE: dict[str, dict[str, Any]] = {
+    "manifest without a library": {"manifest": {"library_path": None}},
+    "library that is not there": {"manifest": {"library_path": "/nowhere/lib.so"}},
+    "driver that refuses": {"faults": ["negotiation_fails=-9"]},
+    "driver without an instance": {"faults": ["create_instance_fails=-3"]},
+    "driver without a function": {"functions": {"lacks": ["vkGetPhysicalDeviceProperties"]}},
+    "driver without devices": {"devices": 0},
+}
+
+
+def add_drivers(sandbox: VulkanSandbox) -> None:
+    for name in ("a", "b"):
+        sandbox.driver(
+            name,
+            devices=2,
+            extensions=" ".join(EXTENSIONS),
+            surfaces=name == "b",
+            device_extensions="VK_CLH_own",
+            physical_device_functions=" ".join(PHYSICAL.format(i) for i in range(3)),
+            device_functions=" ".join(OF_DEVICES.format(i) for i in range(3)),
+        )
+
+
+def instance_by(vk: VulkanSession, allocator: Value, **settings: Any) -> tuple[int, Value]:
+    """The result of vkCreateInstance by an allocator, and the instance."""
+    to = vk.buffer(8, 0)
+    return vk.vkCreateInstance(vk.instance_info("1.1.0", **settings), allocator, to), to.handle()
+
+
+def use_devices(vk: VulkanSession, instance: Value, own: Value) -> None:
+    """Lists devices again and again, then makes some, by the allocator and without; one cannot be made."""
+    for _ in range(3):
+        devices = vk.physical_devices(instance)
+    for allocator in (own, None):
+        for physical_device in devices:
+            info, to = vk.structure("VkDeviceCreateInfo"), vk.buffer(8)
+            assert vk.vkCreateDevice(physical_device, info, allocator, to) == 0
+            vk.vkDestroyDevice(to.handle(), allocator)
+    wrong = vk.structure(
+        "VkDeviceCreateInfo", enabledExtensionCount=1, ppEnabledExtensionNames=vk.strings(["VK_CLH_no"])
+    )
+    assert vk.vkCreateDevice(devices[0], wrong, own, vk.buffer(8)) != 0
+
+
+def use_surfaces(vk: VulkanSession, instance: Value, own: Value) -> None:
+    """Makes more surfaces than a first list may hold, by the allocator and without, and ends all."""
+    made: list[tuple[Value, Value | None]] = []
+    for number in range(40):
+        allocator, to = own if number % 2 else None, vk.buffer(8, 0)
+        info: Buffer = vk.structure("VkHeadlessSurfaceCreateInfoEXT")
+        assert vk.call_found(instance, "vkCreateHeadlessSurfaceEXT", instance, info, allocator, to) == 0
+        made.append((to.handle(), allocator))
+    for surface, allocator in made:
+        vk.vkDestroySurfaceKHR(instance, surface, allocator)
+
+
+def use_messengers(vk: VulkanSession, instance: Value, own: Value) -> None:
+    """Makes and ends messengers, by the allocator and without."""
+    name = "DebugUtilsMessengerEXT"
+    for _ in range(3):
+        for allocator in (own, None):
+            about = {"messageSeverity": 0x1111, "messageType": 7, "pfnUserCallback": vk.hearer()}
+            info, to = vk.structure("VkDebugUtilsMessengerCreateInfoEXT", **about), vk.buffer(8, 0)
+            assert vk.call_found(instance, f"vkCreate{name}", instance, info, allocator, to) == 0
+            vk.call_found(instance, f"vkDestroy{name}", instance, to.handle(), allocator)
+
+
+def use_unknown_functions(vk: VulkanSession, instance: Value, own: Value) -> None:
+    """Looks up functions that the loader does not know, and leaves them at that."""
+    assert own
+    for number in range(3):
+        assert vk.proc(instance, PHYSICAL.format(number)) and vk.proc(instance, OF_DEVICES.format(number))
+
+
+USES: dict[str, Callable[[VulkanSession, Value, Value], None]] = {
+    "devices": use_devices,
+    "surfaces": use_surfaces,
+    "messengers": use_messengers,
+    "unknown functions": use_unknown_functions,
+}
+
+
+def require_known(loader: VulkanLoader, names: list[str]) -> None:
+    """Makes the case unsupported where the loader does not know one of the extensions."""
+    machine = VulkanSandbox(loader.path)
+    try:
+        machine.driver("a", extensions=" ".join(names))
+        with loader.start(machine) as vk:
+            for name in set(names) - set(vk.extension_names()):
+                loader.require(name)
+    finally:
+        machine.close()
+
+
+@requirement("VK-OBJ-029")
+@pytest.mark.parametrize("what", USES)
+def test_memory_of_an_instance_goes_back_to_its_allocator(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """When the instance is gone, all that it took is given back, each piece by the functions that it came from."""
+    require_known(vulkan_loader, EXTENSIONS)
+    add_drivers(sandbox)
+
+    with vulkan_loader.start(sandbox) as vk:
+        own = vk.allocator()
+        for _ in range(2):
+            rc, instance = instance_by(vk, own, extensions=EXTENSIONS)
+            assert rc == 0
+            USES[what](vk, instance, own)
+            vk.vkDestroyInstance(instance, own)
+            assert vk.allocated() == 0
+        assert vk.device_names() == {"a.0", "a.1", "b.0", "b.1"}
+    assert not sandbox.log.happened("foreign memory")
+
+
+@requirement("VK-OBJ-029")
+@pytest.mark.parametrize("beside", BESIDE)
+def test_driver_that_is_left_out_keeps_no_memory_of_the_allocator(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, beside: str
+) -> None:
+    """Beside a driver that is used; and alone, where there is no instance in the end."""
+    sandbox.driver("out", **BESIDE[beside])
+
+    with vulkan_loader.start(sandbox) as vk:
+        own = vk.allocator()
+        rc, instance = instance_by(vk, own)
+        if rc == 0:
+            vk.vkDestroyInstance(instance, own)
+        assert vk.allocated() == 0
+    sandbox.driver("a")
+    with vulkan_loader.start(sandbox) as vk:
+        own = vk.allocator()
+        rc, instance = instance_by(vk, own)
+        assert rc == 0 and vk.drivers(instance) == {"a"}
+        vk.vkDestroyInstance(instance, own)
+        assert vk.allocated() == 0
+    assert not sandbox.log.happened("foreign memory")
+
+
+@requirement("VK-OBJ-029")
+def test_instance_that_is_refused_keeps_no_memory_of_the_allocator(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """For an extension or a layer that nobody has; the same request without it succeeds."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox) as vk:
+        own = vk.allocator()
+        for wrong in ({"extensions": ["VK_CLH_nobody"]}, {"layers": ["VK_LAYER_CLH_nobody"]}):
+            assert instance_by(vk, own, **wrong)[0] != 0
+            assert vk.allocated() == 0
+        rc, instance = instance_by(vk, own)
+        assert rc == 0 and vk.drivers(instance) == {"a"}
+    assert not sandbox.log.happened("foreign memory")

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an application says to its messengers and callbacks for reports (VK-OBJ)."""
+
+from typing import Any
+
+import pytest
+
+from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement
+
+UTILS, REPORT = "VK_EXT_debug_utils", "VK_EXT_debug_report"
+VERBOSE, INFO, WARNING, ERROR = 0x1, 0x10, 0x100, 0x1000
+GENERAL, VALIDATION, PERFORMANCE = 1, 2, 4
+# Messengers, by their user data: the severities and the types that they are made for.
+MESSENGERS = {
+    0x5001: (VERBOSE | INFO | WARNING | ERROR, GENERAL | VALIDATION | PERFORMANCE),
+    0x5002: (WARNING, GENERAL | VALIDATION | PERFORMANCE),
+    0x5003: (INFO | ERROR, VALIDATION),
+    0x5004: (VERBOSE, GENERAL),
+}
+MESSAGES = [(VERBOSE, GENERAL), (INFO, VALIDATION), (WARNING, GENERAL | PERFORMANCE), (ERROR, PERFORMANCE)]
+# Callbacks for reports, by their user data: the flags that they are made for.
+CALLBACKS = {0x6001: 31, 0x6002: 2, 0x6003: 9}
+
+
+def require_extension(loader: VulkanLoader, name: str) -> None:
+    """Makes the case unsupported where the loader does not know the extension."""
+    machine = VulkanSandbox(loader.path)
+    try:
+        machine.driver("a", extensions=name)
+        with loader.start(machine) as vk:
+            if name not in vk.extension_names():
+                loader.require(name)
+    finally:
+        machine.close()
+
+
+def make(vk: VulkanSession, instance: Value, extension: str, about: dict[str, Any]) -> Value:
+    """A messenger or a callback for reports that writes down what it is told."""
+    kind = "DebugUtilsMessenger" if extension == UTILS else "DebugReportCallback"
+    hearer = vk.hearer(reports=extension == REPORT)
+    function = {"pfnUserCallback" if extension == UTILS else "pfnCallback": hearer}
+    info, to = vk.structure(f"Vk{kind}CreateInfoEXT", **function, **about), vk.buffer(8, 0)
+    assert vk.call_found(instance, f"vkCreate{kind}EXT", instance, info, None, to) == 0
+    return to.handle()
+
+
+def messenger(vk: VulkanSession, instance: Value, data: int) -> Value:
+    severities, types = MESSENGERS[data]
+    return make(vk, instance, UTILS, {"messageSeverity": severities, "messageType": types, "pUserData": data})
+
+
+def submit(vk: VulkanSession, instance: Value, severity: int, types: int) -> int:
+    """Says a message; gives the address of what it is told by."""
+    content = vk.structure("VkDebugUtilsMessengerCallbackDataEXT", pMessage=vk.data(b"said\0"))
+    vk.call_found(instance, "vkSubmitDebugUtilsMessageEXT", instance, severity, types, content)
+    return int(vk.words([content]).handle())
+
+
+def heard(sandbox: VulkanSandbox, what: str) -> list[list[int]]:
+    """The arguments of all calls of messengers, or of callbacks for reports, the user data first; in a fixed order."""
+    return sorted(list(event.arguments) for event in sandbox.log.happened(what, by="application"))
+
+
+@requirement("VK-OBJ-028")
+@pytest.mark.parametrize("message", MESSAGES)
+def test_message_reaches_the_messengers_for_it(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, message: tuple[int, int]
+) -> None:
+    """Each messenger made for its severity and one of its types is told once, with its own data; no other is."""
+    require_extension(vulkan_loader, UTILS)
+    for name in ("a", "b"):
+        sandbox.driver(name, extensions=UTILS)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, other = vk.instance(extensions=[UTILS]), vk.instance(extensions=[UTILS])
+        for data in MESSENGERS:
+            messenger(vk, instance, data)
+        messenger(vk, other, 0x5001)
+        severity, types = message
+        content = submit(vk, instance, severity, types)
+    for_it = [data for data, (severities, kinds) in MESSENGERS.items() if severities & severity and kinds & types]
+    assert heard(sandbox, "message") == [[data, severity, types, content] for data in for_it]
+
+
+@requirement("VK-OBJ-028")
+@pytest.mark.parametrize("flags", [1, 2, 8])
+def test_report_reaches_the_callbacks_for_it(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, flags: int) -> None:
+    """Each callback made for its flags is told once, with its own data and all that was said; no other is."""
+    require_extension(vulkan_loader, REPORT)
+    for name in ("a", "b"):
+        sandbox.driver(name, extensions=REPORT)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[REPORT])
+        for data, wanted in CALLBACKS.items():
+            make(vk, instance, REPORT, {"flags": wanted, "pUserData": data})
+        prefix, text = vk.data(b"prefix\0"), vk.data(b"text\0")
+        name, said = "vkDebugReportMessageEXT", (flags, 3, 0x1122334455667788, 77, 99, prefix, text)
+        vk.call_found(instance, name, instance, *said)
+        texts = [int(word) for word in vk.words([prefix, text]).handles()]
+    for_it = [data for data, wanted in CALLBACKS.items() if wanted & flags]
+    assert heard(sandbox, "report") == [[data, *said[:5], *texts] for data in for_it]
+
+
+@requirement("VK-OBJ-028")
+@pytest.mark.parametrize("ended", MESSENGERS)
+def test_messenger_that_was_ended_is_told_nothing(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, ended: int
+) -> None:
+    """Whichever of several is ended, the others are told what is said after that."""
+    require_extension(vulkan_loader, UTILS)
+    sandbox.driver("a", extensions=UTILS)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[UTILS])
+        made = {data: messenger(vk, instance, data) for data in MESSENGERS}
+        vk.call_found(instance, "vkDestroyDebugUtilsMessengerEXT", instance, made[ended], None)
+        for severity, types in MESSAGES:
+            submit(vk, instance, severity, types)
+    wanted = sorted(
+        (data, severity, types)
+        for severity, types in MESSAGES
+        for data, (severities, kinds) in MESSENGERS.items()
+        if data != ended and severities & severity and kinds & types
+    )
+    assert [(data, severity, types) for data, severity, types, _ in heard(sandbox, "message")] == wanted
+
+
+@requirement("VK-OBJ-028")
+def test_messengers_of_the_creation_hear_alike_and_only_then(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """Two in the chain of an instance hear the same, whatever is said there, and nothing while the instance lives."""
+    require_extension(vulkan_loader, UTILS)
+    sandbox.driver("a", extensions=UTILS)
+
+    with vulkan_loader.start(sandbox) as vk:
+        chain = None
+        for data in (0x5002, 0x5001):
+            about = {"messageSeverity": 0x1111, "messageType": 7, "pUserData": data, "pfnUserCallback": vk.hearer()}
+            chain = vk.structure("VkDebugUtilsMessengerCreateInfoEXT", pNext=chain, **about)
+        instance = vk.instance(extensions=[UTILS], chain=chain)
+        first = heard(sandbox, "message")
+        submit(vk, instance, ERROR, GENERAL)
+        assert heard(sandbox, "message") == first
+        vk.vkDestroyInstance(instance, None)
+    told = [data for data, *_ in heard(sandbox, "message")]
+    assert told.count(0x5001) == told.count(0x5002)
