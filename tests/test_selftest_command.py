@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import dataclasses
 import json
 import os
 import signal
@@ -18,7 +19,9 @@ import pytest
 
 from harness.build import ROOT
 from harness.cli.main import main
+from harness.errors import HarnessError
 from harness.run import assertions
+from harness.selftest.mutants.loader import mutants
 from harness.selftest.run import seeded_loader
 
 HEAD = '''\
@@ -201,6 +204,14 @@ def test_an_unknown_fault_ends_the_process() -> None:
         assert done.returncode == status, done.stderr
         refused = "CLHARNESS_FAULT=no_such_fault: unknown; clharness selftest --list shows the names" in done.stderr
         assert refused == (status != 0)
+
+
+def test_a_fault_that_the_build_lacks_is_not_taken_for_one_that_was_caught() -> None:
+    """The library ends the process of each case over a name that it does not know."""
+    fault = next(iter(mutants().by_name.values()))
+    assert seeded_loader([fault]).exists()
+    with pytest.raises(HarnessError, match="was built without a_newer_fault: .*build again"):
+        seeded_loader([fault, dataclasses.replace(fault, name="a_newer_fault")])
 
 
 def test_the_seeded_loader_has_the_symbols_of_the_reference_loader() -> None:

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     started = time.monotonic()
     jobs = args.j or len(os.sched_getaffinity(0))
     folder = suites / (args.suite or target.folder)
-    subject = target.arguments()
+    subject = target.arguments(chosen)
     keyword = ("-k", args.k) if args.k else ()
     lint = not args.fault and not option
     try:

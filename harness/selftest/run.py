@@ -71,23 +71,35 @@ class _Loop:
         )
 
 
-def seeded_loader() -> Path:
-    """The built loader that can be made faulty."""
+def seeded_loader(mutants: Sequence[Mutant] = ()) -> Path:
+    """The built loader that can be made faulty. Raises where it is missing, or lacks one of the mutants."""
     path = build().seeded_loader
     if path is None or not path.exists():
         raise UsageError(
             f"the build in {build().folder} has no loader with seeded faults: "
             f"cmake -DCLHARNESS_SEEDED_FAULTS=ON {build().folder} && cmake --build {build().folder}"
         )
+    _require(path, mutants)
     return path
 
 
-def seeded_vulkan_loader() -> Path:
+def seeded_vulkan_loader(mutants: Sequence[Mutant] = ()) -> Path:
     """The same for Vulkan drivers."""
     path = build().with_vulkan().seeded_loader
     if path is None or not path.exists():
         raise UsageError(f"the build in {build().folder} has no Vulkan loader with seeded faults; see seeded_loader")
+    _require(path, mutants)
     return path
+
+
+def _require(library: Path, mutants: Sequence[Mutant]) -> None:
+    """Raises HarnessError where the library was built without a mutant: each of its cases would end, as if caught."""
+    content = library.read_bytes()
+    absent = [mutant.name for mutant in mutants if mutant.name.encode() + b"\0" not in content]
+    if absent:
+        raise HarnessError(
+            f"{library} was built without {', '.join(absent[:5])}: cmake {build().folder}, and build again"
+        )
 
 
 def run_matrix(
@@ -120,7 +132,11 @@ def run_matrix(
         "-s",
     ]
     arguments += ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:logging", "-p", "no:faulthandler", "-p", "no:xdist"]
-    arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *(subject or [f"--loader={seeded_loader()}"])]
+    arguments += [
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+        *(subject or [f"--loader={seeded_loader(mutants)}"]),
+    ]
     arguments += [torture.TOO, *keyword, str(folder)]
     if not whole_lint:
         arguments.append("--clharness-part")

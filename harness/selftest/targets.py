@@ -7,7 +7,7 @@ A further kind is one entry of TARGETS: the options of `clharness selftest`, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.build import ROOT, build
@@ -25,7 +25,8 @@ class Target:
     help: str  # of the option
     mutants: Callable[[], Mapping[str, Mutant]]
     folder: str = ""  # of the checks, below suites/; "" for all of them
-    arguments: Callable[[], tuple[str, ...]] = tuple  # of pytest: what names the subject
+    # Of pytest, for some mutants: what names the subject; () stands for the seeded OpenCL loader.
+    arguments: Callable[[Sequence[Mutant]], tuple[str, ...]] = lambda _mutants: ()
     # All mutants that --fault may name, where a run without it takes fewer; they are another target's, then.
     named: Callable[[], Mapping[str, Mutant]] | None = None
 
@@ -80,10 +81,10 @@ def _files_of_windows() -> set[str]:
     return {path.name for path in (ROOT / "harness" / "reference_loader").glob("os_windows*")}
 
 
-def _seeded_vulkan_loader() -> tuple[str, ...]:
+def _seeded_vulkan_loader(mutants: Sequence[Mutant]) -> tuple[str, ...]:
     from harness.selftest.run import seeded_vulkan_loader
 
-    return (f"--vulkan-loader={seeded_vulkan_loader()}",)
+    return (f"--vulkan-loader={seeded_vulkan_loader(mutants)}",)
 
 
 # By the name of the option, without its dashes; "" is what a run without one measures.
@@ -94,14 +95,14 @@ TARGETS: Mapping[str, Target] = {
         "measure the checks of a layer: the faults are those of mock layers",
         _layers,
         "layers/layer",
-        lambda: ("--clharness-seeded-layer",),
+        lambda _mutants: ("--clharness-seeded-layer",),
     ),
     "icd": Target(
         "ICD",
         "measure the checks of an ICD: the faults are of mock ICDs",
         _icds,
         "",
-        lambda: ("--clharness-seeded-icd",),
+        lambda _mutants: ("--clharness-seeded-icd",),
     ),
     "vulkan": Target(
         "Vulkan",
@@ -115,7 +116,7 @@ TARGETS: Mapping[str, Target] = {
         "measure the checks of Vulkan drivers: the faults are of mock drivers",
         _vulkan_drivers,
         "interop/vulkan_driver",
-        lambda: ("--clharness-seeded-vulkan_driver",),
+        lambda _mutants: ("--clharness-seeded-vulkan_driver",),
     ),
     "windows": Target(
         "loader",
