@@ -39,8 +39,8 @@ def test_function_just_after_the_end_of_a_layers_table_comes_from_its_target(
     """A table that ends one entry before a function: its calls pass the other layers, with every argument in place."""
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a", functions={"answers": [function.name]})
-    short = {"faults": [f"table_length_is={function.slot}"]}
-    use_layers(sandbox, [sandbox.layer(name, **(short if name == position else {})) for name in NAMES])
+    short = [f"table_length_is={function.slot}"]
+    use_layers(sandbox, [sandbox.layer(name, faults=short if name == position else []) for name in NAMES])
     with loader.start(sandbox) as cl:
         address = address_of(cl, function)
         call = variants(cl, function, Objects(cl, cl.GetPlatformIDs()[0]), address)[0]
