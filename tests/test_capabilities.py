@@ -78,7 +78,13 @@ def test_loader_info_that_fails_is_not_missing(monkeypatch: pytest.MonkeyPatch) 
     assert (loader.facts.name, loader.facts.version) == ("unknown", "")
 
 
-@pytest.mark.parametrize("content", [b"\0OCL_ICD_VENDRS\0", b"\0OCL_ICD_VENDORSS\0", b"\0OPENCL_LAYER_PATHS\0"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\0OCL_ICD_VENDRS\0", b"\0OCL_ICD_VENDORSS\0", b"\0OPENCL_LAYER_PATHS\0", b"\0OCL_ICD_VEND\0",
+        b"\0OCLICD_VENDORS\0", b"\0OPENCL_ICD_VENDORS\0",
+    ],
+)  # fmt: skip
 def test_variable_that_differs_by_a_slip_is_a_sign(tmp_path: Path, content: bytes) -> None:
     loader = Loader(build().reference_loader)
     loader.path = tmp_path / "library"
@@ -88,7 +94,15 @@ def test_variable_that_differs_by_a_slip_is_a_sign(tmp_path: Path, content: byte
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\0OCL_ICD_DEBUG\0", b"\0OPENCL_1.0\0", b"\0OCL_ICD_VENDORS=%s\0", b"\0MY_OCL_ICD_VENDORS\0"]
+    "content",
+    [
+        b"",
+        b"\0OCL_ICD_DEBUG\0",
+        b"\0OPENCL_1.0\0",
+        b"\0OCL_ICD_VENDORS=%s\0",
+        b"\0MY_OCL_ICD_VENDORS\0",
+        b"\0OCL_ICD\0",
+    ],
 )
 def test_other_texts_are_not_signs(tmp_path: Path, content: bytes) -> None:
     loader = Loader(build().reference_loader)

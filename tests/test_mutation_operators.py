@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -153,6 +154,18 @@ def test_lines_keep_their_numbers(tmp_path: Path) -> None:
     text = "int put(int);\nvoid f(int a) {\n    put(a +\n        1);\n    put(2);\n}\n"
     (mutant,) = [m for m in made(tmp_path, text) if m.operator == "drop-call" and m.line == 3]
     assert mutant.applied(text.encode()).decode().splitlines()[4] == "    put(2);"
+
+
+def test_places_are_known_where_clang_is_that_of_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ccache with a base directory gives clang relative paths, by which no node would be the file's."""
+    (tmp_path / "bin").mkdir()
+    cache = tmp_path / "bin" / "clang"
+    cache.write_text(f'#!/bin/sh\n[ "$CCACHE_DISABLE" ] && exec {shutil.which("clang")} "$@"\nexit 7\n')
+    cache.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{cache.parent}:{os.environ['PATH']}")
+    source = tmp_path / "small.c"
+    source.write_text("int less(int a, int b) { return a < b; }\n")
+    assert mutants(parse(source, (), tmp_path))
 
 
 def test_a_file_that_does_not_compile_is_said(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ use, from the name to the closing parenthesis. What is written in another file h
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -82,7 +83,9 @@ class Source:
 def parse(path: Path, arguments: Sequence[str], directory: Path, clang: str = "clang") -> Source:
     """Reads a file with the arguments that it is compiled with (no output, no input), in their directory."""
     command = [clang, "-fsyntax-only", "-w", "-Qunused-arguments", *arguments, "-Xclang", "-ast-dump=json", str(path)]
-    done = subprocess.run(command, cwd=directory, capture_output=True)
+    # Where `clang` is ccache's, that would write paths below its base directory as relative ones.
+    environment = {**os.environ, "CCACHE_DISABLE": "1"}
+    done = subprocess.run(command, cwd=directory, capture_output=True, env=environment)
     if done.returncode:
         raise SyntaxFailure(f"{path}: {done.stderr.decode(errors='replace').strip()}")
     text = path.read_bytes()

@@ -30,9 +30,10 @@ from harness.untrusted import head
 
 Question = Callable[[Loader, Sandbox], bool]
 
-_VARIABLE = re.compile(rb"(?<![A-Za-z0-9_])((?:OCL_ICD|OPENCL)_[A-Z][A-Z_]+)\0")
-# How alike two names of variables are (difflib's ratio), where one must be a slip in the other.
-_ALIKE = 0.9
+_VARIABLE = re.compile(rb"(?<![A-Za-z0-9_])(O[A-Z]*(?:_[A-Z]+)+)\0")
+# How alike two names of variables are (difflib's ratio), where one must be a slip in the other; how much of a name is
+# left where it was cut off.
+_ALIKE, _LEFT = 0.9, 0.7
 _MOST_OF_NAMES = 1 << 16  # bytes
 
 
@@ -217,8 +218,12 @@ def signs(loader: Loader, name: str) -> list[str]:
     seen = in_file or [sign for sign in wanted if sign in asked_for]
     known = {sign for capability in CAPABILITIES.values() for sign in capability.signs}
     others = sorted(({match.decode() for match in _VARIABLE.findall(content)} | asked_for) - known)
-    slips = [other for sign in wanted for other in difflib.get_close_matches(sign, others, cutoff=_ALIKE)]
-    return seen or slips
+    return seen or [other for other in others if any(_is_slip(other, sign) for sign in wanted)]
+
+
+def _is_slip(other: str, name: str) -> bool:
+    cut_off = name.startswith(other) and len(other) >= _LEFT * len(name)
+    return cut_off or bool(difflib.get_close_matches(name, [other], cutoff=_ALIKE))
 
 
 def _stands_in(content: bytes, sign: str) -> bool:

@@ -57,7 +57,7 @@ def vendors(sandbox: Sandbox, count: int) -> None:
         sandbox.vendor(f"v{number}", gpus=1)
 
 
-@requirement("DISC-ENV-019")
+@requirement("DISC-ENV-019", "DISC-ENV-021")
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize(("count", "number"), [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (33, 31), (33, 32)])
 def test_default_platform_is_the_number_in_the_variable(
@@ -83,7 +83,7 @@ def test_default_platform_without_the_variable_is_the_first(loader: Loader, sand
         assert {asked: ask(cl) for asked, ask in ASKED.items()} == dict.fromkeys(ASKED, names[0])
 
 
-@requirement("DISC-ENV-019")
+@requirement("DISC-ENV-019", "DISC-ENV-021")
 def test_default_platform_counts_in_sorted_order(loader: Loader, sandbox: Sandbox) -> None:
     """OCL_ICD_DEFAULT_PLATFORM counts platforms in the order in which they are listed."""
     loader.require(DEFAULT)
@@ -179,7 +179,7 @@ def in_position(sandbox: Sandbox, tested: MockIcd, position: int) -> list[str]:
     return [mock.name for mock in mocks]
 
 
-@requirement("DISC-ENV-019")
+@requirement("DISC-ENV-019", "DISC-ENV-021")
 @pytest.mark.parametrize("position", [0, 1, 2])
 @pytest.mark.parametrize("value", [None, "", "1", "0", "no", "debug", "debugger"])
 def test_assumed_extension_accepts_a_vendor_without_it(
@@ -196,7 +196,7 @@ def test_assumed_extension_accepts_a_vendor_without_it(
         assert [cl.vendor_function("clThingA"), cl.vendor_function("clThingB")] == ["a", "b"]
 
 
-@requirement("DISC-ENV-019")
+@requirement("DISC-ENV-019", "DISC-ENV-021")
 @pytest.mark.parametrize("position", [0, 1, 2])
 @pytest.mark.parametrize("value", [None, "", "1", "debug"])
 @pytest.mark.parametrize("platforms", [1, 3])

@@ -55,7 +55,7 @@ def assert_usable(cl: Session, names: Sequence[str]) -> None:
     cl.check_functions(*names, like="clThing{NAME}")
 
 
-@requirement("DISC-ENV-019")
+@requirement("DISC-ENV-019", "DISC-ENV-021")
 @pytest.mark.parametrize("order", ORDERS)
 def test_platforms_are_sorted_by_devices(loader: Loader, sandbox: Sandbox, order: str) -> None:
     """Platforms with more GPUs come first, then those with more CPUs, then those with more devices."""
@@ -72,7 +72,7 @@ def test_platforms_are_sorted_by_devices(loader: Loader, sandbox: Sandbox, order
         assert_usable(cl, sorted_names)
 
 
-@requirement("DISC-ENV-019")
+@requirement("DISC-ENV-019", "DISC-ENV-021")
 @pytest.mark.parametrize("count", [7, 8, 9, 33])
 def test_any_number_of_platforms_is_sorted_by_devices(loader: Loader, sandbox: Sandbox, count: int) -> None:
     """The order by devices holds for any number of platforms."""
@@ -86,7 +86,7 @@ def test_any_number_of_platforms_is_sorted_by_devices(loader: Loader, sandbox: S
         assert_usable(cl, expected)
 
 
-@requirement("DISC-ENV-019")
+@requirement("DISC-ENV-019", "DISC-ENV-021")
 def test_platforms_of_one_vendor_are_sorted_among_others(loader: Loader, sandbox: Sandbox) -> None:
     """Platforms of one vendor are sorted one by one, among those of other vendors."""
     loader.require("sorts platforms by devices")
@@ -113,7 +113,7 @@ def test_platform_whose_devices_cannot_be_counted_has_none(loader: Loader, sandb
 # --- the variable ---
 
 
-@requirement("DISC-ENV-019")
+@requirement("DISC-ENV-019", "DISC-ENV-021")
 @pytest.mark.parametrize("count", [1, 2, 3, 9])
 @pytest.mark.parametrize("linked", [False, True], ids=["opened", "linked"])
 def test_sort_none_keeps_the_order_and_counts_no_devices(
@@ -129,7 +129,7 @@ def test_sort_none_keeps_the_order_and_counts_no_devices(
         assert_usable(cl, names)
 
 
-@requirement("DISC-ENV-019")
+@requirement("DISC-ENV-019", "DISC-ENV-021")
 @pytest.mark.parametrize(
     "value", ["devices", "", "unknown", "None", "NONE", "none ", " none", "non", "nonesuch", "n", "0", "x" * 5000]
 )

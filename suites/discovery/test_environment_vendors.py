@@ -334,6 +334,25 @@ def test_configuration_file_with_a_folder_is_not_sought(
     record(", ".join(names) or "nothing")
 
 
+@requirement("DISC-ENV-021")
+@pytest.mark.parametrize(
+    "spelling", [spelling for spelling in ICD_FILES if spelling.startswith(("abs", "rel", "bare, "))]
+)
+def test_library_and_configuration_file_as_vendors_go_together(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
+    """A loader that takes a library or a .icd file in OCL_ICD_VENDORS takes both, or neither."""
+    loader.require("OCL_ICD_VENDORS")
+    folder, value = ICD_FILES[spelling]
+    sandbox.vendor("default")
+    library = in_folder(sandbox, sandbox.root / folder, "one").path
+    names = {}
+    for kind, place in (("file", value.format(root=sandbox.root)), ("library", str(library))):
+        sandbox.env["OCL_ICD_VENDORS"] = place
+        with loader.start(sandbox, system=True) as cl:
+            names[kind] = list(cl.used_platforms())
+    taken = {kind for kind, listed in names.items() if listed == ["one"]}
+    assert taken in (set(), {"file", "library"}), names
+
+
 @requirement("DISC-ENV-003")
 @pytest.mark.parametrize("content", ["empty", "missing library", "not an ICD", "text"])
 def test_bad_configuration_file_as_vendors_is_platform_not_found(

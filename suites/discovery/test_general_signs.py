@@ -5,9 +5,27 @@ from __future__ import annotations
 
 import pytest
 
-from harness.check import CAPABILITIES, Loader, Unsupported, capability_outcomes, capability_signs, requirement
+from harness.check import (
+    CAPABILITIES,
+    Loader,
+    Sandbox,
+    Unsupported,
+    capability_outcomes,
+    capability_signs,
+    requirement,
+)
 
 SIGNED = [name for name, capability in CAPABILITIES.items() if capability.signs]
+
+# Functions of the dispatch table whose names have an extension's suffix: applications ask for these by name.
+EXTENSIONS = {
+    "cl_ext_device_fission": {"clCreateSubDevicesEXT", "clRetainDeviceEXT", "clReleaseDeviceEXT"},
+    "cl_khr_egl_event": {"clCreateEventFromEGLSyncKHR"},
+    "cl_khr_egl_image": {"clCreateFromEGLImageKHR", "clEnqueueAcquireEGLObjectsKHR", "clEnqueueReleaseEGLObjectsKHR"},
+    "cl_khr_gl_event": {"clCreateEventFromGLsyncKHR"},
+    "cl_khr_gl_sharing": {"clGetGLContextInfoKHR"},
+    "cl_khr_subgroups": {"clGetKernelSubGroupInfoKHR"},
+}
 
 
 @requirement("DISC-GEN-017")
@@ -21,3 +39,19 @@ def test_capability_that_the_loader_shows_a_sign_of_works(loader: Loader, name: 
     assert "yes" in outcomes.values(), (
         f"the loader contains or asks for {', '.join(signs)}, but {name} does not work: {outcomes}"
     )
+
+
+@requirement("DISC-GEN-017")
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_extension_of_which_the_loader_has_a_function_is_found_whole(
+    loader: Loader, sandbox: Sandbox, extension: str
+) -> None:
+    """Where a function of an extension is exported or found by its name, the address query gives all of them."""
+    functions = EXTENSIONS[extension]
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        assert not cl.GetExtensionFunctionAddress("clNoFunctionKHR")
+        by_name = {name for name in functions if cl.GetExtensionFunctionAddress(name)}
+        if not by_name and not any(cl.symbol(name) for name in functions):
+            raise Unsupported("loader", f"this loader leaves {extension} to the vendors")
+        assert by_name == functions

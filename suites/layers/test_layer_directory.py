@@ -284,12 +284,13 @@ def test_folder_without_layers_leaves_the_list(loader: Loader, sandbox: Sandbox,
 
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize(
-    "spelling", ["{}/", "{}//", "{}/.", "layers", "./layers", "{}" + "/" * 500], ids=lambda text: text[:9]
+    "spelling", ["{}/", "{}//", "{}/.", "layers", "./layers", "link", "{}" + "/" * 500], ids=lambda text: text[:9]
 )
 def test_layer_folder_is_found_in_every_spelling(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
     """The folder is found by any path that leads to it."""
     folder = use_folder(loader, sandbox)
     made = lay_files(sandbox, ["1.lay", "2.lay"], folder)
+    (sandbox.root / "link").symlink_to(folder)
     sandbox.env[PATH] = spelling.format(folder)
     with loader.start(sandbox, guarded_heap=True) as cl:
         check_layers(cl, sandbox, made["1.lay"], made["2.lay"])
