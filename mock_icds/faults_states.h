@@ -138,3 +138,7 @@ FAULT(waiting_ends_at_once)
 FAULT(finishing_only_flushes)
 /* Fails commands whose memory object or kernel is released before they run. */
 FAULT(commands_lose_what_is_released)
+/* Answers times of clGetHostTimer that become smaller. */
+FAULT(host_timers_run_backwards)
+/* Answers the time of another clock than that of profiling as the time of the device. */
+FAULT(device_timers_are_another_clock)
