@@ -57,11 +57,11 @@ def count_of(session: IcdSession, kind: str, handle: Value) -> int:
     return answer.u32()
 
 
-def release_all_but(objects: IcdObjects, child: Value) -> None:
+def release_all_but(session: IcdSession, objects: IcdObjects, child: Value) -> None:
     """Releases what was made on the way to an object; its context comes last."""
     for kind in ("cl_event", "cl_kernel", "cl_program", "cl_mem", "cl_sampler", "cl_command_queue", "cl_context"):
         if kind in objects and objects[kind] != child:
-            assert change(objects.session, "Release", kind, objects[kind]) == CL.SUCCESS, kind
+            assert change(session, "Release", kind, objects[kind]) == CL.SUCCESS, kind
 
 
 def platform_of(session: IcdSession) -> IcdObjects:
@@ -121,7 +121,7 @@ def test_object_keeps_its_context_whichever_function_made_it(icd: Icd, sandbox: 
         objects.require_function(function, objects.version())
         kind = FURTHER_OBJECTS[function][0]
         child = FURTHER_OBJECTS[function][1](objects)
-        release_all_but(objects, child)
+        release_all_but(session, objects, child)
         query, name = CONTEXTS[kind]
         answer = session.buffer(8, 0)
         assert session.call(query, child, api().constant(name), 8, answer, None) == CL.SUCCESS

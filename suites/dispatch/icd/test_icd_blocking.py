@@ -7,6 +7,7 @@ from harness.check import (
     CL,
     Icd,
     IcdObjects,
+    IcdSession,
     Later,
     Memory,
     Sandbox,
@@ -31,6 +32,7 @@ class Threads:
     """A thread that makes a call which is to wait for a user event, and one that ends the event after a while."""
 
     def __init__(self, objects: IcdObjects) -> None:
+        assert isinstance(objects.session, IcdSession)
         self.objects, self.session, self.memory = objects, objects.session, Memory(objects)
         self.gate = objects.made_by("clCreateUserEvent", objects.context)
         self.seen = self.session.buffer(4)
@@ -56,9 +58,7 @@ class Threads:
 def blocks(objects: IcdObjects, function: str) -> None:
     threads, call = Threads(objects), calls.prepare(objects, function)
     for i, parameter in enumerate(call.function.parameters):
-        if parameter.name.startswith("blocking_"):
-            call.arguments[i] = 1
-        elif parameter.name == "num_events_in_wait_list":
+        if parameter.name.startswith("blocking_") or parameter.name == "num_events_in_wait_list":
             call.arguments[i] = 1
         elif parameter.name == "event_wait_list":
             call.arguments[i] = [threads.gate]
