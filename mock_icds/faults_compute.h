@@ -45,3 +45,7 @@ FAULT(length_of_one_string_is_ignored)
 FAULT(answered_options_stay)
 /* Reports no names of kernels of programs that were made of binaries. */
 FAULT(binaries_have_no_kernel_names)
+/* Keeps the first memory object that is set as an argument of a kernel. */
+FAULT(memory_arguments_are_set_once)
+/* Reports an intermediate language of programs that were made of source. */
+FAULT(programs_of_source_have_il)

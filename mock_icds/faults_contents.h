@@ -168,3 +168,13 @@ FAULT(mappings_of_images_are_not_counted)
 FAULT(slice_pitch_of_source_is_for_both)
 /* Copies from the first slice of an image to an image of another kind. */
 FAULT(copies_between_kinds_take_first_slice)
+/* Takes the host's row pitch for the buffer where that of the buffer is left out. */
+FAULT(row_pitch_of_host_is_for_both)
+/* Reports that vectors of bytes have no width. */
+FAULT(native_vectors_have_no_width)
+/* Answers the context for the queue of events where a context has several queues. */
+FAULT(events_of_second_queue_name_another)
+/* Answers the context for the program of a cloned kernel. */
+FAULT(clones_name_no_program)
+/* Reports the device that a sub-device is a part of as the device of its queues. */
+FAULT(queues_name_the_root_device)

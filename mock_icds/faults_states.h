@@ -126,3 +126,19 @@ FAULT(kernels_are_not_counted_without_a_list)
 FAULT(unmapping_waits_for_nothing)
 /* Runs commands before a barrier with a list that is before them. */
 FAULT(barriers_with_lists_hold_nothing)
+/* Waits for the events of a list from the second one on. */
+FAULT(wait_lists_begin_with_second)
+/* Returns from blocking calls before their commands have ended. */
+FAULT(blocking_calls_do_not_block)
+/* Waits for the last event of those that are to be waited for. */
+FAULT(waiting_looks_at_last_event)
+/* Waits for no event. */
+FAULT(waiting_ends_at_once)
+/* Returns from clFinish before the commands of the queue have ended. */
+FAULT(finishing_only_flushes)
+/* Fails commands whose memory object or kernel is released before they run. */
+FAULT(commands_lose_what_is_released)
+/* Answers times of clGetHostTimer that become smaller. */
+FAULT(host_timers_run_backwards)
+/* Answers the time of another clock than that of profiling as the time of the device. */
+FAULT(device_timers_are_another_clock)

@@ -66,6 +66,6 @@ def test_a_row_that_was_read_is_listed_with_what_was_found(tmp_path: Path) -> No
 
 
 def test_readings_are_of_rows_that_exist() -> None:
-    known = {(rule.function, str(rule)) for rule in rules.rules()}
+    known = {(rule.function, str(rule)) for rule in (*rules.rules(), *rules.states())}
     known |= {(name, " ".join(recipe.words)) for name, recipe in calls.recipes().items()}
     assert table.readings().keys() - known == set()

@@ -215,9 +215,15 @@ static void keep_argument(struct kernel *kernel, const uint64_t *arguments, bool
 {
     struct argument *argument = &kernel->arguments[(cl_uint)arguments[1]];
     const void *value = pointer ? &arguments[2] : (const void *)(uintptr_t)arguments[3];
-    argument->is_set = true;
     argument->is_pointer = pointer;
     argument->size = pointer ? sizeof(void *) : arguments[2];
+    bool stays = argument->is_set && kernel->declaration &&
+                 kernel->declaration->parameters[(cl_uint)arguments[1]].is_memory &&
+                 fault(FAULT_memory_arguments_are_set_once, ANY_PLATFORM);
+    if (stays) {
+        return;
+    }
+    argument->is_set = true;
     memset(argument->value, 0, sizeof argument->value);
     if (value && argument->size <= sizeof argument->value) {
         memcpy(argument->value, value, argument->size);

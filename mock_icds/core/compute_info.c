@@ -110,6 +110,9 @@ static bool program_info(const struct program *program, cl_uint query, const uin
     case CL_PROGRAM_SOURCE:
         *result = answer_text(rest, program->from_source ? program->text : "");
         return true;
+    case CL_PROGRAM_IL:
+        *result = answer_info(rest, "il", fault(FAULT_programs_of_source_have_il, ANY_PLATFORM) ? 2 : 0);
+        return true;
     case CL_PROGRAM_NUM_KERNELS:
         count += fault(FAULT_kernels_are_miscounted, ANY_PLATFORM);
         *result = answer_info(rest, &count, sizeof count);

@@ -115,6 +115,15 @@ static bool context_info(const struct object *context, cl_uint query, const uint
     }
 }
 
+static uint64_t device_of_queue(const struct creation *creation)
+{
+    const struct object *device = object_find(creation->arguments[1]);
+    bool part = device && device->parent->kind == HANDLE_cl_device_id;
+    return part && fault(FAULT_queues_name_the_root_device, ANY_PLATFORM)
+               ? (uint64_t)(uintptr_t)object_handle(device->parent)
+               : creation->arguments[1];
+}
+
 static bool queue_info(const struct object *queue, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     const struct creation *creation = queue->creation;
@@ -122,7 +131,7 @@ static bool queue_info(const struct object *queue, cl_uint query, const uint64_t
     bool older = creation->function == FUNCTION_clCreateCommandQueue;
     switch (query) {
     case CL_QUEUE_DEVICE:
-        *result = answer_ulong(rest, creation->arguments[1]);
+        *result = answer_ulong(rest, device_of_queue(creation));
         return true;
     case CL_QUEUE_PROPERTIES: {
         uint64_t bits =

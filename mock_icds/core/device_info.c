@@ -79,6 +79,9 @@ static cl_ulong reported(cl_uint query, cl_ulong value)
     if (query == CL_DEVICE_SINGLE_FP_CONFIG && fault(FAULT_devices_round_to_zero, ANY_PLATFORM)) {
         return CL_FP_ROUND_TO_ZERO;
     }
+    if (query == CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR && fault(FAULT_native_vectors_have_no_width, ANY_PLATFORM)) {
+        return 0;
+    }
     return query == CL_DEVICE_AVAILABLE && fault(FAULT_truth_is_seven, ANY_PLATFORM) ? 7 : value;
 }
 

@@ -110,6 +110,22 @@ static cl_ulong now(void)
     return last;
 }
 
+/* The clock of the host, and that of the device, of which profiling speaks. */
+static cl_int read_timers(enum function function, const uint64_t *arguments)
+{
+    enum { SECOND = 1000000000 };
+    bool pair = function == FUNCTION_clGetDeviceAndHostTimer;
+    cl_ulong host = now();
+    cl_ulong device = now();
+    device += fault(FAULT_device_timers_are_another_clock, ANY_PLATFORM) ? (cl_ulong)1000 * SECOND : 0;
+    host = fault(FAULT_host_timers_run_backwards, ANY_PLATFORM) && !pair ? (cl_ulong)0 - host : host;
+    if (pair) {
+        *(cl_ulong *)(uintptr_t)arguments[1] = device;
+    }
+    *(cl_ulong *)(uintptr_t)arguments[pair ? 2 : 1] = host;
+    return CL_SUCCESS;
+}
+
 void events_progress(struct object *event, cl_int status)
 {
     struct life *life = life_of(event);
@@ -211,6 +227,10 @@ bool events_handle(enum function function, const uint64_t *arguments, uint64_t *
         break;
     case FUNCTION_clSetEventCallback:
         answer = set_event_callback(object, arguments);
+        break;
+    case FUNCTION_clGetHostTimer:
+    case FUNCTION_clGetDeviceAndHostTimer:
+        answer = read_timers(function, arguments);
         break;
     case FUNCTION_clWaitForEvents:
         answer = error_of_list((const uintptr_t *)(uintptr_t)arguments[1], (cl_uint)arguments[0]);

@@ -243,6 +243,15 @@ static const struct {
     {CL_SAMPLER_REFERENCE_COUNT, HANDLE_none},    {CL_QUEUE_DEVICE_DEFAULT, HANDLE_cl_command_queue},
 };
 
+/* Whether a fault has another object answered: the parent of the right one. */
+static bool wrong_relation(cl_uint query, const struct object *object)
+{
+    bool clone = object->creation && object->creation->function == FUNCTION_clCloneKernel;
+    return (query == CL_KERNEL_PROGRAM && clone && fault(FAULT_clones_name_no_program, ANY_PLATFORM)) ||
+           (query == CL_EVENT_COMMAND_QUEUE && fault(FAULT_events_of_second_queue_name_another, ANY_PLATFORM) &&
+            object->parent->creation && object_count_children(object->parent->parent, HANDLE_cl_command_queue) > 1);
+}
+
 /* Answers with a relative or with the reference count; false where the query is not for these. */
 static bool relation_info(enum function function, struct object *object, const uint64_t *rest, cl_int *result)
 {
@@ -261,6 +270,9 @@ static bool relation_info(enum function function, struct object *object, const u
         struct object *answer = query == CL_QUEUE_DEVICE_DEFAULT ? object : relative(object, relations[i].answer);
         if (query == CL_EVENT_COMMAND_QUEUE && !answer && fault(FAULT_user_events_have_queues, ANY_PLATFORM)) {
             answer = object->parent;
+        }
+        if (answer && wrong_relation(query, object)) {
+            answer = answer->parent;
         }
         void *handle = answer ? object_handle(answer) : NULL;
         if (handle && fault(FAULT_queries_give_no_object, ANY_PLATFORM)) {

@@ -17,6 +17,8 @@
 
 #include <string.h>
 
+enum { LONG_WHILE = 1 << 20 }; /* bytes */
+
 /* What a command does when it runs. */
 struct work {
     bool moves;
@@ -156,10 +158,24 @@ static bool is_marker(enum function function)
     return function == FUNCTION_clEnqueueMarker || function == FUNCTION_clEnqueueMarkerWithWaitList;
 }
 
+/* The memory object or the kernel that a command is about. */
+static uint64_t used(enum function function, const uint64_t *arguments)
+{
+    const struct parameter_info *second = &function_info[function].parameters[1];
+    bool object =
+        second->kind == PARAMETER_HANDLE && (second->handle == HANDLE_cl_mem || second->handle == HANDLE_cl_kernel);
+    return function_info[function].parameter_count > 1 && object ? arguments[1] : 0;
+}
+
 static uint64_t enqueue(enum function function, const uint64_t *arguments, struct object *queue)
 {
     bool maps = function == FUNCTION_clEnqueueMapBuffer || function == FUNCTION_clEnqueueMapImage;
+    bool blocks =
+        argument_named(function, arguments, "blocking_read") || argument_named(function, arguments, "blocking_write") ||
+        argument_named(function, arguments, "blocking_map") || argument_named(function, arguments, "blocking_copy");
     struct command command = {.queue = queue,
+                              .used = used(function, arguments),
+                              .blocks = blocks,
                               .type = rules_command_type(function),
                               .run = run,
                               .data = plan(function, arguments),
@@ -171,10 +187,11 @@ static uint64_t enqueue(enum function function, const uint64_t *arguments, struc
     if (function == FUNCTION_clEnqueueUnmapMemObject) {
         contents_unmap(contents_of(arguments[1]), (const void *)(uintptr_t)arguments[2]);
     }
+    const struct work *work = command.data;
+    if (blocks && work->moves && work->transfer.region[0] >= LONG_WHILE) {
+        lock_pause(); /* the device does this, and other threads go on */
+    }
     cl_int status = commands_enqueue(function, arguments, command);
-    bool blocks =
-        argument_named(function, arguments, "blocking_read") || argument_named(function, arguments, "blocking_write") ||
-        argument_named(function, arguments, "blocking_map") || argument_named(function, arguments, "blocking_copy");
     bool failed = blocks && status < 0 && !fault(FAULT_blocking_calls_hide_failures, ANY_PLATFORM);
     cl_int error = failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
     if (!maps) {

@@ -77,7 +77,8 @@ static bool plan_rectangle(const uint64_t *a, struct transfer *transfer, bool wr
     struct contents *buffer = contents_of(a[1]);
     const size_t *region = triple(a[5]);
     size_t row = fault(FAULT_rectangles_have_one_pitch, ANY_PLATFORM) ? a[6] : a[8];
-    const struct view own = rectangle(buffer ? buffer->bytes : NULL, triple(a[3]), region, a[6], a[7]);
+    bool same = !a[6] && fault(FAULT_row_pitch_of_host_is_for_both, ANY_PLATFORM);
+    const struct view own = rectangle(buffer ? buffer->bytes : NULL, triple(a[3]), region, same ? a[8] : a[6], a[7]);
     const struct view far = rectangle(host(a[10]).bytes, triple(a[4]), region, row, a[9]);
     *transfer = (struct transfer){.to = write ? own : far, .from = write ? far : own};
     memcpy(transfer->region, region, sizeof transfer->region);

@@ -24,6 +24,8 @@ struct command {
     const void *data;
     struct object *event;
     struct object *waits_for[MAX_ITEMS]; /* up to the first that is NULL */
+    uint64_t used;                       /* its first memory object, or its kernel; 0: none */
+    bool blocks;                         /* the call returns when it has ended */
     bool barrier; /* in an out-of-order queue: waits for all before, all later ones wait for it */
     bool marker;  /* the same, but no later one waits for it */
     bool done;

@@ -16,6 +16,7 @@ from harness.check import (
     Sandbox,
     Value,
     api,
+    calls,
     requirement,
 )
 
@@ -31,6 +32,16 @@ ORDERS = {
     "queue last": ["cl_context", "cl_program", "cl_mem", "cl_event", "cl_kernel", "cl_command_queue"],
     "kernel first": ["cl_kernel", "cl_context", "cl_mem", "cl_command_queue", "cl_event", "cl_program"],
 }
+# What answers the context of an object, and the ways of making one that the classes above are not made in.
+CONTEXTS = {
+    "cl_command_queue": ("clGetCommandQueueInfo", "CL_QUEUE_CONTEXT"),
+    "cl_mem": ("clGetMemObjectInfo", "CL_MEM_CONTEXT"),
+    "cl_sampler": ("clGetSamplerInfo", "CL_SAMPLER_CONTEXT"),
+    "cl_program": ("clGetProgramInfo", "CL_PROGRAM_CONTEXT"),
+    "cl_kernel": ("clGetKernelInfo", "CL_KERNEL_CONTEXT"),
+    "cl_event": ("clGetEventInfo", "CL_EVENT_CONTEXT"),
+}
+KEEPING = [function for function, (kind, _) in FURTHER_OBJECTS.items() if kind in CONTEXTS]
 
 
 def change(session: IcdSession, how: str, kind: str, handle: Value) -> int:
@@ -44,6 +55,13 @@ def count_of(session: IcdSession, kind: str, handle: Value) -> int:
     answer = session.buffer(4)
     assert session.call(function, handle, api().constant(query), 4, answer, None) == CL.SUCCESS
     return answer.u32()
+
+
+def release_all_but(session: IcdSession, objects: IcdObjects, child: Value) -> None:
+    """Releases what was made on the way to an object; its context comes last."""
+    for kind in ("cl_event", "cl_kernel", "cl_program", "cl_mem", "cl_sampler", "cl_command_queue", "cl_context"):
+        if kind in objects and objects[kind] != child:
+            assert change(session, "Release", kind, objects[kind]) == CL.SUCCESS, kind
 
 
 def platform_of(session: IcdSession) -> IcdObjects:
@@ -92,6 +110,49 @@ def test_object_keeps_what_it_is_made_of(icd: Icd, sandbox: Sandbox, parent: str
         if kind == "cl_command_queue":
             assert session.call("clFinish", child) == CL.SUCCESS
         assert change(session, "Release", kind, child) == 0
+
+
+@requirement("API-REF-002")
+@pytest.mark.parametrize("function", KEEPING)
+def test_object_keeps_its_context_whichever_function_made_it(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """The context of an object that is made in another way is there when the application has released it."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(function, objects.version())
+        kind = FURTHER_OBJECTS[function][0]
+        child = FURTHER_OBJECTS[function][1](objects)
+        release_all_but(session, objects, child)
+        query, name = CONTEXTS[kind]
+        answer = session.buffer(8, 0)
+        assert session.call(query, child, api().constant(name), 8, answer, None) == CL.SUCCESS
+        context, count = answer.handle(), session.buffer(4, 0)
+        asked = session.call("clGetContextInfo", context, CL.CONTEXT_NUM_DEVICES, 4, count, None)
+        assert (asked, count.u32()) == (CL.SUCCESS, 1), "its context is gone"
+        assert change(session, "Release", kind, child) == 0
+
+
+@requirement("API-REF-002")
+@pytest.mark.parametrize("used", ["cl_mem", "cl_kernel", "cl_event"])
+def test_what_a_command_uses_is_released_before_it_runs(icd: Icd, sandbox: Sandbox, used: str) -> None:
+    """A command that waits keeps its memory object, its kernel and the event that it waits for."""
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        gate, event = objects.made_by("clCreateUserEvent", objects.context), session.buffer(8, 0)
+        function = "clEnqueueNDRangeKernel" if used == "cl_kernel" else "clEnqueueWriteBuffer"
+        call = calls.prepare(objects, function)
+        names = [parameter.name for parameter in call.function.parameters]
+        for name, value in {"blocking_write": 0, "num_events_in_wait_list": 1, "event_wait_list": [gate]}.items():
+            if name in names:
+                call.arguments[names.index(name)] = value
+        call.arguments[names.index("event")] = event
+        assert call.make() == CL.SUCCESS
+        if used == "cl_event":
+            assert change(session, "Retain", "cl_event", gate) == 0
+        released = {"cl_mem": objects.mem, "cl_kernel": call.arguments[1], "cl_event": gate}[used]
+        assert change(session, "Release", used, released) == 0
+        assert session.call("clSetUserEventStatus", gate, CL.COMPLETE) == CL.SUCCESS
+        assert session.call("clWaitForEvents", 1, [event.handle()]) == CL.SUCCESS
+        assert session.call("clFinish", objects.queue) == CL.SUCCESS
 
 
 @requirement("API-REF-002")

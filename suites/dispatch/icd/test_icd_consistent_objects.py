@@ -321,8 +321,16 @@ def test_event_names_its_queue_and_context(icd: Icd, sandbox: Sandbox) -> None:
             EVENT_COMMAND_QUEUE=objects.queue if queue else 0,
         )
 
+    def check_second(objects: IcdObjects) -> None:
+        first = objects.queue
+        second = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
+        for queue in (second, first):
+            event = objects.given_by("clEnqueueMarker", queue)
+            expect(Asked(objects), "clGetEventInfo", event, EVENT_CONTEXT=objects.context, EVENT_COMMAND_QUEUE=queue)
+
     with icd.attempts(sandbox) as attempts:
         attempts.check("of a command", lambda objects: check(objects, "done", True))
+        attempts.check("of the second queue", check_second)
         attempts.check("user event", lambda objects: check(objects, "event", False))
 
 
@@ -353,6 +361,10 @@ def test_sub_device_names_its_parent_and_its_platform(icd: Icd, sandbox: Sandbox
             DEVICE_REFERENCE_COUNT=1,
         )
         assert number <= asked.number("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_COMPUTE_UNITS")
+        platform = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+        context = objects.made_by("clCreateContext", platform, 1, [part], None, None)
+        queue = objects.made_by("clCreateCommandQueue", context, part, 0)
+        expect(asked, "clGetCommandQueueInfo", queue, QUEUE_CONTEXT=context, QUEUE_DEVICE=part)
         assert len(set(devices.handles())) == number, "a sub-device is listed twice"
 
     with icd.attempts(sandbox) as attempts:

@@ -13,6 +13,7 @@ from harness.check import CL, Asked, Icd, IcdObjects, Sandbox, Unsupported, api,
 
 TYPES = ("CL_DEVICE_TYPE_CPU", "CL_DEVICE_TYPE_GPU", "CL_DEVICE_TYPE_ACCELERATOR", "CL_DEVICE_TYPE_CUSTOM")
 # The least that a device of the full profile has; of images only where it has them.
+SCALARS = ("CHAR", "SHORT", "INT", "LONG", "FLOAT")  # that every device of the full profile has
 LEAST = {
     "CL_DEVICE_MAX_COMPUTE_UNITS": 1,
     "CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS": 3,
@@ -21,7 +22,7 @@ LEAST = {
     "CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE": 64 << 10,
     "CL_DEVICE_MAX_CONSTANT_ARGS": 8,
     "CL_DEVICE_LOCAL_MEM_SIZE": 32 << 10,
-}
+} | {f"CL_DEVICE_{of}_VECTOR_WIDTH_{type_}": 1 for of in ("PREFERRED", "NATIVE") for type_ in SCALARS}
 LEAST_OF_IMAGES = {
     "CL_DEVICE_MAX_READ_IMAGE_ARGS": 8,
     "CL_DEVICE_MAX_WRITE_IMAGE_ARGS": 8,

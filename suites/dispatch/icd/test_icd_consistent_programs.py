@@ -88,6 +88,10 @@ def test_program_says_what_it_is_made_of(icd: Icd, sandbox: Sandbox) -> None:
         assert asked.number(PROGRAM, program, "CL_PROGRAM_CONTEXT") == objects.context
         assert asked.number(PROGRAM, program, "CL_PROGRAM_REFERENCE_COUNT") == 1
 
+    def check_language(objects: IcdObjects) -> None:
+        language = Asked(objects).answer(PROGRAM, objects.with_source(TWO), "CL_PROGRAM_IL")
+        assert not language, f"CL_PROGRAM_IL of a program that was made of source has {len(language)} bytes"
+
     def check_one(objects: IcdObjects) -> None:
         text = "kernel void one() {}\n"
         strings = [objects.session.data(f"{text}what is past its length".encode() + b"\0")]
@@ -98,6 +102,7 @@ def test_program_says_what_it_is_made_of(icd: Icd, sandbox: Sandbox) -> None:
     with icd.attempts(sandbox) as attempts:
         attempts.check("three strings", check)
         attempts.check("one string with a length", check_one)
+        attempts.check("intermediate language", check_language)
 
 
 @requirement("API-CON-016")

@@ -34,6 +34,8 @@ RECTANGLES = {
     "pitches of two sizes": ((5, 3, 1), Layout((4, 2, 0), 16), Layout((2, 1, 0), 11)),
     "three dimensions": ((3, 2, 2), Layout((1, 2, 1), 8, 40), Layout((2, 1, 3), 7, 28)),
     "slices with gaps": ((4, 2, 3), Layout((0, 0, 0), 6, 36), Layout((1, 0, 0), 9, 27)),
+    "rows of one side with gaps": ((5, 3, 1), Layout((0, 0, 0)), Layout((1, 2, 0), 9)),
+    "rows of the other side with gaps": ((5, 3, 1), Layout((1, 2, 0), 9), Layout((0, 0, 0))),
     "slices of one side with gaps": ((4, 2, 2), Layout((0, 0, 0), 8, 40), Layout((0, 0, 0), 8)),
     "slices of the other side with gaps": ((4, 2, 2), Layout((0, 0, 0), 8), Layout((1, 0, 1), 8, 40)),
     "slices with gaps of tight rows": ((5, 2, 3), Layout((0, 0, 0), 0, 20), Layout((0, 0, 0), 0, 15)),

@@ -210,7 +210,21 @@ def test_memory_reaches_the_kernel_from_its_first_byte(icd: Icd, sandbox: Sandbo
         expected = kernels.sifted_expected(content[2 * align : 2 * align + 64], 2)
         expect_same(kernels.sifted(part, kernels.buffer(bytes(4))), expected, "what the kernel stored")
 
+    def check_again(objects: IcdObjects) -> None:
+        kernels = kernels_of(objects)
+        kernel, zero = kernels.kernel("clharness_sift"), kernels.session.data(bytes(4))
+        contents, targets = (numbered(64, 7), numbered(64, 9)), [kernels.buffer(bytes(65)) for _ in range(2)]
+        for content, to in zip(contents, targets, strict=True):
+            table = kernels.buffer(bytes([1, 2, 4, 8]))
+            for index, value in enumerate((kernels.buffer(content), to, table, None)):
+                kernels.set(kernel, index, value)
+            kernels.run(kernel, Range((64,)))
+            kernels.succeed("clEnqueueWriteBuffer", kernels.queue, table, 1, 0, 4, zero, 0, None, None)
+        for content, to in zip(contents, targets, strict=True):
+            expect_same(kernels.content(to, 65), kernels.sifted_expected(content), "what the kernel stored")
+
     with icd.attempts(sandbox) as attempts:
+        attempts.check("other buffers after a run", check_again)
         attempts.check("buffers and NULL", check_buffer)
         attempts.check("sub-buffer, no NULL", check_part)
 
@@ -229,6 +243,9 @@ def test_clone_has_the_arguments_of_its_kernel(icd: Icd, sandbox: Sandbox) -> No
         clone = objects.made_by("clCloneKernel", kernel)
         if not clone:
             raise CallFailed("clCloneKernel gave no kernel beside CL_SUCCESS")
+        asked = Asked(objects)
+        programs = [asked.number("clGetKernelInfo", of, "CL_KERNEL_PROGRAM") for of in (kernel, clone)]
+        assert programs[0] == programs[1], "CL_KERNEL_PROGRAM of the clone is not that of its kernel"
         for index, value in enumerate(others):
             kernels.set(kernel, index, value)
         kernels.run(clone, Range((1,)))

@@ -61,6 +61,11 @@ def gate_of(objects: IcdObjects) -> Value:
     return objects.made_by("clCreateUserEvent", objects.context)
 
 
+def plain_queue(objects: IcdObjects) -> tuple[Any, ...]:
+    """The call that makes one more queue, which keeps order."""
+    return "clCreateCommandQueue", objects.context, objects.device, 0
+
+
 def enqueue(objects: IcdObjects, function: str, waits: list[Value], queue: Value | None = None) -> Value:
     """Enqueues the proper call of a function, which does not block and waits for events; gives its event."""
     session = objects.session
@@ -98,19 +103,25 @@ def test_command_waits_for_every_event_of_its_list(icd: Icd, sandbox: Sandbox) -
 
     def check(objects: IcdObjects, function: str, beside: bool = False) -> None:
         memory, gate = Memory(objects), gate_of(objects)
-        ended = objects.named("done")
-        event = enqueue(objects, function, [ended, gate])
-        memory.succeed("clFlush", memory.queue)
+        ended, other = objects.named("done"), objects.made_by(*plain_queue(objects))
+        lists = {"first": ([gate, ended], other), "second": ([ended, gate], memory.queue)}
+        if "Unmap" in function:  # what is mapped is given back once
+            del lists["second"]
+        events = [enqueue(objects, function, *row) for row in lists.values()]
+        for queue in (memory.queue, other):
+            memory.succeed("clFlush", queue)
         if beside:  # a kernel may take a while to be compiled: one that does not wait has ended then
-            other = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
-            enqueue(objects, function, [], other)
-            memory.succeed("clFinish", other)
-        had = status(memory, event)
+            third = objects.made_by(*plain_queue(objects))
+            enqueue(objects, function, [], third)
+            memory.succeed("clFinish", third)
+        had = [status(memory, event) for event in events]
         memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
         memory.finish()
-        assert had > CL.COMPLETE, f"the status is {had} before the second event has ended"
-        end = status(memory, event)
-        assert end == CL.COMPLETE, f"the status is {end} when the queue is finished, expected CL_COMPLETE"
+        memory.succeed("clFinish", other)
+        for before, which in zip(had, lists, strict=True):
+            assert before > CL.COMPLETE, f"the status is {before} before the {which} event of the list has ended"
+        for end in (status(memory, event) for event in events):
+            assert end == CL.COMPLETE, f"the status is {end} when the queue is finished, expected CL_COMPLETE"
 
     with icd.attempts(sandbox, until_hung=True) as attempts:
         for function in COMMANDS:
