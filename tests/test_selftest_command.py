@@ -210,7 +210,7 @@ def test_a_fault_that_the_build_lacks_is_not_taken_for_one_that_was_caught() -> 
     """The library ends the process of each case over a name that it does not know."""
     fault = next(iter(mutants().by_name.values()))
     assert seeded_loader([fault]).exists()
-    with pytest.raises(HarnessError, match="was built without a_newer_fault: .*build again"):
+    with pytest.raises(HarnessError, match=r"was built without a_newer_fault: .*build again"):
         seeded_loader([fault, dataclasses.replace(fault, name="a_newer_fault")])
 
 
