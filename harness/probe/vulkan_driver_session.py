@@ -182,13 +182,14 @@ class VulkanDriverSession(VulkanSession):
         number = re.search(r"\d+(\.\d+)+", about)
         return name, number[0] if number else ""
 
-    def command_buffers(self, device: Value, count: int = 1) -> list[Value]:
-        """Those of a new pool."""
+    def command_buffers(self, device: Value, count: int = 1, level: int = 0) -> list[Value]:
+        """Those of a new pool; VkCommandBufferLevel is a number."""
         info, pool = self.structure("VkCommandPoolCreateInfo"), self.buffer(8, 0)
         rc = self.vkCreateCommandPool(device, info, None, pool)
         if rc < 0:
             self._succeed("vkCreateCommandPool", rc)
-        info = self.structure("VkCommandBufferAllocateInfo", commandPool=pool.handle(), commandBufferCount=count)
+        members = {"commandPool": pool.handle(), "commandBufferCount": count, "level": level}
+        info = self.structure("VkCommandBufferAllocateInfo", **members)
         buffers = self.buffer(8 * count)
         self._succeed("vkAllocateCommandBuffers", self.vkAllocateCommandBuffers(device, info, buffers))
         return buffers.handles()

@@ -11,8 +11,11 @@ static uint64_t create_device(const uint64_t *a)
     if (fails(FAULT_create_device_fails)) {
         return failure(FAULT_create_device_fails);
     }
-    *device = (VkDevice)object_make(KIND_device, physical_device, physical_device ? physical_device->index : -1,
-                                    FAULT_device_without_magic);
+    int index = physical_device ? physical_device->index : -1;
+    bool second = object_find(KIND_device, physical_device, index) != NULL;
+    bool bare = second && fails(FAULT_second_device_without_magic);
+    *device = (VkDevice)object_make(KIND_device, physical_device, index,
+                                    bare ? FAULT_second_device_without_magic : FAULT_device_without_magic);
     return VK_SUCCESS;
 }
 
@@ -25,23 +28,25 @@ static uint64_t destroy_device(const uint64_t *a)
     return 0;
 }
 
-static VkQueue queue_of(uint64_t device, uint32_t index)
+static VkQueue queue_of(uint64_t device, uint32_t index, enum fault without_magic)
 {
     struct object *parent = object_of(device, KIND_device);
     struct object *queue = object_find(KIND_queue, parent, (int)index);
-    return (VkQueue)(queue ? queue : object_make(KIND_queue, parent, (int)index, FAULT_queue_without_magic));
+    return (VkQueue)(queue ? queue : object_make(KIND_queue, parent, (int)index, without_magic));
 }
 
 static uint64_t get_queue(const uint64_t *a)
 {
-    *(VkQueue *)pointer(a[3]) = queue_of(a[0], (uint32_t)a[2]);
+    *(VkQueue *)pointer(a[3]) = queue_of(a[0], (uint32_t)a[2], FAULT_queue_without_magic);
     return 0;
 }
 
 static uint64_t get_queue2(const uint64_t *a)
 {
     const VkDeviceQueueInfo2 *info = pointer(a[1]);
-    *(VkQueue *)pointer(a[2]) = queue_of(a[0], info->queueIndex);
+    *(VkQueue *)pointer(a[2]) =
+        queue_of(a[0], info->queueIndex,
+                 fails(FAULT_queue2_without_magic) ? FAULT_queue2_without_magic : FAULT_queue_without_magic);
     return 0;
 }
 
@@ -53,9 +58,10 @@ static uint64_t allocate_command_buffers(const uint64_t *a)
     if (fails(FAULT_command_buffers_fail)) {
         return failure(FAULT_command_buffers_fail);
     }
+    bool bare = info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && fails(FAULT_secondary_without_magic);
+    enum fault without_magic = bare ? FAULT_secondary_without_magic : FAULT_command_buffer_without_magic;
     for (uint32_t i = 0; i < info->commandBufferCount; i++) {
-        buffers[i] =
-            (VkCommandBuffer)object_make(KIND_command_buffer, device, (int)i, FAULT_command_buffer_without_magic);
+        buffers[i] = (VkCommandBuffer)object_make(KIND_command_buffer, device, (int)i, without_magic);
     }
     return VK_SUCCESS;
 }

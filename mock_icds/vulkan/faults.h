@@ -157,6 +157,14 @@ FAULT(device_without_magic)
 FAULT(queue_without_magic)
 /* Leaves the first word of command buffers without the loader's magic number. */
 FAULT(command_buffer_without_magic)
+/* Leaves the first word of an instance without the loader's magic number where there is another instance. */
+FAULT(second_instance_without_magic)
+/* Leaves the first word of a device without the loader's magic number where its physical device has another device. */
+FAULT(second_device_without_magic)
+/* Leaves the first word of queues that vkGetDeviceQueue2 makes without the loader's magic number. */
+FAULT(queue2_without_magic)
+/* Leaves the first word of secondary command buffers without the loader's magic number. */
+FAULT(secondary_without_magic)
 /* Answers the VkResult VALUE to vkAllocateCommandBuffers. */
 FAULT(command_buffers_fail)
 

@@ -142,3 +142,13 @@ struct object *object_find(enum kind kind, const struct object *parent, int inde
     }
     return NULL;
 }
+
+bool instances_are_there(void)
+{
+    for (size_t i = 0; i < MAX_INSTANCES; i++) {
+        if (instances[i].object.kind == KIND_instance) {
+            return true;
+        }
+    }
+    return false;
+}

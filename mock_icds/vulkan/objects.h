@@ -38,4 +38,7 @@ struct object *object_of(uint64_t handle, enum kind kind);
 /* The n-th object of a kind that belongs to a parent, or NULL. */
 struct object *object_find(enum kind kind, const struct object *parent, int index);
 
+/* Whether there is an instance that was not destroyed. */
+bool instances_are_there(void);
+
 #endif

@@ -9,6 +9,7 @@ from harness.check import (
     GET_PHYSICAL_DEVICE,
     NEGOTIATE,
     Parts,
+    Unsupported,
     Value,
     VulkanDriver,
     VulkanDriverSession,
@@ -199,6 +200,25 @@ def test_device_query_finds_functions_of_devices(vulkan_driver: VulkanDriver, sa
         assert vk.instance_in_use
         device = vk.device(vk.some_devices(vk.instance_in_use)[0])
         wanted = of_version("device", "1.0")
+        assert wanted
+        for name in wanted:
+            if not vk.device_proc(device, name):
+                parts.fail(name, "is not found")
+
+
+@requirement("VK-DRV-019")
+@pytest.mark.parametrize("version", ["1.1", "1.2", "1.3"])
+def test_device_query_finds_functions_of_own_version(
+    vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, version: str
+) -> None:
+    """vkGetDeviceProcAddr finds the functions of each version that the device and the application are of."""
+    with vulkan_driver.open(sandbox) as vk, Parts() as parts:
+        vk.begin()
+        physical_device = vk.some_devices(vk.instance(api_version=version))[0]
+        if vk.device_version(physical_device) < version_number(version):
+            raise Unsupported("loader", f"this driver's device is older than Vulkan {version}")
+        device = vk.device(physical_device)
+        wanted = of_version("device", version)
         assert wanted
         for name in wanted:
             if not vk.device_proc(device, name):

@@ -14,10 +14,13 @@ from harness.check import (
     VulkanDriverSession,
     VulkanSandbox,
     requirement,
+    version_number,
     vulkan,
 )
 
 OBJECTS = ["instance", "physical device", "device", "queue", "command buffer"]
+ORIGINS = ["second instance", "second device", "queue of vkGetDeviceQueue2", "secondary command buffer"]
+SECONDARY = 1  # VK_COMMAND_BUFFER_LEVEL_SECONDARY
 OF_A_LOADER = 0x0123456789ABCDE0  # in the place of the address of a loader's table
 OF_SURFACES = [
     *("vkDestroySurfaceKHR", "vkGetPhysicalDeviceSurfaceSupportKHR", "vkGetPhysicalDeviceSurfaceCapabilitiesKHR"),
@@ -54,6 +57,35 @@ def test_new_object_has_the_magic_number(vulkan_driver: VulkanDriver, sandbox: V
         words = [word_of(vk, handle) & 0xFFFFFFFF for handle in objects_of(vk, kind)]
     assert words
     assert {hex(word) for word in words} == {hex(LOADER_MAGIC)}
+
+
+def later_object(vk: VulkanDriverSession, origin: str) -> Value:
+    """An object that is not the first of its kind, or is not made in the usual way."""
+    instance = vk.instance(api_version="1.1.0")
+    if origin == "second instance":
+        return vk.instance(api_version="1.1.0")
+    physical_device = vk.some_devices(instance)[0]
+    device = vk.device(physical_device)
+    if origin == "second device":
+        return vk.device(physical_device)
+    if origin == "secondary command buffer":
+        return vk.command_buffers(device, level=SECONDARY)[0]
+    if vk.device_version(physical_device) < version_number("1.1.0"):
+        raise Unsupported("loader", "this driver's device is of Vulkan 1.0: it has no vkGetDeviceQueue2")
+    queue = vk.buffer(8)
+    vk.vkGetDeviceQueue2(device, vk.structure("VkDeviceQueueInfo2"), queue)
+    return queue.handle()
+
+
+@requirement("VK-OBJ-002")
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_objects_of_other_origin_have_the_magic_number(
+    vulkan_driver: VulkanDriver, sandbox: VulkanSandbox, origin: str
+) -> None:
+    """So do second objects of a kind, secondary command buffers, and the queues of vkGetDeviceQueue2."""
+    with vulkan_driver.open(sandbox) as vk:
+        vk.begin()
+        assert hex(word_of(vk, later_object(vk, origin)) & 0xFFFFFFFF) == hex(LOADER_MAGIC)
 
 
 @requirement("VK-OBJ-001")
