@@ -61,17 +61,18 @@ def test_new_object_has_the_magic_number(vulkan_driver: VulkanDriver, sandbox: V
 
 def later_object(vk: VulkanDriverSession, origin: str) -> Value:
     """An object that is not the first of its kind, or is not made in the usual way."""
-    instance = vk.instance(api_version="1.1.0")
+    instance = vk.instance()
     if origin == "second instance":
-        return vk.instance(api_version="1.1.0")
+        return vk.instance()
     physical_device = vk.some_devices(instance)[0]
-    device = vk.device(physical_device)
     if origin == "second device":
+        vk.device(physical_device)
         return vk.device(physical_device)
     if origin == "secondary command buffer":
-        return vk.command_buffers(device, level=SECONDARY)[0]
+        return vk.command_buffers(vk.device(physical_device), level=SECONDARY)[0]
     if vk.device_version(physical_device) < version_number("1.1.0"):
         raise Unsupported("loader", "this driver's device is of Vulkan 1.0: it has no vkGetDeviceQueue2")
+    device = vk.device(vk.some_devices(vk.instance(api_version="1.1.0"))[0])
     queue = vk.buffer(8)
     vk.vkGetDeviceQueue2(device, vk.structure("VkDeviceQueueInfo2"), queue)
     return queue.handle()
