@@ -107,7 +107,7 @@ def _choice(faults: Sequence[Mutant], code: str) -> str:
     return code
 
 
-_OF_LINUX = re.compile(r"\b(link_map|environ|secure_getenv|geteuid|getuid)\b")
+_OF_LINUX = re.compile(r"\b(readlink|link_map|environ|secure_getenv|geteuid|getuid)\b")
 
 
 def for_windows(faults: Mapping[str, Mutant], names: Collection[str]) -> dict[str, Mutant]:
