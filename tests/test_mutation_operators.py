@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -156,16 +155,14 @@ def test_lines_keep_their_numbers(tmp_path: Path) -> None:
     assert mutant.applied(text.encode()).decode().splitlines()[4] == "    put(2);"
 
 
-def test_places_are_known_where_clang_is_that_of_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_are_known_where_clang_is_that_of_a_cache(tmp_path: Path) -> None:
     """ccache with a base directory gives clang relative paths, by which no node would be the file's."""
-    (tmp_path / "bin").mkdir()
-    cache = tmp_path / "bin" / "clang"
+    cache = tmp_path / "clang-of-a-cache"
     cache.write_text(f'#!/bin/sh\n[ "$CCACHE_DISABLE" ] && exec {shutil.which("clang")} "$@"\nexit 7\n')
     cache.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{cache.parent}:{os.environ['PATH']}")
     source = tmp_path / "small.c"
     source.write_text("int less(int a, int b) { return a < b; }\n")
-    assert mutants(parse(source, (), tmp_path))
+    assert mutants(parse(source, (), tmp_path, clang=str(cache)))
 
 
 def test_a_file_that_does_not_compile_is_said(tmp_path: Path) -> None:
