@@ -125,6 +125,7 @@ void loader_vkGetPhysicalDeviceSparseImageFormatProperties2(struct physical_devi
 
 /* --- what a driver without VK_KHR_external_* can do: nothing --- */
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types, which no parentheses can stand around */
 #define EXTERNAL(name, info_type, type, members)                                         \
     void loader_##name(struct physical_device *device, const info_type *info, type *to); \
     void loader_##name(struct physical_device *device, const info_type *info, type *to)  \
@@ -135,6 +136,7 @@ void loader_vkGetPhysicalDeviceSparseImageFormatProperties2(struct physical_devi
             memset(&to->members, 0, sizeof *to - offsetof(type, members));               \
         }                                                                                \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 EXTERNAL(vkGetPhysicalDeviceExternalBufferProperties, VkPhysicalDeviceExternalBufferInfo, VkExternalBufferProperties,
          externalMemoryProperties)
 EXTERNAL(vkGetPhysicalDeviceExternalFenceProperties, VkPhysicalDeviceExternalFenceInfo, VkExternalFenceProperties,
