@@ -208,12 +208,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m harness.selftest.seed")
     parser.add_argument("sources", type=Path, nargs="+", help="sources and headers of the loader")
     parser.add_argument("--out", type=Path, required=True, help="folder for the copies")
-    parser.add_argument("--faults", type=Path, nargs="+", help="the lists of faults (default: the project's own)")
+    parser.add_argument(
+        "--faults", type=Path, nargs="+", help="the lists of faults, or folders of them (default: the project's own)"
+    )
     parser.add_argument("--windows", action="store_true", help="for the loader of Windows")
     parser.add_argument("--api", type=Path, help="api.json of harness.api.generate, for the faults of each function")
     parser.add_argument("--header", default="loader.h", help="the header of the loader")
     options = parser.parse_args(arguments)
-    files = options.faults or lists(options.windows)
+    given = [sorted(path.glob("*.toml")) if path.is_dir() else [path] for path in options.faults or ()]
+    files = [file for listed in given for file in listed] or lists(options.windows)
     api = json.loads(options.api.read_text()) if options.api else None
     try:
         sources = [source.absolute() for source in options.sources]

@@ -97,7 +97,7 @@ static uint64_t create_instance(const uint64_t *a)
         start_thread();
     }
     lookup_note_instance();
-    bool bare = instances_are_there() && fails(FAULT_second_instance_without_magic);
+    bool bare = objects_have_instances() && fails(FAULT_second_instance_without_magic);
     *instance = (VkInstance)object_make(KIND_instance, NULL, 0,
                                         bare ? FAULT_second_instance_without_magic : FAULT_instance_without_magic);
     return fails(FAULT_create_instance_fails_late) ? failure(FAULT_create_instance_fails_late) : VK_SUCCESS;

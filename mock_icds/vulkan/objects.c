@@ -143,7 +143,7 @@ struct object *object_find(enum kind kind, const struct object *parent, int inde
     return NULL;
 }
 
-bool instances_are_there(void)
+bool objects_have_instances(void)
 {
     for (size_t i = 0; i < MAX_INSTANCES; i++) {
         if (instances[i].object.kind == KIND_instance) {

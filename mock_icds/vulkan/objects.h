@@ -39,6 +39,6 @@ struct object *object_of(uint64_t handle, enum kind kind);
 struct object *object_find(enum kind kind, const struct object *parent, int index);
 
 /* Whether there is an instance that was not destroyed. */
-bool instances_are_there(void);
+bool objects_have_instances(void);
 
 #endif
