@@ -37,9 +37,12 @@ _shared: list[str] = []  # names of sandboxes
 
 
 def share(library: Path) -> None:
-    """From now on each case sees this library, also where it lies in the sandbox of another one."""
-    names = [part for part in library.parts if part.startswith(PREFIX) and part not in _shared]
-    _shared[:] = [*_shared, *names][-_MOST_SHARED:]
+    """From now on each case sees this library, also where it lies in the sandbox of another one.
+
+    Only the last few are seen: a session shares its own anew when it starts.
+    """
+    names = [part for part in library.parts if part.startswith(PREFIX)]
+    _shared[:] = [*(name for name in _shared if name not in names), *names][-_MOST_SHARED:]
 
 
 def own_environment() -> Mapping[str, str]:

@@ -144,6 +144,7 @@ class Subject(ABC):
         **popen: Any,
     ) -> Kind:
         """A session that is not started yet; the sandbox knows of it. `prefix`: a command in front of the probe."""
+        guard.share(self.path)
         command = [*prefix, *build().emulator, str(probe or build().probe), "--loader", str(self.path)]
         command += ["--socket", "{socket}", "--log", str(sandbox.log_path), *flags]
         limit = time_limit or self.time_limit
