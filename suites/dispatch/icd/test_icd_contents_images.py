@@ -322,6 +322,17 @@ def test_part_of_an_image_is_filled_with_a_colour(icd: Icd, sandbox: Sandbox, ki
             attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
 
 
+def mapped_part(images: Images, kind: str, image: Value, flags: int) -> tuple[Value, int, int]:
+    """PARTS of an image, mapped: where it lies, and the row and slice pitch that were answered, in bytes."""
+    session = images.objects.session
+    row, slice_ = session.buffer(8, 0), session.buffer(8, 0)
+    words = [session.words(list(w)) for w in PARTS[kind]]
+    mapped = images.objects.made_by(
+        "clEnqueueMapImage", images.queue, image, 1, flags, *words, row, slice_, 0, None, None
+    )
+    return mapped, row.u64(), slice_.u64()
+
+
 @requirement("API-DAT-015")
 @pytest.mark.parametrize("kind", ["CL_MEM_OBJECT_IMAGE2D", "CL_MEM_OBJECT_IMAGE3D", "CL_MEM_OBJECT_IMAGE2D_ARRAY"])
 def test_mapped_part_of_an_image_shows_and_takes_pixels(icd: Icd, sandbox: Sandbox, kind: str) -> None:
@@ -333,17 +344,12 @@ def test_mapped_part_of_an_image_shows_and_takes_pixels(icd: Icd, sandbox: Sandb
         image = made(images, kind, PLAIN_FORMAT, before)
         origin, region = PARTS[kind]
         narrow, own = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin)
-        row, slice_ = session.buffer(8, 0), session.buffer(8, 0)
-        words = [session.words(list(w)) for w in (origin, region)]
-        flags = CL.MAP_READ | CL.MAP_WRITE
-        mapped = images.objects.made_by(
-            "clEnqueueMapImage", images.queue, image, 1, flags, *words, row, slice_, 0, None, None
-        )
-        assert row.u64() >= narrow[0], f"the row pitch is {row.u64()}, and a row has {narrow[0]} bytes"
+        mapped, row, slice_ = mapped_part(images, kind, image, CL.MAP_READ | CL.MAP_WRITE)
+        assert row >= narrow[0], f"the row pitch is {row}, and a row has {narrow[0]} bytes"
         deep = region[2] > 1
-        assert slice_.u64() >= row.u64() * region[1] or not deep, f"the slice pitch is {slice_.u64()}"
-        assert deep or not slice_.u64(), f"the slice pitch of a 2D image is {slice_.u64()}, expected 0"
-        far = Layout(NO_ORIGIN, row.u64(), slice_.u64() or row.u64() * region[1])
+        assert slice_ >= row * region[1] or not deep, f"the slice pitch is {slice_}"
+        assert deep or not slice_, f"the slice pitch of a 2D image is {slice_}, expected 0"
+        far = Layout(NO_ORIGIN, row, slice_ or row * region[1])
         seen, wanted = b"", b""
         for start, end in zip(own.rows(narrow), far.rows(narrow), strict=True):
             seen += session.bytes_at(mapped.plus(end), narrow[0])
@@ -368,13 +374,8 @@ def test_mapped_part_of_an_image_that_is_invalid_takes_pixels(icd: Icd, sandbox:
         image = made(images, kind, PLAIN_FORMAT, before)
         origin, region = PARTS[kind]
         narrow, own = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin)
-        row, slice_ = session.buffer(8, 0), session.buffer(8, 0)
-        words = [session.words(list(w)) for w in (origin, region)]
-        flags = CL.MAP_WRITE_INVALIDATE_REGION
-        mapped = images.objects.made_by(
-            "clEnqueueMapImage", images.queue, image, 1, flags, *words, row, slice_, 0, None, None
-        )
-        far = Layout(NO_ORIGIN, row.u64(), slice_.u64() or row.u64() * region[1])
+        mapped, row, slice_ = mapped_part(images, kind, image, CL.MAP_WRITE_INVALIDATE_REGION)
+        far = Layout(NO_ORIGIN, row, slice_ or row * region[1])
         new = whole(kind, PLAIN_FORMAT, 2)
         for number, at in enumerate(far.rows(narrow)):
             session.store(mapped, at, new[number * narrow[0] : (number + 1) * narrow[0]])
