@@ -86,8 +86,9 @@ def finds_no_platform(where: str) -> Prepare:
 
 
 def temporary_folder(machine: Machine) -> None:
-    """A driver that writes what it compiles below TMPDIR."""
-    finds_no_platform('access(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", 2)')(machine)
+    """A driver that writes what it compiles below TMPDIR, and without that in a folder that is there."""
+    usual = machine.sandbox.folder("usual")
+    finds_no_platform(f'access(getenv("TMPDIR") ? getenv("TMPDIR") : "{usual}", 2)')(machine)
     machine.environment["TMPDIR"] = str(machine.sandbox.folder("temporary"))
 
 

@@ -135,6 +135,29 @@ struct object *object_context(struct object *object)
     return object;
 }
 
+/* Whether an object that the application holds is this one, or was made from it. */
+static bool is_held(const struct object *object)
+{
+    for (int i = 0; i < made(); i++) {
+        for (const struct object *at = references_of(&objects[i]) > 0 ? &objects[i] : NULL; at; at = at->parent) {
+            if (at == object) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Exact objects that nothing holds any more: a read of one from now on is a crash. Platforms and devices stay. */
+static void forbid_unheld(struct object *object)
+{
+    for (; object && object->kind != HANDLE_cl_platform_id; object = object->parent) {
+        if ((object->kind != HANDLE_cl_device_id || references_of(object) <= 0) && !is_held(object)) {
+            arena_forbid(cells + (size_t)(object - objects) * 2 * arena_page_size(), arena_page_size());
+        }
+    }
+}
+
 bool object_count_reference(struct object *object, int by)
 {
     if (!object || references_of(object) <= 0) {
@@ -146,8 +169,8 @@ bool object_count_reference(struct object *object, int by)
         __atomic_store_n(&object->references, before, __ATOMIC_RELAXED);
     }
     int left = __atomic_add_fetch(&object->references, by, __ATOMIC_RELAXED);
-    if (left == 0 && config.exact_objects) { /* a read of it from now on is a crash */
-        arena_forbid(cells + (size_t)(object - objects) * 2 * arena_page_size(), arena_page_size());
+    if (left == 0 && config.exact_objects) {
+        forbid_unheld(object);
     }
     return true;
 }

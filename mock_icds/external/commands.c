@@ -187,6 +187,9 @@ cl_int commands_enqueue(enum function function, const uint64_t *arguments, struc
     if (command.blocks) {
         wait_for(command.event);
     }
+    if (!event) { /* nobody has it who could release it */
+        object_count_reference(command.event, -1);
+    }
     return attachment_of(command.event)->status;
 }
 
