@@ -92,6 +92,20 @@ def test_a_compiler_may_compute_for_longer_than_other_calls(
         assert cl.platform_count() == 1
 
 
+def test_threads_that_compile_may_compute_for_longer_too(
+    hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(burns="900")
+    with hostile.start(sandbox, time_limit=0.3) as cl:
+        cl.in_thread(0, "clGetPlatformIDs", 0, None, None)
+        with pytest.raises(Hung, match="in which it computed"):
+            cl.go()
+    monkeypatch.setattr("harness.probe.patience.COMPILING", {"clGetPlatformIDs"})
+    with hostile.start(sandbox, time_limit=0.3) as cl:
+        cl.in_thread(0, "clGetPlatformIDs", 0, None, None)
+        assert cl.go() == 1
+
+
 def test_a_compiler_that_computes_for_ever_hangs(
     hostile: Loader, sandbox: Sandbox, tell: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

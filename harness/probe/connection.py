@@ -52,6 +52,7 @@ class Connection:
         self.pid = 0  # of the probe, which is not always the process that was started; see `found_pid`
         self._own_number = 0  # what the probe's process calls itself, in a namespace of its own or on Windows
         self._last = ""
+        self._threads_compile = False  # calls that were kept for threads may have to compile
         self._slow = 0.0  # seconds that answers took that took long
         self._meter: Meter | None = None  # of an answer that takes long
         self._server = 0  # number of a process that the subject's has to wait for
@@ -247,7 +248,7 @@ class Connection:
             self._kill()
             raise Excessive(f"the subject took {excess} in: {self._last}")
         remaining = min(
-            self._meter.remaining(self.time_limit, compiles(self._last)), SESSION_FACTOR * self.time_limit - self._slow
+            self._meter.remaining(self.time_limit, self._compiles()), SESSION_FACTOR * self.time_limit - self._slow
         )
         if remaining <= 0:
             self._hung()
@@ -258,6 +259,10 @@ class Connection:
                 f"{self._meter.used:.1f} s, to: {self._last}"
             )
         return min(TICK, remaining)
+
+    def _compiles(self) -> bool:
+        """Whether what was asked may have to compile, in its own thread or in others."""
+        return self._threads_compile if self._last == "go" else compiles(self._last)
 
     def _send(self, lines: list[str], recorded: bool = True) -> None:
         self.exchange += lines if recorded else []
@@ -324,6 +329,8 @@ class Connection:
             else:
                 answer = content(self._last, reply)
                 self.calls_made += self._last.startswith(("call ", "address ", "vkcall "))
+                self._threads_compile |= self._last.startswith("thread ") and compiles(self._last)
+                self._threads_compile &= self._last != "go"
         if refused:
             self._resynchronise()
             raise refused

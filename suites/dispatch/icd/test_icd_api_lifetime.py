@@ -60,8 +60,9 @@ def count_of(session: IcdSession, kind: str, handle: Value) -> int:
 def release_all_but(session: IcdSession, objects: IcdObjects, child: Value) -> None:
     """Releases what was made on the way to an object; its context comes last."""
     for kind in ("cl_event", "cl_kernel", "cl_program", "cl_mem", "cl_sampler", "cl_command_queue", "cl_context"):
-        if kind in objects and objects[kind] != child:
-            assert change(session, "Release", kind, objects[kind]) == CL.SUCCESS, kind
+        own = objects.made().get(kind, child)
+        if own != child:
+            assert change(session, "Release", kind, own) == CL.SUCCESS, kind
 
 
 def platform_of(session: IcdSession) -> IcdObjects:
