@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -16,8 +18,10 @@ from harness.errors import UsageError
 from harness.run import replay
 from harness.sandbox import Sandbox, machine
 from harness.sandbox.machine import NOBODY, is_root
+from harness.sandbox.vulkan import VulkanSandbox
 from harness.subject.loader import Loader
 from harness.subject.search import loader_path
+from harness.subject.vulkan_loader import VulkanLoader
 
 STRANGER = 12345
 pytestmark = pytest.mark.skipif(not is_root(), reason="only root can give a program another user's privileges")
@@ -93,6 +97,24 @@ def test_the_tracer_takes_its_place_where_it_cannot_be(
     with loader.start(sandbox, elevated=True) as cl:
         assert cl.secure and not privileged(sandbox.root)
     assert build().at_secure.name in cl.argv[0]
+
+
+@pytest.mark.parametrize("kind", ["OpenCL", "Vulkan"])
+def test_the_tracer_takes_its_place_where_others_cannot_read_the_loader(tmp_path: Path, kind: str) -> None:
+    """A checkout in root's own home is closed to everybody else."""
+    if not machine.at_secure_by_tracer():
+        pytest.skip("a tracer cannot set AT_SECURE here")
+    original = build().reference_loader if kind == "OpenCL" else build().with_vulkan().reference_loader
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o700)
+    path = folder / original.name
+    shutil.copyfile(original, path)
+    if kind == "OpenCL":
+        with contextlib.closing(Sandbox(path)) as box, Loader(path).start(box, elevated=True) as cl:
+            assert cl.secure
+    else:
+        with contextlib.closing(VulkanSandbox()) as place, VulkanLoader(path).start(place, elevated=True) as vk:
+            assert vk.secure
 
 
 def test_a_replay_has_the_same_privileges(loader: Loader, sandbox: Sandbox, tmp_path: Path) -> None:

@@ -104,11 +104,14 @@ def require_private_mounts() -> None:
         raise Unsupported("machine", f"bubblewrap cannot make a private root here: {done.stderr.strip()}")
 
 
-def set_uid_copy(program: Path, folder: Path) -> Path | None:
-    """A copy of a program that runs as NOBODY, which only this user can reach; None where that cannot be had.
+def set_uid_copy(program: Path, library: Path, folder: Path) -> Path | None:
+    """A copy of a program that runs as NOBODY, which only this user can reach; None where that cannot be had, or where
+    it could not read the library that it is to open.
 
     The folder, which has to be new, is closed to everybody else: what the program is told to load would be theirs.
     """
+    if not is_root() or closed_to_others(library):
+        return None
     status = Path("/proc/self/status").read_text()
     folder.mkdir(mode=0o700)
     if os.statvfs(folder).f_flag & os.ST_NOSUID or "NoNewPrivs:\t1" in status:

@@ -178,8 +178,7 @@ class Loader(Subject):
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
         if system:
             raise Unsupported("machine", "a private root forbids elevated privileges (no_new_privs)")
-        reachable = not closed_to_others(self.path)
-        if is_root() and reachable and (copy := set_uid_copy(probe, sandbox.new_place("elevated"))):
+        if copy := set_uid_copy(probe, self.path, sandbox.new_place("elevated")):
             return [], copy
         if at_secure_by_tracer():
             return [str(build().at_secure)], probe

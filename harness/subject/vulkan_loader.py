@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from harness.build import build
 from harness.probe.vulkan_session import VulkanSession
 from harness.sandbox import Unsupported
-from harness.sandbox.machine import at_secure_by_tracer, bubblewrap, is_root, require_private_mounts, set_uid_copy
+from harness.sandbox.machine import at_secure_by_tracer, bubblewrap, require_private_mounts, set_uid_copy
 from harness.sandbox.vulkan import VulkanSandbox
 from harness.subject import identify, vulkan_capabilities
 from harness.subject.base import Option, Subject
@@ -110,8 +110,9 @@ class VulkanLoader(Subject):
         """A private root forbids set-uid programs, but not a tracer."""
         if self.facts.sanitizer:
             raise Unsupported("machine", "an elevated process takes no LD_PRELOAD, which this loader's sanitizer needs")
-        if not sandbox.binds and is_root() and (copy := set_uid_copy(build().probe, sandbox.new_place("elevated"))):
-            return [], copy
+        own = None if sandbox.binds else set_uid_copy(build().probe, self.path, sandbox.new_place("elevated"))
+        if own:
+            return [], own
         if at_secure_by_tracer():
             return [str(build().at_secure)], build().probe
         raise Unsupported("machine", "neither a set-uid program nor a tracer can set AT_SECURE here")
