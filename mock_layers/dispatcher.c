@@ -50,7 +50,7 @@ static uint64_t hand_on(enum function function, const uint64_t *arguments)
     }
     return fault(FAULT_wraps_handles, ANY_PLATFORM)
                ? wrap_call(function, next, arguments)
-               : changes_call(function, &config_of_function[function], next, arguments);
+               : mistakes_call(function, &config_of_function[function], next, arguments);
 }
 
 static uint64_t one_more(const struct function_info *about, const uint64_t *arguments, uint64_t result)
@@ -70,6 +70,7 @@ uint64_t component_call(enum function function, const uint64_t *arguments)
     uint64_t changed[MAX_PARAMETERS];
     uint64_t own[64] = {0};
     uint64_t result;
+    cl_int error;
     log_call(about, arguments);
     target_check();
     if (settings->calls_another) {
@@ -84,6 +85,8 @@ uint64_t component_call(enum function function, const uint64_t *arguments)
         result = answer_here(about, changed, SWALLOWED);
     } else if (settings->needs_pointers && changes_lack_pointer(about, arguments)) {
         result = answer_here(about, changed, CL_INVALID_VALUE);
+    } else if (mistakes_answer(function, changed, &error)) {
+        result = answer_here(about, changed, error);
     } else {
         result = hand_on(function, changed);
     }

@@ -99,6 +99,11 @@ FAULT(table_length_is)
 FAULT(table_changes_after_init)
 /* Sleeps VALUE milliseconds in its initialisation. */
 FAULT(init_sleeps)
+/* Has another name once it is initialised. */
+FAULT(name_changes_with_init)
+/* Changes what is the process's in its initialisation: VALUE 1 the umask, 2 the environment, 3 the signal mask, 4 the
+ * working directory. */
+FAULT(init_changes_process)
 /* Prints to standard output in its initialisation. */
 FAULT(init_prints)
 /* Registers an exit handler in its initialisation that calls its target. */
@@ -127,6 +132,21 @@ FAULT(wraps_handles)
 FAULT(supplies_platform)
 /* Answers every address query with a function of its own, which answers the layer's name. */
 FAULT(substitutes_addresses)
+
+/* Hands on no more than VALUE events of a list. */
+FAULT(cuts_lists_of_events)
+/* Asks for devices of every type where the default one is wanted. */
+FAULT(lists_all_devices_as_default)
+/* Answers clCreateBuffer of no bytes itself, as its target would. */
+FAULT(refuses_empty_buffers_itself)
+/* Fails clCreateBuffer once it has made VALUE buffers. */
+FAULT(has_room_for_buffers)
+/* Leaves errcode_ret as it was where its target answers NULL. */
+FAULT(loses_errors)
+/* Reports commands that failed as complete. */
+FAULT(hides_failed_events)
+/* Hands the first letter of a platform's extensions back as a space. */
+FAULT(hides_an_extension)
 
 /* --- While it is loaded --- */
 

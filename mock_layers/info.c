@@ -78,6 +78,9 @@ cl_int info_answer(const uint64_t *arguments)
     case CL_LAYER_API_VERSION:
         return version(arguments);
     case CL_LAYER_NAME:
+        if (is_on(FAULT_name_changes_with_init) && target_entries()) {
+            return answer(arguments, "another name", sizeof "another name");
+        }
         if (is_on(FAULT_layer_name_unknown)) {
             return CL_INVALID_VALUE;
         }

@@ -10,8 +10,11 @@
 #include "exported.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,9 +98,33 @@ static cl_int refusal(cl_uint num_entries, const void *target, const void *count
     return CL_SUCCESS;
 }
 
+#ifndef _WIN32
+static void change_process(long what)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR2);
+    if (what == 1) {
+        umask(0);
+    } else if (what == 2) {
+        setenv("CLHARNESS_LAYER_WAS_HERE", "1", 1);
+    } else if (what == 3) {
+        pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    } else if (what == 4 && chdir("/")) {
+        abort();
+    }
+}
+#else
+static void change_process(long what)
+{
+    (void)what;
+}
+#endif
+
 /* What the layer does in its initialisation besides its work. */
 static void misbehave(void)
 {
+    change_process(fault_value(FAULT_init_changes_process, ANY_PLATFORM, 0));
     if (is_on(FAULT_init_sleeps)) {
         sleep_ms(fault_value(FAULT_init_sleeps, ANY_PLATFORM, 0));
     }

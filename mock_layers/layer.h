@@ -78,6 +78,14 @@ bool changes_lack_pointer(const struct function_info *about, const uint64_t *arg
 uint64_t changes_call(enum function function, const struct function_config *settings, entry *next,
                       const uint64_t *arguments);
 
+/* --- mistakes.c: calls that are wrong for some values only --- */
+
+/* Changes arguments as the faults say. True: the layer answers the call itself, with `error`. */
+bool mistakes_answer(enum function function, uint64_t *arguments, cl_int *error);
+/* Hands the call on by changes_call, and spoils some answers. */
+uint64_t mistakes_call(enum function function, const struct function_config *settings, entry *next,
+                       const uint64_t *arguments);
+
 /* --- wrap.c: handles of the layer's own in place of the target's --- */
 
 /* Calls the target with its own handles, and gives the application the layer's: small numbers, addresses of nothing.

@@ -93,7 +93,14 @@ if TYPE_CHECKING:
         preparing, require_kept, start as start_with_layers, use_layer, without as log_without,
     )
     from harness.check.layer.compared import handles_of, problems as noticeable_problems
-    from harness.check.layer.workload import run_mistakes, run_workload, vendors_calls
+    from harness.check.layer.workload import (
+        run_mistakes,
+        run_rare_mistakes,
+        run_rarities,
+        run_workload,
+        vendors_calls,
+        vendors_numbers,
+    )
     from harness.probe.layer_session import LayerSession, OrdinaryCall, Table, all_entries, ordinary_variants
 
     # --- a Vulkan loader under test: its session, its sandbox, the API as data ---

@@ -51,6 +51,80 @@ def run_mistakes(cl: Session) -> list[object]:
     ]
 
 
+MANY = 100  # events of a list
+ALIVE = 300  # buffers at once
+STRINGS = ("CL_PLATFORM_NAME", "CL_PLATFORM_VENDOR", "CL_PLATFORM_VERSION", "CL_PLATFORM_EXTENSIONS")
+TYPES = ("CL_DEVICE_TYPE_DEFAULT", "CL_DEVICE_TYPE_CPU", "CL_DEVICE_TYPE_GPU", "CL_DEVICE_TYPE_ACCELERATOR")
+
+
+def run_rarities(cl: Session) -> list[object]:
+    """What applications seldom do: long lists of events, many objects at once, failed events, each type of device."""
+    seen: list[object] = []
+    for platform in cl.GetPlatformIDs():
+        objects = Objects(cl, platform)
+        seen += [cl.GetPlatformInfo(platform, name) for name in STRINGS]
+        for kind in TYPES:
+            count = cl.buffer(4, 0)
+            seen += [cl.call("clGetDeviceIDs", platform, api().constant(kind), 0, None, count), count.u32()]
+        seen += _events(cl, objects) + _buffers(cl, objects)
+    return seen
+
+
+def _events(cl: Session, objects: Objects) -> list[object]:
+    """A list of events to wait for, and an event that has failed."""
+    status, running = cl.buffer(4, 0), api().constant("CL_EVENT_COMMAND_EXECUTION_STATUS")
+    seen: list[object] = [
+        cl.call("clSetUserEventStatus", objects.event, 0),
+        cl.call("clWaitForEvents", MANY, [objects.event] * MANY),
+        cl.call("clEnqueueMarkerWithWaitList", objects.queue, MANY, [objects.event] * MANY, None),
+        cl.call(
+            "clEnqueueReadBuffer",
+            objects.queue,
+            objects.mem,
+            1,
+            0,
+            16,
+            cl.buffer(16),
+            MANY,
+            [objects.event] * MANY,
+            None,
+        ),
+    ]
+    objects.forget("cl_event")
+    return [
+        *seen,
+        cl.call("clSetUserEventStatus", objects.event, -5),
+        cl.call("clGetEventInfo", objects.event, running, 4, status, None),
+        status.i32(),
+    ]
+
+
+def _buffers(cl: Session, objects: Objects) -> list[object]:
+    """Buffers that are all alive, each with the error of its creation."""
+    buffers, seen = [], []
+    for _ in range(ALIVE):
+        error = cl.words([0x1234])
+        buffers.append(cl.call("clCreateBuffer", objects.context, 0, 64, None, error))
+        seen += [bool(buffers[-1]), error.i32()]
+    return [*seen, *(cl.call("clReleaseMemObject", buffer) for buffer in buffers if buffer)]
+
+
+def run_rare_mistakes(cl: Session) -> list[object]:
+    """Calls on objects that are refused, with the errors that they answer in either way."""
+    seen: list[object] = []
+    for platform in cl.GetPlatformIDs():
+        objects = Objects(cl, platform)
+        error = cl.words([0x1234])
+        seen += [bool(cl.call("clCreateBuffer", objects.context, 0, 0, None, error)), error.i32()]
+        error = cl.words([0x1234])
+        mapping = ("clEnqueueMapBuffer", objects.queue, objects.mem, 1, 1, 1 << 40, 16, 0, None, None, error)
+        seen += [bool(cl.call(*mapping)), error.i32()]
+        sizes = cl.words([1] * 4)
+        kernel = ("clEnqueueNDRangeKernel", objects.queue, objects.kernel, 4, None, sizes, None, 0, None, None)
+        seen.append(cl.call(*kernel))
+    return seen
+
+
 def _work(cl: Session, objects: Objects) -> list[object]:
     constant = api().constant
     count, references = cl.buffer(4, 0), cl.buffer(4, 0)
@@ -72,6 +146,20 @@ def _work(cl: Session, objects: Objects) -> list[object]:
         cl.call("clGetDeviceInfo", objects.device, 0x7FFF, 64, text, None),
     ]
     return [*seen, count.u32(), references.u32(), text.text()]
+
+
+def vendors_numbers(log: CallLog, vendors: str) -> list[tuple[str, str, list[int]]]:
+    """The functions that each vendor was called by, and the numbers among their arguments."""
+    functions = api().functions
+    return [
+        (
+            e.who,
+            e.name,
+            [a for a, p in zip(e.arguments, functions[e.name].parameters, strict=False) if p.kind == "integer"],
+        )
+        for e in log.calls()
+        if e.who in vendors and e.name in functions
+    ]
 
 
 def vendors_calls(log: CallLog, vendors: str) -> list[tuple[str, str, int | None]]:

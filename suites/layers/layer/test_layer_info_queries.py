@@ -69,6 +69,16 @@ def test_layer_name_ends_with_its_only_zero_byte(layer: Layer, sandbox: Sandbox)
 UNKNOWN = (0, 1, 2, 100, 0x423F, 0x4242, 0x4243, 0x900, 0xFFFFFFFF, 0x80004240)
 
 
+@requirement("LAY-INF-002")
+def test_layer_name_is_the_same_after_the_initialisation(layer: Layer, sandbox: Sandbox) -> None:
+    """CL_LAYER_NAME is what it was before the layer was initialised."""
+    layer.require(LAYER_INFO)
+    with layer.open(sandbox) as session:
+        before = session.name()
+        session.initialized(layer)
+        assert session.name() == before
+
+
 @requirement("LAY-INF-003")
 def test_layer_info_of_an_unknown_name_is_invalid_value(layer: Layer, sandbox: Sandbox) -> None:
     """A name that is none of a layer's gives CL_INVALID_VALUE, and nothing is written."""

@@ -15,6 +15,7 @@ from harness.check import (
     Layer,
     Leaked,
     Loader,
+    Parts,
     Sandbox,
     Session,
     SubjectFailure,
@@ -133,3 +134,18 @@ def test_rounds_leave_nothing_behind(layer: Layer, sandbox: Sandbox) -> None:
     if grown >= SMALLEST:
         raise Leaked(f"{grown} bytes more are in use after each round of use")
     assert files <= 0, "descriptors stay open after each round of use"
+
+
+@requirement("LAY-INI-021")
+def test_layer_leaves_the_state_of_the_process_as_it_is(layer: Layer, sandbox: Sandbox) -> None:
+    """Environment, working directory, locale, signals, umask, arithmetic and limits are the application's."""
+    use_layers(sandbox, [str(layer)])  # the variable that led to the layer is the application's as well
+    with layer.open(sandbox) as session, Parts() as parts:
+        session.close()
+        before = session.state()
+        session.open()
+        session.initialized(layer)
+        after = session.state()
+        for name in sorted((before.keys() | after.keys()) - {"threads"}):
+            if before.get(name) != after.get(name):
+                parts.fail(name, f"was {before.get(name, 'unset')}, is {after.get(name, 'unset')}")

@@ -8,7 +8,7 @@ Where they are not, and the loader does not do without the layer what it should,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from harness.check import (
     Objects,
     OrdinaryCall,
     Sandbox,
+    Session,
     Unsupported,
     address_of,
     api,
@@ -33,10 +34,13 @@ from harness.check import (
     require_kept,
     requirement,
     run_mistakes,
+    run_rare_mistakes,
+    run_rarities,
     run_workload,
     slots,
     start_with_layers,
     vendors_calls,
+    vendors_numbers,
 )
 
 PLACES = ("alone", "between")
@@ -101,6 +105,51 @@ def test_call_through_a_loader_passes_the_chain_once(
     assert not found
 
 
+def runs(
+    layer: Layer,
+    through: Loader,
+    sandbox: Sandbox,
+    icd2: bool,
+    place: str,
+    work: Callable[[Session], list[object]],
+    **settings: Any,
+) -> tuple[tuple[object, ...], tuple[object, ...]]:
+    """What the application, the vendors and the layers around saw: without the layer, and with it.
+
+    settings: those of the vendors.
+    """
+    if layer.changes - {"invalid"}:
+        raise Unsupported("loader", "this layer declares to change calls that an application makes (--changes)")
+    if icd2:
+        through.require("ICD 2")
+    for name in "ab":
+        sandbox.vendor(name, icd2=icd2, suffix=name * 2, **settings)
+    around = [m for m in chain(sandbox, layer, place) if isinstance(m, MockLayer)]
+    seen = []
+    for layers in (around, chain(sandbox, layer, place)):
+        sandbox.forget_log()
+        with start_with_layers(through, sandbox, layers) as cl:
+            results = work(cl)
+            if layer in layers:
+                require_kept(layer, cl)
+        log = sandbox.log
+        assert not log.happened("foreign handle")
+        passed = [e.name for e in log.calls() if e.who in ("before", "behind") and e.name in api().functions]
+        calls, numbers = (
+            [call for call in found if not (layer.validates and re.fullmatch(r"clGet\w+Info", call[1]))]  # it may ask
+            for found in (vendors_calls(log, "ab"), vendors_numbers(log, "ab"))
+        )
+        seen.append((results, calls, [n for n in passed if not (layer.validates and n.endswith("Info"))], numbers))
+    return seen[0], seen[1]
+
+
+def check_same(without_it: tuple[object, ...], with_it: tuple[object, ...]) -> None:
+    """Nobody noticed the layer."""
+    assert with_it[0] == without_it[0], "the application sees something else"
+    assert with_it[1] == without_it[1], "the vendors get other calls"
+    assert with_it[2] == without_it[2], "the layers before and after get other calls"
+
+
 @requirement("LAY-CHN-010")
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("generation", ["icd1", "icd2"])
@@ -109,33 +158,36 @@ def test_application_sees_no_difference(
 ) -> None:
     """An application that uses every class of objects sees the same results, and vendors get the same calls, in the
     same order, as without the layer."""
-    if layer.changes - {"invalid"}:
-        raise Unsupported("loader", "this layer declares to change calls that an application makes (--changes)")
-    if generation == "icd2":
-        through.require("ICD 2")
-    for name in "ab":
-        sandbox.vendor(name, icd2=generation == "icd2", suffix=name * 2)
-    around = [m for m in chain(sandbox, layer, place) if isinstance(m, MockLayer)]
-    runs = []
-    for layers in (around, chain(sandbox, layer, place)):
-        sandbox.forget_log()
-        with start_with_layers(through, sandbox, layers) as cl:
-            seen = [*run_workload(cl), *([] if layer.validates else run_mistakes(cl))]
-            if layer in layers:
-                require_kept(layer, cl)
-        log = sandbox.log
-        assert not log.happened("foreign handle")
-        passed = [e.name for e in log.calls() if e.who in ("before", "behind") and e.name in api().functions]
-        calls = [
-            call
-            for call in vendors_calls(log, "ab")
-            if not (layer.validates and re.fullmatch(r"clGet\w+Info", call[1]))  # it may ask about objects
-        ]
-        runs.append((seen, calls, [n for n in passed if not (layer.validates and n.endswith("Info"))]))
-    without_it, with_it = runs
-    assert with_it[0] == without_it[0], "the application sees something else"
-    assert with_it[1] == without_it[1], "the vendors get other calls"
-    assert with_it[2] == without_it[2], "the layers before and after get other calls"
+    check_same(
+        *runs(
+            layer,
+            through,
+            sandbox,
+            generation == "icd2",
+            place,
+            lambda cl: [*run_workload(cl), *([] if layer.validates else run_mistakes(cl))],
+        )
+    )
+
+
+@requirement("LAY-CHN-010")
+@pytest.mark.parametrize("place", PLACES)
+def test_seldom_made_calls_are_the_same_through_the_layer(
+    layer: Layer, through: Loader, sandbox: Sandbox, place: str
+) -> None:
+    """Long lists of events, hundreds of objects, failed events, each type of device and each string of a platform
+    are the same to the application and to vendors, with every number that is handed on."""
+    without_it, with_it = runs(layer, through, sandbox, False, place, run_rarities, refuses=True)
+    check_same(without_it, with_it)
+    assert with_it[3] == without_it[3], "the vendors get other numbers"
+
+
+@requirement("LAY-CHN-010")
+def test_refused_calls_are_refused_below_the_layer(layer: Layer, through: Loader, sandbox: Sandbox) -> None:
+    """Calls that a vendor or the loader refuses get there, and their error comes back in the way that they have."""
+    if layer.validates:
+        raise Unsupported("loader", "this layer declares to answer invalid calls itself (--changes invalid)")
+    check_same(*runs(layer, through, sandbox, False, "between", run_rare_mistakes, refuses=True))
 
 
 def callback_functions() -> list[str]:
