@@ -13,7 +13,7 @@ from harness.deviation import Deviation
 from harness.errors import UsageError
 from harness.expectations import Expectations, load
 from harness.expectations.document import Document
-from harness.expectations.update import update
+from harness.expectations.update import refuse_unasked, update
 from harness.report.records import CaseResult, UnsupportedKind, Verdict
 
 LOADER = {"name": "Some loader", "version": "2.3.1"}
@@ -283,7 +283,7 @@ def test_a_new_file_is_for_the_version_that_ran(tmp_path: Path) -> None:
 def test_a_subject_that_no_file_is_about_is_not_written_into_the_checkout(folder: Path, kind: str) -> None:
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     with pytest.raises(UsageError) as caught:
-        update(Expectations(folder=folder), [HANGS], LOADER | {"path": "/opt/my lib.so"}, True)
+        refuse_unasked(Expectations(folder=folder), LOADER | {"path": "/opt/my lib.so"}, None, kind)
     command = f"./clharness {kind} '/opt/my lib.so' --update-expectations --expect some-loader.toml"
     assert str(caught.value) == (
         "--update-expectations: no file of this project is about Some loader 2.3.1; "

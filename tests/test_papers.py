@@ -127,7 +127,7 @@ def test_linters_before_a_commit_have_the_versions_of_ci() -> None:
 # Modules in harness/ itself, which every room may use.
 COMMON = ("build", "errors", "derived", "tomlfile", "untrusted", "escaping", "deviation", "__version__")
 # The selftest room has two floors: the mutants, and what runs the suites against them.
-MUTANTS = ("mutants", "seed", "seeded")
+MUTANTS = ("mutants", "seed", "seeded", "targets")
 # A record's type, for the type checker alone.
 TYPES_ALONE = ("expectations", "report")
 

@@ -91,7 +91,7 @@ def test_progress_of_the_self_test_is_one_line() -> None:
 import harness.selftest.run
 from harness.cli.main import main
 from harness.report import terminal
-def run_matrix(_suites, _folder, _faults, _jobs, tick, *_):
+def run_matrix(_suites, _folder, _subject, _faults, _jobs, tick, *_):
     tick({LONG!r})
     raise KeyboardInterrupt
 terminal._REDRAW = 0

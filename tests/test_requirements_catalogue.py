@@ -191,10 +191,17 @@ def test_a_file_that_is_not_utf8_is_said_clearly(folder: Path) -> None:
         load_catalogue(folder)
 
 
-def test_a_section_that_no_group_lists_is_noticed(folder: Path) -> None:
-    shutil.copy(folder / "a-b.toml", folder / "a-c.toml")
-    with pytest.raises(UsageError, match=r"a-c\.toml.*is in no group of index\.toml"):
+def test_a_section_of_no_group_is_noticed(folder: Path) -> None:
+    shutil.copy(folder / "a-b.toml", folder / "z-c.toml")
+    with pytest.raises(UsageError, match=r"z-c\.toml.*is in no group of index\.toml"):
         load_catalogue(folder)
+
+
+def test_a_section_that_is_not_listed_follows_those_that_are(folder: Path) -> None:
+    (folder / "a-a.toml").write_text((folder / "a-b.toml").read_text().replace("A-B-", "A-A-"))
+    index, requirements = load_catalogue(folder)
+    assert index.section_order[:2] == ["A-B", "A-A"]
+    assert {requirement.section for requirement in requirements.values()} >= {"A", "B"}
 
 
 def test_grey_areas_cannot_name_unknown_requirements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

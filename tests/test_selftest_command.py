@@ -22,7 +22,7 @@ from harness.cli.main import main
 from harness.errors import HarnessError
 from harness.run import assertions
 from harness.selftest.mutants.loader import mutants
-from harness.selftest.run import seeded_loader
+from harness.selftest.seeded import seeded_loader
 
 HEAD = '''\
 """A small suite."""
@@ -153,7 +153,9 @@ def matrix_of(tmp_path: Path, suite: str, *chosen: str) -> Any:
         "import json, sys; from pathlib import Path; from harness.selftest.mutants.loader import mutants;"
         "from harness.selftest import report; from harness.selftest.run import run_matrix;"
         "folder, *names = sys.argv[1:]; chosen = [mutants().by_name[n] for n in names];"
-        "m = run_matrix(Path(folder), Path(folder), chosen, 2, lambda _: None, True);"
+        "from harness.selftest.seeded import seeded_loader;"
+        "subject = (f'--loader={seeded_loader()}',);"
+        "m = run_matrix(Path(folder), Path(folder), subject, chosen, 2, lambda _: None, True);"
         "checks = {check.name.partition('::')[2]: check.ended_by for check in report.open_checks(m)};"
         "missed = [caught.mutant.name for caught in report.open_mutants(m)];"
         "print(json.dumps({'open': checks, 'missed': missed, 'passed': report.passed(m, True)}))"

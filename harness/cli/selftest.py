@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     lint = not args.fault and not option
     try:
         matrix = run_matrix(
-            suites, folder, chosen, jobs, terminal.progress, whole, args.assertions, lint, subject, keyword,
+            suites, folder, subject, chosen, jobs, terminal.progress, whole, args.assertions, lint, keyword,
             args.programs,
         )  # fmt: skip
     finally:

@@ -79,17 +79,21 @@ def _open(expectations: Expectations, subject: Mapping[str, Any], path: Path | N
     return document, path
 
 
-def refuse_unasked(expectations: Expectations, subject: Mapping[str, Any], path: Path | None) -> None:
-    """Raises UsageError where an update would have to add a file to the checkout: of a subject that none is about."""
+def refuse_unasked(
+    expectations: Expectations, subject: Mapping[str, Any], path: Path | None, command: str = "loader"
+) -> None:
+    """Raises UsageError where an update would have to add a file to the checkout: of a subject that none is about.
+
+    `command` is the one of clharness that tests such a subject.
+    """
     if expectations.path is not None or path is not None:
         return
     name, version = str(subject.get("name") or "unknown"), str(subject.get("version") or "")
-    kind = {"layers": "layer", "icds": "icd", "vulkan_drivers": "icd"}.get(expectations.folder.name, "loader")
-    file = (re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or kind) + ".toml"
-    command = [own_command(), kind, str(subject.get("path") or "PATH"), "--update-expectations", "--expect", file]
+    file = (re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or command) + ".toml"
+    words = [own_command(), command, str(subject.get("path") or "PATH"), "--update-expectations", "--expect", file]
     raise UsageError(
         f"--update-expectations: no file of this project is about {f'{name} {version}'.strip()}; "
-        f"name the file to write with --expect: {shlex.join(command)}"
+        f"name the file to write with --expect: {shlex.join(words)}"
     )
 
 

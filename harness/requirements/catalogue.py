@@ -11,7 +11,7 @@ import functools
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.tomlfile import one_of, only_keys, optional_text, read, text, wrong
@@ -143,19 +143,26 @@ def load_catalogue(folder: Path) -> tuple[Index, dict[str, Requirement]]:
     by_subject = {name: text(path, name, t, "later") for name, t in data.get("subject", {}).items()}
     titles: dict[str, str] = {}
     requirements: dict[str, Requirement] = {}
-    listed = {"index.toml", "grey_areas.toml"}
+    for file in sorted(folder.glob("*.toml")):
+        if file.name not in ("index.toml", "grey_areas.toml"):
+            _add_section(groups, file)
     for name, group in groups.items():
         for section in group.sections:
             file = folder / f"{name}-{section}.toml".lower()
-            listed.add(file.name)
             titles[f"{name}-{section}"], entries = _load_section(file, name, section, group.later, by_subject)
             requirements.update(entries)
-    for file in sorted(folder.glob("*.toml")):
-        if file.name not in listed:
-            wrong(file, "its section", f"is in no group of index.toml; add it to `sections` in {path}")
     return Index(
         groups, by_subject, data.get("document", {}), titles, data.get("url", {}), data.get("place", {})
     ), requirements
+
+
+def _add_section(groups: dict[str, Group], file: Path) -> None:
+    """The section of a file that its group does not list comes after those that it does."""
+    name, _, section = file.stem.upper().partition("-")
+    if name not in groups or not section:
+        wrong(file, "its section", "is in no group of index.toml; name the file GROUP-SECTION.toml")
+    if section not in groups[name].sections:
+        groups[name] = replace(groups[name], sections=(*groups[name].sections, section))
 
 
 def _load_section(

@@ -14,21 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.expectations import Expectations
-from harness.requirements.catalogue import catalogue, suite_of
+from harness.requirements.catalogue import catalogue, index, suite_of
 from harness.run import assertions
 from harness.run.cases import Case
 from harness.run.torture import FOLDER as TORTURE
 from harness.sandbox.faults import NAMES, fault_lists
 from harness.selftest.mutants import Mutant
-
-# Groups of requirements that each suite's folder may prove.
-GROUPS = {
-    "discovery": ("DISC",),
-    "dispatch": ("DISP", "API"),
-    "layers": ("LAY",),
-    "interop": ("GL", "XM", "PL", "VK"),
-    "torture": ("TORT",),
-}
 
 DOOR = "harness.check"
 
@@ -36,11 +27,12 @@ DOOR = "harness.check"
 def lint(cases: Sequence[Case]) -> list[str]:
     """Sentences that say what is wrong; none when all is well."""
     problems = []
-    known = catalogue()
+    known, groups = catalogue(), index().groups
+    suites = {group.suite for group in groups.values()}
     seen: set[str] = set()
     for case in cases:
         where = case.id.partition("[")[0]
-        if case.suite not in GROUPS:
+        if case.suite not in suites:
             problems.append(f"{where}: there is no suite '{case.suite}'")
             continue
         if not case.requirements:
@@ -50,7 +42,7 @@ def lint(cases: Sequence[Case]) -> list[str]:
         for identifier in case.requirements:
             if identifier not in known:
                 problems.append(f"{where}: there is no requirement {identifier}")
-            elif known[identifier].group not in GROUPS[case.suite]:
+            elif groups[known[identifier].group].suite != case.suite:
                 problems.append(f"{where}: {identifier} is of group {known[identifier].group}, not of this folder")
         if case.is_for_nothing:
             problems.append(f"{where}: its parametrisation yields nothing")

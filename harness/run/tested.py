@@ -23,7 +23,7 @@ from harness.expectations.recognition import of_build, recognised
 from harness.report import Header, SubjectRecord
 from harness.requirements.catalogue import fingerprint
 from harness.sandbox import Sandbox
-from harness.selftest.seeded import SEEDED
+from harness.selftest.targets import SEEDED, seeded_option
 from harness.subject import KINDS, Loader, Subject, capabilities
 
 Kind = TypeVar("Kind", bound=Subject)
@@ -42,24 +42,20 @@ def add_options(group: pytest.OptionGroup) -> None:
             group.addoption(own.name, metavar=own.metavar, action=action, help=own.help)
     for name in SEEDED:
         text = f"test mocks, with $CLHARNESS_FAULT, in the place of the {KINDS[name].word}"
-        group.addoption(_seeded_option(name), action="store_true", help=text)
+        group.addoption(seeded_option(name), action="store_true", help=text)
     group.addoption("--through", metavar="PATH", action="append", help="a further loader to test the subject with")
-
-
-def _seeded_option(name: str) -> str:
-    return f"--clharness-seeded-{name}"
 
 
 def seeded(config: pytest.Config) -> Callable[[Sandbox], Subject] | None:
     """What makes each case's own subject with a fault, where that is what this run tests."""
-    return next((make for name, make in SEEDED.items() if config.getoption(_seeded_option(name))), None)
+    return next((make for name, make in SEEDED.items() if config.getoption(seeded_option(name))), None)
 
 
 def kind_of(config: pytest.Config) -> type[Subject]:
     """The kind that this run tests. With that of another subject, the loader's option names what it is used with."""
     others = [kind for kind in KINDS.values() if kind is not Loader]
     named = [kind for kind in others if config.getoption(kind.option)]
-    named += [KINDS[name] for name in SEEDED if config.getoption(_seeded_option(name))]
+    named += [KINDS[name] for name in SEEDED if config.getoption(seeded_option(name))]
     return named[0] if named else Loader
 
 
@@ -160,7 +156,8 @@ def expectations(config: pytest.Config) -> Expectations:
         if config.getoption("--update-expectations"):
             from harness.expectations.update import refuse_unasked  # its library of TOML takes a while
 
-            refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None)
+            command = subject(config).identity.command
+            refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None, command)
     return config.stash[EXPECTATIONS]
 
 
@@ -173,7 +170,7 @@ def option(config: pytest.Config) -> str:
 def options(config: pytest.Config) -> list[str]:
     """All options that name what this run tests and how it is judged, for another run of one of its cases."""
     given = [] if seeded(config) else [f"{subject(config).option}={Path(subject(config).named).absolute()}"]
-    given += [_seeded_option(name) for name in SEEDED if config.getoption(_seeded_option(name))]
+    given += [seeded_option(name) for name in SEEDED if config.getoption(seeded_option(name))]
     if not is_loader(config) and config.getoption(Loader.option):
         given.append(f"{Loader.option}={Path(config.getoption(Loader.option)).absolute()}")
     for own in kind_of(config).options[1:]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import ROOT, build
+from harness.build import ROOT
 from harness.errors import ClharnessError, HarnessError, UsageError
 from harness.run import torture
 from harness.run.cases import CASE
@@ -71,54 +71,22 @@ class _Loop:
         )
 
 
-def seeded_loader(mutants: Sequence[Mutant] = ()) -> Path:
-    """The built loader that can be made faulty. Raises where it is missing, or lacks one of the mutants."""
-    path = build().seeded_loader
-    if path is None or not path.exists():
-        raise UsageError(
-            f"the build in {build().folder} has no loader with seeded faults: "
-            f"cmake -DCLHARNESS_SEEDED_FAULTS=ON {build().folder} && cmake --build {build().folder}"
-        )
-    _require(path, mutants)
-    return path
-
-
-def seeded_vulkan_loader(mutants: Sequence[Mutant] = ()) -> Path:
-    """The same for Vulkan drivers."""
-    path = build().with_vulkan().seeded_loader
-    if path is None or not path.exists():
-        raise UsageError(f"the build in {build().folder} has no Vulkan loader with seeded faults; see seeded_loader")
-    _require(path, mutants)
-    return path
-
-
-def _require(library: Path, mutants: Sequence[Mutant]) -> None:
-    """Raises HarnessError where the library was built without a mutant: each of its cases would end, as if caught."""
-    content = library.read_bytes()
-    absent = [mutant.name for mutant in mutants if mutant.name.encode() + b"\0" not in content]
-    if absent:
-        raise HarnessError(
-            f"{library} was built without {', '.join(absent[:5])}: cmake {build().folder}, and build again"
-        )
-
-
 def run_matrix(
     suites: Path,
     folder: Path,
+    subject: Sequence[str],
     mutants: Sequence[Mutant],
     jobs: int,
     tick: Callable[[str], None],
     prove_checks: bool,
     all_own_cases: bool = False,
     whole_lint: bool = True,
-    subject: Sequence[str] = (),
     keyword: Sequence[str] = (),
     programs: bool = False,
 ) -> Matrix:
     """Runs the checks in `folder`, which is `suites` or one of them, against faults. Raises where
-    they cannot be collected, or hold no case. `subject` are the options that say what is tested; default: the seeded
-    loader. `keyword` is pytest's -k, or nothing. With `programs` the C program of
-    each fault is tried."""
+    they cannot be collected, or hold no case. `subject` are the options that say what is tested. `keyword` is pytest's
+    -k, or nothing. With `programs` the C program of each fault is tried."""
     os.environ.pop(VARIABLE, None)
     loop = _Loop(mutants, jobs, tick, prove_checks, all_own_cases, programs)
     arguments = [
@@ -135,7 +103,7 @@ def run_matrix(
     arguments += [
         "-W",
         "ignore::pytest.PytestAssertRewriteWarning",
-        *(subject or [f"--loader={seeded_loader(mutants)}"]),
+        *subject,
     ]
     arguments += [torture.TOO, *keyword, str(folder)]
     if not whole_lint:

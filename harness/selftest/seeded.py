@@ -1,33 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Subjects with the fault that the environment names, by kind: a case gets one of its own (clharness selftest)."""
+"""The built loaders with seeded faults: $CLHARNESS_FAULT says which one a loader has once it is loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from pathlib import Path
 
-from harness.sandbox import Sandbox
-from harness.subject import Subject
-
-# The lists of mutants are read only where a run tests one of them.
-
-
-def _layer(sandbox: Sandbox) -> Subject:
-    from harness.selftest.mutants.layer import seeded_layer
-
-    return seeded_layer(sandbox)
+from harness.build import build
+from harness.errors import HarnessError, UsageError
+from harness.selftest.mutants import Mutant
 
 
-def _icd(sandbox: Sandbox) -> Subject:
-    from harness.selftest.mutants.icd import seeded_icd
+def seeded_loader(mutants: Sequence[Mutant] = ()) -> Path:
+    """The built loader that can be made faulty.
 
-    return seeded_icd(sandbox)
+    Raises UsageError where the build has none, HarnessError where it was built without one of the mutants.
+    """
+    path = build().seeded_loader
+    if path is None or not path.exists():
+        raise UsageError(
+            f"the build in {build().folder} has no loader with seeded faults: "
+            f"cmake -DCLHARNESS_SEEDED_FAULTS=ON {build().folder} && cmake --build {build().folder}"
+        )
+    _require(path, mutants)
+    return path
 
 
-def _vulkan_driver(sandbox: Sandbox) -> Subject:
-    from harness.selftest.mutants.vulkan_driver import seeded_vulkan_driver
+def seeded_vulkan_loader(mutants: Sequence[Mutant] = ()) -> Path:
+    """The same for Vulkan drivers."""
+    path = build().with_vulkan().seeded_loader
+    if path is None or not path.exists():
+        raise UsageError(f"the build in {build().folder} has no Vulkan loader with seeded faults; see seeded_loader")
+    _require(path, mutants)
+    return path
 
-    return seeded_vulkan_driver(sandbox)
 
-
-# Loaders are not among them: the seeded one is a file of its own, and tested like any other.
-SEEDED: dict[str, Callable[[Sandbox], Subject]] = {"layer": _layer, "icd": _icd, "vulkan_driver": _vulkan_driver}
+def _require(library: Path, mutants: Sequence[Mutant]) -> None:
+    """Raises HarnessError where the library was built without a mutant: each of its cases would end, as if caught."""
+    content = library.read_bytes()
+    absent = [mutant.name for mutant in mutants if mutant.name.encode() + b"\0" not in content]
+    if absent:
+        raise HarnessError(
+            f"{library} was built without {', '.join(absent[:5])}: cmake {build().folder}, and build again"
+        )

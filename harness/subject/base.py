@@ -19,7 +19,7 @@ from harness.probe.replies import CommandError
 from harness.sandbox import Sandbox, Unsupported, guard
 from harness.subject.environment import environment
 from harness.subject.facts import facts_of
-from harness.subject.identify import Identity, require_kind
+from harness.subject.identify import BY_EXPORTS, Identity, require_kind
 from harness.subject.library import read_library, require_this_machine
 
 Kind = TypeVar("Kind", bound=Calls)
@@ -58,6 +58,12 @@ class Subject(ABC):
     default_time_limit: ClassVar[float] = 5.0  # seconds for an answer
     sandbox: ClassVar[type[Sandbox]] = Sandbox  # what its cases get
     stands_alone: ClassVar[bool] = False  # whether it is used without an OpenCL loader; records have it in that place
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Has files of this kind recognised by what they export, where its identity says that this is enough."""
+        super().__init_subclass__(**more)
+        if (own := cls.__dict__.get("identity")) and own.exports:
+            BY_EXPORTS.append(own)
 
     def __init__(self, path: Path) -> None:
         library = read_library(path, self.identity.words, self.example)

@@ -32,11 +32,14 @@ class Identity:
 
     kind: a key of harness.subject.KINDS, the name of what is not supported yet, or "" for anything else.
     words: with the article, for messages. command: the command of clharness that tests it; "" for none.
+    exports: functions by which a library of this kind is recognised, where nothing else exports all of them; () where
+    it takes more to tell it from other kinds, which is `identify_library`'s then.
     """
 
     kind: str
     words: str
     command: str = ""
+    exports: tuple[str, ...] = ()
 
 
 LOADER = Identity("loader", "an OpenCL loader", "loader")
@@ -54,6 +57,8 @@ VULKAN_MANIFESTS = {
 }
 OTHER_LIBRARY = Identity("", "a library of another kind")
 OTHER = Identity("", "not a library, nor a file that names one")
+# The kinds that are recognised by `exports` alone; a subject's class adds its own (harness.subject.base.Subject).
+BY_EXPORTS: list[Identity] = []
 
 
 def identify(path: Path) -> Identity:
@@ -99,6 +104,9 @@ def _identify_text(path: Path) -> Identity:
 
 def identify_library(library: SharedLibrary) -> Identity:
     """What a library is. OTHER_LIBRARY also where its exports leave open whether it is a loader or an ICD."""
+    for identity in BY_EXPORTS:
+        if library.functions.issuperset(identity.exports):
+            return identity
 
     def exports(names: Collection[str]) -> bool:
         return bool(library.functions & set(names))
