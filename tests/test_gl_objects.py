@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from harness.build import build
-from harness.check.icd.gl import FILL, RealWorld, plain_numbers, real_worlds
+from harness.check.icd.gl import FILL, RealOpenGl, plain_numbers, real_opengls
 from harness.probe.icd_session import IcdSession
 from harness.sandbox import Sandbox, Unsupported
 from harness.subject.icd import Icd
@@ -40,15 +40,15 @@ def session() -> Iterator[IcdSession]:
 
 
 @pytest.fixture
-def world(session: IcdSession) -> RealWorld:
+def world(session: IcdSession) -> RealOpenGl:
     """The first OpenGL of this machine."""
     try:
-        return next(real_worlds(session))
+        return next(real_opengls(session))
     except Unsupported as error:
         pytest.skip(error.reason)
 
 
-def test_objects_of_each_kind(world: RealWorld) -> None:
+def test_objects_of_each_kind(world: RealOpenGl) -> None:
     """All that the mock ICD's OpenGL has under a name, a real one has, too; each is made once."""
     assert world.renderer
     objects = {what: world[what] for what in plain_numbers() if what not in NOT_EVERYWHERE}
@@ -59,14 +59,14 @@ def test_objects_of_each_kind(world: RealWorld) -> None:
         assert len(set(own)) == len(own) > 1
 
 
-def test_what_there_is_not(world: RealWorld) -> None:
+def test_what_there_is_not(world: RealOpenGl) -> None:
     """A name that is unknown, and a kind, are unsupported and no number."""
     for what in (("buffer", "nothing"), ("nothing", "plain"), ("display", "glx"), ("context", "foreign")):
         with pytest.raises(Unsupported):
             assert world[what]
 
 
-def test_data_of_a_buffer(world: RealWorld) -> None:
+def test_data_of_a_buffer(world: RealOpenGl) -> None:
     """OpenGL writes and reads the data of a buffer, be its context current or not."""
     assert world["buffer", "plain"]
     assert world.byte("plain") == 0
@@ -77,7 +77,7 @@ def test_data_of_a_buffer(world: RealWorld) -> None:
     world.do("delete buffer plain")
 
 
-def test_deleted_objects(world: RealWorld) -> None:
+def test_deleted_objects(world: RealOpenGl) -> None:
     """What can be deleted is deleted without an error."""
     for what in ("texture plain", "renderbuffer plain", "gl_sync pending"):
         kind, _, name = what.partition(" ")
@@ -87,8 +87,8 @@ def test_deleted_objects(world: RealWorld) -> None:
         world.do("delete context usable")
 
 
-def test_no_display_that_is_not_there(session: IcdSession, world: RealWorld) -> None:
+def test_no_display_that_is_not_there(session: IcdSession, world: RealOpenGl) -> None:
     """After the last display there is none, and that is said."""
-    assert 1 <= len(list(real_worlds(session))) < 20
+    assert 1 <= len(list(real_opengls(session))) < 20
     with pytest.raises(Unsupported, match="no more displays"):
-        RealWorld(session, 1000)
+        RealOpenGl(session, 1000)

@@ -147,10 +147,10 @@ if TYPE_CHECKING:
     # --- its sharing with OpenGL, its external memory and semaphores ---
     from harness.check.icd.outside import from_outside
     from harness.check.icd.external import (
-        SIZE as MEMORY_SIZE, STATUS, TYPE, UNKNOWN as UNKNOWN_REVISION, Import, Semaphores, Use, imports,
-        may_block, target, uses,
+        SIZE as MEMORY_SIZE, STATUS, TYPE, UNKNOWN as UNKNOWN_REVISION, Importer, OnPlatform, Platform, Semaphores,
+        importers, may_block, platforms_with, target,
     )
-    from harness.check.icd.gl import FILL, Sharing, sharing
+    from harness.check.icd.gl import FILL, GlPlatform, gl_platforms
 # fmt: on
 # isort: on
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A vendor's external memory, semaphores and command buffers, as an application uses them.
 
-for use in uses(session, "cl_khr_semaphore"):
-    context = use.context([use.able[0]])
+for platform in platforms_with(session, "cl_khr_semaphore"):
+    context = platform.context([platform.able[0]])
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ STATUS, TYPE = "CL_EVENT_COMMAND_EXECUTION_STATUS", "CL_EVENT_COMMAND_TYPE"
 UNKNOWN = (0, 0, 0)  # a revision that the vendor does not tell
 
 
-class Use:
+class Platform:
     """One platform that has an extension, and its devices that have it (`able`) among all of its devices."""
 
-    def __init__(self, session: IcdSession, platform: Value, extension: str) -> None:
+    def __init__(self, session: IcdSession, handle: Value, extension: str) -> None:
         self.session = session
-        self.platform = platform
+        self.handle = handle
         self.extension = extension
-        self.objects = IcdObjects(session, platform)
-        self.devices = session.GetDeviceIDs(platform)
-        listed = session.GetPlatformInfo(platform, "CL_PLATFORM_EXTENSIONS").split()
+        self.objects = IcdObjects(session, handle)
+        self.devices = session.GetDeviceIDs(handle)
+        listed = session.GetPlatformInfo(handle, "CL_PLATFORM_EXTENSIONS").split()
         own = [device for device in self.devices if extension in self.extensions(device)]
         self.advertised = bool(own) or extension in listed
         types = {"cl_khr_external_memory": CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR}.get(extension)
@@ -63,13 +63,13 @@ class Use:
         unknown = self.answer("clGetDeviceInfo", device, types)[0] != 0
         return unknown and types == CL.DEVICE_SEMAPHORE_TYPES_KHR
 
-    def answer(self, function: str, handle: Value, query: int) -> tuple[int, bytes]:
+    def answer(self, function: str, owner: Value, query: int) -> tuple[int, bytes]:
         """The error of a query, and the answer where there is none."""
         size = self.session.buffer(8, 0)
-        if error := self.call(function, handle, query, 0, None, size):
+        if error := self.call(function, owner, query, 0, None, size):
             return error, b""
         value = self.session.buffer(max(size.u64(), 1))
-        error = self.call(function, handle, query, size.u64(), value, None) if size.u64() else 0
+        error = self.call(function, owner, query, size.u64(), value, None) if size.u64() else 0
         return error, value[: size.u64()]
 
     def extensions(self, device: Value) -> list[str]:
@@ -79,11 +79,11 @@ class Use:
             raise CallFailed(f"clGetDeviceInfo(CL_DEVICE_EXTENSIONS) answered {error}")
         return text.rstrip(b"\0").decode(errors="replace").split()
 
-    def types(self, handle: Value, query: int) -> list[int]:
+    def types(self, owner: Value, query: int) -> list[int]:
         """Handle types or semaphore types of a device or platform; none where the query is not known."""
-        function = "clGetPlatformInfo" if handle == self.platform else "clGetDeviceInfo"
-        error, found = self.answer(function, handle, query)
-        return [] if error else list(struct.unpack(f"<{len(found) // 4}I", found[: len(found) // 4 * 4]))
+        function = "clGetPlatformInfo" if owner == self.handle else "clGetDeviceInfo"
+        error, answer = self.answer(function, owner, query)
+        return [] if error else list(struct.unpack(f"<{len(answer) // 4}I", answer[: len(answer) // 4 * 4]))
 
     def revision(self, extension: str = "") -> tuple[int, int, int]:
         """What the devices tell of the extension's revision; UNKNOWN where they do not."""
@@ -105,13 +105,13 @@ class Use:
     def address(self, function: str) -> Value:
         """Where the platform has a function. Raises CallFailed where it has none."""
         if function not in self._addresses:
-            found = function_of(self.session, self.platform, function)
-            if not found:
+            address = function_of(self.session, self.handle, function)
+            if not address:
                 raise CallFailed(
                     f"clGetExtensionFunctionAddressForPlatform({function}) answered NULL for a platform with "
                     f"{self.extension}, expected an address"
                 )
-            self._addresses[function] = found
+            self._addresses[function] = address
         return self._addresses[function]
 
     def call(self, function: str, *arguments: Any) -> int:
@@ -120,34 +120,34 @@ class Use:
             return self.session.call_at(self.address(function), function, *arguments)
         return self.session.call(function, *arguments)
 
-    def named(self, function: str, **arguments: Any) -> int:
+    def call_named(self, function: str, **arguments: Any) -> int:
         """The same with arguments by their names in the headers; what is not named is 0."""
         names = [parameter.name for parameter in api().functions[function].parameters]
         unknown = arguments.keys() - set(names)
         assert not unknown, f"{function} has no parameter {', '.join(unknown)}"
         return self.call(function, *(arguments.get(name) for name in names))
 
-    def good(self, function: str, *arguments: Any) -> None:
+    def expect_success(self, function: str, *arguments: Any) -> None:
         """A call that has to succeed. Raises CallFailed."""
         if error := self.call(function, *arguments):
             raise CallFailed(f"{function} answered {error}, expected CL_SUCCESS")
 
-    def made(self, function: str, *arguments: Any) -> tuple[int, Value]:
+    def create(self, function: str, *arguments: Any) -> tuple[int, Value]:
         """The error and the object of a function whose last argument is errcode_ret."""
         code = self.session.buffer(4)
-        made = self.call(function, *arguments, code)
-        assert isinstance(made, Value)
+        result = self.call(function, *arguments, code)
+        assert isinstance(result, Value)
         error = code.code()
-        if bool(error) == bool(made):
-            raise CallFailed(f"{function} answered {made:#x} with the error {error}")
-        return error, made
+        if bool(error) == bool(result):
+            raise CallFailed(f"{function} answered {result:#x} with the error {error}")
+        return error, result
 
-    def must_make(self, function: str, *arguments: Any) -> Value:
+    def make(self, function: str, *arguments: Any) -> Value:
         """What a creating function makes. Raises CallFailed where it returns an error."""
-        error, made = self.made(function, *arguments)
+        error, result = self.create(function, *arguments)
         if error:
             raise CallFailed(f"{function} answered {error}, expected CL_SUCCESS")
-        return made
+        return result
 
     def words(self, *values: Any) -> Buffer:
         """A buffer of the probe with these 64-bit words: a property list, or an array of handles."""
@@ -157,7 +157,7 @@ class Use:
 
     def context(self, devices: Sequence[Value]) -> Value:
         """A new context of these devices. Raises CallFailed where there is none."""
-        properties = [api().constant("CL_CONTEXT_PLATFORM"), self.platform, 0]
+        properties = [api().constant("CL_CONTEXT_PLATFORM"), self.handle, 0]
         error, context = self.session.CreateContext(properties, list(devices))
         if error:
             raise CallFailed(f"clCreateContext of {len(devices)} devices answered {error}, expected CL_SUCCESS")
@@ -165,19 +165,19 @@ class Use:
 
     def queue(self, context: Value, device: Value, properties: int = 0) -> Value:
         """A new queue with these bits of CL_QUEUE_PROPERTIES. Raises CallFailed where there is none."""
-        return self.must_make("clCreateCommandQueue", context, device, properties)
+        return self.make("clCreateCommandQueue", context, device, properties)
 
     def buffer(self, context: Value, size: int = SIZE) -> Value:
         """A new buffer of `size` bytes, for reading and writing. Raises CallFailed where there is none."""
-        return self.must_make("clCreateBuffer", context, 0, size, None)
+        return self.make("clCreateBuffer", context, 0, size, None)
 
     def user_event(self, context: Value) -> Value:
         """A new user event. Raises CallFailed where there is none."""
-        return self.must_make("clCreateUserEvent", context)
+        return self.make("clCreateUserEvent", context)
 
     def set_event(self, event: Value, status: int = CL.COMPLETE) -> None:
         """Sets the status of a user event. Raises CallFailed where that returns an error."""
-        self.good("clSetUserEventStatus", event, status)
+        self.expect_success("clSetUserEventStatus", event, status)
 
     def event(self, event: Value, query: str) -> int:
         """Type or status of an event."""
@@ -189,12 +189,14 @@ class Use:
     def write(self, queue: Value, memory: Value, content: bytes, event: Buffer | None = None) -> None:
         """Enqueues a write of `content` to a buffer's start: a blocking one unless the caller wants its event."""
         data = self.session.data(content)
-        self.good("clEnqueueWriteBuffer", queue, memory, int(event is None), 0, len(content), data, 0, None, event)
+        self.expect_success(
+            "clEnqueueWriteBuffer", queue, memory, int(event is None), 0, len(content), data, 0, None, event
+        )
 
     def read(self, queue: Value, memory: Value, size: int) -> bytes:
         """The first `size` bytes of a buffer, by a blocking read. Raises CallFailed where that returns an error."""
         data = self.session.buffer(size, 0)
-        self.good("clEnqueueReadBuffer", queue, memory, 1, 0, size, data, 0, None, None)
+        self.expect_success("clEnqueueReadBuffer", queue, memory, 1, 0, size, data, 0, None, None)
         return data.bytes()
 
     def unsupported(self, reason: str) -> Unsupported:
@@ -202,21 +204,39 @@ class Use:
         return Unsupported("machine", f"{self.objects.owner}: {reason}")
 
 
-def uses(session: IcdSession, extension: str, devices: int = 1) -> list[Use]:
+def platforms_with(session: IcdSession, extension: str, devices: int = 1) -> list[Platform]:
     """The platforms that have an extension, on so many devices; makes the case `unsupported` where none has."""
-    found = []
+    platforms = []
     advertised = False
-    for platform in session.some_platforms():
-        session.platform = platform
-        use = Use(session, platform, extension)
-        advertised = advertised or use.advertised
-        if use.advertised and len(use.able) >= devices:
-            found.append(use)
+    for handle in session.some_platforms():
+        session.platform = handle
+        platform = Platform(session, handle, extension)
+        advertised = advertised or platform.advertised
+        if platform.advertised and len(platform.able) >= devices:
+            platforms.append(platform)
     if not advertised:
         raise Unsupported("loader", f"this ICD does not advertise {extension}", extension)
-    if not found:
+    if not platforms:
         raise Unsupported("machine", f"no platform of this ICD has {devices} devices with {extension} on this machine")
-    return found
+    return platforms
+
+
+class OnPlatform:
+    """What is used on one platform, whose calls it has."""
+
+    platform: Platform
+
+    def call(self, function: str, *arguments: Any) -> int:
+        """Platform.call: the error of a function that has one."""
+        return self.platform.call(function, *arguments)
+
+    def expect_success(self, function: str, *arguments: Any) -> None:
+        """Platform.expect_success: a call that has to succeed. Raises CallFailed."""
+        self.platform.expect_success(function, *arguments)
+
+    def words(self, *values: Any) -> Buffer:
+        """Platform.words: 64-bit words in the probe's memory, such as a property list."""
+        return self.platform.words(*values)
 
 
 @contextlib.contextmanager
@@ -246,18 +266,18 @@ class Memory:
     It is Vulkan's where that has the same device, else shared memory of the system, which not every vendor takes.
     """
 
-    def __init__(self, use: Use, device: Value, kind: int) -> None:
-        self.session = use.session
-        self.without_vulkan = self._ask_vulkan(use, device, kind)
+    def __init__(self, platform: Platform, device: Value, kind: int) -> None:
+        self.session = platform.session
+        self.without_vulkan = self._ask_vulkan(platform, device, kind)
         if self.without_vulkan:
             self._own = self.session.descriptor(f"memory {SIZE}")
             own = f"/proc/{self.session.pid}/fd/{int(self._own)}"
             assert stat.S_ISREG(os.stat(own).st_mode), f"descriptor {int(self._own)} is not the memory any more"
             self._file = os.open(own, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
-    def _ask_vulkan(self, use: Use, device: Value, kind: int) -> str:
+    def _ask_vulkan(self, platform: Platform, device: Value, kind: int) -> str:
         """Makes the memory there; gives the reason why not."""
-        error, uuid = use.answer("clGetDeviceInfo", device, CL.DEVICE_UUID_KHR)
+        error, uuid = platform.answer("clGetDeviceInfo", device, CL.DEVICE_UUID_KHR)
         if error or len(uuid) != UUID_SIZE:
             return "the device has no UUID"
         try:
@@ -274,11 +294,11 @@ class Memory:
         """
         if self.without_vulkan:
             return self.session.descriptor(f"copy {self._own.token} {number}")
-        made = self.session.vulkan("export")
+        descriptor = self.session.vulkan("export")
         if number < 0:
-            return made
-        copy = self.session.descriptor(f"copy {made.token} {number}")
-        self.session.descriptor(f"close {made.token}")
+            return descriptor
+        copy = self.session.descriptor(f"copy {descriptor.token} {number}")
+        self.session.descriptor(f"close {descriptor.token}")
         return copy
 
     def write(self, content: bytes) -> None:
@@ -296,29 +316,29 @@ class Memory:
         return bytes.fromhex(self.session.command(f"read {self._mapped.token} {size}"))
 
 
-class Import:
+class Importer(OnPlatform):
     """A platform that imports memory of a handle type, with a context of one device, and memory that it takes."""
 
-    def __init__(self, use: Use, kind: int) -> None:
-        self.use = use
+    def __init__(self, platform: Platform, kind: int) -> None:
+        self.platform = platform
         self.kind = kind
-        self.session = use.session
+        self.session = platform.session
         self.able = [
             device
-            for device in use.able
-            if kind in use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+            for device in platform.able
+            if kind in platform.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
         ]
         self.device = self.able[0]
-        self.context = use.context([self.device])
-        self.memory = Memory(use, self.device, kind)
+        self.context = platform.context([self.device])
+        self.memory = Memory(platform, self.device, kind)
 
     def create(self, *words: Any, **arguments: Any) -> tuple[int, Value]:
         """Error and buffer of a property list, the final 0 left out."""
         arguments = {"context": self.context, "size": SIZE, "flags": 0, "host_ptr": None} | arguments
-        return self.use.made(
+        return self.platform.create(
             "clCreateBufferWithProperties",
             arguments["context"],
-            self.use.words(*words, 0),
+            self.words(*words, 0),
             arguments["flags"],
             arguments["size"],
             arguments["host_ptr"],
@@ -327,10 +347,10 @@ class Import:
     def buffer(self, *before: Any, context: Value | None = None) -> Value:
         """A buffer of the memory, with further properties in front."""
         words = [*before, self.kind, self.memory.descriptor()]
-        error, made = self.create(*words, context=context or self.context)
+        error, memory = self.create(*words, context=context or self.context)
         if error:
             raise CallFailed(f"the import of memory answered {error}, expected CL_SUCCESS")
-        return made
+        return memory
 
     def image(self, *words: Any) -> tuple[int, Value]:
         """Error and image of 16 by 16 bytes."""
@@ -338,10 +358,10 @@ class Import:
         description = bytearray(72)
         description[0:4] = pack([api().constant("CL_MEM_OBJECT_IMAGE2D")], 4)
         description[8:24] = pack([16, 16])
-        return self.use.made(
+        return self.platform.create(
             "clCreateImageWithProperties",
             self.context,
-            self.use.words(*words, 0),
+            self.words(*words, 0),
             0,
             self.session.data(api_format),
             self.session.data(bytes(description)),
@@ -352,109 +372,110 @@ class Import:
         """Acquires or releases; gives the event. `function` is "Acquire" or "Release"."""
         event = self.session.buffer(8, 0)
         events = [after] if after else None
-        listed = self.use.words(*memories)
+        listed = self.words(*memories)
         name = f"clEnqueue{function}ExternalMemObjectsKHR"
-        self.use.good(name, queue, len(memories), listed, len(events or ()), events, event)
+        self.expect_success(name, queue, len(memories), listed, len(events or ()), events, event)
         return event.handle()
 
 
-def imports(session: IcdSession, kind: int, extension: str, devices: int = 1, must: bool = False) -> list[Import]:
+def importers(session: IcdSession, kind: int, extension: str, devices: int = 1, must: bool = False) -> list[Importer]:
     """The platforms that import a handle type and take memory that can be had on this machine.
 
     Makes the case `unsupported` where there is none. must: raises CallFailed where memory of the device itself, that
     Vulkan exports, is refused.
     """
-    found = []
-    refused = []
-    for use in uses(session, "cl_khr_external_memory"):
+    result = []
+    refusals = []
+    for platform in platforms_with(session, "cl_khr_external_memory"):
         able = [
             device
-            for device in use.able
-            if kind in use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+            for device in platform.able
+            if kind in platform.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
         ]
         if len(able) < devices:
             continue
-        made = Import(use, kind)
-        error, memory = made.create(kind, made.memory.descriptor())
+        importer = Importer(platform, kind)
+        error, memory = importer.create(kind, importer.memory.descriptor())
         if error:
-            if must and not made.memory.without_vulkan:
+            if must and not importer.memory.without_vulkan:
                 raise CallFailed(
-                    f"{use.objects.owner} answered {error} to memory that Vulkan exports, expected CL_SUCCESS"
+                    f"{platform.objects.owner} answered {error} to memory that Vulkan exports, expected CL_SUCCESS"
                 )
-            refused.append(f"{use.objects.owner} answered {error} ({made.memory.without_vulkan or 'Vulkan'})")
+            refusals.append(f"{platform.objects.owner} answered {error} ({importer.memory.without_vulkan or 'Vulkan'})")
             continue
-        use.good("clReleaseMemObject", memory)
-        found.append(made)
-    if not found and not refused:
+        platform.expect_success("clReleaseMemObject", memory)
+        result.append(importer)
+    if not result and not refusals:
         raise Unsupported("loader", f"no platform of this ICD has {devices} devices with {extension}", extension)
-    if not found:
-        raise Unsupported("machine", f"no memory is here that this ICD takes as such a handle: {', '.join(refused)}")
-    return found
+    if not result:
+        raise Unsupported("machine", f"no memory is here that this ICD takes as such a handle: {', '.join(refusals)}")
+    return result
 
 
 # --- semaphores ---
 
 
-class Semaphores:
+class Semaphores(OnPlatform):
     """Semaphores of one device in a context of its own, or of several devices."""
 
-    def __init__(self, use: Use, devices: int = 1) -> None:
-        self.use = use
-        self.session = use.session
-        self.devices = use.able[:devices]
+    def __init__(self, platform: Platform, devices: int = 1) -> None:
+        self.platform = platform
+        self.session = platform.session
+        self.devices = platform.able[:devices]
         self.device = self.devices[0]
-        self.context = use.context(self.devices)
+        self.context = platform.context(self.devices)
         self.binary = (CL.SEMAPHORE_TYPE_KHR, CL.SEMAPHORE_TYPE_BINARY_KHR)
 
     @property
     def list_name(self) -> int:
         """The name of device lists: until revision 0.9.0 that of memory."""
-        revision = self.use.revision("cl_khr_semaphore")
+        revision = self.platform.revision("cl_khr_semaphore")
         if revision == UNKNOWN:
-            newer, made = self.create(*self.binary, CL.SEMAPHORE_DEVICE_HANDLE_LIST_KHR, self.device, 0)
-            if made:
-                self.use.good("clReleaseSemaphoreKHR", made)
+            newer, semaphore = self.create(*self.binary, CL.SEMAPHORE_DEVICE_HANDLE_LIST_KHR, self.device, 0)
+            if semaphore:
+                self.expect_success("clReleaseSemaphoreKHR", semaphore)
             return (
                 CL.MEM_DEVICE_HANDLE_LIST_KHR if newer == CL.INVALID_PROPERTY else CL.SEMAPHORE_DEVICE_HANDLE_LIST_KHR
             )
         return CL.SEMAPHORE_DEVICE_HANDLE_LIST_KHR if revision > (0, 9, 0) else CL.MEM_DEVICE_HANDLE_LIST_KHR
 
-    def of(self, device: Value) -> list[Any]:
-        """The properties that a semaphore of a device needs."""
-        return [*self.binary, *([self.list_name, device, 0] if len(self.devices) > 1 else [])]
+    def required(self, device: Value | None = None) -> list[Any]:
+        """The properties that a semaphore of `device`, or of the first one, needs."""
+        listed = [self.list_name, device or self.device, 0] if len(self.devices) > 1 else []
+        return [*self.binary, *listed]
 
     def create(self, *words: Any, context: Value | None = None) -> tuple[int, Value]:
         """Error and semaphore of a property list, the final 0 left out."""
-        listed = self.use.words(*words, 0)
-        return self.use.made("clCreateSemaphoreWithPropertiesKHR", context or self.context, listed)
+        listed = self.words(*words, 0)
+        return self.platform.create("clCreateSemaphoreWithPropertiesKHR", context or self.context, listed)
 
     def make(self, *further: Any, device: Value | None = None) -> Value:
         """A binary semaphore with further properties."""
-        error, made = self.create(*self.of(device or self.device), *further)
+        error, semaphore = self.create(*self.required(device), *further)
         if error:
             raise CallFailed(f"clCreateSemaphoreWithPropertiesKHR answered {error}, expected CL_SUCCESS")
-        return made
+        return semaphore
 
     def queue(self, device: Value | None = None, properties: int = 0) -> Value:
         """A new queue on `device`, or on the first one."""
-        return self.use.queue(self.context, device or self.device, properties)
+        return self.platform.queue(self.context, device or self.device, properties)
 
     def enqueue(self, what: str, queue: Value, *semaphores: Value, after: Value | None = None) -> Value:
         """Enqueues a "Wait" or "Signal"; gives the event."""
         event = self.session.buffer(8, 0)
         events = [after] if after else None
-        listed = self.use.words(*semaphores)
+        listed = self.words(*semaphores)
         name = f"clEnqueue{what}SemaphoresKHR"
-        self.use.good(name, queue, len(semaphores), listed, None, len(events or ()), events, event)
+        self.expect_success(name, queue, len(semaphores), listed, None, len(events or ()), events, event)
         return event.handle()
 
     def finish(self, queue: Value) -> None:
         """Waits for a queue. Raises CallFailed where that returns an error."""
-        self.use.good("clFinish", queue)
+        self.expect_success("clFinish", queue)
 
     def query(self, semaphore: Value, name: int) -> tuple[int, bytes]:
         """clGetSemaphoreInfoKHR: error code, and the bytes of the answer."""
-        return self.use.answer("clGetSemaphoreInfoKHR", semaphore, name)
+        return self.platform.answer("clGetSemaphoreInfoKHR", semaphore, name)
 
     def payload(self, semaphore: Value) -> int:
         """What the semaphore holds: 1 where it is signalled. Raises CallFailed where the answer has not 8 bytes."""
@@ -465,11 +486,11 @@ class Semaphores:
 
     def export(self, semaphore: Value, kind: int, device: Value | None = None) -> Value:
         """A new descriptor of a semaphore."""
-        made = self.session.buffer(8, 0)
+        descriptor = self.session.buffer(8, 0)
         size = self.session.buffer(8, 0)
         function = "clGetSemaphoreHandleForTypeKHR"
-        self.use.good(function, semaphore, device or self.device, kind, 4, made, size)
+        self.expect_success(function, semaphore, device or self.device, kind, 4, descriptor, size)
         if size.u64() != 4:
             raise CallFailed(f"{function} answered a size of {size.u64()}, expected 4")
-        number = made.i32()
-        return Value(number & 0xFFFFFFFFFFFFFFFF, f"*{made.token}" if number >= 0 else "-1")
+        number = descriptor.i32()
+        return Value(number & 0xFFFFFFFFFFFFFFFF, f"*{descriptor.token}" if number >= 0 else "-1")

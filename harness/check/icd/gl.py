@@ -31,7 +31,7 @@ _MOCK = "clharness"  # CL_PLATFORM_VENDOR
 FILL = 0x5A  # every byte of the data of OpenGL's objects
 
 
-class World:
+class OpenGl:
     """What there is, by kind and name: `world["buffer", "plain"]`. `unsupported` where it cannot be had.
 
     Kinds are those of gl_world.h in small letters: display, context, share_group, buffer, texture, renderbuffer,
@@ -63,14 +63,14 @@ def plain_numbers() -> dict[tuple[str, str], int]:
     return {(kind.lower(), name): int(number, 0) for kind, name, number in _ENTRY.findall(_WORLD.read_text())}
 
 
-class PlainWorld(World):
+class PlainNumbers(OpenGl):
     """That of the mock ICD."""
 
     def __getitem__(self, what: tuple[str, str]) -> int:
         return plain_numbers()[what]
 
 
-class RealWorld(World):
+class RealOpenGl(OpenGl):
     """What EGL and OpenGL of this machine have, in the process of the session."""
 
     real = True
@@ -94,17 +94,17 @@ class RealWorld(World):
         return answer
 
     def __getitem__(self, what: tuple[str, str]) -> int:
-        found = self._ask(" ".join(what))
-        if not found:
+        number = self._ask(" ".join(what))
+        if not number:
             raise Unsupported("machine", f"the OpenGL of this machine has no {' '.join(reversed(what))}")
-        return found
+        return number
 
     def byte(self, name: str) -> int:
         """The first byte of a buffer, as OpenGL reads it."""
-        found = self._ask(f"byte buffer {name}")
-        if not found:
+        byte = self._ask(f"byte buffer {name}")
+        if not byte:
             raise Unsupported("machine", "the OpenGL of this machine does not read buffers")
-        return found - 1
+        return byte - 1
 
     def do(self, what: str) -> None:
         """Has the probe do something in OpenGL. The case is `unsupported` where this machine's OpenGL cannot."""
@@ -112,20 +112,20 @@ class RealWorld(World):
             raise Unsupported("machine", f"the OpenGL of this machine cannot do this: {what}")
 
 
-def real_worlds(session: Session) -> Iterator[RealWorld]:
+def real_opengls(session: Session) -> Iterator[RealOpenGl]:
     """One for each display of EGL that has OpenGL. `unsupported` where there is none."""
-    reasons, found = [], False
+    reasons, any_display = [], False
     for display in itertools.count():
         try:
-            world = RealWorld(session, display)
+            gl = RealOpenGl(session, display)
         except Unsupported as error:
             reasons.append(error.reason)
             if error.reason in (_NO_EGL, _NO_MORE):
                 break
             continue
-        found = True
-        yield world
-    if not found:
+        any_display = True
+        yield gl
+    if not any_display:
         raise Unsupported("machine", f"there is no OpenGL to share with: {reasons[0]}")
 
 
@@ -137,44 +137,44 @@ _NO_EGL, _NO_MORE = "there is no libEGL.so.1 here that can be used", "no more di
 SHARING = "cl_khr_gl_sharing"
 
 
-class Sharing:
+class GlPlatform:
     """A platform that advertises OpenGL sharing, with one object of each class in a context that is tied to OpenGL.
 
     `devices` are those that advertise it, too, and `others` the rest.
     """
 
-    def __init__(self, session: Session, platform: Value) -> None:
+    def __init__(self, session: Session, handle: Value) -> None:
         self.session = session
-        self.platform = platform
+        self.handle = handle
         if isinstance(session, IcdSession):
-            session.platform = platform
-        self.plain = IcdObjects(session, platform)
-        self.of_platform = extensions(session, platform, "Platform")
+            session.platform = handle
+        self.plain = IcdObjects(session, handle)
+        self.of_platform = extensions(session, handle, "Platform")
         self.devices, self.others = self._devices()
         self._tied: IcdObjects | None = None
-        self._world: World | None = None
+        self._gl: OpenGl | None = None
 
     @property
-    def world(self) -> World:
+    def gl(self) -> OpenGl:
         """Made when it is first asked for: a platform without OpenGL sharing needs none."""
-        if self._world is None:
-            vendor = self.session.GetPlatformInfo(self.platform, "CL_PLATFORM_VENDOR")
-            self._world = PlainWorld() if vendor == _MOCK else self._real_world()
-        return self._world
+        if self._gl is None:
+            vendor = self.session.GetPlatformInfo(self.handle, "CL_PLATFORM_VENDOR")
+            self._gl = PlainNumbers() if vendor == _MOCK else self._real_opengl()
+        return self._gl
 
-    def _real_world(self) -> World:
+    def _real_opengl(self) -> OpenGl:
         """The first OpenGL that the platform shares with, by either function that says so."""
-        seen = []
-        for world in real_worlds(self.session):
+        answers = []
+        for gl in real_opengls(self.session):
             answer = self.session.buffer(8, 0)
             size = self.session.buffer(8, 0)
-            listed = self.listed(*world.attributes())
+            listed = self.listed(*gl.attributes())
             query = api().constant("CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR")
             error = self.call("clGetGLContextInfoKHR", listed, query, 8, answer, size)
-            if (error == 0 and size.u64() == 8) or self.create_context(world.attributes(), self.devices[:1])[1]:
-                return world
-            seen.append(f"{world.renderer} ({error})")
-        raise Unsupported("machine", f"this platform shares with no OpenGL of this machine: {', '.join(seen)}")
+            if (error == 0 and size.u64() == 8) or self.create_context(gl.attributes(), self.devices[:1])[1]:
+                return gl
+            answers.append(f"{gl.renderer} ({error})")
+        raise Unsupported("machine", f"this platform shares with no OpenGL of this machine: {', '.join(answers)}")
 
     def call(self, function: str, *arguments: Any) -> int:
         """Calls a function: the vendor's own, or a loader's, that may have it by its address only."""
@@ -184,11 +184,11 @@ class Sharing:
 
     def _devices(self) -> tuple[list[Value], list[Value]]:
         """Where no device names the extension, and the platform does, all devices have it."""
-        found = self.session.GetDeviceIDs(self.platform)
-        naming = [device for device in found if SHARING in extensions(self.session, device)]
+        devices = self.session.GetDeviceIDs(self.handle)
+        naming = [device for device in devices if SHARING in extensions(self.session, device)]
         if not naming and SHARING in self.of_platform:
-            naming = found
-        return naming, [device for device in found if device not in naming]
+            naming = devices
+        return naming, [device for device in devices if device not in naming]
 
     def has(self, extension: str) -> bool:
         """Whether the platform, or a device that shares, names an extension."""
@@ -203,7 +203,7 @@ class Sharing:
 
     def listed(self, *pairs: Any, platform: bool = True) -> list[Any]:
         """A property list."""
-        return [*([api().constant("CL_CONTEXT_PLATFORM"), self.platform] if platform else []), *pairs, 0]
+        return [*([api().constant("CL_CONTEXT_PLATFORM"), self.handle] if platform else []), *pairs, 0]
 
     def create_context(
         self, attributes: list[Any], devices: list[Value] | None = None, *, by_type: bool = False
@@ -213,17 +213,19 @@ class Sharing:
         listed = self.session.words(self.listed(*attributes))
         if by_type:
             kind = self.type_of_devices()
-            made = self.session.call("clCreateContextFromType", listed, kind, None, None, code)
+            context = self.session.call("clCreateContextFromType", listed, kind, None, None, code)
         else:
-            chosen = devices or [self.device]
-            made = self.session.call("clCreateContext", listed, len(chosen), chosen, None, None, code)
-        assert isinstance(made, Value)
-        return code.code(), made
+            listed_devices = devices or [self.device]
+            context = self.session.call(
+                "clCreateContext", listed, len(listed_devices), listed_devices, None, None, code
+            )
+        assert isinstance(context, Value)
+        return code.code(), context
 
     def type_of_devices(self) -> int:
         """A type of which all devices share. `unsupported` where there is none."""
         kinds = {self.type_of(device) for device in self.devices} - {self.type_of(device) for device in self.others}
-        if not kinds or (self.world.real and len(self.devices) > 1):
+        if not kinds or (self.gl.real and len(self.devices) > 1):
             raise Unsupported("machine", "no type of devices has those alone that share with one OpenGL context")
         return min(kinds)
 
@@ -241,7 +243,7 @@ class Sharing:
         """The device of the usable OpenGL context, as far as the platform tells it."""
         query = api().constant("CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR")
         answer = self.session.buffer(8, 0)
-        listed = self.listed(*self.world.attributes())
+        listed = self.listed(*self.gl.attributes())
         if len(self.devices) > 1 and not self.call("clGetGLContextInfoKHR", listed, query, 8, answer, None):
             return next((device for device in self.devices if device == answer.u64()), self.devices[0])
         return self.devices[0]
@@ -250,10 +252,10 @@ class Sharing:
     def tied(self) -> IcdObjects:
         """Objects of a context that is tied to the usable OpenGL context."""
         if self._tied is None:
-            error, context = self.create_context(self.world.attributes())
+            error, context = self.create_context(self.gl.attributes())
             if error or not context:
                 raise CallFailed(f"clCreateContext of a usable OpenGL context answered {context:#x} and {error}")
-            self._tied = IcdObjects(self.session, self.platform)
+            self._tied = IcdObjects(self.session, self.handle)
             self._tied.remember("cl_device_id", self.device)
             self._tied.remember("cl_context", context)
         return self._tied
@@ -263,34 +265,34 @@ class Sharing:
     def create(self, function: str, *arguments: Any, context: Value | None = None) -> tuple[int, Value]:
         """The error and the object of a creator: `arguments` stand between the context and errcode_ret."""
         code = self.session.buffer(4)
-        made = self.call(function, self.tied.context if context is None else context, *arguments, code)
-        assert isinstance(made, Value)
-        return code.code(), made
+        result = self.call(function, self.tied.context if context is None else context, *arguments, code)
+        assert isinstance(result, Value)
+        return code.code(), result
 
-    def made(self, function: str, *arguments: Any, context: Value | None = None) -> Value:
+    def make(self, function: str, *arguments: Any, context: Value | None = None) -> Value:
         """The same, for what has to work."""
-        error, made = self.create(function, *arguments, context=context)
-        if error or not made:
-            raise CallFailed(f"{function} answered {made:#x} and the error {error}, expected an object")
-        return made
+        error, result = self.create(function, *arguments, context=context)
+        if error or not result:
+            raise CallFailed(f"{function} answered {result:#x} and the error {error}, expected an object")
+        return result
 
     def buffer(self, name: str = "plain") -> Value:
-        """A memory object made of the world's OpenGL buffer of this name."""
-        return self.made("clCreateFromGLBuffer", CL.MEM_READ_WRITE, self.world["buffer", name])
+        """A memory object made of the OpenGL buffer of this name."""
+        return self.make("clCreateFromGLBuffer", CL.MEM_READ_WRITE, self.gl["buffer", name])
 
     def texture(self, name: str = "plain", target: int = 0x0DE1, level: int = 0) -> Value:
-        """A memory object made of one level of the world's OpenGL texture of this name; GL_TEXTURE_2D by default."""
-        return self.made("clCreateFromGLTexture", CL.MEM_READ_WRITE, target, level, self.world["texture", name])
+        """A memory object made of one level of the OpenGL texture of this name; GL_TEXTURE_2D by default."""
+        return self.make("clCreateFromGLTexture", CL.MEM_READ_WRITE, target, level, self.gl["texture", name])
 
 
-def sharing(session: Session, *wanted: str) -> Iterator[Sharing]:
-    """Each platform that advertises OpenGL sharing and all `wanted` extensions. `unsupported` where there is none."""
-    found = False
-    for platform in session.some_platforms() if isinstance(session, IcdSession) else session.GetPlatformIDs():
-        shared = Sharing(session, platform)
-        if shared.devices and all(shared.has(extension) for extension in wanted):
-            found = True
-            yield shared
-    if not found:
-        names = ", ".join((SHARING, *wanted))
+def gl_platforms(session: Session, *further: str) -> Iterator[GlPlatform]:
+    """Each platform that advertises OpenGL sharing and all `further` extensions. `unsupported` where there is none."""
+    any_platform = False
+    for handle in session.some_platforms() if isinstance(session, IcdSession) else session.GetPlatformIDs():
+        platform = GlPlatform(session, handle)
+        if platform.devices and all(platform.has(extension) for extension in further):
+            any_platform = True
+            yield platform
+    if not any_platform:
+        names = ", ".join((SHARING, *further))
         raise Unsupported("loader", f"no platform of this ICD advertises {names}", names)

@@ -8,7 +8,7 @@ import stat
 import struct
 
 from harness.api.codes import CL
-from harness.check.icd.external import UUID_SIZE, Semaphores, Use
+from harness.check.icd.external import UUID_SIZE, Platform, Semaphores
 from harness.probe.convenience import CallFailed
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import CommandError
@@ -28,17 +28,17 @@ class OutsideSemaphore:
     It is Vulkan's where that has the same device, else two words of shared memory, which the mock ICD takes alone.
     """
 
-    def __init__(self, use: Use, device: Value, kind: int) -> None:
-        self.session = use.session
-        self.without_vulkan = self._ask_vulkan(use, device, kind)
+    def __init__(self, platform: Platform, device: Value, kind: int) -> None:
+        self.session = platform.session
+        self.without_vulkan = self._ask_vulkan(platform, device, kind)
         if self.without_vulkan:
             self._fd = self.session.descriptor("memory 16")
             self._file = own_file(self.session, self._fd)
             os.pwrite(self._file, struct.pack("<QQ", MAGIC, 0), 0)
 
-    def _ask_vulkan(self, use: Use, device: Value, kind: int) -> str:
+    def _ask_vulkan(self, platform: Platform, device: Value, kind: int) -> str:
         """Makes it there; gives the reason why not."""
-        error, uuid = use.answer("clGetDeviceInfo", device, CL.DEVICE_UUID_KHR)
+        error, uuid = platform.answer("clGetDeviceInfo", device, CL.DEVICE_UUID_KHR)
         if error or len(uuid) != UUID_SIZE:
             return "the device has no UUID"
         try:
@@ -83,16 +83,16 @@ def own_file(session: IcdSession, fd: Value) -> int:
     return os.open(place, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def from_outside(made: Semaphores, kind: int, *, signalled: bool = False) -> tuple[OutsideSemaphore, Value]:
+def from_outside(semaphores: Semaphores, kind: int, *, signalled: bool = False) -> tuple[OutsideSemaphore, Value]:
     """A semaphore outside OpenCL, and what it is imported as.
 
     signalled: a signal is submitted before, and not released. Makes the case `unsupported` where this machine has
     none of the kind that the ICD takes; raises CallFailed where it refuses one of its own device's, made by Vulkan.
     """
-    outside = OutsideSemaphore(made.use, made.device, kind)
+    outside = OutsideSemaphore(semaphores.platform, semaphores.device, kind)
     if signalled:
         outside.signal()
-    error, semaphore = made.create(*made.of(made.device), kind, outside.descriptor())
+    error, semaphore = semaphores.create(*semaphores.required(), kind, outside.descriptor())
     if error and outside.without_vulkan:
         raise Unsupported("machine", f"no semaphore is here that this ICD could import: {outside.without_vulkan}")
     if error:

@@ -16,15 +16,16 @@ from harness.check import (
     TYPE,
     UNKNOWN_REVISION,
     Icd,
+    OnPlatform,
+    Platform,
     Sandbox,
     Unsupported,
-    Use,
     Value,
     api,
     extension,
     pack,
+    platforms_with,
     requirement,
-    uses,
 )
 
 pytestmark = extension("cl_khr_command_buffer")
@@ -34,42 +35,44 @@ CREATE, ENQUEUE = "clCreateCommandBufferKHR", "clEnqueueCommandBufferKHR"
 SIZE = 64
 
 
-class Recorder:
+class Recorder(OnPlatform):
     """A device with command buffers, its context, and a queue that they can be recorded for."""
 
-    def __init__(self, use: Use) -> None:
-        self.use = use
-        self.session = use.session
-        self.device = use.able[0]
-        self.context = use.context([self.device])
-        _, required = use.answer("clGetDeviceInfo", self.device, CL.DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR)
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        self.session = platform.session
+        self.device = platform.able[0]
+        self.context = platform.context([self.device])
+        _, required = platform.answer(
+            "clGetDeviceInfo", self.device, CL.DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR
+        )
         self.needed = int.from_bytes(required, "little")
-        self.queue = use.queue(self.context, self.device, self.needed)
-        self.memory = use.buffer(self.context, SIZE)
+        self.queue = platform.queue(self.context, self.device, self.needed)
+        self.memory = platform.buffer(self.context, SIZE)
 
     def create(self, *words: int) -> tuple[int, Value]:
-        return self.use.made(CREATE, 1, [self.queue], self.use.words(*words, 0) if words else None)
+        return self.platform.create(CREATE, 1, [self.queue], self.words(*words, 0) if words else None)
 
     def make(self) -> Value:
-        return self.use.must_make(CREATE, 1, [self.queue], None)
+        return self.platform.make(CREATE, 1, [self.queue], None)
 
     def fill(self, buffer: Value | None, byte: int, **others: Any) -> int:
         """Records a fill of the memory, as far as the headers have the function as the vendor has."""
         self.require_signatures()
         given = {"buffer": self.memory, "pattern": self.session.data(bytes([byte])), "pattern_size": 1, "size": SIZE}
-        return self.use.named("clCommandFillBufferKHR", command_buffer=buffer, **(given | others))
+        return self.platform.call_named("clCommandFillBufferKHR", command_buffer=buffer, **(given | others))
 
     def filling(self, byte: int) -> Value:
         """A finalized command buffer that fills the memory."""
         buffer = self.make()
         assert self.fill(buffer, byte) == 0
-        self.use.good("clFinalizeCommandBufferKHR", buffer)
+        self.expect_success("clFinalizeCommandBufferKHR", buffer)
         return buffer
 
     def require_signatures(self) -> None:
         """The functions that record have had one more parameter since revision 0.9.5."""
         known = api().functions["clCommandFillBufferKHR"].parameters
-        revision = self.use.revision()
+        revision = self.platform.revision()
         newer = any(parameter.name == "properties" for parameter in known)
         if revision != UNKNOWN_REVISION and newer != (revision >= (0, 9, 5)):
             shown = ".".join(map(str, revision))
@@ -79,15 +82,15 @@ class Recorder:
         """Enqueues a command buffer; gives the event."""
         event = self.session.buffer(8, 0)
         events = [after] if after else None
-        self.use.good(ENQUEUE, 0, None, buffer, len(events or ()), events, event)
+        self.expect_success(ENQUEUE, 0, None, buffer, len(events or ()), events, event)
         return event.handle()
 
     def content(self) -> bytes:
-        return self.use.read(self.queue, self.memory, SIZE)
+        return self.platform.read(self.queue, self.memory, SIZE)
 
     def query(self, buffer: Value | None, name: int) -> tuple[int, bytes]:
         assert buffer is not None
-        return self.use.answer("clGetCommandBufferInfoKHR", buffer, name)
+        return self.platform.answer("clGetCommandBufferInfoKHR", buffer, name)
 
     def state(self, buffer: Value) -> int:
         error, value = self.query(buffer, CL.COMMAND_BUFFER_STATE_KHR)
@@ -96,7 +99,7 @@ class Recorder:
 
 
 def recorders(session: Any) -> list[Recorder]:
-    return [Recorder(use) for use in uses(session, EXTENSION)]
+    return [Recorder(platform) for platform in platforms_with(session, EXTENSION)]
 
 
 OF_BUFFERS = [name for name in EXTENSION_FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
@@ -107,25 +110,27 @@ OF_BUFFERS = [name for name in EXTENSION_FUNCTIONS[EXTENSION] if name not in (CR
 def test_command_buffer_of_several_queues_is_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """Without cl_khr_command_buffer_multi_device, one queue is right, and everything else CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            if what == "two queues" and "cl_khr_command_buffer_multi_device" in made.use.extensions(made.device):
+        for recorder in recorders(session):
+            if what == "two queues" and "cl_khr_command_buffer_multi_device" in recorder.platform.extensions(
+                recorder.device
+            ):
                 raise Unsupported("loader", "this ICD has cl_khr_command_buffer_multi_device")
             count, queues = {
-                "no queue": (0, made.use.words(made.queue)),
+                "no queue": (0, recorder.words(recorder.queue)),
                 "NULL": (1, None),
                 "none of NULL": (0, None),
-                "two queues": (2, made.use.words(made.queue, made.queue)),
+                "two queues": (2, recorder.words(recorder.queue, recorder.queue)),
             }[what]
-            assert made.use.made(CREATE, count, queues, None)[0] == CL.INVALID_VALUE
-            assert made.make()
+            assert recorder.platform.create(CREATE, count, queues, None)[0] == CL.INVALID_VALUE
+            assert recorder.make()
 
 
 @requirement("XM-CMD-002")
 def test_null_queue_for_a_command_buffer_is_invalid_command_queue(icd: Icd, sandbox: Sandbox) -> None:
     """NULL in the list of queues gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            assert made.use.made(CREATE, 1, made.use.words(None), None)[0] == CL.INVALID_COMMAND_QUEUE
+        for recorder in recorders(session):
+            assert recorder.platform.create(CREATE, 1, recorder.words(None), None)[0] == CL.INVALID_COMMAND_QUEUE
 
 
 @requirement("PL-OTH-001", "PL-GEN-002", "PL-GEN-003", "PL-GEN-015")
@@ -136,18 +141,18 @@ def test_bad_property_of_a_command_buffer_is_invalid_value(icd: Icd, sandbox: Sa
     CL_INVALID_PROPERTY.
     """
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            for good in (None, made.use.words(0), made.use.words(CL.COMMAND_BUFFER_FLAGS_KHR, 0, 0)):
-                error, buffer = made.use.made(CREATE, 1, [made.queue], good)
+        for recorder in recorders(session):
+            for good in (None, recorder.words(0), recorder.words(CL.COMMAND_BUFFER_FLAGS_KHR, 0, 0)):
+                error, buffer = recorder.platform.create(CREATE, 1, [recorder.queue], good)
                 assert error == CL.SUCCESS
                 assert buffer
             for bad in (
                 (CL.COMMAND_BUFFER_FLAGS_KHR, 1 << 40),
                 (CL.COMMAND_BUFFER_FLAGS_KHR, 0, CL.COMMAND_BUFFER_FLAGS_KHR, 0),
             ):
-                assert (bad, *made.create(*bad)) == (bad, CL.INVALID_VALUE, 0)
+                assert (bad, *recorder.create(*bad)) == (bad, CL.INVALID_VALUE, 0)
             for name in (0x7777, CL.COMMAND_BUFFER_FLAGS_KHR | 1 << 40):
-                error, buffer = made.create(name, 0)
+                error, buffer = recorder.create(name, 0)
                 assert error in (CL.INVALID_VALUE, CL.INVALID_PROPERTY)
                 assert not buffer
 
@@ -156,14 +161,14 @@ def test_bad_property_of_a_command_buffer_is_invalid_value(icd: Icd, sandbox: Sa
 def test_flags_that_the_device_cannot_do_are_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """Simultaneous use is CL_INVALID_PROPERTY where the device does not say that it can do that."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            query_error, value = made.use.answer(
-                "clGetDeviceInfo", made.device, CL.DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
+        for recorder in recorders(session):
+            query_error, value = recorder.platform.answer(
+                "clGetDeviceInfo", recorder.device, CL.DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR
             )
             able = (
                 query_error == 0 and int.from_bytes(value, "little") & CL.COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR
             )
-            error, buffer = made.create(CL.COMMAND_BUFFER_FLAGS_KHR, CL.COMMAND_BUFFER_SIMULTANEOUS_USE_KHR)
+            error, buffer = recorder.create(CL.COMMAND_BUFFER_FLAGS_KHR, CL.COMMAND_BUFFER_SIMULTANEOUS_USE_KHR)
             assert error == (0 if able else CL.INVALID_PROPERTY)
             assert bool(buffer) == (error == 0)
 
@@ -172,34 +177,34 @@ def test_flags_that_the_device_cannot_do_are_invalid_property(icd: Icd, sandbox:
 def test_command_buffer_records_until_it_is_finalized(icd: Icd, sandbox: Sandbox) -> None:
     """A new command buffer records; a finalized one is executable, and is not finalized again."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            buffer = made.make()
-            assert made.state(buffer) == CL.COMMAND_BUFFER_STATE_RECORDING_KHR
-            assert made.use.call("clFinalizeCommandBufferKHR", buffer) == CL.SUCCESS
-            assert made.state(buffer) == CL.COMMAND_BUFFER_STATE_EXECUTABLE_KHR
-            again = made.use.call("clFinalizeCommandBufferKHR", buffer)
-            assert again == CL.INVALID_OPERATION or not made.use.is_since(0, 9, 1)
-            assert made.state(buffer) == CL.COMMAND_BUFFER_STATE_EXECUTABLE_KHR
+        for recorder in recorders(session):
+            buffer = recorder.make()
+            assert recorder.state(buffer) == CL.COMMAND_BUFFER_STATE_RECORDING_KHR
+            assert recorder.call("clFinalizeCommandBufferKHR", buffer) == CL.SUCCESS
+            assert recorder.state(buffer) == CL.COMMAND_BUFFER_STATE_EXECUTABLE_KHR
+            again = recorder.call("clFinalizeCommandBufferKHR", buffer)
+            assert again == CL.INVALID_OPERATION or not recorder.platform.is_since(0, 9, 1)
+            assert recorder.state(buffer) == CL.COMMAND_BUFFER_STATE_EXECUTABLE_KHR
 
 
 @requirement("XM-CMD-004")
 def test_enqueue_while_it_records_is_invalid_operation(icd: Icd, sandbox: Sandbox) -> None:
     """A command buffer that records gives CL_INVALID_OPERATION when it is enqueued."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            buffer = made.make()
-            assert made.use.call(ENQUEUE, 0, None, buffer, 0, None, None) == CL.INVALID_OPERATION
-            made.use.good("clFinalizeCommandBufferKHR", buffer)
-            assert made.use.call(ENQUEUE, 0, None, buffer, 0, None, None) == CL.SUCCESS
-            made.use.good("clFinish", made.queue)
+        for recorder in recorders(session):
+            buffer = recorder.make()
+            assert recorder.call(ENQUEUE, 0, None, buffer, 0, None, None) == CL.INVALID_OPERATION
+            recorder.expect_success("clFinalizeCommandBufferKHR", buffer)
+            assert recorder.call(ENQUEUE, 0, None, buffer, 0, None, None) == CL.SUCCESS
+            recorder.expect_success("clFinish", recorder.queue)
 
 
 @requirement("XM-CMD-004")
 def test_recording_when_finalized_is_invalid_operation(icd: Icd, sandbox: Sandbox) -> None:
     """A finalized command buffer gives CL_INVALID_OPERATION to a further command."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            assert made.fill(made.filling(1), 2) == CL.INVALID_OPERATION
+        for recorder in recorders(session):
+            assert recorder.fill(recorder.filling(1), 2) == CL.INVALID_OPERATION
 
 
 @requirement("XM-CMD-005")
@@ -207,23 +212,23 @@ def test_recording_when_finalized_is_invalid_operation(icd: Icd, sandbox: Sandbo
 def test_command_buffer_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """Each query gives its value, by the size rules of all queries."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            if name == "CONTEXT" and not made.use.is_since(0, 9, 2):
+        for recorder in recorders(session):
+            if name == "CONTEXT" and not recorder.platform.is_since(0, 9, 2):
                 raise Unsupported("loader", f"this query came with revision 0.9.2 of {EXTENSION}")
-            buffer = made.make()
+            buffer = recorder.make()
             query, expected = {
                 "NUM_QUEUES": (CL.COMMAND_BUFFER_NUM_QUEUES_KHR, pack([1], 4)),
-                "QUEUES": (CL.COMMAND_BUFFER_QUEUES_KHR, pack([made.queue])),
+                "QUEUES": (CL.COMMAND_BUFFER_QUEUES_KHR, pack([recorder.queue])),
                 "REFERENCES": (CL.COMMAND_BUFFER_REFERENCE_COUNT_KHR, pack([1], 4)),
                 "STATE": (CL.COMMAND_BUFFER_STATE_KHR, pack([CL.COMMAND_BUFFER_STATE_RECORDING_KHR], 4)),
-                "CONTEXT": (CL.COMMAND_BUFFER_CONTEXT_KHR, pack([made.context])),
+                "CONTEXT": (CL.COMMAND_BUFFER_CONTEXT_KHR, pack([recorder.context])),
             }[name]
-            assert made.query(buffer, query) == (0, expected)
+            assert recorder.query(buffer, query) == (0, expected)
             function = "clGetCommandBufferInfoKHR"
             for room in (0, 1, len(expected) - 1):
-                assert made.use.call(function, buffer, query, room, session.buffer(8), None) == CL.INVALID_VALUE
+                assert recorder.call(function, buffer, query, room, session.buffer(8), None) == CL.INVALID_VALUE
             larger = session.buffer(len(expected) + 16)
-            assert made.use.call(function, buffer, query, larger.size, larger, None) == CL.SUCCESS
+            assert recorder.call(function, buffer, query, larger.size, larger, None) == CL.SUCCESS
             assert larger.bytes() == expected + bytes([CANARY]) * 16
 
 
@@ -231,11 +236,11 @@ def test_command_buffer_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sand
 def test_properties_of_a_command_buffer_come_back(icd: Icd, sandbox: Sandbox) -> None:
     """The properties are those that were given; without any the list may be empty or its end marker."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            assert made.query(made.make(), CL.COMMAND_BUFFER_PROPERTIES_ARRAY_KHR) in ((0, b""), (0, pack([0])))
-            error, buffer = made.create(CL.COMMAND_BUFFER_FLAGS_KHR, 0)
+        for recorder in recorders(session):
+            assert recorder.query(recorder.make(), CL.COMMAND_BUFFER_PROPERTIES_ARRAY_KHR) in ((0, b""), (0, pack([0])))
+            error, buffer = recorder.create(CL.COMMAND_BUFFER_FLAGS_KHR, 0)
             assert not error
-            assert made.query(buffer, CL.COMMAND_BUFFER_PROPERTIES_ARRAY_KHR) == (
+            assert recorder.query(buffer, CL.COMMAND_BUFFER_PROPERTIES_ARRAY_KHR) == (
                 0,
                 pack([CL.COMMAND_BUFFER_FLAGS_KHR, 0, 0]),
             )
@@ -245,22 +250,22 @@ def test_properties_of_a_command_buffer_come_back(icd: Icd, sandbox: Sandbox) ->
 def test_unknown_query_of_a_command_buffer_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A query that nobody knows gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            buffer = made.make()
+        for recorder in recorders(session):
+            buffer = recorder.make()
             for name in (0, 0x7001, CL.QUEUE_CONTEXT):
-                assert made.query(buffer, name)[0] == CL.INVALID_VALUE
+                assert recorder.query(buffer, name)[0] == CL.INVALID_VALUE
 
 
 @requirement("XM-CMD-006")
 def test_reference_count_of_a_command_buffer_follows_retain_and_release(icd: Icd, sandbox: Sandbox) -> None:
     """Each retain adds a reference, each release drops one."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            buffer = made.make()
+        for recorder in recorders(session):
+            buffer = recorder.make()
             for function, count in (("Retain", 2), ("Retain", 3), ("Release", 2), ("Release", 1)):
-                assert made.use.call(f"cl{function}CommandBufferKHR", buffer) == CL.SUCCESS
-                assert made.query(buffer, CL.COMMAND_BUFFER_REFERENCE_COUNT_KHR) == (0, pack([count], 4))
-            assert made.use.call("clReleaseCommandBufferKHR", buffer) == CL.SUCCESS
+                assert recorder.call(f"cl{function}CommandBufferKHR", buffer) == CL.SUCCESS
+                assert recorder.query(buffer, CL.COMMAND_BUFFER_REFERENCE_COUNT_KHR) == (0, pack([count], 4))
+            assert recorder.call("clReleaseCommandBufferKHR", buffer) == CL.SUCCESS
 
 
 @requirement("XM-CMD-006")
@@ -268,9 +273,9 @@ def test_reference_count_of_a_command_buffer_follows_retain_and_release(icd: Icd
 def test_null_for_a_command_buffer_is_invalid_command_buffer(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """NULL for the command buffer gives CL_INVALID_COMMAND_BUFFER_KHR: no loader looks at these handles."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
+        for recorder in recorders(session):
             if function.startswith("clCommand"):
-                made.require_signatures()
+                recorder.require_signatures()
             values: dict[str, Any] = {}
             if function == "clGetCommandBufferInfoKHR":
                 values = {
@@ -278,22 +283,22 @@ def test_null_for_a_command_buffer_is_invalid_command_buffer(icd: Icd, sandbox: 
                     "param_value_size": 4,
                     "param_value": session.buffer(4),
                 }
-            assert made.use.named(function, **values) == CL.INVALID_COMMAND_BUFFER_KHR
+            assert recorder.platform.call_named(function, **values) == CL.INVALID_COMMAND_BUFFER_KHR
 
 
 @requirement("XM-CMD-007")
 def test_commands_are_executed_at_each_enqueue(icd: Icd, sandbox: Sandbox) -> None:
     """What was recorded is done each time that the command buffer is enqueued, and not before."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            made.use.write(made.queue, made.memory, bytes(SIZE))
-            buffer = made.filling(0x5A)
-            assert made.content() == bytes(SIZE)
+        for recorder in recorders(session):
+            recorder.platform.write(recorder.queue, recorder.memory, bytes(SIZE))
+            buffer = recorder.filling(0x5A)
+            assert recorder.content() == bytes(SIZE)
             for _ in range(2):
-                made.execute(buffer)
-                made.use.good("clFinish", made.queue)
-                assert made.content() == b"\x5a" * SIZE
-                made.use.write(made.queue, made.memory, bytes(SIZE))
+                recorder.execute(buffer)
+                recorder.expect_success("clFinish", recorder.queue)
+                assert recorder.content() == b"\x5a" * SIZE
+                recorder.platform.write(recorder.queue, recorder.memory, bytes(SIZE))
 
 
 @requirement("XM-CMD-008")
@@ -301,48 +306,48 @@ def test_commands_are_executed_at_each_enqueue(icd: Icd, sandbox: Sandbox) -> No
 def test_wait_list_that_does_not_fit_a_command_buffer_is_refused(icd: Icd, sandbox: Sandbox, how: str) -> None:
     """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            buffer = made.make()
-            made.use.good("clFinalizeCommandBufferKHR", buffer)
-            event = made.use.user_event(made.context)
-            made.use.set_event(event)
+        for recorder in recorders(session):
+            buffer = recorder.make()
+            recorder.expect_success("clFinalizeCommandBufferKHR", buffer)
+            event = recorder.platform.user_event(recorder.context)
+            recorder.platform.set_event(event)
             count, events = {
                 "count": (1, None),
-                "list": (0, made.use.words(event)),
-                "no event": (1, made.use.words(None)),
-                "no event behind one": (2, made.use.words(event, None)),
+                "list": (0, recorder.words(event)),
+                "no event": (1, recorder.words(None)),
+                "no event behind one": (2, recorder.words(event, None)),
             }[how]
-            assert made.use.call(ENQUEUE, 0, None, buffer, count, events, None) == CL.INVALID_EVENT_WAIT_LIST
-            assert made.execute(buffer, after=event)
-            made.use.good("clFinish", made.queue)
+            assert recorder.call(ENQUEUE, 0, None, buffer, count, events, None) == CL.INVALID_EVENT_WAIT_LIST
+            assert recorder.execute(buffer, after=event)
+            recorder.expect_success("clFinish", recorder.queue)
 
 
 @requirement("XM-CMD-008")
 def test_command_buffer_waits_for_the_events_of_its_list(icd: Icd, sandbox: Sandbox) -> None:
     """Nothing is executed before the events of the list are complete."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            made.use.write(made.queue, made.memory, bytes(SIZE))
-            awaited = made.use.user_event(made.context)
-            event = made.execute(made.filling(7), after=awaited)
-            made.use.good("clFlush", made.queue)
-            assert made.use.event(event, STATUS) > CL.COMPLETE
-            made.use.set_event(awaited)
-            made.use.good("clFinish", made.queue)
-            assert made.use.event(event, STATUS) == CL.COMPLETE
-            assert made.content() == b"\7" * SIZE
+        for recorder in recorders(session):
+            recorder.platform.write(recorder.queue, recorder.memory, bytes(SIZE))
+            awaited = recorder.platform.user_event(recorder.context)
+            event = recorder.execute(recorder.filling(7), after=awaited)
+            recorder.expect_success("clFlush", recorder.queue)
+            assert recorder.platform.event(event, STATUS) > CL.COMPLETE
+            recorder.platform.set_event(awaited)
+            recorder.expect_success("clFinish", recorder.queue)
+            assert recorder.platform.event(event, STATUS) == CL.COMPLETE
+            assert recorder.content() == b"\7" * SIZE
 
 
 @requirement("XM-CMD-008")
 def test_event_of_a_command_buffer_has_its_type(icd: Icd, sandbox: Sandbox) -> None:
     """The event tells that its command is a command buffer."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            buffer = made.make()
-            made.use.good("clFinalizeCommandBufferKHR", buffer)
-            event = made.execute(buffer)
-            made.use.good("clFinish", made.queue)
-            assert made.use.event(event, TYPE) == CL.COMMAND_COMMAND_BUFFER_KHR
+        for recorder in recorders(session):
+            buffer = recorder.make()
+            recorder.expect_success("clFinalizeCommandBufferKHR", buffer)
+            event = recorder.execute(buffer)
+            recorder.expect_success("clFinish", recorder.queue)
+            assert recorder.platform.event(event, TYPE) == CL.COMMAND_COMMAND_BUFFER_KHR
 
 
 @requirement("XM-CMD-009")
@@ -350,18 +355,18 @@ def test_event_of_a_command_buffer_has_its_type(icd: Icd, sandbox: Sandbox) -> N
 def test_queues_that_do_not_fit_at_execution_are_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """Queues that do not fit those of the creation give CL_INVALID_VALUE; as many as there, or none, are right."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            buffer = made.make()
-            made.use.good("clFinalizeCommandBufferKHR", buffer)
+        for recorder in recorders(session):
+            buffer = recorder.make()
+            recorder.expect_success("clFinalizeCommandBufferKHR", buffer)
             count, queues = {
                 "count without list": (1, None),
-                "list without count": (0, made.use.words(made.queue)),
-                "two": (2, made.use.words(made.queue, made.queue)),
+                "list without count": (0, recorder.words(recorder.queue)),
+                "two": (2, recorder.words(recorder.queue, recorder.queue)),
             }[what]
-            assert made.use.call(ENQUEUE, count, queues, buffer, 0, None, None) == CL.INVALID_VALUE
-            for count, queues in ((0, None), (1, made.use.words(made.queue))):
-                assert made.use.call(ENQUEUE, count, queues, buffer, 0, None, None) == CL.SUCCESS
-                made.use.good("clFinish", made.queue)
+            assert recorder.call(ENQUEUE, count, queues, buffer, 0, None, None) == CL.INVALID_VALUE
+            for count, queues in ((0, None), (1, recorder.words(recorder.queue))):
+                assert recorder.call(ENQUEUE, count, queues, buffer, 0, None, None) == CL.SUCCESS
+                recorder.expect_success("clFinish", recorder.queue)
 
 
 @requirement("XM-CMD-010")
@@ -369,11 +374,11 @@ def test_queues_that_do_not_fit_at_execution_are_invalid_value(icd: Icd, sandbox
 def test_sync_points_that_do_not_fit_are_refused(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A number of sync points that does not fit the list gives CL_INVALID_SYNC_POINT_WAIT_LIST_KHR."""
     with icd.open(sandbox) as session:
-        for made in recorders(session):
-            buffer, point = made.make(), session.buffer(4, 0)
-            assert made.fill(buffer, 1, sync_point=point) == 0
+        for recorder in recorders(session):
+            buffer, point = recorder.make(), session.buffer(4, 0)
+            assert recorder.fill(buffer, 1, sync_point=point) == 0
             count = {"num_sync_points_in_wait_list": 1}
             points = {"sync_point_wait_list": point}
             wrong: dict[str, Any] = count if what == "count without list" else points
-            assert made.fill(buffer, 1, **wrong) == CL.INVALID_SYNC_POINT_WAIT_LIST_KHR
-            assert made.fill(buffer, 1, **count, **points) == 0
+            assert recorder.fill(buffer, 1, **wrong) == CL.INVALID_SYNC_POINT_WAIT_LIST_KHR
+            assert recorder.fill(buffer, 1, **count, **points) == 0

@@ -10,17 +10,17 @@ from harness.check import (
     STATUS,
     TYPE,
     Icd,
-    Import,
+    Importer,
     Sandbox,
     Semaphores,
     Unsupported,
     Value,
     extension,
-    imports,
+    importers,
     may_block,
     memory_handle_types,
+    platforms_with,
     requirement,
-    uses,
 )
 
 pytestmark = extension("cl_khr_external_memory")
@@ -49,8 +49,8 @@ def name_of(what: str) -> str:
     return f"clEnqueue{what}ExternalMemObjectsKHR"
 
 
-def importing(session: object, kind: int, devices: int = 1) -> list[Import]:
-    return imports(session, kind, memory_handle_types()[kind], devices)  # type: ignore[arg-type]
+def importing(session: object, kind: int, devices: int = 1) -> list[Importer]:
+    return importers(session, kind, memory_handle_types()[kind], devices)  # type: ignore[arg-type]
 
 
 @requirement("XM-ACQ-002")
@@ -58,16 +58,16 @@ def importing(session: object, kind: int, devices: int = 1) -> list[Import]:
 def test_acquire_of_no_object_completes_after_its_wait_list(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A command of no object completes, and not before the events of its wait list."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
-            context = use.context([use.able[0]])
-            queue = use.queue(context, use.able[0])
-            awaited, event = use.user_event(context), session.buffer(8, 0)
-            assert use.call(name_of(what), queue, 0, None, 1, [awaited], event) == CL.SUCCESS
-            use.good("clFlush", queue)
-            assert use.event(event.handle(), STATUS) > CL.COMPLETE
-            use.set_event(awaited)
-            use.good("clFinish", queue)
-            assert use.event(event.handle(), STATUS) == CL.COMPLETE
+        for platform in platforms_with(session, EXTENSION):
+            context = platform.context([platform.able[0]])
+            queue = platform.queue(context, platform.able[0])
+            awaited, event = platform.user_event(context), session.buffer(8, 0)
+            assert platform.call(name_of(what), queue, 0, None, 1, [awaited], event) == CL.SUCCESS
+            platform.expect_success("clFlush", queue)
+            assert platform.event(event.handle(), STATUS) > CL.COMPLETE
+            platform.set_event(awaited)
+            platform.expect_success("clFinish", queue)
+            assert platform.event(event.handle(), STATUS) == CL.COMPLETE
 
 
 @requirement("XM-ACQ-003")
@@ -75,13 +75,13 @@ def test_acquire_of_no_object_completes_after_its_wait_list(icd: Icd, sandbox: S
 def test_count_and_list_of_objects_that_differ_are_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A count without a list, or a list without a count, gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
-            context = use.context([use.able[0]])
-            queue = use.queue(context, use.able[0])
-            memory = use.buffer(context)
-            assert use.call(name_of(what), queue, 0, [memory], 0, None, None) == CL.INVALID_VALUE
-            assert use.call(name_of(what), queue, 1, None, 0, None, None) == CL.INVALID_VALUE
-            assert use.call(name_of(what), queue, 0, None, 0, None, None) == CL.SUCCESS
+        for platform in platforms_with(session, EXTENSION):
+            context = platform.context([platform.able[0]])
+            queue = platform.queue(context, platform.able[0])
+            memory = platform.buffer(context)
+            assert platform.call(name_of(what), queue, 0, [memory], 0, None, None) == CL.INVALID_VALUE
+            assert platform.call(name_of(what), queue, 1, None, 0, None, None) == CL.INVALID_VALUE
+            assert platform.call(name_of(what), queue, 0, None, 0, None, None) == CL.SUCCESS
 
 
 @requirement("XM-ACQ-004")
@@ -89,11 +89,14 @@ def test_count_and_list_of_objects_that_differ_are_invalid_value(icd: Icd, sandb
 def test_memory_that_was_not_imported_is_invalid_mem_object(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A memory object that was not imported, or none at all, gives CL_INVALID_MEM_OBJECT."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
-            context = use.context([use.able[0]])
-            queue = use.queue(context, use.able[0])
-            for memory in (use.buffer(context), None):
-                assert use.call(name_of(what), queue, 1, use.words(memory), 0, None, None) == CL.INVALID_MEM_OBJECT
+        for platform in platforms_with(session, EXTENSION):
+            context = platform.context([platform.able[0]])
+            queue = platform.queue(context, platform.able[0])
+            for memory in (platform.buffer(context), None):
+                assert (
+                    platform.call(name_of(what), queue, 1, platform.words(memory), 0, None, None)
+                    == CL.INVALID_MEM_OBJECT
+                )
 
 
 @requirement("XM-ACQ-004")
@@ -104,10 +107,10 @@ def test_memory_that_was_not_imported_after_imported_is_invalid_mem_object(
 ) -> None:
     """So does one after one that was imported."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            queue = made.use.queue(made.context, made.device)
-            memories = made.use.words(made.buffer(), made.use.buffer(made.context))
-            assert made.use.call(name_of(what), queue, 2, memories, 0, None, None) == CL.INVALID_MEM_OBJECT
+        for importer in importing(session, kind):
+            queue = importer.platform.queue(importer.context, importer.device)
+            memories = importer.words(importer.buffer(), importer.platform.buffer(importer.context))
+            assert importer.call(name_of(what), queue, 2, memories, 0, None, None) == CL.INVALID_MEM_OBJECT
 
 
 @requirement("XM-ACQ-005")
@@ -115,8 +118,8 @@ def test_memory_that_was_not_imported_after_imported_is_invalid_mem_object(
 def test_null_queue_for_external_memory_is_invalid_command_queue(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """NULL for the queue gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
-            assert use.call(name_of(what), None, 0, None, 0, None, None) == CL.INVALID_COMMAND_QUEUE
+        for platform in platforms_with(session, EXTENSION):
+            assert platform.call(name_of(what), None, 0, None, 0, None, None) == CL.INVALID_COMMAND_QUEUE
 
 
 @requirement("XM-ACQ-005")
@@ -128,17 +131,17 @@ def test_queue_of_a_device_without_the_import_is_invalid_command_queue(
 ) -> None:
     """A queue of a device that the memory was not imported for gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind, devices=2):
-            context = made.use.context(made.able[:2])
-            listed = [CL.MEM_DEVICE_HANDLE_LIST_KHR, made.device, 0]
-            memory = made.buffer(*listed, context=context) if how == "not listed" else made.buffer()
-            queues = [made.use.queue(context, device) for device in made.able[:2]]
-            words = made.use.words(memory)
-            assert made.use.call(name_of(what), queues[1], 1, words, 0, None, None) == CL.INVALID_COMMAND_QUEUE
+        for importer in importing(session, kind, devices=2):
+            context = importer.platform.context(importer.able[:2])
+            listed = [CL.MEM_DEVICE_HANDLE_LIST_KHR, importer.device, 0]
+            memory = importer.buffer(*listed, context=context) if how == "not listed" else importer.buffer()
+            queues = [importer.platform.queue(context, device) for device in importer.able[:2]]
+            words = importer.words(memory)
+            assert importer.call(name_of(what), queues[1], 1, words, 0, None, None) == CL.INVALID_COMMAND_QUEUE
             if how == "not listed":
-                made.hand_over("Acquire", queues[0], memory)
-                made.hand_over("Release", queues[0], memory)
-                made.use.good("clFinish", queues[0])
+                importer.hand_over("Acquire", queues[0], memory)
+                importer.hand_over("Release", queues[0], memory)
+                importer.expect_success("clFinish", queues[0])
 
 
 @requirement("XM-ACQ-006")
@@ -147,20 +150,20 @@ def test_queue_of_a_device_without_the_import_is_invalid_command_queue(
 def test_wait_list_that_does_not_fit_a_hand_over_is_refused(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
-            context = use.context([use.able[0]])
-            queue = use.queue(context, use.able[0])
-            event = use.user_event(context)
-            use.set_event(event)
+        for platform in platforms_with(session, EXTENSION):
+            context = platform.context([platform.able[0]])
+            queue = platform.queue(context, platform.able[0])
+            event = platform.user_event(context)
+            platform.set_event(event)
             count, events = {
                 "count": (1, None),
-                "list": (0, use.words(event)),
-                "no event": (1, use.words(None)),
-                "no event behind one": (2, use.words(event, None)),
+                "list": (0, platform.words(event)),
+                "no event": (1, platform.words(None)),
+                "no event behind one": (2, platform.words(event, None)),
             }[how]
-            result = use.call(name_of(what), queue, 0, None, count, events, None)
+            result = platform.call(name_of(what), queue, 0, None, count, events, None)
             assert result == CL.INVALID_EVENT_WAIT_LIST
-            assert use.call(name_of(what), queue, 0, None, 1, use.words(event), None) == CL.SUCCESS
+            assert platform.call(name_of(what), queue, 0, None, 1, platform.words(event), None) == CL.SUCCESS
 
 
 @requirement("XM-ACQ-006")
@@ -168,13 +171,13 @@ def test_wait_list_that_does_not_fit_a_hand_over_is_refused(icd: Icd, sandbox: S
 def test_failed_event_before_a_hand_over_is_an_error(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A failed event in the list gives CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
-            context = use.context([use.able[0]])
-            queue = use.queue(context, use.able[0])
-            event = use.user_event(context)
-            use.set_event(event, CL.OUT_OF_RESOURCES)
+        for platform in platforms_with(session, EXTENSION):
+            context = platform.context([platform.able[0]])
+            queue = platform.queue(context, platform.able[0])
+            event = platform.user_event(context)
+            platform.set_event(event, CL.OUT_OF_RESOURCES)
             assert (
-                use.call(name_of(what), queue, 0, None, 1, [event], None)
+                platform.call(name_of(what), queue, 0, None, 1, [event], None)
                 == CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
             )
 
@@ -184,11 +187,11 @@ def test_failed_event_before_a_hand_over_is_an_error(icd: Icd, sandbox: Sandbox,
 def test_event_of_a_hand_over_has_its_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """The event of the command tells what it is."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
-            queue = use.queue(use.context([use.able[0]]), use.able[0])
+        for platform in platforms_with(session, EXTENSION):
+            queue = platform.queue(platform.context([platform.able[0]]), platform.able[0])
             event = session.buffer(8, 0)
-            assert use.call(name_of(what), queue, 0, None, 0, None, event) == CL.SUCCESS
-            assert use.event(event.handle(), TYPE) == COMMANDS[what]
+            assert platform.call(name_of(what), queue, 0, None, 0, None, event) == CL.SUCCESS
+            assert platform.event(event.handle(), TYPE) == COMMANDS[what]
 
 
 @requirement("XM-ACQ-008")
@@ -199,21 +202,21 @@ def test_acquired_memory_is_usable_on_all_devices_of_the_import(
 ) -> None:
     """What one queue acquires may be used in the queues of all devices of the import; what one releases, by none."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind, devices=2):
-            devices = made.able[:2]
-            context = made.use.context(devices)
+        for importer in importing(session, kind, devices=2):
+            devices = importer.able[:2]
+            context = importer.platform.context(devices)
             words = [CL.MEM_DEVICE_HANDLE_LIST_KHR, *devices, 0] if listed else []
-            made.memory.write(BEFORE)
-            memory = made.buffer(*words, context=context)
-            queues = [made.use.queue(context, device) for device in devices]
-            made.hand_over("Acquire", queues[0], memory)
-            made.use.good("clFinish", queues[0])
-            assert made.use.read(queues[1], memory, len(BEFORE)) == BEFORE
-            made.use.write(queues[1], memory, AFTER)
-            made.use.good("clFinish", queues[1])
-            made.hand_over("Release", queues[1], memory)
-            made.use.good("clFinish", queues[1])
-            assert made.memory.read(len(AFTER)) == AFTER
+            importer.memory.write(BEFORE)
+            memory = importer.buffer(*words, context=context)
+            queues = [importer.platform.queue(context, device) for device in devices]
+            importer.hand_over("Acquire", queues[0], memory)
+            importer.expect_success("clFinish", queues[0])
+            assert importer.platform.read(queues[1], memory, len(BEFORE)) == BEFORE
+            importer.platform.write(queues[1], memory, AFTER)
+            importer.expect_success("clFinish", queues[1])
+            importer.hand_over("Release", queues[1], memory)
+            importer.expect_success("clFinish", queues[1])
+            assert importer.memory.read(len(AFTER)) == AFTER
 
 
 @requirement("XM-ACQ-010")
@@ -221,18 +224,18 @@ def test_acquired_memory_is_usable_on_all_devices_of_the_import(
 def test_hand_over_makes_data_visible_on_the_other_side(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Data from outside are there after each acquire, data of OpenCL outside after each release."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            memory = made.buffer()
-            queue = made.use.queue(made.context, made.device)
+        for importer in importing(session, kind):
+            memory = importer.buffer()
+            queue = importer.platform.queue(importer.context, importer.device)
             for turn in range(3):
                 outside, inside = bytes([turn]) + BEFORE, bytes([turn]) + AFTER
-                made.memory.write(outside)
-                made.hand_over("Acquire", queue, memory)
-                assert made.use.read(queue, memory, len(outside)) == outside
-                made.use.write(queue, memory, inside)
-                made.hand_over("Release", queue, memory)
-                made.use.good("clFinish", queue)
-                assert made.memory.read(len(inside)) == inside
+                importer.memory.write(outside)
+                importer.hand_over("Acquire", queue, memory)
+                assert importer.platform.read(queue, memory, len(outside)) == outside
+                importer.platform.write(queue, memory, inside)
+                importer.hand_over("Release", queue, memory)
+                importer.expect_success("clFinish", queue)
+                assert importer.memory.read(len(inside)) == inside
 
 
 @requirement("XM-ACQ-010")
@@ -243,22 +246,24 @@ def test_hand_over_after_an_event_sees_the_data_of_that_moment(
 ) -> None:
     """An acquire that waits for an event sees the data that were there when the event completed."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            memory = made.buffer()
-            queue = in_order_or_not(made, properties)
-            awaited = made.use.user_event(made.context)
-            acquired = made.hand_over("Acquire", queue, memory, after=awaited)
+        for importer in importing(session, kind):
+            memory = importer.buffer()
+            queue = in_order_or_not(importer, properties)
+            awaited = importer.platform.user_event(importer.context)
+            acquired = importer.hand_over("Acquire", queue, memory, after=awaited)
             content, event = session.buffer(len(BEFORE), 0), session.buffer(8, 0)
-            made.use.good("clEnqueueReadBuffer", queue, memory, 0, 0, len(BEFORE), content, 1, [acquired], event)
-            made.use.good("clFlush", queue)
-            made.memory.write(BEFORE)
-            made.use.set_event(awaited)
-            made.use.good("clFinish", queue)
+            importer.expect_success(
+                "clEnqueueReadBuffer", queue, memory, 0, 0, len(BEFORE), content, 1, [acquired], event
+            )
+            importer.expect_success("clFlush", queue)
+            importer.memory.write(BEFORE)
+            importer.platform.set_event(awaited)
+            importer.expect_success("clFinish", queue)
             assert content.bytes() == BEFORE
 
 
-def in_order_or_not(made: Import, properties: int) -> Value:
-    error, queue = made.use.made("clCreateCommandQueue", made.context, made.device, properties)
+def in_order_or_not(importer: Importer, properties: int) -> Value:
+    error, queue = importer.platform.create("clCreateCommandQueue", importer.context, importer.device, properties)
     if error:
         raise Unsupported("machine", f"clCreateCommandQueue answered {error}: no out-of-order queue", "out of order")
     return queue
@@ -271,30 +276,30 @@ def test_hand_over_by_semaphores_keeps_their_order(icd: Icd, sandbox: Sandbox, k
     """Wait, acquire, work, release, signal: nothing of it happens before the first semaphore is signalled."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
-        uses(session, "cl_khr_semaphore")
-        for made in importing(session, kind):
-            semaphores = Semaphores(made.use)
-            made.context = semaphores.context
-            memory = made.buffer()
+        platforms_with(session, "cl_khr_semaphore")
+        for importer in importing(session, kind):
+            semaphores = Semaphores(importer.platform)
+            importer.context = semaphores.context
+            memory = importer.buffer()
             first, last = semaphores.make(), semaphores.make()
             queues = [semaphores.queue(), semaphores.queue()]
-            made.memory.write(BEFORE)
-            awaited = made.use.user_event(made.context)
+            importer.memory.write(BEFORE)
+            awaited = importer.platform.user_event(importer.context)
             with may_block(outcomes):
                 semaphores.enqueue("Signal", queues[0], first, after=awaited)
-                made.use.good("clFlush", queues[0])
+                importer.expect_success("clFlush", queues[0])
                 semaphores.enqueue("Wait", queues[1], first)
-                made.hand_over("Acquire", queues[1], memory)
+                importer.hand_over("Acquire", queues[1], memory)
                 event = session.buffer(8, 0)
-                made.use.write(queues[1], memory, AFTER, event)
-                made.hand_over("Release", queues[1], memory)
+                importer.platform.write(queues[1], memory, AFTER, event)
+                importer.hand_over("Release", queues[1], memory)
                 semaphores.enqueue("Signal", queues[1], last)
-                made.use.good("clFlush", queues[1])
-                assert made.memory.read(len(BEFORE)) == BEFORE
+                importer.expect_success("clFlush", queues[1])
+                assert importer.memory.read(len(BEFORE)) == BEFORE
                 assert semaphores.payload(last) == 0
-                made.use.set_event(awaited)
+                importer.platform.set_event(awaited)
                 semaphores.finish(queues[1])
-                assert made.memory.read(len(AFTER)) == AFTER
+                assert importer.memory.read(len(AFTER)) == AFTER
                 assert semaphores.payload(last) == 1
             if outcomes:
                 raise Unsupported("loader", "this ICD waits in the call, as it may: one thread cannot see the order")

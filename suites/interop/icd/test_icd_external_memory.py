@@ -11,18 +11,18 @@ from harness.check import (
     CL,
     MEMORY_SIZE,
     Icd,
-    Import,
+    Importer,
     Sandbox,
     Unsupported,
     Value,
     api,
     extension,
-    imports,
+    importers,
     memory_handle_types,
     pack,
+    platforms_with,
     requirement,
     target,
-    uses,
 )
 
 pytestmark = extension("cl_khr_external_memory")
@@ -52,17 +52,17 @@ KINDS = pytest.mark.parametrize(
 UPPER_BITS = 1 << 32
 
 
-def importing(session: object, kind: int, devices: int = 1, must: bool = False) -> list[Import]:
-    return imports(session, kind, memory_handle_types()[kind], devices, must)  # type: ignore[arg-type]
+def importing(session: object, kind: int, devices: int = 1, must: bool = False) -> list[Importer]:
+    return importers(session, kind, memory_handle_types()[kind], devices, must)  # type: ignore[arg-type]
 
 
-def foreign_devices(made: Import) -> list[Value]:
+def foreign_devices(importer: Importer) -> list[Value]:
     """Devices that are none of the context: the platform's others, and those of other platforms."""
-    found = [device for device in made.use.devices if device != made.device]
-    for platform in made.session.platforms():
-        if platform != made.use.platform:
-            found += made.session.GetDeviceIDs(platform)
-    return found
+    devices = [device for device in importer.platform.devices if device != importer.device]
+    for handle in importer.session.platforms():
+        if handle != importer.platform.handle:
+            devices += importer.session.GetDeviceIDs(handle)
+    return devices
 
 
 @requirement("XM-IMP-001")
@@ -70,9 +70,9 @@ def foreign_devices(made: Import) -> list[Value]:
 def test_descriptor_is_imported_as_a_buffer(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor is imported as a buffer; as an image, too, or it is refused as an image."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind, must=True):
-            assert made.buffer()
-            error, image = made.image(kind, made.memory.descriptor())
+        for importer in importing(session, kind, must=True):
+            assert importer.buffer()
+            error, image = importer.image(kind, importer.memory.descriptor())
             assert image or error in ABOUT_IMAGES
 
 
@@ -81,8 +81,8 @@ def test_descriptor_is_imported_as_a_buffer(icd: Icd, sandbox: Sandbox, kind: in
 def test_several_external_memory_handles_are_invalid_property(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Two external handles give CL_INVALID_PROPERTY, be they of one type or of two."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            types = made.use.types(made.device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+        for importer in importing(session, kind):
+            types = importer.platform.types(importer.device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
             for other in [
                 kind,
                 *(
@@ -91,24 +91,26 @@ def test_several_external_memory_handles_are_invalid_property(icd: Icd, sandbox:
                     if t in types and t != kind
                 ),
             ]:
-                one, two = made.memory.descriptor(), made.memory.descriptor()
-                error, _ = made.create(kind, one, other, two)
+                one, two = importer.memory.descriptor(), importer.memory.descriptor()
+                error, _ = importer.create(kind, one, other, two)
                 assert error == CL.INVALID_PROPERTY or (
-                    other != kind and not made.use.is_since(1, 0, 1) and error == CL.INVALID_VALUE
+                    other != kind and not importer.platform.is_since(1, 0, 1) and error == CL.INVALID_VALUE
                 )
-                assert made.create(kind, one)[1]
+                assert importer.create(kind, one)[1]
 
 
 @requirement("XM-IMP-003")
 def test_device_list_without_a_handle_is_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """A list of devices without an external handle gives CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
-        for use in uses(session, "cl_khr_external_memory"):
-            if not use.is_since(0, 9, 1):
+        for platform in platforms_with(session, "cl_khr_external_memory"):
+            if not platform.is_since(0, 9, 1):
                 raise Unsupported("loader", "this came with revision 0.9.1 of cl_khr_external_memory")
-            context = use.context([use.able[0]])
-            for words in ([LIST, use.able[0], 0, 0], [LIST, 0, 0]):
-                error, _ = use.made("clCreateBufferWithProperties", context, use.words(*words), 0, MEMORY_SIZE, None)
+            context = platform.context([platform.able[0]])
+            for words in ([LIST, platform.able[0], 0, 0], [LIST, 0, 0]):
+                error, _ = platform.create(
+                    "clCreateBufferWithProperties", context, platform.words(*words), 0, MEMORY_SIZE, None
+                )
                 assert error == CL.INVALID_PROPERTY
 
 
@@ -119,15 +121,15 @@ def test_device_list_may_stand_anywhere_and_comes_back(icd: Icd, sandbox: Sandbo
     """A nested list of devices may stand anywhere; CL_MEM_PROPERTIES gives all of it back, as it is."""
     several = shape.startswith("several")
     with icd.open(sandbox) as session:
-        for made in importing(session, kind, 2 if several else 1):
-            devices = made.able[:2] if several else [made.device]
-            context = made.use.context(devices)
-            handle = [kind, made.memory.descriptor()]
+        for importer in importing(session, kind, 2 if several else 1):
+            devices = importer.able[:2] if several else [importer.device]
+            context = importer.platform.context(devices)
+            handle = [kind, importer.memory.descriptor()]
             nested = [LIST, *devices, 0]
             words = [*handle, *nested] if shape.endswith("behind") else [*nested, *handle]
-            error, memory = made.create(*words, context=context)
+            error, memory = importer.create(*words, context=context)
             assert not error
-            answer = made.use.answer("clGetMemObjectInfo", memory, api().constant("CL_MEM_PROPERTIES"))
+            answer = importer.platform.answer("clGetMemObjectInfo", memory, api().constant("CL_MEM_PROPERTIES"))
             assert answer == (0, pack([*map(int, words), 0]))
 
 
@@ -136,15 +138,15 @@ def test_device_list_may_stand_anywhere_and_comes_back(icd: Icd, sandbox: Sandbo
 def test_listed_device_outside_the_context_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A listed device that is none of the context's gives CL_INVALID_DEVICE, alone or after one that is."""
     with icd.open(sandbox) as session:
-        asked = 0
-        for made in importing(session, kind):
-            for device in foreign_devices(made):
-                asked += 1
-                for devices in ([device], [made.device, device], [device, made.device]):
-                    error, _ = made.create(LIST, *devices, 0, kind, made.memory.descriptor())
+        count = 0
+        for importer in importing(session, kind):
+            for device in foreign_devices(importer):
+                count += 1
+                for devices in ([device], [importer.device, device], [device, importer.device]):
+                    error, _ = importer.create(LIST, *devices, 0, kind, importer.memory.descriptor())
                     assert error == CL.INVALID_DEVICE
-            assert made.create(LIST, made.device, 0, kind, made.memory.descriptor())[1]
-        if not asked:
+            assert importer.create(LIST, importer.device, 0, kind, importer.memory.descriptor())[1]
+        if not count:
             raise Unsupported("machine", "this ICD has no second device on this machine")
 
 
@@ -154,18 +156,18 @@ def test_listed_device_outside_the_context_is_invalid_device(icd: Icd, sandbox: 
 def test_device_that_cannot_import_memory_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int, how: str) -> None:
     """A device that cannot import gives CL_INVALID_DEVICE: where it is listed, or in the context without a list."""
     with icd.open(sandbox) as session:
-        asked = 0
-        for made in importing(session, kind):
-            for device in made.use.devices:
-                if device in made.able:
+        count = 0
+        for importer in importing(session, kind):
+            for device in importer.platform.devices:
+                if device in importer.able:
                     continue
-                asked += 1
-                context = made.use.context([made.device, device])
-                words = [LIST, made.device, device, 0] if how == "listed" else []
-                error, _ = made.create(*words, kind, made.memory.descriptor(), context=context)
+                count += 1
+                context = importer.platform.context([importer.device, device])
+                words = [LIST, importer.device, device, 0] if how == "listed" else []
+                error, _ = importer.create(*words, kind, importer.memory.descriptor(), context=context)
                 assert error == CL.INVALID_DEVICE
-                assert made.create(LIST, made.device, 0, kind, made.memory.descriptor(), context=context)[1]
-        if not asked:
+                assert importer.create(LIST, importer.device, 0, kind, importer.memory.descriptor(), context=context)[1]
+        if not count:
             raise Unsupported("machine", "this ICD has no device that cannot import, on this machine")
 
 
@@ -177,13 +179,13 @@ def test_flags_of_host_pointers_are_refused_for_external_memory(
 ) -> None:
     """Flags that speak of a host pointer give CL_INVALID_VALUE; with a pointer CL_INVALID_HOST_PTR is right, too."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
+        for importer in importing(session, kind):
             memory = session.buffer(MEMORY_SIZE)
             allowed = {CL.INVALID_VALUE} if flag == "CL_MEM_ALLOC_HOST_PTR" else {CL.INVALID_VALUE, CL.INVALID_HOST_PTR}
             pointers = [None] if flag == "CL_MEM_ALLOC_HOST_PTR" else [None, memory]
             for pointer in pointers:
-                fd = made.memory.descriptor()
-                error, _ = made.create(kind, fd, flags=api().constant(flag), host_ptr=pointer)
+                fd = importer.memory.descriptor()
+                error, _ = importer.create(kind, fd, flags=api().constant(flag), host_ptr=pointer)
                 assert error in allowed
 
 
@@ -192,8 +194,8 @@ def test_flags_of_host_pointers_are_refused_for_external_memory(
 def test_host_pointer_beside_a_handle_is_invalid_host_ptr(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A host pointer besides an external handle gives CL_INVALID_HOST_PTR."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            error, _ = made.create(kind, made.memory.descriptor(), host_ptr=session.buffer(MEMORY_SIZE))
+        for importer in importing(session, kind):
+            error, _ = importer.create(kind, importer.memory.descriptor(), host_ptr=session.buffer(MEMORY_SIZE))
             assert error == CL.INVALID_HOST_PTR
 
 
@@ -202,10 +204,10 @@ def test_host_pointer_beside_a_handle_is_invalid_host_ptr(icd: Icd, sandbox: San
 def test_descriptor_is_closed_with_its_memory_object(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor is closed once the object is gone, and its number, if used for something else, stays open."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            first = made.memory.descriptor()
+        for importer in importing(session, kind):
+            first = importer.memory.descriptor()
             owned = target(session, first)
-            error, memory = made.create(kind, first)
+            error, memory = importer.create(kind, first)
             assert not error
             other = None
             if target(session, first) is None:  # closed already: the number is free
@@ -213,8 +215,8 @@ def test_descriptor_is_closed_with_its_memory_object(icd: Icd, sandbox: Sandbox,
                 if other != first:
                     other = session.descriptor(f"copy {other.token} {int(first)}")
                 other_target = target(session, first)
-            made.use.good("clReleaseMemObject", memory)
-            made.use.good("clReleaseContext", made.context)
+            importer.expect_success("clReleaseMemObject", memory)
+            importer.expect_success("clReleaseContext", importer.context)
             if other is None:
                 assert target(session, first) != owned
             else:
@@ -226,17 +228,17 @@ def test_descriptor_is_closed_with_its_memory_object(icd: Icd, sandbox: Sandbox,
 def test_descriptor_of_a_failed_import_stays_open(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor whose import fails stays open."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            fd = made.memory.descriptor()
+        for importer in importing(session, kind):
+            fd = importer.memory.descriptor()
             before = target(session, fd)
             for wrong in (
                 {"host_ptr": session.buffer(MEMORY_SIZE)},
                 {"flags": api().constant("CL_MEM_ALLOC_HOST_PTR")},
             ):
-                error, _ = made.create(kind, fd, **wrong)
+                error, _ = importer.create(kind, fd, **wrong)
                 assert error
                 assert target(session, fd) == before
-            error, _ = made.create(kind, fd, 0x7001, 1)
+            error, _ = importer.create(kind, fd, 0x7001, 1)
             assert error
             assert target(session, fd) == before
 
@@ -246,13 +248,13 @@ def test_descriptor_of_a_failed_import_stays_open(icd: Icd, sandbox: Sandbox, ki
 def test_descriptor_0_is_imported_like_others(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Descriptor 0 is one like others, also where a list of devices follows."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            for further in ([], [LIST, made.device, 0]):
-                fd = made.memory.descriptor(0)
+        for importer in importing(session, kind):
+            for further in ([], [LIST, importer.device, 0]):
+                fd = importer.memory.descriptor(0)
                 assert fd == 0
-                error, memory = made.create(kind, fd, *further)
+                error, memory = importer.create(kind, fd, *further)
                 assert not error
-                made.use.good("clReleaseMemObject", memory)
+                importer.expect_success("clReleaseMemObject", memory)
 
 
 @requirement("XM-IMP-012")
@@ -261,13 +263,13 @@ def test_descriptor_0_is_imported_like_others(icd: Icd, sandbox: Sandbox, kind: 
 def test_memory_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sandbox, kind: int, what: str) -> None:
     """A value that is not a descriptor gives CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            fd = made.memory.descriptor()
+        for importer in importing(session, kind):
+            fd = importer.memory.descriptor()
             assert int(fd) < 1000
             value = {"closed": 1000, "minus 1": -1, "upper bits": UPPER_BITS + int(fd)}[what]
-            error, _ = made.create(kind, value)
+            error, _ = importer.create(kind, value)
             assert error == CL.INVALID_PROPERTY
-            assert made.create(kind, fd)[1]
+            assert importer.create(kind, fd)[1]
 
 
 @requirement("XM-IMP-012")
@@ -275,16 +277,16 @@ def test_memory_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sandb
 def test_handle_type_without_its_extension_is_refused(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A handle type that no device has is an unknown property: CL_INVALID_PROPERTY, or CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
+        for importer in importing(session, kind):
             types = [
                 t
-                for device in made.use.devices
-                for t in made.use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+                for device in importer.platform.devices
+                for t in importer.platform.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
             ]
             missing = [t for t in memory_handle_types() if t not in types]
             assert missing
             for name in missing:
-                error, _ = made.create(name, made.memory.descriptor())
+                error, _ = importer.create(name, importer.memory.descriptor())
                 assert error in (CL.INVALID_PROPERTY, CL.INVALID_DEVICE)
 
 
@@ -294,17 +296,17 @@ def test_each_import_of_a_memory_is_an_object_of_its_own(icd: Icd, sandbox: Sand
     """Each import of one memory is an object of its own; what is written by one is read by the other."""
     content = bytes(range(64))
     with icd.open(sandbox) as session:
-        for made in importing(session, kind):
-            one, two = made.buffer(), made.buffer()
+        for importer in importing(session, kind):
+            one, two = importer.buffer(), importer.buffer()
             assert one != two
-            queue = made.use.queue(made.context, made.device)
-            made.hand_over("Acquire", queue, one)
-            made.use.write(queue, one, content)
-            made.hand_over("Release", queue, one)
-            made.hand_over("Acquire", queue, two)
-            assert made.use.read(queue, two, len(content)) == content
-            made.hand_over("Release", queue, two)
-            made.use.good("clFinish", queue)
+            queue = importer.platform.queue(importer.context, importer.device)
+            importer.hand_over("Acquire", queue, one)
+            importer.platform.write(queue, one, content)
+            importer.hand_over("Release", queue, one)
+            importer.hand_over("Acquire", queue, two)
+            assert importer.platform.read(queue, two, len(content)) == content
+            importer.hand_over("Release", queue, two)
+            importer.expect_success("clFinish", queue)
 
 
 @requirement("XM-IMP-001", "XM-IMP-018")
@@ -315,11 +317,11 @@ def test_image_of_any_layout_is_imported_or_refused(
     """An image of a type whose layout is the vendor's affair is imported or refused, and nothing worse."""
     with icd.open(sandbox) as session:
         outcomes = set()
-        for made in importing(session, kind):
-            linear = kind in made.use.types(
-                made.device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR
+        for importer in importing(session, kind):
+            linear = kind in importer.platform.types(
+                importer.device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR
             )
-            error, image = made.image(kind, made.memory.descriptor())
+            error, image = importer.image(kind, importer.memory.descriptor())
             assert bool(error) != bool(image)
             outcomes.add(f"{'linear' if linear else 'any layout'}: {'refused' if error else 'imported'}")
         record(", ".join(sorted(outcomes)))

@@ -14,9 +14,9 @@ from harness.check import (
     extension,
     function_of,
     memory_handle_types,
+    platforms_with,
     requirement,
     semaphore_handle_types,
-    uses,
 )
 
 # Which query of a platform has to be a part of which query of each device, by extension.
@@ -56,10 +56,10 @@ def test_platform_has_what_all_devices_have(icd: Icd, sandbox: Sandbox, what: st
     """A type of the platform is a type of each of its devices."""
     name, of_platform, of_device, _ = PARTS[what]
     with icd.open(sandbox) as session:
-        for use in uses(session, name, devices=0):
-            listed = set(use.types(use.platform, of_platform))
-            for device in use.devices:
-                assert listed <= set(use.types(device, of_device))
+        for platform in platforms_with(session, name, devices=0):
+            listed = set(platform.types(platform.handle, of_platform))
+            for device in platform.devices:
+                assert listed <= set(platform.types(device, of_device))
 
 
 @requirement("XM-QRY-002", "XM-SEM-007")
@@ -67,16 +67,18 @@ def test_platform_has_what_all_devices_have(icd: Icd, sandbox: Sandbox, what: st
 def test_some_device_has_a_type(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """Of a platform with the extension, at least one device has a type of memory, or binary semaphores."""
     with icd.open(sandbox) as session:
-        for use in uses(session, name, devices=0):
+        for platform in platforms_with(session, name, devices=0):
             if name == "cl_khr_semaphore":
-                found = [
+                able = [
                     d
-                    for d in use.devices
-                    if CL.SEMAPHORE_TYPE_BINARY_KHR in use.types(d, CL.DEVICE_SEMAPHORE_TYPES_KHR)
+                    for d in platform.devices
+                    if CL.SEMAPHORE_TYPE_BINARY_KHR in platform.types(d, CL.DEVICE_SEMAPHORE_TYPES_KHR)
                 ]
             else:
-                found = [d for d in use.devices if use.types(d, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)]
-            assert found
+                able = [
+                    d for d in platform.devices if platform.types(d, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+                ]
+            assert able
 
 
 @requirement("XM-QRY-003")
@@ -84,22 +86,22 @@ def test_some_device_has_a_type(icd: Icd, sandbox: Sandbox, name: str) -> None:
 def test_linear_types_can_be_imported(icd: Icd, sandbox: Sandbox) -> None:
     """Types whose images are taken for linear are types that can be imported."""
     with icd.open(sandbox) as session:
-        asked = 0
-        for use in uses(session, "cl_khr_external_memory", devices=0):
-            for device in use.devices:
-                error, _ = use.answer(
+        count = 0
+        for platform in platforms_with(session, "cl_khr_external_memory", devices=0):
+            for device in platform.devices:
+                error, _ = platform.answer(
                     "clGetDeviceInfo", device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR
                 )
-                if error and not use.is_since(0, 9, 3):
+                if error and not platform.is_since(0, 9, 3):
                     continue
-                if device not in use.able:
+                if device not in platform.able:
                     continue
-                asked += 1
+                count += 1
                 assert not error
                 assert set(
-                    use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR)
-                ) <= set(use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR))
-        if not asked:
+                    platform.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR)
+                ) <= set(platform.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR))
+        if not count:
             raise Unsupported("loader", "this query came with revision 0.9.3 of cl_khr_external_memory")
 
 
@@ -115,10 +117,10 @@ def test_types_have_their_extensions(icd: Icd, sandbox: Sandbox, name: str) -> N
         else [CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR]
     )
     with icd.open(sandbox) as session:
-        for use in uses(session, name, devices=0):
-            for device in use.devices:
-                types = [kind for query in queries for kind in use.types(device, query) if kind in known]
-                missing = {known[kind] for kind in types} - set(use.extensions(device))
+        for platform in platforms_with(session, name, devices=0):
+            for device in platform.devices:
+                types = [kind for query in queries for kind in platform.types(device, query) if kind in known]
+                missing = {known[kind] for kind in types} - set(platform.extensions(device))
                 assert not missing
 
 
@@ -127,12 +129,12 @@ def test_types_have_their_extensions(icd: Icd, sandbox: Sandbox, name: str) -> N
 def test_extensions_have_their_types(icd: Icd, sandbox: Sandbox) -> None:
     """A platform that advertises an extension of handle types has one of its types, by its number."""
     with icd.open(sandbox) as session:
-        for use in uses(session, "cl_khr_external_memory", devices=0):
-            listed = {extension for device in use.devices for extension in use.extensions(device)}
+        for platform in platforms_with(session, "cl_khr_external_memory", devices=0):
+            listed = {extension for device in platform.devices for extension in platform.extensions(device)}
             types = {
                 kind
-                for device in use.devices
-                for kind in use.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+                for device in platform.devices
+                for kind in platform.types(device, CL.DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
             }
             numbers = {memory_handle_types()[kind] for kind in types & memory_handle_types().keys()}
             without = (set(memory_handle_types().values()) & listed) - numbers
@@ -144,9 +146,9 @@ def test_extensions_have_their_types(icd: Icd, sandbox: Sandbox) -> None:
 def test_device_with_external_semaphores_has_a_handle_type(icd: Icd, sandbox: Sandbox) -> None:
     """A device with external semaphores has a handle type to import or one to export."""
     with icd.open(sandbox) as session:
-        for use in uses(session, "cl_khr_external_semaphore"):
-            for device in use.able:
-                assert use.types(device, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR) + use.types(
+        for platform in platforms_with(session, "cl_khr_external_semaphore"):
+            for device in platform.able:
+                assert platform.types(device, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR) + platform.types(
                     device, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
                 )
 
@@ -156,9 +158,9 @@ def test_device_with_external_semaphores_has_a_handle_type(icd: Icd, sandbox: Sa
 def test_functions_of_an_advertised_extension_are_found(icd: Icd, sandbox: Sandbox, name: str) -> None:
     """The functions of an extension that a platform advertises are had by its address query."""
     with icd.open(sandbox) as session:
-        for use in uses(session, name, devices=0):
+        for platform in platforms_with(session, name, devices=0):
             functions = set(EXTENSION_FUNCTIONS[name])
-            if name.endswith("sync_fd") and not use.is_since(1, 0, 0):
+            if name.endswith("sync_fd") and not platform.is_since(1, 0, 0):
                 functions.clear()  # its only function came with revision 0.9.2 of cl_khr_external_semaphore
-            missing = [function for function in functions if not function_of(session, use.platform, function)]
+            missing = [function for function in functions if not function_of(session, platform.handle, function)]
             assert not missing

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import CL, Buffer, Icd, Sandbox, Sharing, Unsupported, api, extension, requirement, sharing
+from harness.check import CL, Buffer, GlPlatform, Icd, Sandbox, Unsupported, api, extension, gl_platforms, requirement
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -22,27 +22,32 @@ both = pytest.mark.parametrize("query", [CURRENT, ALL], ids=["current", "all"])
 
 
 def ask(
-    shared: Sharing, query: int, size: int, to: Buffer | None, size_ret: Buffer | None, listed: list[Any] | None = None
+    platform: GlPlatform,
+    query: int,
+    size: int,
+    to: Buffer | None,
+    size_ret: Buffer | None,
+    listed: list[Any] | None = None,
 ) -> int:
     """The query about a list, that of the usable OpenGL context if none is given."""
-    pairs = shared.world.attributes() if listed is None else listed
-    return shared.session.call(FUNCTION, shared.session.words(shared.listed(*pairs)), query, size, to, size_ret)
+    pairs = platform.gl.attributes() if listed is None else listed
+    return platform.session.call(FUNCTION, platform.session.words(platform.listed(*pairs)), query, size, to, size_ret)
 
 
-def error_of(shared: Sharing, listed: list[Any], query: int = CURRENT) -> int:
-    return ask(shared, query, 512, shared.session.buffer(512), shared.session.buffer(8), listed)
+def error_of(platform: GlPlatform, listed: list[Any], query: int = CURRENT) -> int:
+    return ask(platform, query, 512, platform.session.buffer(512), platform.session.buffer(8), listed)
 
 
-def devices(shared: Sharing, query: int) -> list[int]:
+def devices(platform: GlPlatform, query: int) -> list[int]:
     """The devices that a query answers; asks for their size first."""
-    size = shared.session.buffer(8)
-    assert ask(shared, query, 0, None, size) == 0
+    size = platform.session.buffer(8)
+    assert ask(platform, query, 0, None, size) == 0
     length = size.u64()
     assert length % 8 == 0
     if not length:
         raise Unsupported("machine", "no device of this platform corresponds to the OpenGL context")
-    listed = shared.session.buffer(length)
-    assert ask(shared, query, length, listed, size) == 0
+    listed = platform.session.buffer(length)
+    assert ask(platform, query, length, listed, size) == 0
     assert size.u64() == length
     return [int(handle) for handle in listed.handles()]
 
@@ -51,21 +56,21 @@ def devices(shared: Sharing, query: int) -> list[int]:
 def test_current_device_of_the_gl_context_is_one_of_the_platform(icd: Icd, sandbox: Sandbox) -> None:
     """One device of the platform is the OpenGL context's current one, asked with the platform in the list."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            found = devices(shared, CURRENT)
-            assert len(found) == 1
-            assert found[0] in session.GetDeviceIDs(shared.platform)
+        for platform in gl_platforms(session):
+            handles = devices(platform, CURRENT)
+            assert len(handles) == 1
+            assert handles[0] in session.GetDeviceIDs(platform.handle)
 
 
 @requirement("GL-INF-004", "GL-INF-010")
 def test_devices_of_the_gl_context_are_of_the_platform(icd: Icd, sandbox: Sandbox) -> None:
     """All devices for the OpenGL context are devices of the platform, each once, and the current one is among them."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            found = devices(shared, ALL)
-            assert set(found) <= set(session.GetDeviceIDs(shared.platform))
-            assert len(set(found)) == len(found)
-            assert devices(shared, CURRENT)[0] in found
+        for platform in gl_platforms(session):
+            handles = devices(platform, ALL)
+            assert set(handles) <= set(session.GetDeviceIDs(platform.handle))
+            assert len(set(handles)) == len(handles)
+            assert devices(platform, CURRENT)[0] in handles
 
 
 @requirement("GL-INF-005")
@@ -73,10 +78,10 @@ def test_devices_of_the_gl_context_are_of_the_platform(icd: Icd, sandbox: Sandbo
 def test_gl_context_without_a_device_has_size_0(icd: Icd, sandbox: Sandbox, query: int) -> None:
     """Where no device corresponds to the OpenGL context the call succeeds, with a size of 0."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            listed = shared.world.attributes("without_devices")
+        for platform in gl_platforms(session):
+            listed = platform.gl.attributes("without_devices")
             size = session.buffer(8)
-            assert ask(shared, query, 0, None, size, listed) == 0
+            assert ask(platform, query, 0, None, size, listed) == 0
             assert size.u64() == 0
 
 
@@ -85,10 +90,10 @@ def test_gl_context_without_a_device_has_size_0(icd: Icd, sandbox: Sandbox, quer
 def test_unknown_query_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: Sandbox, query: int) -> None:
     """A query that is neither of the two is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
+        for platform in gl_platforms(session):
             answer = session.buffer(64)
-            assert ask(shared, query, 64, answer, session.buffer(8)) == CL.INVALID_VALUE
-            assert ask(shared, CURRENT, 64, answer, None) == 0
+            assert ask(platform, query, 64, answer, session.buffer(8)) == CL.INVALID_VALUE
+            assert ask(platform, CURRENT, 64, answer, None) == 0
 
 
 @requirement("GL-INF-007")
@@ -96,16 +101,16 @@ def test_unknown_query_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: Sandb
 def test_too_little_room_for_the_gl_devices_is_invalid_value(icd: Icd, sandbox: Sandbox, query: int) -> None:
     """Too little room is CL_INVALID_VALUE and nothing is written; outputs that are NULL are left out."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            length = 8 * len(devices(shared, query))
+        for platform in gl_platforms(session):
+            length = 8 * len(devices(platform, query))
             for room in range(length):
                 answer = session.buffer(length)
-                assert ask(shared, query, room, answer, None) == CL.INVALID_VALUE
+                assert ask(platform, query, room, answer, None) == CL.INVALID_VALUE
                 assert answer.bytes() == b"\xa5" * length
             wide = session.buffer(length + 8)
-            assert ask(shared, query, length + 8, wide, None) == 0
+            assert ask(platform, query, length + 8, wide, None) == 0
             assert wide[length:] == b"\xa5" * 8
-            assert ask(shared, query, length, None, None) == 0
+            assert ask(platform, query, length, None, None) == 0
 
 
 @requirement("GL-INF-008", "PL-OTH-005")
@@ -113,11 +118,11 @@ def test_too_little_room_for_the_gl_devices_is_invalid_value(icd: Icd, sandbox: 
 def test_unknown_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: Sandbox, place: str) -> None:
     """An attribute that there is not gives CL_INVALID_VALUE, unlike in clCreateContext."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            attributes = shared.world.attributes()
+        for platform in gl_platforms(session):
+            attributes = platform.gl.attributes()
             listed = [0x7777, 1, *attributes] if place == "first" else [*attributes, 0x7777, 1]
-            assert error_of(shared, listed) == CL.INVALID_VALUE
-            assert error_of(shared, attributes) == 0
+            assert error_of(platform, listed) == CL.INVALID_VALUE
+            assert error_of(platform, attributes) == 0
 
 
 @requirement("GL-INF-009", "PL-OTH-005")
@@ -125,11 +130,11 @@ def test_unknown_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: S
 def test_repeated_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: Sandbox, repeated: int) -> None:
     """An attribute that is there twice gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            attributes = shared.world.attributes()
+        for platform in gl_platforms(session):
+            attributes = platform.gl.attributes()
             again = [repeated, attributes[attributes.index(repeated) + 1]]
-            assert error_of(shared, [*attributes, *again]) == CL.INVALID_VALUE
-            assert error_of(shared, attributes) == 0
+            assert error_of(platform, [*attributes, *again]) == CL.INVALID_VALUE
+            assert error_of(platform, attributes) == 0
 
 
 @requirement("GL-INF-011")
@@ -141,11 +146,11 @@ def test_repeated_attribute_of_a_gl_context_is_invalid_value(icd: Icd, sandbox: 
 def test_gl_context_info_has_the_errors_of_context_creation(icd: Icd, sandbox: Sandbox, query: int, what: str) -> None:
     """References that are none, and attributes in conflict, give the errors of clCreateContext."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            if what == "cgl" and shared.has("cl_APPLE_gl_sharing"):
+        for platform in gl_platforms(session):
+            if what == "cgl" and platform.has("cl_APPLE_gl_sharing"):
                 raise Unsupported("loader", "this platform shares with CGL")
             other = session.buffer(4096, 0)
-            context, display = shared.world["context", "usable"], shared.world["display", "egl"]
+            context, display = platform.gl["context", "usable"], platform.gl["display", "egl"]
             listed, error = {
                 "context": ([GL, other, EGL, display], CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR),
                 "display": ([GL, context, EGL, other], CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR),
@@ -154,5 +159,5 @@ def test_gl_context_info_has_the_errors_of_context_creation(icd: Icd, sandbox: S
                 "two displays": ([GL, context, EGL, display, GLX, other], CL.INVALID_OPERATION),
                 "share group and context": ([GL, context, CGL, other], CL.INVALID_OPERATION),
             }.get(what, (None, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR))
-            assert error_of(shared, listed or shared.world.attributes(what), query) == error
-            assert error_of(shared, shared.world.attributes(), query) == 0
+            assert error_of(platform, listed or platform.gl.attributes(what), query) == error
+            assert error_of(platform, platform.gl.attributes(), query) == 0

@@ -9,15 +9,15 @@ import pytest
 
 from harness.check import (
     CL,
+    GlPlatform,
     Icd,
     Sandbox,
-    Sharing,
     Unsupported,
     Value,
     api,
     extension,
+    gl_platforms,
     requirement,
-    sharing,
 )
 
 pytestmark = extension("cl_khr_gl_sharing")
@@ -34,29 +34,29 @@ BY_DEVICES, BY_TYPE = "clCreateContext", "clCreateContextFromType"
 both = pytest.mark.parametrize("function", [BY_DEVICES, BY_TYPE])
 
 
-def memory(shared: Sharing) -> Any:
+def memory(platform: GlPlatform) -> Any:
     """Memory that is not a context, display or share group of anybody's."""
-    return shared.session.buffer(4096, 0)
+    return platform.session.buffer(4096, 0)
 
 
-def created(shared: Sharing, attributes: list[Any], function: str) -> tuple[int, Value]:
-    return shared.create_context(attributes, by_type=function == BY_TYPE)
+def created(platform: GlPlatform, attributes: list[Any], function: str) -> tuple[int, Value]:
+    return platform.create_context(attributes, by_type=function == BY_TYPE)
 
 
-def refused(shared: Sharing, attributes: list[Any], function: str) -> int:
+def refused(platform: GlPlatform, attributes: list[Any], function: str) -> int:
     """The error of a context that must not be made."""
-    error, context = created(shared, attributes, function)
+    error, context = created(platform, attributes, function)
     assert not context
     return error
 
 
-def usable(shared: Sharing, attributes: list[Any], function: str) -> bool:
+def usable(platform: GlPlatform, attributes: list[Any], function: str) -> bool:
     """The positive control: the context is made, and a buffer of OpenGL's can be shared in it."""
-    error, context = created(shared, attributes, function)
+    error, context = created(platform, attributes, function)
     if error or not context:
         return False
-    error, buffer = shared.create(
-        "clCreateFromGLBuffer", CL.MEM_READ_WRITE, shared.world["buffer", "plain"], context=context
+    error, buffer = platform.create(
+        "clCreateFromGLBuffer", CL.MEM_READ_WRITE, platform.gl["buffer", "plain"], context=context
     )
     return error == 0 and bool(buffer)
 
@@ -66,13 +66,13 @@ def usable(shared: Sharing, attributes: list[Any], function: str) -> bool:
 def test_context_and_egl_display_make_a_gl_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A context and its EGL display identify an OpenGL context, be it current in the thread or not."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            attributes = shared.world.attributes()
-            shared.world.do("current")
-            assert usable(shared, attributes, function)
-            shared.world.do("release")
-            assert usable(shared, attributes, function)
-            assert usable(shared, attributes[2:] + attributes[:2], function)
+        for platform in gl_platforms(session):
+            attributes = platform.gl.attributes()
+            platform.gl.do("current")
+            assert usable(platform, attributes, function)
+            platform.gl.do("release")
+            assert usable(platform, attributes, function)
+            assert usable(platform, attributes[2:] + attributes[:2], function)
 
 
 @requirement("GL-CTX-003", "GL-CTX-017")
@@ -80,11 +80,12 @@ def test_context_and_egl_display_make_a_gl_context(icd: Icd, sandbox: Sandbox, f
 def test_context_and_x_display_make_a_gl_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A context and its X display identify an OpenGL context of GLX; another display with it does not."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            attributes = shared.world.attributes(display="glx")
-            assert usable(shared, attributes, function)
+        for platform in gl_platforms(session):
+            attributes = platform.gl.attributes(display="glx")
+            assert usable(platform, attributes, function)
             assert (
-                refused(shared, [*attributes[:3], memory(shared)], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
+                refused(platform, [*attributes[:3], memory(platform)], function)
+                == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
             )
 
 
@@ -96,11 +97,11 @@ def test_value_that_is_not_a_gl_context_is_invalid_sharegroup(
 ) -> None:
     """What denotes no OpenGL context is CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR, which is -1000."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            context, display = shared.world["context", "usable"], shared.world["display", "egl"]
-            wrong = [memory(shared), display] if bogus == "context" else [context, memory(shared)]
-            assert refused(shared, [GL, wrong[0], EGL, wrong[1]], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
-            assert usable(shared, [GL, context, EGL, display], function)
+        for platform in gl_platforms(session):
+            context, display = platform.gl["context", "usable"], platform.gl["display", "egl"]
+            wrong = [memory(platform), display] if bogus == "context" else [context, memory(platform)]
+            assert refused(platform, [GL, wrong[0], EGL, wrong[1]], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
+            assert usable(platform, [GL, context, EGL, display], function)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +117,9 @@ def test_gl_context_that_cannot_share_is_invalid_sharegroup(
 ) -> None:
     """A context without buffer objects, and one of other hardware, give the same error."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            assert refused(shared, shared.world.attributes(state), function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
-            assert usable(shared, shared.world.attributes(), function)
+        for platform in gl_platforms(session):
+            assert refused(platform, platform.gl.attributes(state), function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
+            assert usable(platform, platform.gl.attributes(), function)
 
 
 @requirement("GL-CTX-011", "GL-CTX-017")
@@ -129,13 +130,13 @@ def test_binding_of_another_system_is_invalid_operation(
 ) -> None:
     """WGL and CGL are not bindings of the OpenGL here: CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            if binding == "cgl" and shared.has(APPLE):
+        for platform in gl_platforms(session):
+            if binding == "cgl" and platform.has(APPLE):
                 raise Unsupported("loader", "this platform shares with CGL")
-            other = memory(shared)
-            attributes = [GL, shared.world["context", "usable"], WGL, other] if binding == "wgl" else [CGL, other]
-            assert refused(shared, attributes, function) == CL.INVALID_OPERATION
-            assert usable(shared, shared.world.attributes(), function)
+            other = memory(platform)
+            attributes = [GL, platform.gl["context", "usable"], WGL, other] if binding == "wgl" else [CGL, other]
+            assert refused(platform, attributes, function) == CL.INVALID_OPERATION
+            assert usable(platform, platform.gl.attributes(), function)
 
 
 @requirement("GL-CTX-005", "GL-CTX-017")
@@ -143,8 +144,8 @@ def test_binding_of_another_system_is_invalid_operation(
 def test_cgl_share_group_alone_is_taken(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A share group of CGL is given without a context or display."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session, APPLE):
-            assert usable(shared, [CGL, shared.world["share_group", "usable"]], function)
+        for platform in gl_platforms(session, APPLE):
+            assert usable(platform, [CGL, platform.gl["share_group", "usable"]], function)
 
 
 @requirement("GL-CTX-010", "GL-CTX-017")
@@ -152,9 +153,9 @@ def test_cgl_share_group_alone_is_taken(icd: Icd, sandbox: Sandbox, function: st
 def test_value_that_is_not_a_share_group_is_invalid_sharegroup(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A share group that is none is CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session, APPLE):
-            assert refused(shared, [CGL, memory(shared)], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
-            assert usable(shared, [CGL, shared.world["share_group", "usable"]], function)
+        for platform in gl_platforms(session, APPLE):
+            assert refused(platform, [CGL, memory(platform)], function) == CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR
+            assert usable(platform, [CGL, platform.gl["share_group", "usable"]], function)
 
 
 @requirement("GL-CTX-012", "GL-CTX-017")
@@ -163,14 +164,14 @@ def test_value_that_is_not_a_share_group_is_invalid_sharegroup(icd: Icd, sandbox
 def test_two_displays_are_invalid_operation(icd: Icd, sandbox: Sandbox, function: str, second: int) -> None:
     """More than one display or share group is CL_INVALID_OPERATION, in every order."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            attributes = shared.world.attributes()
-            other = [second, memory(shared)]
-            assert refused(shared, [*attributes, *other], function) == CL.INVALID_OPERATION
-            assert refused(shared, [*other, *attributes], function) == CL.INVALID_OPERATION
-            three = [*attributes, *other, {GLX: WGL, WGL: CGL, CGL: GLX}[second], memory(shared)]
-            assert refused(shared, three, function) == CL.INVALID_OPERATION
-            assert usable(shared, [*attributes, second, 0], function)
+        for platform in gl_platforms(session):
+            attributes = platform.gl.attributes()
+            other = [second, memory(platform)]
+            assert refused(platform, [*attributes, *other], function) == CL.INVALID_OPERATION
+            assert refused(platform, [*other, *attributes], function) == CL.INVALID_OPERATION
+            three = [*attributes, *other, {GLX: WGL, WGL: CGL, CGL: GLX}[second], memory(platform)]
+            assert refused(platform, three, function) == CL.INVALID_OPERATION
+            assert usable(platform, [*attributes, second, 0], function)
 
 
 @requirement("GL-CTX-013", "GL-CTX-017")
@@ -178,28 +179,32 @@ def test_two_displays_are_invalid_operation(icd: Icd, sandbox: Sandbox, function
 def test_share_group_beside_a_context_is_invalid_operation(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A share group beside a context is CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            context = shared.world["context", "usable"]
-            for attributes in ([GL, context, CGL, memory(shared)], [CGL, memory(shared), GL, context]):
-                assert refused(shared, attributes, function) == CL.INVALID_OPERATION
-            assert usable(shared, shared.world.attributes(), function)
+        for platform in gl_platforms(session):
+            context = platform.gl["context", "usable"]
+            for attributes in ([GL, context, CGL, memory(platform)], [CGL, memory(platform), GL, context]):
+                assert refused(platform, attributes, function) == CL.INVALID_OPERATION
+            assert usable(platform, platform.gl.attributes(), function)
 
 
 @requirement("GL-CTX-014", "GL-CTX-017")
 def test_device_that_cannot_share_is_invalid_operation(icd: Icd, sandbox: Sandbox) -> None:
     """A device that cannot share is CL_INVALID_OPERATION when the context is made, alone and beside one that can."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            if not shared.others:
+        for platform in gl_platforms(session):
+            if not platform.others:
                 raise Unsupported("machine", "all devices of this platform share with OpenGL")
-            attributes = shared.world.attributes()
-            for devices in (shared.others[:1], [shared.device, shared.others[0]], [shared.others[0], shared.device]):
-                assert shared.create_context(attributes, devices) == (CL.INVALID_OPERATION, 0)
-            for kind in (shared.type_of(shared.others[0]), api().constant("CL_DEVICE_TYPE_ALL")):
-                code, listed = session.buffer(4), session.words(shared.listed(*attributes))
+            attributes = platform.gl.attributes()
+            for devices in (
+                platform.others[:1],
+                [platform.device, platform.others[0]],
+                [platform.others[0], platform.device],
+            ):
+                assert platform.create_context(attributes, devices) == (CL.INVALID_OPERATION, 0)
+            for kind in (platform.type_of(platform.others[0]), api().constant("CL_DEVICE_TYPE_ALL")):
+                code, listed = session.buffer(4), session.words(platform.listed(*attributes))
                 assert not session.call(BY_TYPE, listed, kind, None, None, code)
                 assert code.code() == CL.INVALID_OPERATION
-            assert usable(shared, attributes, BY_DEVICES)
+            assert usable(platform, attributes, BY_DEVICES)
 
 
 @requirement("GL-CTX-015", "GL-CTX-017")
@@ -212,15 +217,15 @@ def test_device_that_cannot_share_is_invalid_operation(icd: Icd, sandbox: Sandbo
 def test_default_values_make_a_plain_context(icd: Icd, sandbox: Sandbox, function: str, names: tuple[int, ...]) -> None:
     """Attributes with their default values are as good as none: the context is made, and is none of OpenGL's."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            error, context = created(shared, [word for name in names for word in (name, 0)], function)
+        for platform in gl_platforms(session):
+            error, context = created(platform, [word for name in names for word in (name, 0)], function)
             assert error == CL.SUCCESS
             assert context
-            name = shared.world["buffer", "plain"]
-            error, buffer = shared.create("clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=context)
+            name = platform.gl["buffer", "plain"]
+            error, buffer = platform.create("clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=context)
             assert not buffer
             assert error in (CL.INVALID_CONTEXT, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR)
-            assert usable(shared, [*shared.world.attributes(), CGL, 0, WGL, 0], function)
+            assert usable(platform, [*platform.gl.attributes(), CGL, 0, WGL, 0], function)
 
 
 @requirement("GL-CTX-016", "GL-CTX-017")
@@ -228,20 +233,22 @@ def test_default_values_make_a_plain_context(icd: Icd, sandbox: Sandbox, functio
 def test_user_sync_beside_a_gl_attribute_is_invalid_property(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """CL_CONTEXT_INTEROP_USER_SYNC beside an attribute of OpenGL is CL_INVALID_PROPERTY, in every order."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            attributes = shared.world.attributes()
+        for platform in gl_platforms(session):
+            attributes = platform.gl.attributes()
             for listed in ([USER_SYNC, 1, *attributes], [*attributes, USER_SYNC, 1]):
-                assert refused(shared, listed, function) == CL.INVALID_PROPERTY
-            assert usable(shared, attributes, function)
+                assert refused(platform, listed, function) == CL.INVALID_PROPERTY
+            assert usable(platform, attributes, function)
 
 
 @requirement("GL-CTX-018")
 def test_gl_object_in_a_plain_context_is_refused(icd: Icd, sandbox: Sandbox) -> None:
     """In a context without an attribute of OpenGL no memory object of OpenGL can be made."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session):
-            name = shared.world["buffer", "plain"]
-            error, buffer = shared.create("clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=shared.plain.context)
+        for platform in gl_platforms(session):
+            name = platform.gl["buffer", "plain"]
+            error, buffer = platform.create(
+                "clCreateFromGLBuffer", CL.MEM_READ_WRITE, name, context=platform.plain.context
+            )
             assert not buffer
             assert error in (CL.INVALID_CONTEXT, CL.INVALID_GL_SHAREGROUP_REFERENCE_KHR)
-            assert shared.buffer()
+            assert platform.buffer()

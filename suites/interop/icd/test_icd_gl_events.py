@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import CL, Icd, Sandbox, Sharing, Value, api, extension, requirement, sharing
+from harness.check import CL, GlPlatform, Icd, Sandbox, Value, api, extension, gl_platforms, requirement
 
 pytestmark = extension("cl_khr_gl_sharing")
 
@@ -29,19 +29,19 @@ def creators() -> pytest.MarkDecorator:
 
 def platforms(session: Any, function: str) -> Any:
     """The platforms that have the function."""
-    return sharing(session, "cl_khr_gl_event" if function == OF_GL else "cl_khr_egl_event")
+    return gl_platforms(session, "cl_khr_gl_event" if function == OF_GL else "cl_khr_egl_event")
 
 
-def sync_arguments(shared: Sharing, function: str, name: str = "pending") -> list[Any]:
-    world = shared.world
+def sync_arguments(platform: GlPlatform, function: str, name: str = "pending") -> list[Any]:
+    gl = platform.gl
     if function == OF_GL:
-        return [handle(world["gl_sync", name])]
-    return [handle(world["egl_sync", name]), handle(world["display", "egl"])]
+        return [handle(gl["gl_sync", name])]
+    return [handle(gl["egl_sync", name]), handle(gl["display", "egl"])]
 
 
-def info(shared: Sharing, event: Value, query: str, size: int) -> int:
-    answer = shared.session.buffer(8, 0)
-    assert shared.session.call("clGetEventInfo", event, api().constant(query), size, answer, None) == CL.SUCCESS
+def info(platform: GlPlatform, event: Value, query: str, size: int) -> int:
+    answer = platform.session.buffer(8, 0)
+    assert platform.session.call("clGetEventInfo", event, api().constant(query), size, answer, None) == CL.SUCCESS
     return answer.u64()
 
 
@@ -50,10 +50,10 @@ def info(shared: Sharing, event: Value, query: str, size: int) -> int:
 def test_sync_in_a_plain_context_is_invalid_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """A sync in a context that is not of OpenGL is CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
-        for shared in platforms(session, function):
-            arguments = sync_arguments(shared, function)
-            assert shared.create(function, *arguments, context=shared.plain.context) == (CL.INVALID_CONTEXT, 0)
-            assert shared.made(function, *arguments)
+        for platform in platforms(session, function):
+            arguments = sync_arguments(platform, function)
+            assert platform.create(function, *arguments, context=platform.plain.context) == (CL.INVALID_CONTEXT, 0)
+            assert platform.make(function, *arguments)
 
 
 @requirement("GL-EVT-001")
@@ -62,24 +62,24 @@ def test_value_that_is_not_a_sync_is_refused(icd: Icd, sandbox: Sandbox, functio
     """What is not a sync of OpenGL is CL_INVALID_GL_OBJECT, what is not one of EGL is CL_INVALID_EGL_OBJECT_KHR."""
     error = CL.INVALID_GL_OBJECT if function == OF_GL else CL.INVALID_EGL_OBJECT_KHR
     with icd.open(sandbox) as session:
-        for shared in platforms(session, function):
-            arguments = sync_arguments(shared, function)
+        for platform in platforms(session, function):
+            arguments = sync_arguments(platform, function)
             bogus = session.buffer(4096, 0)
-            assert shared.create(function, bogus, *arguments[1:]) == (error, 0)
-            assert shared.create(function, None, *arguments[1:]) == (error, 0)
+            assert platform.create(function, bogus, *arguments[1:]) == (error, 0)
+            assert platform.create(function, None, *arguments[1:]) == (error, 0)
             if function == OF_EGL:
-                assert shared.create(function, arguments[0], bogus) == (error, 0)
-            assert shared.made(function, *arguments)
+                assert platform.create(function, arguments[0], bogus) == (error, 0)
+            assert platform.make(function, *arguments)
 
 
 @requirement("GL-EVT-006")
 def test_egl_sync_of_another_type_is_an_event_or_refused(icd: Icd, sandbox: Sandbox) -> None:
     """A sync of EGL of another type makes an event, or is CL_INVALID_EGL_OBJECT_KHR."""
     with icd.open(sandbox) as session:
-        for shared in platforms(session, OF_EGL):
-            error, event = shared.create(OF_EGL, *sync_arguments(shared, OF_EGL, "reusable"))
+        for platform in platforms(session, OF_EGL):
+            error, event = platform.create(OF_EGL, *sync_arguments(platform, OF_EGL, "reusable"))
             assert (error, bool(event)) in ((0, True), (CL.INVALID_EGL_OBJECT_KHR, False))
-            assert shared.made(OF_EGL, *sync_arguments(shared, OF_EGL))
+            assert platform.make(OF_EGL, *sync_arguments(platform, OF_EGL))
 
 
 @requirement("GL-EVT-002")
@@ -88,20 +88,20 @@ def test_event_of_a_sync_has_its_type_and_no_queue(icd: Icd, sandbox: Sandbox, f
     """The event has no queue, the type of its sync, and is submitted or complete."""
     kind = "CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR" if function == OF_GL else "CL_COMMAND_EGL_FENCE_SYNC_OBJECT_KHR"
     with icd.open(sandbox) as session:
-        for shared in platforms(session, function):
-            event = shared.made(function, *sync_arguments(shared, function))
-            assert info(shared, event, "CL_EVENT_COMMAND_QUEUE", 8) == 0
-            assert info(shared, event, "CL_EVENT_COMMAND_TYPE", 4) == api().constant(kind)
+        for platform in platforms(session, function):
+            event = platform.make(function, *sync_arguments(platform, function))
+            assert info(platform, event, "CL_EVENT_COMMAND_QUEUE", 8) == 0
+            assert info(platform, event, "CL_EVENT_COMMAND_TYPE", 4) == api().constant(kind)
             submitted, complete = api().constant("CL_SUBMITTED"), api().constant("CL_COMPLETE")
-            assert info(shared, event, "CL_EVENT_COMMAND_EXECUTION_STATUS", 4) in (submitted, complete)
+            assert info(platform, event, "CL_EVENT_COMMAND_EXECUTION_STATUS", 4) in (submitted, complete)
 
 
-def arguments(shared: Sharing, command: str) -> list[Any]:
+def arguments(platform: GlPlatform, command: str) -> list[Any]:
     """What a command takes between its queue and its wait list."""
-    session, mem = shared.session, shared.tied.mem
+    session, mem = platform.session, platform.tied.mem
     data = session.buffer(16, 0)
     if command == "clEnqueueNDRangeKernel":
-        return [shared.tied.kernel, 1, None, session.words([1]), None]
+        return [platform.tied.kernel, 1, None, session.words([1]), None]
     known: dict[str, list[Any]] = {
         "clEnqueueMarkerWithWaitList": [],
         "clEnqueueBarrierWithWaitList": [],
@@ -125,22 +125,22 @@ def test_other_commands_may_not_wait_for_the_event_of_a_sync(
 ) -> None:
     """A command that neither acquires nor releases, and waits for the event, is CL_INVALID_EVENT."""
     with icd.open(sandbox) as session:
-        for shared in platforms(session, function):
-            event = shared.made(function, *sync_arguments(shared, function))
-            rest = arguments(shared, command)
-            assert session.call(command, shared.tied.queue, *rest, 1, [event], None) == CL.INVALID_EVENT
-            assert session.call(command, shared.tied.queue, *rest, 0, None, None) == CL.SUCCESS
-            assert session.call("clFinish", shared.tied.queue) == CL.SUCCESS
+        for platform in platforms(session, function):
+            event = platform.make(function, *sync_arguments(platform, function))
+            rest = arguments(platform, command)
+            assert session.call(command, platform.tied.queue, *rest, 1, [event], None) == CL.INVALID_EVENT
+            assert session.call(command, platform.tied.queue, *rest, 0, None, None) == CL.SUCCESS
+            assert session.call("clFinish", platform.tied.queue) == CL.SUCCESS
 
 
 @requirement("GL-EVT-003")
 def test_host_wait_completes_the_event_of_a_sync(icd: Icd, sandbox: Sandbox) -> None:
     """The host may wait for the event of a sync of OpenGL, which then is complete."""
     with icd.open(sandbox) as session:
-        for shared in platforms(session, OF_GL):
-            event = shared.made(OF_GL, *sync_arguments(shared, OF_GL, "complete"))
+        for platform in platforms(session, OF_GL):
+            event = platform.make(OF_GL, *sync_arguments(platform, OF_GL, "complete"))
             assert session.call("clWaitForEvents", 1, [event]) == CL.SUCCESS
-            assert info(shared, event, "CL_EVENT_COMMAND_EXECUTION_STATUS", 4) == api().constant("CL_COMPLETE")
+            assert info(platform, event, "CL_EVENT_COMMAND_EXECUTION_STATUS", 4) == api().constant("CL_COMPLETE")
 
 
 @requirement("GL-EVT-003")
@@ -157,13 +157,13 @@ def test_acquire_and_release_may_wait_for_the_event_of_a_sync(
 ) -> None:
     """Acquire may wait for the event, and for one of EGL release, too."""
     with icd.open(sandbox) as session:
-        for shared in platforms(session, function):
-            event = shared.made(function, *sync_arguments(shared, function))
-            memory = [shared.buffer()]
+        for platform in platforms(session, function):
+            event = platform.make(function, *sync_arguments(platform, function))
+            memory = [platform.buffer()]
             if command == RELEASE:
-                assert session.call(ACQUIRE, shared.tied.queue, 1, memory, 0, None, None) == CL.SUCCESS
-            assert session.call(command, shared.tied.queue, 1, memory, 1, [event], None) == CL.SUCCESS
-            assert session.call("clFinish", shared.tied.queue) == CL.SUCCESS
+                assert session.call(ACQUIRE, platform.tied.queue, 1, memory, 0, None, None) == CL.SUCCESS
+            assert session.call(command, platform.tied.queue, 1, memory, 1, [event], None) == CL.SUCCESS
+            assert session.call("clFinish", platform.tied.queue) == CL.SUCCESS
 
 
 @requirement("GL-EVT-004")
@@ -171,14 +171,14 @@ def test_acquire_and_release_may_wait_for_the_event_of_a_sync(
 def test_event_outlives_its_deleted_sync(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """An event is born with one reference, and can be used when the sync has been deleted."""
     with icd.open(sandbox) as session:
-        for shared in platforms(session, function):
-            event = shared.made(function, *sync_arguments(shared, function))
-            assert info(shared, event, "CL_EVENT_REFERENCE_COUNT", 4) == 1
+        for platform in platforms(session, function):
+            event = platform.make(function, *sync_arguments(platform, function))
+            assert info(platform, event, "CL_EVENT_REFERENCE_COUNT", 4) == 1
             status = "CL_EVENT_COMMAND_EXECUTION_STATUS"
             known = (api().constant("CL_SUBMITTED"), api().constant("CL_COMPLETE"))
-            assert info(shared, event, status, 4) in known
-            shared.world.do(f"delete {'gl_sync' if function == OF_GL else 'egl_sync'} pending")
-            assert info(shared, event, status, 4) in known
+            assert info(platform, event, status, 4) in known
+            platform.gl.do(f"delete {'gl_sync' if function == OF_GL else 'egl_sync'} pending")
+            assert info(platform, event, status, 4) in known
             assert session.call("clReleaseEvent", event) == CL.SUCCESS
 
 
@@ -187,8 +187,8 @@ def test_event_outlives_its_deleted_sync(icd: Icd, sandbox: Sandbox, function: s
 def test_event_of_a_sync_begins_with_a_table(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """The event begins with the address of a dispatch table, by which a loader can use it."""
     with icd.open(sandbox) as session:
-        for shared in platforms(session, function):
-            event = shared.made(function, *sync_arguments(shared, function))
+        for platform in platforms(session, function):
+            event = platform.make(function, *sync_arguments(platform, function))
             assert session.table(event)
             assert session.call("clRetainEvent", event) == CL.SUCCESS
             assert session.call("clReleaseEvent", event) == CL.SUCCESS
@@ -198,17 +198,17 @@ def test_event_of_a_sync_begins_with_a_table(icd: Icd, sandbox: Sandbox, functio
 # --- images of EGL ---
 
 
-def image_arguments(shared: Sharing, name: str = "plain") -> list[Any]:
-    return [handle(shared.world["display", "egl"]), handle(shared.world["egl_image", name])]
+def image_arguments(platform: GlPlatform, name: str = "plain") -> list[Any]:
+    return [handle(platform.gl["display", "egl"]), handle(platform.gl["egl_image", name])]
 
 
 @requirement("GL-EVT-007")
 def test_egl_image_makes_an_image(icd: Icd, sandbox: Sandbox) -> None:
     """An image of EGL makes an image, without a property list and with an empty one."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session, "cl_khr_egl_image"):
+        for platform in gl_platforms(session, "cl_khr_egl_image"):
             for listed in (None, [0]):
-                assert shared.made(OF_IMAGE, *image_arguments(shared), CL.MEM_READ_ONLY, listed)
+                assert platform.make(OF_IMAGE, *image_arguments(platform), CL.MEM_READ_ONLY, listed)
 
 
 @requirement("GL-EVT-007", "PL-OTH-002")
@@ -216,32 +216,38 @@ def test_egl_image_makes_an_image(icd: Icd, sandbox: Sandbox) -> None:
 def test_bad_egl_image_is_refused(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A property, a bad display or image of EGL, and a format that OpenCL does not have, are refused."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session, "cl_khr_egl_image"):
-            display, image = image_arguments(shared)
+        for platform in gl_platforms(session, "cl_khr_egl_image"):
+            display, image = image_arguments(platform)
             bogus = session.buffer(4096, 0)
             if what == "property":
-                assert shared.create(OF_IMAGE, display, image, CL.MEM_READ_ONLY, [0x7777, 1, 0]) == (
+                assert platform.create(OF_IMAGE, display, image, CL.MEM_READ_ONLY, [0x7777, 1, 0]) == (
                     CL.INVALID_VALUE,
                     0,
                 )
             elif what == "display":
-                assert shared.create(OF_IMAGE, bogus, image, CL.MEM_READ_ONLY, None) == (CL.INVALID_VALUE, 0)
+                assert platform.create(OF_IMAGE, bogus, image, CL.MEM_READ_ONLY, None) == (CL.INVALID_VALUE, 0)
             elif what == "image":
-                assert shared.create(OF_IMAGE, display, bogus, CL.MEM_READ_ONLY, None) == (CL.INVALID_EGL_OBJECT_KHR, 0)
+                assert platform.create(OF_IMAGE, display, bogus, CL.MEM_READ_ONLY, None) == (
+                    CL.INVALID_EGL_OBJECT_KHR,
+                    0,
+                )
             else:
-                unmapped = image_arguments(shared, "unmapped")
-                assert shared.create(OF_IMAGE, *unmapped, CL.MEM_READ_ONLY, None) == (CL.IMAGE_FORMAT_NOT_SUPPORTED, 0)
-            assert shared.made(OF_IMAGE, display, image, CL.MEM_READ_ONLY, None)
+                unmapped = image_arguments(platform, "unmapped")
+                assert platform.create(OF_IMAGE, *unmapped, CL.MEM_READ_ONLY, None) == (
+                    CL.IMAGE_FORMAT_NOT_SUPPORTED,
+                    0,
+                )
+            assert platform.make(OF_IMAGE, display, image, CL.MEM_READ_ONLY, None)
 
 
 @requirement("GL-EVT-008")
 def test_egl_image_for_reading_is_made(icd: Icd, sandbox: Sandbox) -> None:
     """An image can be made for reading, and from OpenCL 1.2 on without access of the host."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session, "cl_khr_egl_image"):
-            hosts = [0] if session.version(shared.platform) < (1, 2) else [0, CL.MEM_HOST_NO_ACCESS]
+        for platform in gl_platforms(session, "cl_khr_egl_image"):
+            hosts = [0] if session.version(platform.handle) < (1, 2) else [0, CL.MEM_HOST_NO_ACCESS]
             for host in hosts:
-                assert shared.made(OF_IMAGE, *image_arguments(shared), CL.MEM_READ_ONLY | host, None)
+                assert platform.make(OF_IMAGE, *image_arguments(platform), CL.MEM_READ_ONLY | host, None)
 
 
 @requirement("GL-EVT-008")
@@ -251,17 +257,17 @@ def test_egl_image_for_reading_is_made(icd: Icd, sandbox: Sandbox) -> None:
 def test_flags_that_are_not_for_egl_images_are_invalid_value(icd: Icd, sandbox: Sandbox, flags: int) -> None:
     """Flags that are not for images of EGL are CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session, "cl_khr_egl_image"):
-            assert shared.create(OF_IMAGE, *image_arguments(shared), flags, None) == (CL.INVALID_VALUE, 0)
-            assert shared.made(OF_IMAGE, *image_arguments(shared), CL.MEM_READ_ONLY, None)
+        for platform in gl_platforms(session, "cl_khr_egl_image"):
+            assert platform.create(OF_IMAGE, *image_arguments(platform), flags, None) == (CL.INVALID_VALUE, 0)
+            assert platform.make(OF_IMAGE, *image_arguments(platform), CL.MEM_READ_ONLY, None)
 
 
 @requirement("GL-EVT-008")
 def test_access_that_an_egl_image_lacks_is_refused_at_creation(icd: Icd, sandbox: Sandbox) -> None:
     """Access that an image does not have is CL_INVALID_VALUE or CL_INVALID_OPERATION, when the image is made."""
     with icd.open(sandbox) as session:
-        for shared in sharing(session, "cl_khr_egl_image"):
-            error, image = shared.create(OF_IMAGE, *image_arguments(shared, "read_only"), CL.MEM_WRITE_ONLY, None)
+        for platform in gl_platforms(session, "cl_khr_egl_image"):
+            error, image = platform.create(OF_IMAGE, *image_arguments(platform, "read_only"), CL.MEM_WRITE_ONLY, None)
             assert not image
             assert error in (CL.INVALID_VALUE, CL.INVALID_OPERATION)
-            assert shared.made(OF_IMAGE, *image_arguments(shared, "read_only"), CL.MEM_READ_ONLY, None)
+            assert platform.make(OF_IMAGE, *image_arguments(platform, "read_only"), CL.MEM_READ_ONLY, None)

@@ -11,15 +11,15 @@ from harness.check import (
     CANARY,
     CL,
     Icd,
+    Platform,
     Sandbox,
     Semaphores,
     Unsupported,
-    Use,
     Value,
     extension,
+    platforms_with,
     requirement,
     target,
-    uses,
 )
 
 pytestmark = extension("cl_khr_external_semaphore")
@@ -29,55 +29,55 @@ SYNC_FD_EXTENSION = "cl_khr_external_semaphore_sync_fd"
 EXPORT, EXPORTABLE = CL.SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL.SEMAPHORE_EXPORTABLE_KHR
 GET, REIMPORT = "clGetSemaphoreHandleForTypeKHR", "clReImportSemaphoreSyncFdKHR"
 BINARY = [CL.SEMAPHORE_TYPE_KHR, CL.SEMAPHORE_TYPE_BINARY_KHR]
-NAMES = {CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR: "opaque-fd", CL.SEMAPHORE_HANDLE_SYNC_FD_KHR: "sync-fd"}
+OPAQUE_FD, SYNC_FD = CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR
+EXPORTS, IMPORTS = CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR
+NAMES = {OPAQUE_FD: "opaque-fd", SYNC_FD: "sync-fd"}
 KINDS = pytest.mark.parametrize("kind", list(NAMES), ids=list(NAMES.values()))
 MINUS_1 = [(1 << 64) - 1, 0xFFFFFFFF]
 
 
-def sharing(session: Any, kind: int, *queries: int, devices: int = 1) -> list[Semaphores]:
+def semaphores_with(session: Any, kind: int, *queries: int, devices: int = 1) -> list[Semaphores]:
     """For each platform that has so many devices with a handle type, for import or export as `queries` say."""
-    found = []
-    for use in uses(session, EXTENSION):
-        use.able = [d for d in use.able if all(kind in use.types(d, query) for query in queries)]
-        if len(use.able) >= devices:
-            found.append(Semaphores(use, devices))
-    if not found:
+    result = []
+    for platform in platforms_with(session, EXTENSION):
+        platform.able = [d for d in platform.able if all(kind in platform.types(d, query) for query in queries)]
+        if len(platform.able) >= devices:
+            result.append(Semaphores(platform, devices))
+    if not result:
         raise Unsupported("loader", f"no platform of this ICD has {devices} devices that do that with {NAMES[kind]}")
-    return found
+    return result
 
 
 def exporting(session: Any, kind: int, devices: int = 1) -> list[Semaphores]:
-    return sharing(session, kind, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, devices=devices)
+    return semaphores_with(session, kind, EXPORTS, devices=devices)
+
+
+def importing(session: Any, kind: int, devices: int = 1) -> list[Semaphores]:
+    return semaphores_with(session, kind, IMPORTS, devices=devices)
 
 
 def both_ways(session: Any, kind: int, devices: int = 1) -> list[Semaphores]:
-    return sharing(
-        session,
-        kind,
-        CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR,
-        CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR,
-        devices=devices,
-    )
+    return semaphores_with(session, kind, EXPORTS, IMPORTS, devices=devices)
 
 
-def exportable(made: Semaphores, kind: int) -> Value:
+def exportable(semaphores: Semaphores, kind: int) -> Value:
     """A semaphore that can be exported; for a sync descriptor it has to be signalled first."""
-    semaphore = made.make(EXPORT, kind, 0)
-    if kind == CL.SEMAPHORE_HANDLE_SYNC_FD_KHR:
-        signal(made, semaphore)
+    semaphore = semaphores.make(EXPORT, kind, 0)
+    if kind == SYNC_FD:
+        signal(semaphores, semaphore)
     return semaphore
 
 
-def signal(made: Semaphores, semaphore: Value) -> None:
-    queue = made.queue()
-    made.enqueue("Signal", queue, semaphore)
-    made.finish(queue)
+def signal(semaphores: Semaphores, semaphore: Value) -> None:
+    queue = semaphores.queue()
+    semaphores.enqueue("Signal", queue, semaphore)
+    semaphores.finish(queue)
 
 
-def wait(made: Semaphores, semaphore: Value) -> None:
-    queue = made.queue()
-    made.enqueue("Wait", queue, semaphore)
-    made.finish(queue)
+def wait(semaphores: Semaphores, semaphore: Value) -> None:
+    queue = semaphores.queue()
+    semaphores.enqueue("Wait", queue, semaphore)
+    semaphores.finish(queue)
 
 
 @requirement("XM-XSM-001")
@@ -85,12 +85,12 @@ def wait(made: Semaphores, semaphore: Value) -> None:
 def test_several_types_to_export_are_invalid_value(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """More than one type to export as gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for made in exporting(session, kind):
-            types = made.use.types(made.device, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR)
+        for semaphores in exporting(session, kind):
+            types = semaphores.platform.types(semaphores.device, EXPORTS)
             second = next((t for t in types if t != kind), kind)
             for words in ([EXPORT, kind, second, 0], [EXPORT, second, kind, second, 0]):
-                assert made.create(*words, *made.of(made.device))[0] == CL.INVALID_VALUE
-            assert made.make(EXPORT, kind, 0)
+                assert semaphores.create(*words, *semaphores.required())[0] == CL.INVALID_VALUE
+            assert semaphores.make(EXPORT, kind, 0)
 
 
 @requirement("XM-XSM-002")
@@ -98,10 +98,10 @@ def test_several_types_to_export_are_invalid_value(icd: Icd, sandbox: Sandbox, k
 def test_import_together_with_export_is_invalid_operation(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A handle to import together with a type to export as gives CL_INVALID_OPERATION."""
     with icd.open(sandbox) as session:
-        for made in both_ways(session, kind):
-            fd = made.export(exportable(made, kind), kind)
+        for semaphores in both_ways(session, kind):
+            fd = semaphores.export(exportable(semaphores, kind), kind)
             for words in ([kind, fd, EXPORT, kind, 0], [EXPORT, kind, 0, kind, fd]):
-                assert made.create(*made.of(made.device), *words)[0] == CL.INVALID_OPERATION
+                assert semaphores.create(*semaphores.required(), *words)[0] == CL.INVALID_OPERATION
 
 
 @requirement("XM-XSM-003")
@@ -109,14 +109,14 @@ def test_import_together_with_export_is_invalid_operation(icd: Icd, sandbox: San
 def test_several_semaphore_handles_are_invalid_property(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Two handles to import give CL_INVALID_PROPERTY, be they of one type or of two."""
     with icd.open(sandbox) as session:
-        for made in both_ways(session, kind):
-            types = made.use.types(made.device, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR)
-            handle = [kind, made.export(exportable(made, kind), kind)]
-            other = [CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, MINUS_1[0]] if kind != CL.SEMAPHORE_HANDLE_SYNC_FD_KHR else []
-            assert made.create(*made.of(made.device), *handle, *handle)[0] == CL.INVALID_PROPERTY
-            if other and CL.SEMAPHORE_HANDLE_SYNC_FD_KHR in types:
-                error, _ = made.create(*made.of(made.device), *handle, *other)
-                assert error == CL.INVALID_PROPERTY or (error and not made.use.is_since(1, 0, 1))
+        for semaphores in both_ways(session, kind):
+            types = semaphores.platform.types(semaphores.device, IMPORTS)
+            handle = [kind, semaphores.export(exportable(semaphores, kind), kind)]
+            other = [SYNC_FD, MINUS_1[0]] if kind != SYNC_FD else []
+            assert semaphores.create(*semaphores.required(), *handle, *handle)[0] == CL.INVALID_PROPERTY
+            if other and SYNC_FD in types:
+                error, _ = semaphores.create(*semaphores.required(), *handle, *other)
+                assert error == CL.INVALID_PROPERTY or (error and not semaphores.platform.is_since(1, 0, 1))
 
 
 @requirement("XM-XSM-004")
@@ -124,18 +124,19 @@ def test_several_semaphore_handles_are_invalid_property(icd: Icd, sandbox: Sandb
 def test_device_that_cannot_import_a_semaphore_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A listed device that cannot import the type gives CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
-        asked = 0
-        for made in both_ways(session, kind):
-            for device in made.use.devices:
-                if kind in made.use.types(device, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
+        count = 0
+        for semaphores in both_ways(session, kind):
+            for device in semaphores.platform.devices:
+                if kind in semaphores.platform.types(device, IMPORTS):
                     continue
-                asked += 1
-                context = made.use.context([made.device, device])
-                handle = [kind, made.export(exportable(made, kind), kind)]
-                error, _ = made.create(*BINARY, made.list_name, device, 0, *handle, context=context)
+                count += 1
+                context = semaphores.platform.context([semaphores.device, device])
+                handle = [kind, semaphores.export(exportable(semaphores, kind), kind)]
+                error, _ = semaphores.create(*BINARY, semaphores.list_name, device, 0, *handle, context=context)
                 assert error == CL.INVALID_DEVICE
-                assert made.create(*BINARY, made.list_name, made.device, 0, *handle, context=context)[1]
-        if not asked:
+                own = [*BINARY, semaphores.list_name, semaphores.device, 0, *handle]
+                assert semaphores.create(*own, context=context)[1]
+        if not count:
             raise Unsupported("machine", "this ICD has no device that cannot import, on this machine")
 
 
@@ -144,12 +145,12 @@ def test_device_that_cannot_import_a_semaphore_is_invalid_device(icd: Icd, sandb
 def test_export_as_another_type_is_invalid_value(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A type that was not among the properties of the semaphore gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for made in exporting(session, kind):
-            plain, other = made.make(), exportable(made, kind)
-            unasked = CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR + CL.SEMAPHORE_HANDLE_SYNC_FD_KHR - kind
-            for semaphore, asked in ((plain, kind), (other, unasked), (other, 0x7001)):
+        for semaphores in exporting(session, kind):
+            plain, other = semaphores.make(), exportable(semaphores, kind)
+            other_type = OPAQUE_FD + SYNC_FD - kind
+            for semaphore, handle_type in ((plain, kind), (other, other_type), (other, 0x7001)):
                 fd = session.buffer(4)
-                assert made.use.call(GET, semaphore, made.device, asked, 4, fd, None) == CL.INVALID_VALUE
+                assert semaphores.call(GET, semaphore, semaphores.device, handle_type, 4, fd, None) == CL.INVALID_VALUE
                 assert fd.bytes() == bytes([CANARY]) * 4
 
 
@@ -158,19 +159,19 @@ def test_export_as_another_type_is_invalid_value(icd: Icd, sandbox: Sandbox, kin
 def test_handle_of_a_semaphore_has_size_4(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """The size is 4; less memory gives CL_INVALID_VALUE, no memory none; nothing past its end is written."""
     with icd.open(sandbox) as session:
-        for made in exporting(session, kind):
-            semaphore = exportable(made, kind)
+        for semaphores in exporting(session, kind):
+            semaphore = exportable(semaphores, kind)
             size = session.buffer(8, 0)
-            assert made.use.call(GET, semaphore, made.device, kind, 0, None, size) == CL.SUCCESS
+            assert semaphores.call(GET, semaphore, semaphores.device, kind, 0, None, size) == CL.SUCCESS
             assert size.u64() == 4
             for room in range(4):
                 fd = session.buffer(8)
-                assert made.use.call(GET, semaphore, made.device, kind, room, fd, None) == CL.INVALID_VALUE
+                assert semaphores.call(GET, semaphore, semaphores.device, kind, room, fd, None) == CL.INVALID_VALUE
                 assert fd.bytes() == bytes([CANARY]) * 8
             fd = session.buffer(16)
-            assert made.use.call(GET, semaphore, made.device, kind, 16, fd, None) == CL.SUCCESS
+            assert semaphores.call(GET, semaphore, semaphores.device, kind, 16, fd, None) == CL.SUCCESS
             assert fd[4:] == bytes([CANARY]) * 12
-            assert target(session, fd.i32()) or (kind == CL.SEMAPHORE_HANDLE_SYNC_FD_KHR and fd.i32() == -1)
+            assert target(session, fd.i32()) or (kind == SYNC_FD and fd.i32() == -1)
 
 
 @requirement("XM-XSM-006")
@@ -179,13 +180,13 @@ def test_handle_of_a_semaphore_has_size_4(icd: Icd, sandbox: Sandbox, kind: int)
 def test_export_for_another_device_is_invalid_device(icd: Icd, sandbox: Sandbox, kind: int, how: str) -> None:
     """A device that the semaphore is not for, or none at all, gives CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
-        for made in exporting(session, kind):
-            others = [device for device in made.use.devices if device != made.device]
+        for semaphores in exporting(session, kind):
+            others = [device for device in semaphores.platform.devices if device != semaphores.device]
             if how == "other device" and not others:
                 raise Unsupported("machine", "this ICD has no second device on this machine")
             device = others[0] if how == "other device" else None
             fd = session.buffer(4)
-            assert made.use.call(GET, exportable(made, kind), device, kind, 4, fd, None) == CL.INVALID_DEVICE
+            assert semaphores.call(GET, exportable(semaphores, kind), device, kind, 4, fd, None) == CL.INVALID_DEVICE
             assert fd.bytes() == bytes([CANARY]) * 4
 
 
@@ -193,9 +194,9 @@ def test_export_for_another_device_is_invalid_device(icd: Icd, sandbox: Sandbox,
 def test_export_of_a_null_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sandbox) -> None:
     """NULL for the semaphore gives CL_INVALID_SEMAPHORE_KHR."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
+        for platform in platforms_with(session, EXTENSION):
             fd = session.buffer(4)
-            result = use.call(GET, None, use.able[0], CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, 4, fd, None)
+            result = platform.call(GET, None, platform.able[0], OPAQUE_FD, 4, fd, None)
             assert result == CL.INVALID_SEMAPHORE_KHR
 
 
@@ -204,35 +205,35 @@ def test_export_of_a_null_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sand
 def test_opaque_descriptor_shares_the_payload(icd: Icd, sandbox: Sandbox, way: str) -> None:
     """A signal of the exported semaphore, or of one that was imported, is seen by each; so is a wait."""
     with icd.open(sandbox) as session:
-        for made in both_ways(session, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR):
-            source = exportable(made, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
-            fds = [made.export(source, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR) for _ in range(2)]
-            copies = [made.make(CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, fd) for fd in fds]
+        for semaphores in both_ways(session, OPAQUE_FD):
+            source = exportable(semaphores, OPAQUE_FD)
+            fds = [semaphores.export(source, OPAQUE_FD) for _ in range(2)]
+            copies = [semaphores.make(OPAQUE_FD, fd) for fd in fds]
             one, two = {
                 "exported to imported": (source, copies[0]),
                 "imported to exported": (copies[0], source),
                 "between two imported": (copies[0], copies[1]),
             }[way]
             for _ in range(2):
-                signal(made, one)
-                assert made.payload(two) == 1
-                wait(made, two)
-                assert made.payload(one) == 0
+                signal(semaphores, one)
+                assert semaphores.payload(two) == 1
+                wait(semaphores, two)
+                assert semaphores.payload(one) == 0
 
 
 @requirement("XM-XSM-008")
 def test_sync_descriptor_copies_the_payload(icd: Icd, sandbox: Sandbox) -> None:
     """An export is like a wait for the source; what becomes of the copy is not seen there, nor the other way round."""
     with icd.open(sandbox) as session:
-        for made in both_ways(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR):
-            source = exportable(made, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR)
-            assert made.payload(source) == 1
-            fd = made.export(source, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR)
-            assert made.payload(source) == 0
-            copy = made.make(CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, fd)
-            signal(made, source)
-            wait(made, copy)
-            assert made.payload(source) == 1
+        for semaphores in both_ways(session, SYNC_FD):
+            source = exportable(semaphores, SYNC_FD)
+            assert semaphores.payload(source) == 1
+            fd = semaphores.export(source, SYNC_FD)
+            assert semaphores.payload(source) == 0
+            copy = semaphores.make(SYNC_FD, fd)
+            signal(semaphores, source)
+            wait(semaphores, copy)
+            assert semaphores.payload(source) == 1
 
 
 @requirement("XM-XSM-009")
@@ -240,11 +241,11 @@ def test_sync_descriptor_copies_the_payload(icd: Icd, sandbox: Sandbox) -> None:
 def test_sync_descriptor_minus_1_is_signalled(icd: Icd, sandbox: Sandbox, value: int) -> None:
     """Sync descriptor -1 is imported as one that is signalled: a wait for it ends."""
     with icd.open(sandbox) as session:
-        for made in sharing(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
-            semaphore = made.make(CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, value)
-            assert made.payload(semaphore) == 1
-            wait(made, semaphore)
-            assert made.payload(semaphore) == 0
+        for semaphores in semaphores_with(session, SYNC_FD, IMPORTS):
+            semaphore = semaphores.make(SYNC_FD, value)
+            assert semaphores.payload(semaphore) == 1
+            wait(semaphores, semaphore)
+            assert semaphores.payload(semaphore) == 0
 
 
 @requirement("XM-XSM-010")
@@ -252,15 +253,15 @@ def test_sync_descriptor_minus_1_is_signalled(icd: Icd, sandbox: Sandbox, value:
 def test_descriptor_is_closed_with_its_semaphore(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor is closed once the semaphore is gone."""
     with icd.open(sandbox) as session:
-        for made in both_ways(session, kind):
-            fd = made.export(exportable(made, kind), kind)
+        for semaphores in both_ways(session, kind):
+            fd = semaphores.export(exportable(semaphores, kind), kind)
             if int(fd) >= 1 << 31:
                 raise Unsupported("loader", "this ICD exports a signalled semaphore as -1, as it may")
             number = session.descriptor(f"copy {fd.token} 500")
             session.descriptor(f"close {fd.token}")
-            semaphore = made.make(kind, number)
-            made.use.good("clReleaseSemaphoreKHR", semaphore)
-            made.use.good("clReleaseContext", made.context)
+            semaphore = semaphores.make(kind, number)
+            semaphores.expect_success("clReleaseSemaphoreKHR", semaphore)
+            semaphores.expect_success("clReleaseContext", semaphores.context)
             assert target(session, int(number)) is None
 
 
@@ -269,19 +270,19 @@ def test_descriptor_is_closed_with_its_semaphore(icd: Icd, sandbox: Sandbox, kin
 def test_semaphore_of_a_bad_descriptor_is_invalid_property(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """A descriptor that is closed, or has upper bits, gives CL_INVALID_PROPERTY; so does -1, if it is opaque."""
     with icd.open(sandbox) as session:
-        for made in both_ways(session, kind):
-            fd = made.export(exportable(made, kind), kind)
+        for semaphores in both_ways(session, kind):
+            fd = semaphores.export(exportable(semaphores, kind), kind)
             values = [
                 1000,
                 (1 << 32) + (int(fd) & 0x7FFFFFFF),
-                *([] if kind == CL.SEMAPHORE_HANDLE_SYNC_FD_KHR else [MINUS_1[0]]),
+                *([] if kind == SYNC_FD else [MINUS_1[0]]),
             ]
             for value in values:
-                assert made.create(*made.of(made.device), kind, value)[0] == CL.INVALID_PROPERTY
+                assert semaphores.create(*semaphores.required(), kind, value)[0] == CL.INVALID_PROPERTY
 
 
-def require_reimport(use: Use) -> None:
-    if not use.is_since(0, 9, 2):
+def require_reimport(platform: Platform) -> None:
+    if not platform.is_since(0, 9, 2):
         raise Unsupported("loader", f"{REIMPORT} came with revision 0.9.2 of {EXTENSION}")
 
 
@@ -290,14 +291,14 @@ def require_reimport(use: Use) -> None:
 def test_sync_descriptor_is_imported_again(icd: Icd, sandbox: Sandbox, properties: str) -> None:
     """A sync descriptor is imported again into a semaphore that was imported so; no property is needed."""
     with icd.open(sandbox) as session:
-        for made in sharing(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
-            require_reimport(made.use)
-            semaphore = made.make(CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, MINUS_1[0])
-            wait(made, semaphore)
-            listed = None if properties == "NULL" else made.use.words(0)
-            assert made.use.call(REIMPORT, semaphore, listed, -1) == CL.SUCCESS
-            wait(made, semaphore)
-            assert made.payload(semaphore) == 0
+        for semaphores in semaphores_with(session, SYNC_FD, IMPORTS):
+            require_reimport(semaphores.platform)
+            semaphore = semaphores.make(SYNC_FD, MINUS_1[0])
+            wait(semaphores, semaphore)
+            listed = None if properties == "NULL" else semaphores.words(0)
+            assert semaphores.call(REIMPORT, semaphore, listed, -1) == CL.SUCCESS
+            wait(semaphores, semaphore)
+            assert semaphores.payload(semaphore) == 0
 
 
 @requirement("XM-XSM-011")
@@ -305,35 +306,31 @@ def test_sync_descriptor_is_imported_again(icd: Icd, sandbox: Sandbox, propertie
 def test_reimport_into_other_semaphores_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A semaphore that was not imported so gives CL_INVALID_SEMAPHORE_KHR."""
     with icd.open(sandbox) as session:
-        for made in sharing(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
-            require_reimport(made.use)
-            types = made.use.types(made.device, CL.DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR)
-            if (what == "exported" and CL.SEMAPHORE_HANDLE_SYNC_FD_KHR not in types) or (
-                what == "opaque" and CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR not in types
-            ):
+        for semaphores in semaphores_with(session, SYNC_FD, IMPORTS):
+            require_reimport(semaphores.platform)
+            types = semaphores.platform.types(semaphores.device, EXPORTS)
+            if (what == "exported" and SYNC_FD not in types) or (what == "opaque" and OPAQUE_FD not in types):
                 raise Unsupported("loader", "this ICD cannot export such a semaphore")
             semaphore: Value | None = None
             if what == "plain":
-                semaphore = made.make()
+                semaphore = semaphores.make()
             elif what == "exported":
-                semaphore = made.make(EXPORT, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, 0)
+                semaphore = semaphores.make(EXPORT, SYNC_FD, 0)
             elif what == "opaque":
-                source = exportable(made, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
-                semaphore = made.make(
-                    CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR, made.export(source, CL.SEMAPHORE_HANDLE_OPAQUE_FD_KHR)
-                )
-            assert made.use.call(REIMPORT, semaphore, None, -1) == CL.INVALID_SEMAPHORE_KHR
+                source = exportable(semaphores, OPAQUE_FD)
+                semaphore = semaphores.make(OPAQUE_FD, semaphores.export(source, OPAQUE_FD))
+            assert semaphores.call(REIMPORT, semaphore, None, -1) == CL.INVALID_SEMAPHORE_KHR
 
 
 @requirement("XM-XSM-011")
 def test_reimport_of_a_bad_descriptor_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A value that is not a descriptor gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for made in sharing(session, CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, CL.DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR):
-            require_reimport(made.use)
-            semaphore = made.make(CL.SEMAPHORE_HANDLE_SYNC_FD_KHR, MINUS_1[0])
+        for semaphores in semaphores_with(session, SYNC_FD, IMPORTS):
+            require_reimport(semaphores.platform)
+            semaphore = semaphores.make(SYNC_FD, MINUS_1[0])
             for fd in (1000, -2):
-                assert made.use.call(REIMPORT, semaphore, None, fd) == CL.INVALID_VALUE
+                assert semaphores.call(REIMPORT, semaphore, None, fd) == CL.INVALID_VALUE
 
 
 @requirement("XM-XSM-012")
@@ -341,10 +338,10 @@ def test_reimport_of_a_bad_descriptor_is_invalid_value(icd: Icd, sandbox: Sandbo
 def test_each_import_of_a_payload_is_a_semaphore_of_its_own(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """Each import of one payload is a semaphore of its own."""
     with icd.open(sandbox) as session:
-        for made in both_ways(session, kind):
-            fd = made.export(exportable(made, kind), kind)
+        for semaphores in both_ways(session, kind):
+            fd = semaphores.export(exportable(semaphores, kind), kind)
             other = session.descriptor(f"copy {fd.token} -1") if int(fd) < 1 << 31 else fd
-            assert made.make(kind, fd) != made.make(kind, other)
+            assert semaphores.make(kind, fd) != semaphores.make(kind, other)
 
 
 @requirement("XM-XSM-014")
@@ -352,11 +349,11 @@ def test_each_import_of_a_payload_is_a_semaphore_of_its_own(icd: Icd, sandbox: S
 def test_exportable_query_distinguishes_semaphores(icd: Icd, sandbox: Sandbox, kind: int) -> None:
     """CL_SEMAPHORE_EXPORTABLE_KHR tells a semaphore that can be exported from one that cannot."""
     with icd.open(sandbox) as session:
-        for made in exporting(session, kind):
-            if not made.use.is_since(0, 9, 1):
+        for semaphores in exporting(session, kind):
+            if not semaphores.platform.is_since(0, 9, 1):
                 raise Unsupported("loader", f"this query came with revision 0.9.1 of {EXTENSION}")
-            for semaphore, expected in ((made.make(EXPORT, kind, 0), 1), (made.make(), 0)):
-                error, value = made.query(semaphore, EXPORTABLE)
+            for semaphore, expected in ((semaphores.make(EXPORT, kind, 0), 1), (semaphores.make(), 0)):
+                error, value = semaphores.query(semaphore, EXPORTABLE)
                 assert error == CL.SUCCESS
                 assert len(value) >= 4
                 assert value == expected.to_bytes(4, "little") * (len(value) // 4)
@@ -368,8 +365,8 @@ def test_export_types_are_those_of_the_creation(icd: Icd, sandbox: Sandbox, kind
     """CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR gives the type that was asked for, and nothing for a plain semaphore."""
     expected = kind.to_bytes(4, "little")
     with icd.open(sandbox) as session:
-        for made in exporting(session, kind):
-            error, value = made.query(made.make(EXPORT, kind, 0), EXPORT)
+        for semaphores in exporting(session, kind):
+            error, value = semaphores.query(semaphores.make(EXPORT, kind, 0), EXPORT)
             assert (error, value.rstrip(b"\0")) == (0, expected.rstrip(b"\0"))
-            error, value = made.query(made.make(), EXPORT)
+            error, value = semaphores.query(semaphores.make(), EXPORT)
             assert (error, value.rstrip(b"\0")) == (0, b"")

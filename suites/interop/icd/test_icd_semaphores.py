@@ -13,16 +13,16 @@ from harness.check import (
     STATUS,
     TYPE,
     Icd,
+    Platform,
     Sandbox,
     Semaphores,
     Unsupported,
-    Use,
     Value,
     extension,
     may_block,
     pack,
+    platforms_with,
     requirement,
-    uses,
 )
 
 pytestmark = extension("cl_khr_semaphore")
@@ -40,15 +40,15 @@ def name_of(what: str) -> str:
 
 def semaphores_of(session: object, devices: int = 1) -> list[Semaphores]:
     """For each platform that has so many devices with the extension."""
-    return [Semaphores(use, devices) for use in uses(session, EXTENSION, devices)]  # type: ignore[arg-type]
+    return [Semaphores(platform, devices) for platform in platforms_with(session, EXTENSION, devices)]  # type: ignore[arg-type]
 
 
-def ready(made: Semaphores, what: str, queue: Value) -> Value:
+def ready(semaphores: Semaphores, what: str, queue: Value) -> Value:
     """A semaphore that a wait or a signal may take: one that is signalled, or one that is not."""
-    semaphore = made.make()
+    semaphore = semaphores.make()
     if what == "Wait":
-        made.enqueue("Signal", queue, semaphore)
-        made.finish(queue)
+        semaphores.enqueue("Signal", queue, semaphore)
+        semaphores.finish(queue)
     return semaphore
 
 
@@ -57,14 +57,14 @@ def ready(made: Semaphores, what: str, queue: Value) -> Value:
 def test_semaphore_without_a_type_is_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """NULL for the property list, and a list without a type, give CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
+        for semaphores in semaphores_of(session):
             listed = {
                 "NULL": None,
-                "empty": made.use.words(0),
-                "device list": made.use.words(made.list_name, made.device, 0, 0),
+                "empty": semaphores.words(0),
+                "device list": semaphores.words(semaphores.list_name, semaphores.device, 0, 0),
             }[what]
-            assert made.use.made(CREATE, made.context, listed)[0] == CL.INVALID_VALUE
-            assert made.make()
+            assert semaphores.platform.create(CREATE, semaphores.context, listed)[0] == CL.INVALID_VALUE
+            assert semaphores.make()
 
 
 @requirement("XM-SEM-003")
@@ -76,28 +76,28 @@ def test_semaphore_without_a_type_is_invalid_value(icd: Icd, sandbox: Sandbox, w
 def test_wrong_property_of_a_semaphore_is_invalid_property(icd: Icd, sandbox: Sandbox, words: list[int]) -> None:
     """An unknown name, a bad value and a name that is there twice give CL_INVALID_PROPERTY."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            assert made.create(*words)[0] == CL.INVALID_PROPERTY
-            assert made.make()
+        for semaphores in semaphores_of(session):
+            assert semaphores.create(*words)[0] == CL.INVALID_PROPERTY
+            assert semaphores.make()
 
 
 @requirement("XM-SEM-003")
 def test_semaphore_with_two_device_lists_is_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """So does a list of devices that is there twice."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            listed = [made.list_name, made.device, 0]
-            assert made.create(*BINARY, *listed, *listed)[0] == CL.INVALID_PROPERTY
-            assert made.create(*BINARY, *listed)[1]
+        for semaphores in semaphores_of(session):
+            listed = [semaphores.list_name, semaphores.device, 0]
+            assert semaphores.create(*BINARY, *listed, *listed)[0] == CL.INVALID_PROPERTY
+            assert semaphores.create(*BINARY, *listed)[1]
 
 
 @requirement("XM-SEM-004")
 def test_semaphore_of_several_devices_without_a_list_is_invalid_property(icd: Icd, sandbox: Sandbox) -> None:
     """In a context of several devices a list without devices gives CL_INVALID_PROPERTY (grey area 42)."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session, devices=2):
-            assert made.create(*BINARY)[0] == CL.INVALID_PROPERTY
-            assert made.make(device=made.devices[1])
+        for semaphores in semaphores_of(session, devices=2):
+            assert semaphores.create(*BINARY)[0] == CL.INVALID_PROPERTY
+            assert semaphores.make(device=semaphores.devices[1])
 
 
 @requirement("XM-SEM-005")
@@ -105,29 +105,29 @@ def test_semaphore_of_several_devices_without_a_list_is_invalid_property(icd: Ic
 def test_semaphore_device_list_of_other_than_one_is_invalid_device(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A list of no device, of two, or of one that is none of the context's gives CL_INVALID_DEVICE."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session, devices=2 if what == "two" else 1):
-            others = [device for device in made.use.devices if device not in made.devices]
+        for semaphores in semaphores_of(session, devices=2 if what == "two" else 1):
+            others = [device for device in semaphores.platform.devices if device not in semaphores.devices]
             if what == "of no context" and not others:
                 raise Unsupported("machine", "this ICD has no second device on this machine")
             for before in (True, False):
                 devices = {
                     "none": [],
-                    "two": made.devices,
-                    "same twice": [made.device] * 2,
+                    "two": semaphores.devices,
+                    "same twice": [semaphores.device] * 2,
                     "of no context": others[:1],
                 }
-                listed = [made.list_name, *devices[what], 0]
+                listed = [semaphores.list_name, *devices[what], 0]
                 words = [*listed, *BINARY] if before else [*BINARY, *listed]
-                assert made.create(*words)[0] == CL.INVALID_DEVICE
-            assert made.make()
+                assert semaphores.create(*words)[0] == CL.INVALID_DEVICE
+            assert semaphores.make()
 
 
 @requirement("XM-SEM-006")
 def test_new_semaphore_is_not_signalled(icd: Icd, sandbox: Sandbox) -> None:
     """A new semaphore is not signalled."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            assert made.payload(made.make()) == 0
+        for semaphores in semaphores_of(session):
+            assert semaphores.payload(semaphores.make()) == 0
 
 
 @requirement("XM-SEM-008")
@@ -145,29 +145,32 @@ def test_new_semaphore_is_not_signalled(icd: Icd, sandbox: Sandbox) -> None:
 def test_semaphore_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, query: int, size: int) -> None:
     """Each query gives its value, by the size rules of all queries."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            listed = [*BINARY, made.list_name, made.device, 0]
-            error, semaphore = made.create(*listed)
+        for semaphores in semaphores_of(session):
+            listed = [*BINARY, semaphores.list_name, semaphores.device, 0]
+            error, semaphore = semaphores.create(*listed)
             assert not error
-            asked = query or made.list_name
+            name = query or semaphores.list_name
             expected = {
-                CL.SEMAPHORE_CONTEXT_KHR: [pack([made.context])],
+                CL.SEMAPHORE_CONTEXT_KHR: [pack([semaphores.context])],
                 CL.SEMAPHORE_REFERENCE_COUNT_KHR: [pack([1], 4)],
                 CL.SEMAPHORE_PROPERTIES_KHR: [pack([*listed, 0])],
                 CL.SEMAPHORE_PAYLOAD_KHR: [pack([0])],
                 CL.SEMAPHORE_TYPE_KHR: [pack([CL.SEMAPHORE_TYPE_BINARY_KHR], 4)],
-                0: [pack([made.device]), pack([made.device, 0])],  # no text says whether an end marker belongs to it
+                0: [
+                    pack([semaphores.device]),
+                    pack([semaphores.device, 0]),
+                ],  # no text says whether an end marker belongs to it
             }[query]
-            error, value = made.query(semaphore, asked)
+            error, value = semaphores.query(semaphore, name)
             assert error == CL.SUCCESS
             assert value in expected
             assert size in (0, len(value))
             for room in (0, 1, len(value) - 1):
                 memory = session.buffer(max(room, 1))
-                result = made.use.call("clGetSemaphoreInfoKHR", semaphore, asked, room, memory, None)
+                result = semaphores.call("clGetSemaphoreInfoKHR", semaphore, name, room, memory, None)
                 assert result == CL.INVALID_VALUE
             larger = session.buffer(len(value) + 32)
-            assert made.use.call("clGetSemaphoreInfoKHR", semaphore, asked, larger.size, larger, None) == CL.SUCCESS
+            assert semaphores.call("clGetSemaphoreInfoKHR", semaphore, name, larger.size, larger, None) == CL.SUCCESS
             assert larger.bytes() == value + bytes([CANARY]) * 32
 
 
@@ -175,10 +178,10 @@ def test_semaphore_queries_answer_by_the_size_rules(icd: Icd, sandbox: Sandbox, 
 def test_unknown_query_of_a_semaphore_is_invalid_value(icd: Icd, sandbox: Sandbox) -> None:
     """A query that nobody knows gives CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            semaphore = made.make()
+        for semaphores in semaphores_of(session):
+            semaphore = semaphores.make()
             for name in (0, 0x7001, CL.QUEUE_CONTEXT):
-                assert made.query(semaphore, name)[0] == CL.INVALID_VALUE
+                assert semaphores.query(semaphore, name)[0] == CL.INVALID_VALUE
 
 
 @requirement("XM-SEM-009")
@@ -186,28 +189,28 @@ def test_unknown_query_of_a_semaphore_is_invalid_value(icd: Icd, sandbox: Sandbo
 def test_properties_of_a_semaphore_come_back(icd: Icd, sandbox: Sandbox, shape: str) -> None:
     """The property list is answered as it was given, with nested lists and the end marker."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            nested = [made.list_name, made.device, 0]
+        for semaphores in semaphores_of(session):
+            nested = [semaphores.list_name, semaphores.device, 0]
             words = {
                 "type": BINARY,
                 "type and device": [*BINARY, *nested],
                 "device and type": [*nested, *BINARY],
             }[shape]
-            error, semaphore = made.create(*words)
+            error, semaphore = semaphores.create(*words)
             assert not error
-            assert made.query(semaphore, CL.SEMAPHORE_PROPERTIES_KHR) == (0, pack([*words, 0]))
+            assert semaphores.query(semaphore, CL.SEMAPHORE_PROPERTIES_KHR) == (0, pack([*words, 0]))
 
 
 @requirement("XM-SEM-010")
 def test_reference_count_of_a_semaphore_follows_retain_and_release(icd: Icd, sandbox: Sandbox) -> None:
     """Each retain adds a reference, each release drops one."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            semaphore = made.make()
+        for semaphores in semaphores_of(session):
+            semaphore = semaphores.make()
             for function, count in (("Retain", 2), ("Retain", 3), ("Release", 2), ("Release", 1)):
-                assert made.use.call(f"cl{function}SemaphoreKHR", semaphore) == CL.SUCCESS
-                assert made.query(semaphore, CL.SEMAPHORE_REFERENCE_COUNT_KHR) == (0, pack([count], 4))
-            assert made.use.call("clReleaseSemaphoreKHR", semaphore) == CL.SUCCESS
+                assert semaphores.call(f"cl{function}SemaphoreKHR", semaphore) == CL.SUCCESS
+                assert semaphores.query(semaphore, CL.SEMAPHORE_REFERENCE_COUNT_KHR) == (0, pack([count], 4))
+            assert semaphores.call("clReleaseSemaphoreKHR", semaphore) == CL.SUCCESS
 
 
 @requirement("XM-SEM-010")
@@ -215,10 +218,10 @@ def test_reference_count_of_a_semaphore_follows_retain_and_release(icd: Icd, san
 def test_null_for_a_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, function: str) -> None:
     """NULL for the semaphore gives CL_INVALID_SEMAPHORE_KHR: no loader looks at these handles."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
+        for platform in platforms_with(session, EXTENSION):
             value = session.buffer(8)
             further = [CL.SEMAPHORE_PAYLOAD_KHR, 8, value, None] if function.endswith("InfoKHR") else []
-            assert use.call(function, None, *further) == CL.INVALID_SEMAPHORE_KHR
+            assert platform.call(function, None, *further) == CL.INVALID_SEMAPHORE_KHR
 
 
 @requirement("XM-SEM-011")
@@ -226,13 +229,13 @@ def test_null_for_a_semaphore_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, f
 def test_wait_or_signal_of_no_semaphore_is_invalid_value(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A wait or signal of no semaphore gives CL_INVALID_VALUE, with a list or without."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queue = made.queue()
-            semaphore = ready(made, what, queue)
-            for listed in (None, made.use.words(semaphore)):
-                assert made.use.call(name_of(what), queue, 0, listed, None, 0, None, None) == CL.INVALID_VALUE
-            made.enqueue(what, queue, semaphore)
-            made.finish(queue)
+        for semaphores in semaphores_of(session):
+            queue = semaphores.queue()
+            semaphore = ready(semaphores, what, queue)
+            for listed in (None, semaphores.words(semaphore)):
+                assert semaphores.call(name_of(what), queue, 0, listed, None, 0, None, None) == CL.INVALID_VALUE
+            semaphores.enqueue(what, queue, semaphore)
+            semaphores.finish(queue)
 
 
 @requirement("XM-SEM-012")
@@ -241,10 +244,10 @@ def test_wait_or_signal_of_no_semaphore_is_invalid_value(icd: Icd, sandbox: Sand
 def test_null_in_a_list_of_semaphores_is_invalid_semaphore(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """NULL in the list gives CL_INVALID_SEMAPHORE_KHR."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queue = made.queue()
-            words = [None] if how == "alone" else [ready(made, what, queue), None]
-            result = made.use.call(name_of(what), queue, len(words), made.use.words(*words), None, 0, None, None)
+        for semaphores in semaphores_of(session):
+            queue = semaphores.queue()
+            words = [None] if how == "alone" else [ready(semaphores, what, queue), None]
+            result = semaphores.call(name_of(what), queue, len(words), semaphores.words(*words), None, 0, None, None)
             assert result == CL.INVALID_SEMAPHORE_KHR
 
 
@@ -253,13 +256,15 @@ def test_null_in_a_list_of_semaphores_is_invalid_semaphore(icd: Icd, sandbox: Sa
 def test_semaphore_of_another_context_is_invalid_context(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """A semaphore of another context of the same device gives CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
-        for use in uses(session, EXTENSION):
-            one, two = Semaphores(use), Semaphores(use)
+        for platform in platforms_with(session, EXTENSION):
+            one, two = Semaphores(platform), Semaphores(platform)
             queue = one.queue()
             own, other = ready(one, what, queue), ready(two, what, two.queue())
             for words in ([other], [own, other]):
-                listed = use.words(*words)
-                assert use.call(name_of(what), queue, len(words), listed, None, 0, None, None) == CL.INVALID_CONTEXT
+                listed = platform.words(*words)
+                assert (
+                    platform.call(name_of(what), queue, len(words), listed, None, 0, None, None) == CL.INVALID_CONTEXT
+                )
 
 
 @requirement("XM-SEM-012")
@@ -270,11 +275,11 @@ def test_queue_of_a_device_without_the_semaphore_is_invalid_command_queue(
 ) -> None:
     """A queue of a device that the semaphore is not for, or none at all, gives CL_INVALID_COMMAND_QUEUE."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session, devices=2 if how == "other device" else 1):
-            semaphore = ready(made, what, made.queue())
-            other = made.queue(made.devices[1]) if how == "other device" else None
-            listed = made.use.words(semaphore)
-            assert made.use.call(name_of(what), other, 1, listed, None, 0, None, None) == CL.INVALID_COMMAND_QUEUE
+        for semaphores in semaphores_of(session, devices=2 if how == "other device" else 1):
+            semaphore = ready(semaphores, what, semaphores.queue())
+            other = semaphores.queue(semaphores.devices[1]) if how == "other device" else None
+            listed = semaphores.words(semaphore)
+            assert semaphores.call(name_of(what), other, 1, listed, None, 0, None, None) == CL.INVALID_COMMAND_QUEUE
 
 
 @requirement("XM-SEM-013")
@@ -283,14 +288,14 @@ def test_queue_of_a_device_without_the_semaphore_is_invalid_command_queue(
 def test_payloads_of_binary_semaphores_are_ignored(icd: Icd, sandbox: Sandbox, what: str, payload: int | None) -> None:
     """Binary semaphores need no payloads; what is given is ignored."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queue = made.queue()
-            semaphore = ready(made, what, queue)
-            given = None if payload is None else made.use.words(payload)
-            result = made.use.call(name_of(what), queue, 1, made.use.words(semaphore), given, 0, None, None)
+        for semaphores in semaphores_of(session):
+            queue = semaphores.queue()
+            semaphore = ready(semaphores, what, queue)
+            given = None if payload is None else semaphores.words(payload)
+            result = semaphores.call(name_of(what), queue, 1, semaphores.words(semaphore), given, 0, None, None)
             assert result == CL.SUCCESS
-            made.finish(queue)
-            assert made.payload(semaphore) == (what == "Signal")
+            semaphores.finish(queue)
+            assert semaphores.payload(semaphore) == (what == "Signal")
 
 
 @requirement("XM-SEM-014")
@@ -301,22 +306,22 @@ def test_wait_list_that_does_not_fit_a_semaphore_command_is_refused(
 ) -> None:
     """A count without a list of events, a list without a count, or NULL for an event: CL_INVALID_EVENT_WAIT_LIST."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queue = made.queue()
-            semaphore = ready(made, what, queue)
-            event = made.use.user_event(made.context)
-            made.use.set_event(event)
+        for semaphores in semaphores_of(session):
+            queue = semaphores.queue()
+            semaphore = ready(semaphores, what, queue)
+            event = semaphores.platform.user_event(semaphores.context)
+            semaphores.platform.set_event(event)
             count, events = {
                 "count": (1, None),
-                "list": (0, made.use.words(event)),
-                "no event": (1, made.use.words(None)),
-                "no event behind one": (2, made.use.words(event, None)),
+                "list": (0, semaphores.words(event)),
+                "no event": (1, semaphores.words(None)),
+                "no event behind one": (2, semaphores.words(event, None)),
             }[how]
-            listed = made.use.words(semaphore)
-            result = made.use.call(name_of(what), queue, 1, listed, None, count, events, None)
+            listed = semaphores.words(semaphore)
+            result = semaphores.call(name_of(what), queue, 1, listed, None, count, events, None)
             assert result == CL.INVALID_EVENT_WAIT_LIST
-            assert made.enqueue(what, queue, semaphore, after=event)
-            made.finish(queue)
+            assert semaphores.enqueue(what, queue, semaphore, after=event)
+            semaphores.finish(queue)
 
 
 @requirement("XM-SEM-014")
@@ -325,13 +330,13 @@ def test_wait_list_that_does_not_fit_a_semaphore_command_is_refused(
 def test_semaphore_command_after_a_bad_event_is_an_error(icd: Icd, sandbox: Sandbox, what: str, how: str) -> None:
     """A failed event gives CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, one of another context CL_INVALID_CONTEXT."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queue = made.queue()
-            listed = made.use.words(ready(made, what, queue))
-            context = made.context if how == "failed" else made.use.context([made.device])
-            event = made.use.user_event(context)
-            made.use.set_event(event, CL.OUT_OF_RESOURCES if how == "failed" else CL.COMPLETE)
-            result = made.use.call(name_of(what), queue, 1, listed, None, 1, [event], None)
+        for semaphores in semaphores_of(session):
+            queue = semaphores.queue()
+            listed = semaphores.words(ready(semaphores, what, queue))
+            context = semaphores.context if how == "failed" else semaphores.platform.context([semaphores.device])
+            event = semaphores.platform.user_event(context)
+            semaphores.platform.set_event(event, CL.OUT_OF_RESOURCES if how == "failed" else CL.COMPLETE)
+            result = semaphores.call(name_of(what), queue, 1, listed, None, 1, [event], None)
             assert result == (CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if how == "failed" else CL.INVALID_CONTEXT)
 
 
@@ -343,18 +348,18 @@ def test_semaphore_command_waits_for_the_events_of_its_list(
     """A wait or signal does nothing before the events of its list are complete."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queue = made.queue()
-            semaphore = ready(made, what, queue)
-            awaited = made.use.user_event(made.context)
+        for semaphores in semaphores_of(session):
+            queue = semaphores.queue()
+            semaphore = ready(semaphores, what, queue)
+            awaited = semaphores.platform.user_event(semaphores.context)
             with may_block(outcomes):
-                event = made.enqueue(what, queue, semaphore, after=awaited)
-                made.use.good("clFlush", queue)
-                assert made.use.event(event, STATUS) > CL.COMPLETE
-                made.use.set_event(awaited)
-                made.finish(queue)
-                assert made.use.event(event, STATUS) == CL.COMPLETE
-                assert made.payload(semaphore) == (what == "Signal")
+                event = semaphores.enqueue(what, queue, semaphore, after=awaited)
+                semaphores.expect_success("clFlush", queue)
+                assert semaphores.platform.event(event, STATUS) > CL.COMPLETE
+                semaphores.platform.set_event(awaited)
+                semaphores.finish(queue)
+                assert semaphores.platform.event(event, STATUS) == CL.COMPLETE
+                assert semaphores.payload(semaphore) == (what == "Signal")
                 outcomes.append("returns")
             if "blocks" in outcomes:
                 break
@@ -366,11 +371,11 @@ def test_semaphore_command_waits_for_the_events_of_its_list(
 def test_event_of_a_semaphore_command_has_its_type(icd: Icd, sandbox: Sandbox, what: str) -> None:
     """The event of the command tells what it is."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queue = made.queue()
-            event = made.enqueue(what, queue, ready(made, what, queue))
-            made.finish(queue)
-            assert made.use.event(event, TYPE) == COMMANDS[what]
+        for semaphores in semaphores_of(session):
+            queue = semaphores.queue()
+            event = semaphores.enqueue(what, queue, ready(semaphores, what, queue))
+            semaphores.finish(queue)
+            assert semaphores.platform.event(event, TYPE) == COMMANDS[what]
 
 
 @requirement("XM-SEM-016")
@@ -378,13 +383,13 @@ def test_event_of_a_semaphore_command_has_its_type(icd: Icd, sandbox: Sandbox, w
 def test_payload_follows_signal_and_wait(icd: Icd, sandbox: Sandbox, count: int) -> None:
     """A completed signal leaves each semaphore signalled, a wait leaves it as it was at first, again and again."""
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queue = made.queue()
-            semaphores = [made.make() for _ in range(count)]
+        for semaphores in semaphores_of(session):
+            queue = semaphores.queue()
+            several = [semaphores.make() for _ in range(count)]
             for what in ("Signal", "Wait") * 3:
-                made.enqueue(what, queue, *semaphores)
-                made.finish(queue)
-                assert [made.payload(semaphore) for semaphore in semaphores] == [what == "Signal"] * count
+                semaphores.enqueue(what, queue, *several)
+                semaphores.finish(queue)
+                assert [semaphores.payload(semaphore) for semaphore in several] == [what == "Signal"] * count
 
 
 @requirement("XM-SEM-016")
@@ -392,19 +397,19 @@ def test_wait_ends_with_the_signal(icd: Icd, sandbox: Sandbox, record: Callable[
     """A wait for a semaphore whose signal has been enqueued ends when that is done, not before."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queues = [made.queue(), made.queue()]
-            semaphore = made.make()
-            awaited = made.use.user_event(made.context)
+        for semaphores in semaphores_of(session):
+            queues = [semaphores.queue(), semaphores.queue()]
+            semaphore = semaphores.make()
+            awaited = semaphores.platform.user_event(semaphores.context)
             with may_block(outcomes):
-                made.enqueue("Signal", queues[0], semaphore, after=awaited)
-                made.use.good("clFlush", queues[0])
-                event = made.enqueue("Wait", queues[1], semaphore)
-                made.use.good("clFlush", queues[1])
-                assert made.use.event(event, STATUS) > CL.COMPLETE
-                made.use.set_event(awaited)
-                made.finish(queues[1])
-                assert made.use.event(event, STATUS) == CL.COMPLETE
+                semaphores.enqueue("Signal", queues[0], semaphore, after=awaited)
+                semaphores.expect_success("clFlush", queues[0])
+                event = semaphores.enqueue("Wait", queues[1], semaphore)
+                semaphores.expect_success("clFlush", queues[1])
+                assert semaphores.platform.event(event, STATUS) > CL.COMPLETE
+                semaphores.platform.set_event(awaited)
+                semaphores.finish(queues[1])
+                assert semaphores.platform.event(event, STATUS) == CL.COMPLETE
                 outcomes.append("returns")
             if "blocks" in outcomes:
                 break
@@ -418,29 +423,31 @@ def test_command_after_a_barrier_comes_after_the_semaphore_wait(
     """In an out-of-order queue, what stands after a barrier after a wait comes after the wait."""
     outcomes: list[str] = []
     with icd.open(sandbox) as session:
-        for made in semaphores_of(session):
-            queue = out_of_order_queue(made.use, made)
-            semaphore = ready(made, "Wait", queue)
-            awaited = made.use.user_event(made.context)
+        for semaphores in semaphores_of(session):
+            queue = out_of_order_queue(semaphores.platform, semaphores)
+            semaphore = ready(semaphores, "Wait", queue)
+            awaited = semaphores.platform.user_event(semaphores.context)
             with may_block(outcomes):
-                made.enqueue("Wait", queue, semaphore, after=awaited)
-                made.use.good("clEnqueueBarrierWithWaitList", queue, 0, None, None)
+                semaphores.enqueue("Wait", queue, semaphore, after=awaited)
+                semaphores.expect_success("clEnqueueBarrierWithWaitList", queue, 0, None, None)
                 event = session.buffer(8, 0)
-                memory = made.use.buffer(made.context)
-                made.use.write(queue, memory, b"behind the barrier", event)
-                made.use.good("clFlush", queue)
-                assert made.use.event(event.handle(), STATUS) > CL.COMPLETE
-                made.use.set_event(awaited)
-                made.finish(queue)
-                assert made.use.event(event.handle(), STATUS) == CL.COMPLETE
+                memory = semaphores.platform.buffer(semaphores.context)
+                semaphores.platform.write(queue, memory, b"behind the barrier", event)
+                semaphores.expect_success("clFlush", queue)
+                assert semaphores.platform.event(event.handle(), STATUS) > CL.COMPLETE
+                semaphores.platform.set_event(awaited)
+                semaphores.finish(queue)
+                assert semaphores.platform.event(event.handle(), STATUS) == CL.COMPLETE
                 outcomes.append("returns")
             if "blocks" in outcomes:
                 break
     record(outcomes[-1])
 
 
-def out_of_order_queue(use: Use, made: Semaphores) -> Value:
-    error, queue = use.made("clCreateCommandQueue", made.context, made.device, CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+def out_of_order_queue(platform: Platform, semaphores: Semaphores) -> Value:
+    error, queue = platform.create(
+        "clCreateCommandQueue", semaphores.context, semaphores.device, CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+    )
     if error:
         raise Unsupported("machine", f"clCreateCommandQueue answered {error}: no out-of-order queue", "out of order")
     return queue
