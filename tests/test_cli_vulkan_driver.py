@@ -64,6 +64,20 @@ def test_faulty_driver_is_red(sandbox: VulkanSandbox) -> None:
     assert f"./clharness icd {sandbox.shown[0]}" in done.stdout
 
 
+@pytest.mark.parametrize("fault", ["negotiation_fails=-3", "create_instance_fails=-3"])
+def test_driver_that_makes_no_instance_is_one_red_case(sandbox: VulkanSandbox, tmp_path: Path, fault: str) -> None:
+    """What all others need is missing: they wait for it, with that as their reason."""
+    sandbox.driver("mine", faults=[fault])
+    records = tmp_path / "run.jsonl"
+    done = run_icd(sandbox.shown[0], "--json", records, "-k", "gate or driver_instances or magic")
+    assert done.returncode == 1, done.stdout + done.stderr
+    cases = [line for line in map(json.loads, records.read_text().splitlines()) if line["record"] == "case"]
+    red = [case["case"].rpartition("::")[2] for case in cases if case["status"] == "unexpected"]
+    assert red == ["test_driver_negotiates_and_makes_an_instance"]
+    waiting = [case for case in cases if (case["reason"] or "").startswith("precondition failed: ")]
+    assert len(waiting) > len(cases) // 2 > 5
+
+
 def test_what_is_for_opencl_is_refused_with_a_driver(
     sandbox: VulkanSandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,7 @@ class VulkanDriverSession(VulkanSession):
     file_limit = DRIVER_FILE_LIMIT
     instance_in_use: Value | None = None
     device_in_use: Value | None = None
+    gate = ""  # why no instance can be had (harness/subject/vulkan_driver.py)
 
     # --- the interface ---
 
@@ -59,7 +60,12 @@ class VulkanDriverSession(VulkanSession):
         return rc, version.u32()
 
     def begin(self, offer: int = NEWEST) -> int:
-        """Negotiates as a loader of that version does, where the driver can; gives the version that is used then."""
+        """Negotiates as a loader of that version does, where the driver can; gives the version that is used then.
+
+        Makes the case `unsupported` where the driver makes no instance at all, which its own check reports.
+        """
+        if self.gate:
+            raise Unsupported("loader", f"precondition failed: {self.gate}", "precondition")
         if self.negotiator() is None:
             return 1 if self.symbol(GET_INSTANCE) else 0
         rc, version = self.negotiate(offer)

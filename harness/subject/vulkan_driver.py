@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -25,6 +25,7 @@ from harness.subject.base import NO_ANSWER, Option, Subject
 from harness.subject.icd import ICD_TIME_LIMIT
 from harness.subject.vulkan_manifest import Manifest, is_manifest, read_manifest
 
+CHECK = "test_driver_negotiates_and_makes_an_instance"  # says what all others wait for
 FUNCTIONS = (NEGOTIATE, GET_INSTANCE, GET_PHYSICAL_DEVICE, *OFFICIAL)
 
 
@@ -56,6 +57,7 @@ class VulkanDriver(Subject):
         self.facts.path = str(self.named)
         self.variables = dict(variables or {})
         self.extensions: set[str] = set()
+        self.gate = ""  # why no instance can be had, which nearly all checks need
         self._cache: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
@@ -98,6 +100,28 @@ class VulkanDriver(Subject):
             pass  # the checks will say so
         finally:
             sandbox.close()
+        self.gate = self.missing()
+
+    def choose(self, cases: Collection[str]) -> None:
+        """Without the check of what all others need nobody would say that it is missing: then each says it itself."""
+        if not any(case.endswith(f"::{CHECK}") for case in cases):
+            self.gate = ""
+
+    def missing(self) -> str:
+        """Why the driver cannot be negotiated with or makes no instance of Vulkan 1.0; "" where it does both."""
+        sandbox = VulkanSandbox()
+        try:
+            with self.open(sandbox) as vk:
+                vk.gate = ""
+                vk.begin()
+                vk.vkDestroyInstance(vk.instance(api_version="1.0.0"), None)
+        except Unsupported:
+            pass  # the machine's, not the driver's
+        except NO_ANSWER as error:
+            return str(error).partition("\n")[0]
+        finally:
+            sandbox.close()
+        return ""
 
     def _identify(self, vk: VulkanDriverSession) -> None:
         """Without its hardware a driver has no other name than that of its library."""
@@ -125,7 +149,9 @@ class VulkanDriver(Subject):
         if path := os.environ.get("LD_LIBRARY_PATH"):
             sandbox.env["LD_LIBRARY_PATH"] = path
         sandbox.env.update(self.variables)
-        return self._open_directly(VulkanDriverSession, sandbox, preload=preload, late=late, now=now)
+        session = self._open_directly(VulkanDriverSession, sandbox, preload=preload, late=late, now=now)
+        session.gate = self.gate
+        return session
 
 
 __all__ = ["FUNCTIONS", "VulkanDriver"]
