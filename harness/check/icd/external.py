@@ -395,7 +395,13 @@ def importers(session: IcdSession, kind: int, extension: str, devices: int = 1, 
         if len(able) < devices:
             continue
         importer = Importer(platform, kind)
-        error, memory = importer.create(kind, importer.memory.descriptor())
+        try:
+            error, memory = importer.create(kind, importer.memory.descriptor())
+        except CallFailed as failure:
+            if not importer.memory.without_vulkan:
+                raise
+            refusals.append(f"{failure} ({importer.memory.without_vulkan})")
+            continue
         if error:
             if must and not importer.memory.without_vulkan:
                 raise CallFailed(
