@@ -21,6 +21,8 @@ needs_vulkan = pytest.mark.skipif(build().vulkan is None, reason="nothing of Vul
         ("clGetPlatformInfo", 0, 0, "NULL"),
         ("clGetPlatformInfo", 0, 0x7F00, "0x7f00"),
         ("clGetPlatformInfo", 2, 12, "12"),
+        ("clGetDeviceInfo", 1, 0x106A, "CL_DEVICE_UUID_KHR"),
+        ("clGetDeviceInfo", 1, 0x106B, "CL_DRIVER_UUID_KHR"),
         ("clCreateBuffer", 1, 1 << 0 | 1 << 3, "CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR"),
         ("clCreateBuffer", 1, 1 << 0 | 1 << 62, "CL_MEM_READ_WRITE | 0x4000000000000000"),
         ("clCreateBuffer", 1, 0x9191_44C6_B34D_C045, "0x919144c6b34dc045"),
