@@ -115,8 +115,7 @@ endforeach()
 
 # The probe.
 set(portable main.c commands.c reply.c values.c memory.c log.c calls.c callbacks.c kept_lines.c threads.c layer.c
-  target.c without_vulkan.c
-  guarded_linux.c)
+  libraries.c target.c without_vulkan.c guarded_linux.c)
 list(TRANSFORM portable PREPEND ${source}/harness/probe/)
 file(GLOB own CONFIGURE_DEPENDS ${source}/harness/probe/windows/*.c)
 add_executable(clharness_probe ${portable} ${own} ${api}/clharness_callbacks.c)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands: the loader under test, its symbols, and other libraries. Linux only. */
-#define _GNU_SOURCE
+/* Commands: the loader under test, its symbols, and other libraries. */
+#include "dynamic_linker.h"
 #include "loader.h"
 #include "topics.h"
 
-#include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void reply_problem(const struct reply *reply, const char *problem)
@@ -30,15 +30,14 @@ static void close_loader(const struct argument *a, const struct reply *reply)
 
 static void show_symbol(const struct argument *a, const struct reply *reply)
 {
-    void *symbol = loader_symbol(a[0].text, a[1].text);
-    reply_value(reply, (uint64_t)(uintptr_t)symbol);
+    reply_value(reply, (uint64_t)(uintptr_t)loader_symbol(a[0].text, a[1].text));
 }
 
 static void show_module(const struct argument *a, const struct reply *reply)
 {
-    Dl_info info;
-    if (dladdr((void *)(uintptr_t)a[0].value, &info)) {
-        reply_bytes(reply, info.dli_fname, strlen(info.dli_fname));
+    char path[4096];
+    if (linker_path_at(a[0].value, path, sizeof path)) {
+        reply_bytes(reply, path, strlen(path));
     } else {
         reply_error(reply, "no library lies at %s", a[0].text);
     }
@@ -46,17 +45,35 @@ static void show_module(const struct argument *a, const struct reply *reply)
 
 static void load_library(const struct argument *a, const struct reply *reply)
 {
-    void *library = dlopen(a[0].text, RTLD_NOW | RTLD_LOCAL);
+    void *library = linker_open(a[0].text);
     if (!library || !a[1].text) {
-        reply_problem(reply, library ? NULL : dlerror());
+        reply_problem(reply, library ? NULL : linker_problem());
         return;
     }
-    void *symbol = dlsym(library, a[1].text);
+    void *symbol = linker_symbol(library, a[1].text);
     if (symbol) {
         reply_result(reply, a[2].value, (uint64_t)(uintptr_t)symbol);
     } else {
         reply_error(reply, "no symbol %s", a[1].text);
     }
+}
+
+static void is_loaded(const struct argument *a, const struct reply *reply)
+{
+    reply_value(reply, linker_has(a[0].text));
+}
+
+static void show_exports(const struct argument *a, const struct reply *reply)
+{
+    size_t length = 0;
+    char *text = linker_exports(&length);
+    (void)a;
+    if (text) {
+        reply_bytes(reply, text, length);
+    } else {
+        reply_error(reply, "the symbol table cannot be read");
+    }
+    free(text);
 }
 
 static bool find_symbol(const char *name, uint64_t *value)
@@ -78,6 +95,10 @@ static const struct command rows[] = {
     {"load", "HEX", load_library, false},
     /* The same; ok ADDRESS of its symbol, which is kept. */
     {"load", "HEX HEX RESULT", load_library, false},
+    /* ok 1 where the library with a path is loaded, else 0. */
+    {"loaded", "HEX", is_loaded, false},
+    /* ok BYTES: all symbols of the loader (linker_exports). */
+    {"exports", "", show_exports, false},
     {0},
 };
 

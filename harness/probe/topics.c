@@ -8,7 +8,6 @@ const struct command_table *const topics[] = {
     &thread_commands,
     &callback_commands,
     &library_commands,
-    &export_commands,
     &process_commands,
     &late_commands,
     &state_commands,

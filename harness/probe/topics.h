@@ -10,7 +10,6 @@ extern const struct command_table call_commands;             /* calls.c */
 extern const struct command_table callback_commands;         /* callbacks.c */
 extern const struct command_table thread_commands;           /* threads.c */
 extern const struct command_table library_commands;          /* libraries.c */
-extern const struct command_table export_commands;           /* exports.c */
 extern const struct command_table layer_commands;            /* layer.c */
 extern const struct command_table process_commands;          /* process.c */
 extern const struct command_table late_commands;             /* late.c */

@@ -1,14 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands: the symbols that the loader under test shows the dynamic linker, read as that reads them: from memory.
- * Linux only. */
+/* The dynamic linker of Linux: libraries, and the symbols that the loader under test shows. */
 #define _GNU_SOURCE
+#include "dynamic_linker.h"
 #include "loader.h"
-#include "topics.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+void *linker_open(const char *path)
+{
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+const char *linker_problem(void)
+{
+    return dlerror();
+}
+
+void *linker_symbol(void *library, const char *name)
+{
+    return dlsym(library, name);
+}
+
+bool linker_has(const char *path)
+{
+    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    return library && dlclose(library) == 0;
+}
+
+bool linker_path_at(uint64_t address, char *path, size_t room)
+{
+    Dl_info info;
+    if (!dladdr((void *)(uintptr_t)address, &info)) {
+        return false;
+    }
+    snprintf(path, room, "%s", info.dli_fname);
+    return true;
+}
+
+/* --- the symbols of the loader --- */
 
 struct symbol_table {
     uintptr_t base;
@@ -119,9 +151,7 @@ static void write_table(const struct symbol_table *table, FILE *to)
     }
 }
 
-/* A line each: "NAME VERSION ADDRESS" of a symbol ("-" for no version), then "= VERSION PARENT" of each version. NULL
- * where it cannot be read. To be freed. */
-static char *exports_text(size_t *length)
+char *linker_exports(size_t *length)
 {
     Dl_info info;
     void *map = NULL;
@@ -139,24 +169,3 @@ static char *exports_text(size_t *length)
     fclose(to);
     return text;
 }
-
-static void show_exports(const struct argument *a, const struct reply *reply)
-{
-    size_t length = 0;
-    char *text = exports_text(&length);
-    (void)a;
-    if (text) {
-        reply_bytes(reply, text, length);
-    } else {
-        reply_error(reply, "the symbol table cannot be read");
-    }
-    free(text);
-}
-
-static const struct command rows[] = {
-    /* ok BYTES of what exports_text says. */
-    {"exports", "", show_exports, false},
-    {0},
-};
-
-const struct command_table export_commands = {.rows = rows};
