@@ -10,7 +10,7 @@ import pytest
 
 from harness.api.codes import CL
 from harness.check.icd import external
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.sandbox import Sandbox, Unsupported
 from harness.selftest.mutants.icd import seeded_icd
 

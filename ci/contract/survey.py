@@ -20,7 +20,7 @@ from harness.api.codes import CL
 from harness.api.contract.queries import Query, queries
 from harness.check.icd import calls
 from harness.errors import UsageError
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.verdicts import SubjectFailure

@@ -44,10 +44,11 @@ class Code(Constant):
     def __new__(cls, number: int, name: str | None = None) -> Self:
         return super().__new__(cls, number, name or _names_of_errors().get(int(number), str(int(number))))
 
-    @classmethod
-    def of_word(cls, word: int) -> Code:
-        """The cl_int in the lower half of a word of 64 bits."""
-        return Code((word & 0xFFFFFFFF) - ((word & 0x80000000) << 1))
+
+@functools.cache
+def code_of_word(word: int) -> Code:
+    """The cl_int in the lower half of a word of 64 bits."""
+    return Code((word & 0xFFFFFFFF) - ((word & 0x80000000) << 1))
 
 
 @functools.cache
@@ -69,6 +70,7 @@ def nearest(name: str, known: list[str]) -> str:
     return f"; did you mean {matches[0]}?" if matches else ""
 
 
+@functools.cache
 def constant(name: str) -> Constant:
     """The constant of a full name, such as "CL_INVALID_VALUE". Raises UnknownConstant."""
     numbers = api().constants

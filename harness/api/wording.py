@@ -7,7 +7,7 @@ import functools
 import re
 from collections.abc import Iterable
 
-from harness.api.codes import Code
+from harness.api.codes import code_of_word
 from harness.api.families import Family
 from harness.api.model import Function, Parameter, api
 from harness.api.vulkan import wording as vulkan
@@ -74,7 +74,7 @@ def result(function: str, value: int | None) -> str:
         return "void"
     known = function_of(function)
     if known is not None and known.result_kind == "signed":
-        return str(Code.of_word(value))
+        return str(code_of_word(value))
     if known is not None and known.result_kind == vulkan.RESULT:
         return vulkan.result(value)
     if known is not None and known.result_kind in ("handle", "pointer") and not value:

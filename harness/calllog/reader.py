@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.api import wording
-from harness.api.codes import Code
+from harness.api.codes import code_of_word
 from harness.untrusted import open_regular
 
 HEADER = 4096
@@ -47,7 +47,7 @@ def _in_words(function: str, seen: Any) -> Any:
     shown: dict[str, Any] = {}
     for name, value in seen.items():
         if name == "errcode_ret" and _is_word(value):
-            value = str(Code.of_word(int(value, 16)))
+            value = str(code_of_word(int(value, 16)))
         elif isinstance(value, list) and all(map(_is_word, value)):
             value = wording.properties(function, name, value)
         shown[name] = value

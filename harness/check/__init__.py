@@ -49,10 +49,11 @@ if TYPE_CHECKING:
     from harness.api.model import Function, Parameter, api
 
     # --- a session: calls, values, how it can end ---
-    from harness.probe.convenience import CallFailed
+    from harness.probe.calls import CallFailed
     from harness.probe.deviations import Parts
     from harness.probe.session import CANARY, CommandError, Session
-    from harness.probe.values import Buffer, Callback, CallbackArgument, Later, Names, Value, pack, unpack
+    from harness.probe.calls import Buffer, Later
+    from harness.probe.values import Callback, CallbackArgument, Names, Value, pack, unpack
     from harness.probe.verdicts import Crashed, Hung, Leaked, SubjectFailure
 
     # --- the call log ---

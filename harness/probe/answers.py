@@ -14,7 +14,8 @@ from typing import Any, Self, SupportsIndex, overload
 
 from harness.api.codes import Code
 from harness.api.model import api
-from harness.probe.values import Buffer, Commands, Value
+from harness.probe.calls import Buffer, Commands
+from harness.probe.values import Value
 
 KEPT = 16  # comparisons on record
 

@@ -1,18 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of any function of the API through a probe, with the memory, threads and callbacks that they need."""
+"""Calls of any function of the API through a probe, plain as in C and in the form that a check reads best, with the
+memory, threads and callbacks that they need. Buffers and results are named, so that a recorded exchange can be
+replayed.
+"""
 
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from harness.api.codes import CL, Code, code_of_word, constant
 from harness.api.model import api
 from harness.probe.connection import Connection
 from harness.probe.replies import CommandError
-from harness.probe.values import Buffer, Callback, CallbackArgument, Later, Value, is_sequence, pack, result_value
+from harness.probe.values import Callback, CallbackArgument, Names, Value, is_sequence, pack, unpack
 
 CANARY = 0xA5
+MAX_OBJECTS = 1 << 16  # platforms, or devices, in one list
+MAX_TEXT = 16 << 20  # bytes of a string
+
+
+class CallFailed(AssertionError):
+    """A call that a check relies on answered an error."""
+
+
+class Commands(Protocol):
+    """What values need of the connection to their probe."""
+
+    def command(self, text: str) -> str:
+        """Sends a command and returns the answer to it."""
+
+    def later(self, text: str) -> None:
+        """Sends a command with the next one that is waited for."""
+
+
+class Buffer:
+    """Memory in the probe. Its end is followed by an unreadable page: reading or writing past it is a crash.
+
+    `buffer[8:16]` gives bytes, `u32(n)`, `u64(n)`, `word(n)` (a size_t or an address) and `handle(n)` the n-th element,
+    `code()` an error code, `text()` a C string.
+    """
+
+    def __init__(self, session: Commands, index: int, size: int) -> None:
+        self.session = session
+        self.index = index
+        self.size = size
+        self.token = f"b{index}"
+
+    def __getitem__(self, part: slice) -> bytes:
+        start, stop, _ = part.indices(self.size)
+        reply = self.session.command(f"get {self.index} {start} {max(stop - start, 0)}")
+        return bytes.fromhex(reply)
+
+    def bytes(self) -> bytes:
+        """All bytes, as they are in the probe now."""
+        return self[:]
+
+    def u32(self, index: int = 0) -> int:
+        """The unsigned 32-bit number at `index`, counted in numbers."""
+        return int(struct.unpack("<I", self[4 * index : 4 * index + 4])[0])
+
+    def i32(self, index: int = 0) -> int:
+        """The signed 32-bit number at `index`, counted in numbers."""
+        return int(struct.unpack("<i", self[4 * index : 4 * index + 4])[0])
+
+    def code(self) -> Code:
+        """The cl_int at the start, as an errcode_ret has it."""
+        return Code(self.i32())
+
+    def u64(self, index: int = 0) -> int:
+        """The unsigned 64-bit number at `index`, counted in numbers."""
+        return int(struct.unpack("<Q", self[8 * index : 8 * index + 8])[0])
+
+    def word(self, index: int = 0) -> int:
+        """The n-th size_t, intptr_t or address."""
+        return self.u64(index) if api().address == 8 else self.u32(index)
+
+    def handle(self, index: int = 0) -> Value:
+        """The handle or pointer at `index`, counted in pointers of the probe's machine."""
+        return Value(self.word(index), f"*b{self.index}+{api().address * index}")
+
+    def handles(self) -> list[Value]:
+        """All handles or pointers; bytes at the end that make no whole one are left out."""
+        width = api().address
+        words = unpack(self[: self.size // width * width], width)
+        return [Value(word, f"*b{self.index}+{width * i}") for i, word in enumerate(words)]
+
+    def text(self) -> str:
+        """What is before the first NUL, as a string; bytes that are not UTF-8 are replaced."""
+        return self.bytes().split(b"\0")[0].decode(errors="replace")
+
+    def fill(self, byte: int) -> None:
+        """Overwrites the whole buffer."""
+        self.session.later(f"put {self.index} 0 {bytes([byte] * self.size).hex()}")
+
+    def protect(self) -> None:
+        """From now on writing to the buffer is a crash."""
+        self.session.later(f"protect {self.index}")
+
+    def at(self, offset: int) -> Value:
+        """The address of a byte of the buffer, as an argument."""
+        return Value(0, f"b{self.index}+{offset}")
+
+    def __repr__(self) -> str:
+        return f"<buffer {self.index}, {self.size} bytes>"
+
+
+class Later:
+    """A call that was kept for a thread or for a callback."""
+
+    def __init__(self, session: Commands, function: str, variable: int) -> None:
+        self.session = session
+        self.function = function
+        self.variable = variable
+
+    def result(self) -> int:
+        """What it answered, when it was made (last)."""
+        value = int(self.session.command(f"value r{self.variable}"), 16)
+        return result_value(self.function, value, self.variable)
 
 
 class Calls(Connection):
@@ -23,14 +130,14 @@ class Calls(Connection):
     def buffer(self, size: int, fill: int = CANARY) -> Buffer:
         """New memory in the probe, every byte `fill`."""
         self._values += 1
-        self.later(f"buffer {self._values} {size} {fill}")
+        self._prepared.append(f"buffer {self._values} {size} {fill}")
         return Buffer(self, self._values, size)
 
     def data(self, content: bytes) -> Buffer:
         """New memory with this content."""
         buffer = self.buffer(len(content), 0)
         if content:
-            self.later(f"put {buffer.index} 0 {content.hex()}")
+            self._prepared.append(f"put {buffer.index} 0 {content.hex()}")
         return buffer
 
     def room(self, count: int = 1, fill: int = CANARY) -> Buffer:
@@ -43,7 +150,7 @@ class Calls(Connection):
         buffer = self.data(pack([v if isinstance(v, int) else 0 for v in values], width))
         for index, value in enumerate(values):
             if isinstance(value, (Value, Buffer)):
-                self.later(f"word {buffer.index} {width * index} {value.token}")
+                self._prepared.append(f"word {buffer.index} {width * index} {value.token}")
         return buffer
 
     def token(self, value: Any) -> str:
@@ -130,7 +237,7 @@ class Calls(Connection):
             line = line.replace(
                 f"call {self._values} {function}", f"address {self._values} {address.token} {function}", 1
             )
-        self.later(line)
+        self._prepared.append(line)
         return Later(self, function, self._values)
 
     def _keep(self, what: str, function: str, arguments: tuple[Any, ...], address: Value | None = None) -> Later:
@@ -138,7 +245,7 @@ class Calls(Connection):
         if address is not None:
             line = f"address {self._values} {address.token} {line.split(' ', 2)[2]}"
         kept = Later(self, function, self._values)
-        self.later(f"{what} {line}")
+        self._prepared.append(f"{what} {line}")
         return kept
 
     def in_thread(self, thread: int, function: str, *arguments: Any, address: Value | None = None) -> Later:
@@ -154,7 +261,7 @@ class Calls(Connection):
         """Reads a word at an address each time that a callback is called; gives it for further such reads, and for
         `number_of`."""
         self._values += 1
-        self.later(f"when {callback} peek {self._values} {address.token} {offset}")
+        self._prepared.append(f"when {callback} peek {self._values} {address.token} {offset}")
         return Value(0, f"r{self._values}")
 
     def number_of(self, value: Value) -> int:
@@ -168,3 +275,119 @@ class Calls(Connection):
     def go(self) -> int:
         """Runs the threads and waits for them; gives their number."""
         return int(self.command("go"))
+
+
+class Convenience(Calls):
+    """Calls in the form that a check reads best."""
+
+    platforms_listed: int | None = None  # how many platforms there were when a list of them was asked for last
+
+    # --- OpenCL ---
+
+    def platform_count(self) -> int:
+        """The count that clGetPlatformIDs reports; 0 when there is no platform."""
+        count = self.buffer(4)
+        result = self.call("clGetPlatformIDs", 0, None, count)
+        if result == CL.PLATFORM_NOT_FOUND_KHR:
+            return 0
+        if result:
+            raise CallFailed(f"clGetPlatformIDs(0, NULL, &count) answered {result}, expected CL_SUCCESS")
+        return count.u32()
+
+    def _list_of(self, function: str, count: int) -> Buffer:
+        """Memory for a list of handles. Raises CallFailed for a count that cannot be meant."""
+        if count > MAX_OBJECTS:
+            raise CallFailed(f"{function} answered a count of {count}, expected no more than {MAX_OBJECTS}")
+        return self.room(count, 0)
+
+    def GetPlatformIDs(self) -> list[Value]:
+        """All platforms in the loader's order; an empty list when there is none."""
+        count = self.platforms_listed = self.platform_count()
+        if count == 0:
+            return []
+        platforms = self._list_of("clGetPlatformIDs", count)
+        result = self.call("clGetPlatformIDs", count, platforms, None)
+        if result:
+            raise CallFailed(f"clGetPlatformIDs({count}, platforms, NULL) answered {result} after a count of {count}")
+        return platforms.handles()
+
+    def GetPlatformInfo(self, platform: Value, query: str = "CL_PLATFORM_NAME") -> str:
+        """A string of a platform."""
+        size = self.room(1, 0)
+        number = constant(query)
+        result = self.call("clGetPlatformInfo", platform, number, 0, None, size)
+        if result:
+            raise CallFailed(f"clGetPlatformInfo({query}) answered {result} to the size query")
+        length = size.word()
+        if length > MAX_TEXT:
+            raise CallFailed(f"clGetPlatformInfo({query}) answered a size of {length}, expected at most {MAX_TEXT}")
+        text = self.buffer(length)
+        result = self.call("clGetPlatformInfo", platform, number, length, text, None)
+        if result:
+            raise CallFailed(f"clGetPlatformInfo({query}) answered {result}")
+        return text.text()
+
+    def platform_names(self) -> Names:
+        """Names of all platforms, asked through the loader: each name comes from the mock that it belongs to."""
+        return Names(self.GetPlatformInfo(platform) for platform in self.GetPlatformIDs())
+
+    def used_platforms(self) -> Names:
+        """Names of all platforms, each of them used as an application does: information, devices, and back."""
+        names = Names()
+        for platform in self.GetPlatformIDs():
+            names.append(self.GetPlatformInfo(platform))
+            for about in ("PROFILE", "VERSION", "VENDOR", "EXTENSIONS"):
+                self.GetPlatformInfo(platform, f"CL_PLATFORM_{about}")
+            for device in self.GetDeviceIDs(platform):
+                owner = self.room(1, 0)
+                query = constant("CL_DEVICE_PLATFORM")
+                result = self.call("clGetDeviceInfo", device, query, owner.size, owner, None)
+                if result or owner.word() != platform:
+                    raise CallFailed(f"a device of platform {names[-1]} names another platform ({result})")
+        return names
+
+    def vendor_function(self, name: str) -> str | None:
+        """Asks the loader for a vendor's function and calls it; gives the mock that answered, None without address."""
+        address = self.GetExtensionFunctionAddress(name)
+        if not address:
+            return None
+        answer = self.call_at(address, "clGetExtensionFunctionAddress", None)
+        assert isinstance(answer, Value)
+        return self.text_at(answer)
+
+    def text_at(self, address: Value) -> str:
+        """The C string at an address, as far as it is shorter than 64 bytes."""
+        return bytes.fromhex(self.command(f"read {address.token} 64")).split(b"\0")[0].decode(errors="replace")
+
+    def GetDeviceIDs(self, platform: Value, kind: str = "CL_DEVICE_TYPE_ALL") -> list[Value]:
+        """Devices of a platform; an empty list when there is none."""
+        room = self.buffer(4, 0)
+        number = constant(kind)
+        if self.call("clGetDeviceIDs", platform, number, 0, None, room) or not (count := room.u32()):
+            return []
+        devices = self._list_of("clGetDeviceIDs", count)
+        result = self.call("clGetDeviceIDs", platform, number, count, devices, None)
+        if result:
+            raise CallFailed(f"clGetDeviceIDs answered {result} after a count")
+        return devices.handles()
+
+    def CreateContext(self, properties: list[Any] | None, devices: list[Value]) -> tuple[Code, Value]:
+        """The error code and the context."""
+        error = self.buffer(4)
+        context = self.call("clCreateContext", properties, len(devices), list(devices) or None, None, None, error)
+        assert isinstance(context, Value)
+        return error.code(), context
+
+    def GetExtensionFunctionAddress(self, name: str) -> Value:
+        """The address that the loader gives for a function's name; 0 for none."""
+        address = self.call("clGetExtensionFunctionAddress", name)
+        assert isinstance(address, Value)
+        return address
+
+
+def result_value(function: str, value: int, variable: int) -> int:
+    """A result's 64 bits as the function's type has them; `variable` is its number in the probe."""
+    kind = api().functions[function].result_kind
+    if kind == "signed":
+        return code_of_word(value)
+    return Value(value, f"r{variable}") if kind in ("handle", "pointer") else value

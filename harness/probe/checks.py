@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.calllog import reader
-from harness.probe.convenience import Convenience
+from harness.probe.calls import Convenience
+from harness.probe.process_calls import ProcessCalls
 
 ENUMERATE = "clIcdGetPlatformIDsKHR"
 LOG_LINES = 15
 
 
-class Checks(Convenience):
+class Checks(Convenience, ProcessCalls):
     """Assertions of a session: names are those of mock ICDs."""
 
     def check_vendors(self, *names: str) -> None:

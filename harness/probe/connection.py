@@ -19,7 +19,7 @@ from harness.probe.limits import Limits
 from harness.probe.output import Output
 from harness.probe.patience import FIRST_LOOK, SESSION_FACTOR, TICK, Meter, Starved, compiles, wall_limit
 from harness.probe.process import Process
-from harness.probe.replies import MAX_REPLY, CommandError, content, refusal
+from harness.probe.replies import MAX_REPLY, SHAPES, CommandError, refusal
 from harness.probe.verdicts import AbnormalExit, Crashed, Excessive, Hung, ProtocolViolation
 
 _UNFINISHED = 4096  # bytes without an end that are not an answer which got stuck
@@ -327,7 +327,7 @@ class Connection:
             if reply.startswith("error "):
                 refused = refused or refusal(self._last, reply)
             else:
-                answer = content(self._last, reply)
+                answer = _content(self._last, reply)
                 self.calls_made += self._last.startswith(("call ", "address ", "vkcall "))
                 self._threads_compile |= self._last.startswith("thread ") and compiles(self._last)
                 self._threads_compile &= self._last != "go"
@@ -340,8 +340,21 @@ class Connection:
         """Makes sure that a refusal was the probe's own: one that a subject wrote leaves a reply too many."""
         last, self._last = self._last, "hello"
         self._send(["hello"], recorded=False)
-        greeting = content("hello", self._receive())
+        greeting = _content("hello", self._receive())
         self._require_silence()
         if self.pid and not greeting.startswith(f"pid={self._own_number} "):
             raise ProtocolViolation(f"{last[:200]!r} is followed by a greeting of another process: {greeting}")
         self._last = last
+
+
+def _content(command: str, reply: str) -> str:
+    """What follows "ok" in the reply to a command. Raises ProtocolViolation for what the probe never says."""
+    if reply[:3] not in ("ok", "ok "):
+        raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
+    text = reply[3:]
+    shape = SHAPES.get(command.partition(" ")[0])
+    if shape and not shape.fullmatch(text):
+        raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
+    if command.startswith("get ") and len(text) != 2 * int(command.rpartition(" ")[2]):
+        raise ProtocolViolation(f"{command!r} was answered with {len(text) // 2} bytes")
+    return text

@@ -10,8 +10,8 @@ from typing import Any
 
 from harness.build import build
 from harness.errors import HarnessError
+from harness.probe.calls import result_value
 from harness.probe.session import CommandError, Session
-from harness.probe.values import result_value
 from harness.sandbox import Sandbox, Unsupported
 
 

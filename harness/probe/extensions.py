@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness.api.codes import CL
 from harness.api.model import api
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.values import Value
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 from harness.api.codes import CL
 from harness.api.contract.slots import opencl_version, slots
 from harness.api.model import api
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.icd_states import STATES
 from harness.probe.objects import Objects
 from harness.probe.session import Session

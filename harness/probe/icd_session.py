@@ -16,10 +16,10 @@ from typing import Any
 from harness.api.codes import CL
 from harness.api.model import api
 from harness.probe.answers import AnsweredBuffer, Content, Handle, Record, result_answer
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import Buffer, CallFailed
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import CANARY, CommandError, Session
-from harness.probe.values import Buffer, Value
+from harness.probe.values import Value
 from harness.sandbox import Unsupported
 
 QUERY, ENUMERATE = "clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR"

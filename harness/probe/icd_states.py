@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from harness.api.codes import CL, constant
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.values import Value, pack
 from harness.sandbox import Unsupported
 

@@ -15,11 +15,11 @@ from typing import Any, Protocol
 
 from harness.api.codes import CL, Code
 from harness.api.model import Function, Parameter, api
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import Buffer, CallFailed, Later
 from harness.probe.objects import Objects
 from harness.probe.patterns import PatternedCall, pattern
 from harness.probe.session import CommandError, Session
-from harness.probe.values import Buffer, Later, Value, pack
+from harness.probe.values import Value, pack
 
 TARGET = "target"  # the component in the call log
 

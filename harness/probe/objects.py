@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.api.model import api
 from harness.errors import HarnessError
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.values import Value
 
 if TYPE_CHECKING:

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.api.codes import Code
+from harness.api.codes import Code, code_of_word
 from harness.api.contract.slots import slots
 from harness.api.model import Function, Parameter, api
 from harness.calllog.reader import CallLog, Event
+from harness.probe.calls import Buffer
 from harness.probe.objects import Objects
 from harness.probe.session import Session
-from harness.probe.values import Buffer, Callback, Value, pack
+from harness.probe.values import Callback, Value, pack
 from harness.sandbox.machine import Unsupported
 
 MASK = (1 << 64) - 1
@@ -291,7 +292,7 @@ class PatternedCall:
             return []
         want = narrowed_result(answered(self.objects.owner, self.function.name, len(self.sent)), self.function)
         if self.function.result_kind == "signed":
-            want = Code.of_word(want)
+            want = code_of_word(want)
         if self.result == want:
             return []
         return [f"the vendor answered {want:#x}, the application got {int(self.result):#x}"]

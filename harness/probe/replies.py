@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the probe answers to its commands (harness/probe/commands.c). A subject shares its process, and can forge it."""
+"""What the probe answers to its commands (harness/probe/commands.c). A subject shares its process, and can forge it.
+
+SHAPES has the form of each answer, which harness.probe.connection holds it to.
+"""
 
 from __future__ import annotations
 
@@ -37,25 +40,12 @@ _ANSWERS = (
     (re.compile(r"pid=[1-9]\d{0,9} secure=[01] linked=[01]"), "hello"),
     (re.compile(r"pid=[1-9]\d{0,9}"), "fork"),
 )
-_SHAPES = {command: shape for shape, commands in _ANSWERS for command in commands.split()}
+SHAPES = {command: shape for shape, commands in _ANSWERS for command in commands.split()}
 # Refusals that the subject is the reason of, in a command that is in order.
 _OF_THE_SUBJECT = re.compile(
     r"error (?:\w+: )*(no symbol |no room|out of memory|the symbol table cannot be read)"
     r"|error (?:open|load): .*: (Too many open files|Cannot allocate memory)"  # it took what there was, or its limits
 )
-
-
-def content(command: str, reply: str) -> str:
-    """What follows "ok" in the reply to a command. Raises ProtocolViolation for what the probe never says."""
-    if reply[:3] not in ("ok", "ok "):
-        raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
-    text = reply[3:]
-    shape = _SHAPES.get(command.partition(" ")[0])
-    if shape and not shape.fullmatch(text):
-        raise ProtocolViolation(f"{command[:200]!r} was answered with {reply[:200]!r}, which the probe never says")
-    if command.startswith("get ") and len(text) != 2 * int(command.rpartition(" ")[2]):
-        raise ProtocolViolation(f"{command!r} was answered with {len(text) // 2} bytes")
-    return text
 
 
 def refusal(command: str, reply: str) -> CommandError:

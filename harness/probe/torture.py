@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.api.codes import CL
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.session import Session
 from harness.probe.stacks import function_at
 from harness.probe.verdicts import Leaked

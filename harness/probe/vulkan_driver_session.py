@@ -13,7 +13,8 @@ import re
 from typing import Any
 
 from harness.api.vulkan.model import version_number, vulkan
-from harness.probe.values import Buffer, Value
+from harness.probe.calls import Buffer
+from harness.probe.values import Value
 from harness.probe.vulkan_session import VulkanCallFailed, VulkanSession
 from harness.sandbox import Unsupported
 

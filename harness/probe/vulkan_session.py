@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.api.vulkan.model import VK, Result, version_number, vulkan
-from harness.probe.calls import CANARY
+from harness.probe.calls import CANARY, Buffer
 from harness.probe.process_calls import ProcessCalls
-from harness.probe.values import Buffer, Names, Value, pack
+from harness.probe.values import Names, Value, pack
 
 
 class VulkanCallFailed(AssertionError):

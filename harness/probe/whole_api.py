@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.api.codes import CL, Code
+from harness.api.codes import CL, code_of_word
 from harness.api.contract.slots import slots
 from harness.api.model import Function, api
 from harness.calllog.reader import CallLog
@@ -88,7 +88,7 @@ class BareCall:
         """As cl_int or address, by the function's type; 0 for void."""
         value = self.log.returns(by="application")[0].result or 0
         signed = self.function.result_kind == "signed"
-        return Code.of_word(value) if signed else value
+        return code_of_word(value) if signed else value
 
     @property
     def reached(self) -> list[str]:

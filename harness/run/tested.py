@@ -32,6 +32,7 @@ SUBJECT = pytest.StashKey[Subject]()
 LOADER = pytest.StashKey[Loader]()  # the one under test, or the first one that another subject is used with
 THROUGH = pytest.StashKey[dict[str, Loader]]()
 EXPECTATIONS = pytest.StashKey[Expectations]()
+_SEEDED_OPTIONS = {name: seeded_option(name) for name in SEEDED}
 
 
 def add_options(group: pytest.OptionGroup) -> None:
@@ -42,20 +43,25 @@ def add_options(group: pytest.OptionGroup) -> None:
             group.addoption(own.name, metavar=own.metavar, action=action, help=own.help)
     for name in SEEDED:
         text = f"test mocks, with $CLHARNESS_FAULT, in the place of the {KINDS[name].word}"
-        group.addoption(seeded_option(name), action="store_true", help=text)
+        group.addoption(_SEEDED_OPTIONS[name], action="store_true", help=text)
     group.addoption("--through", metavar="PATH", action="append", help="a further loader to test the subject with")
+
+
+def _seeded_kinds(config: pytest.Config) -> list[str]:
+    """The kinds of which each case makes its own subject, with a fault: one at most."""
+    return [name for name, option in _SEEDED_OPTIONS.items() if config.getoption(option)]
 
 
 def seeded(config: pytest.Config) -> Callable[[Sandbox], Subject] | None:
     """What makes each case's own subject with a fault, where that is what this run tests."""
-    return next((make for name, make in SEEDED.items() if config.getoption(seeded_option(name))), None)
+    return next((SEEDED[name] for name in _seeded_kinds(config)), None)
 
 
 def kind_of(config: pytest.Config) -> type[Subject]:
     """The kind that this run tests. With that of another subject, the loader's option names what it is used with."""
     others = [kind for kind in KINDS.values() if kind is not Loader]
     named = [kind for kind in others if config.getoption(kind.option)]
-    named += [KINDS[name] for name in SEEDED if config.getoption(seeded_option(name))]
+    named += [KINDS[name] for name in _seeded_kinds(config)]
     return named[0] if named else Loader
 
 
@@ -170,7 +176,7 @@ def option(config: pytest.Config) -> str:
 def options(config: pytest.Config) -> list[str]:
     """All options that name what this run tests and how it is judged, for another run of one of its cases."""
     given = [] if seeded(config) else [f"{subject(config).option}={Path(subject(config).named).absolute()}"]
-    given += [seeded_option(name) for name in SEEDED if config.getoption(seeded_option(name))]
+    given += [_SEEDED_OPTIONS[name] for name in _seeded_kinds(config)]
     if not is_loader(config) and config.getoption(Loader.option):
         given.append(f"{Loader.option}={Path(config.getoption(Loader.option)).absolute()}")
     for own in kind_of(config).options[1:]:

@@ -102,12 +102,14 @@ def check(kind: Kind, scope: Scope, name: str, value: object) -> Setting:
     return known[name]
 
 
-def lines(kind: Kind, scope: Scope, values: Mapping[str, Value], prefix: str = "") -> Iterator[str]:
+def lines(kind: Kind, scope: Scope, values: Mapping[str, Value], prefix: str = "") -> list[str]:
     """The configuration's lines for settings of the mock or of a platform; raises UsageError as `check` does."""
+    configuration = []
     for name, value in values.items():
         setting = check(kind, scope, name, value)
         written = _escaped(value) if setting.type == "text" and isinstance(value, str) else str(int(value))
-        yield f"{prefix}{name} = {written}"
+        configuration.append(f"{prefix}{name} = {written}")
+    return configuration
 
 
 def function_lines(kind: Kind, by_name: Mapping[str, Iterable[str]]) -> Iterator[str]:

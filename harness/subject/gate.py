@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from harness.api.codes import CL
 from harness.probe import SubjectFailure
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.replies import CommandError

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 
 from harness.api.model import api
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.session import Session
 from harness.probe.values import Value
 from harness.sandbox import Sandbox

@@ -19,8 +19,9 @@ from harness.api.contract.entries import NUMBER
 from harness.api.contract.queries import Query
 from harness.api.contract.rules import Rule, accepted, rules, states
 from harness.api.model import Function, Parameter, api
+from harness.probe.calls import Buffer
 from harness.probe.icd_objects import IcdObjects
-from harness.probe.values import Buffer, Callback, Value
+from harness.probe.values import Callback, Value
 from harness.sandbox import Unsupported
 
 __all__ = [

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.api.model import api
+from harness.probe.calls import Buffer
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import Session
-from harness.probe.values import Buffer, Value, pack
+from harness.probe.values import Value, pack
 from harness.sandbox import Unsupported
 
 # Devices of mock ICDs with the feature `compiler` know these kernels by their names (mock_icds/core/compute.c).

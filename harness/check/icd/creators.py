@@ -10,10 +10,10 @@ from typing import Any, cast
 
 from harness.api.codes import CL, Code
 from harness.api.model import api
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import Buffer, CallFailed
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
-from harness.probe.values import Buffer, Value
+from harness.probe.values import Value
 from harness.sandbox import Unsupported
 
 

@@ -16,14 +16,14 @@ from typing import Any
 
 from harness.api.codes import CL
 from harness.api.model import api
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import Buffer, CallFailed
 from harness.probe.extensions import (
     function_of,
 )
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import CommandError
-from harness.probe.values import Buffer, Value, pack
+from harness.probe.values import Value, pack
 from harness.probe.verdicts import Hung
 from harness.sandbox import Unsupported
 

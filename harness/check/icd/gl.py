@@ -16,7 +16,7 @@ from typing import Any
 from harness.api.codes import CL
 from harness.api.model import api
 from harness.build import ROOT, build
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.extensions import extensions
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession

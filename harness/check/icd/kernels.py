@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.check.icd.memory import Memory, numbered
+from harness.probe.calls import Buffer
 from harness.probe.icd_objects import IcdObjects
-from harness.probe.values import Buffer, Value
+from harness.probe.values import Value
 
 SLOT = 64  # bytes for each argument that clharness_take stores
 # Parameters of clharness_take: its type, and bytes of the value. What a kernel stores of three is 12 bytes of 16.

@@ -15,10 +15,10 @@ from typing import Any
 
 from harness.api.codes import constant
 from harness.api.model import api
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import Buffer, CallFailed
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import Session
-from harness.probe.values import Buffer, Value, pack
+from harness.probe.values import Value, pack
 from harness.sandbox import Unsupported
 
 PERIOD = 251  # a prime: no pitch, no pattern and no vector is as long

@@ -9,7 +9,7 @@ import struct
 
 from harness.api.codes import CL
 from harness.check.icd.external import UUID_SIZE, Platform, Semaphores
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import CommandError
 from harness.probe.values import Value

@@ -10,7 +10,7 @@ from typing import Any
 from harness.calllog.reader import CallLog
 from harness.check.layer_schemes import use_layers
 from harness.probe import Session
-from harness.probe.convenience import CallFailed
+from harness.probe.calls import CallFailed
 from harness.sandbox import MockLayer, Sandbox, Unsupported
 from harness.subject.layer import INIT, INIT_WITH_PROPERTIES, LEGACY, Layer
 from harness.subject.loader import Loader
