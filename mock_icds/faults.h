@@ -185,6 +185,10 @@ FAULT(icd2_tag_in_second_slot_only)
 FAULT(icd2_devices_without_data)
 /* Gives the dispatch data of one platform to all platforms. */
 FAULT(icd2_data_of_all_platforms)
+/* Makes devices, sub-devices and kernels without a dispatch table, but for the first of each list. */
+FAULT(later_objects_have_no_table)
+/* Makes queues on the device without a dispatch table. */
+FAULT(device_queues_have_no_table)
 /* Reads from the dispatch data when it is set. */
 FAULT(icd2_reads_data)
 /* Answers CL_SUCCESS to clIcdSetPlatformDispatchDataKHR of a platform of another vendor. */

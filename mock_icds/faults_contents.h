@@ -178,3 +178,15 @@ FAULT(events_of_second_queue_name_another)
 FAULT(clones_name_no_program)
 /* Reports the device that a sub-device is a part of as the device of its queues. */
 FAULT(queues_name_the_root_device)
+/* Reads no more than a page of a buffer at once. */
+FAULT(long_reads_are_cut)
+/* Fills no more than a page of a buffer at once. */
+FAULT(long_fills_are_cut)
+/* Copies no more than a page of shared virtual memory at once. */
+FAULT(long_shared_copies_are_cut)
+/* Fills no more than a page of shared virtual memory at once. */
+FAULT(long_shared_fills_are_cut)
+/* Loses what is written to a mapping of a page or more. */
+FAULT(writes_to_long_mappings_are_lost)
+/* Takes one page of the host's memory that a buffer is made of. */
+FAULT(host_content_is_one_page)

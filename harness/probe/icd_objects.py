@@ -185,6 +185,23 @@ def _image(o: IcdObjects) -> Value:
     return o.made_by("clCreateImage2D", o.context, 0, image_format, 4, 4, 0, None)
 
 
+def _described_image(o: IcdObjects, function: str, *properties: None) -> Value:
+    """A 2D image of four by four pixels."""
+    o.require_images()
+    image_format = o.session.data(pack([CL.RGBA, CL.UNSIGNED_INT8], 4))
+    description = o.session.words([CL.MEM_OBJECT_IMAGE2D, 4, 4, 0, 0, 0, 0, 0, 0])
+    return o.made_by(function, o.context, *properties, CL.MEM_READ_WRITE, image_format, description, None)
+
+
+def _pipe(o: IcdObjects) -> Value:
+    """A pipe of four packets. Makes the case `unsupported` on a device without pipes."""
+    answer = o.session.buffer(4, 0)
+    o.session.call("clGetDeviceInfo", o.device, CL.DEVICE_PIPE_SUPPORT, 4, answer, None)
+    if not answer.u32() and o.device_version() >= (3, 0):
+        raise Unsupported("loader", "the device has no pipes", "pipes")
+    return o.made_by("clCreatePipe", o.context, CL.MEM_HOST_NO_ACCESS, 4, 4, None)
+
+
 def _marker(o: IcdObjects) -> Value:
     """The event of a command that has ended."""
     event = o.given_by("clEnqueueWriteBuffer", o.queue, o.mem, 1, 0, 16, o.session.buffer(16), 0, None)
@@ -331,6 +348,11 @@ FURTHER: dict[str, tuple[str, Callable[[IcdObjects], Value]]] = {
         "cl_mem",
         lambda o: o.made_by("clCreateBufferWithProperties", o.context, None, 0, 64, None),
     ),
+    "clCreateImage": ("cl_mem", lambda o: _described_image(o, "clCreateImage")),
+    "clCreateImageWithProperties": ("cl_mem", lambda o: _described_image(o, "clCreateImageWithProperties", None)),
+    "clCreateImage2D": ("cl_mem", _image),
+    "clCreatePipe": ("cl_mem", _pipe),
+    "clCreateProgramWithBinary": ("cl_program", STATES["of_binary"]),
     "clEnqueueMarker": ("cl_event", lambda o: o.given_by("clEnqueueMarker", o.queue)),
     "clEnqueueWriteBuffer": ("cl_event", _written),
     "clEnqueueNDRangeKernel": ("cl_event", _ran),

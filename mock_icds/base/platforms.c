@@ -48,6 +48,7 @@ static void make_devices(int platform)
         for (int i = 0; i < kinds[kind].count && count < DEVICES_PER_PLATFORM; i++) {
             struct object *device = object_make(HANDLE_cl_device_id, platforms[platform]);
             device->device_type = kinds[kind].type;
+            object_strip(device, count > 0 && fault(FAULT_later_objects_have_no_table, platform), false);
             devices[platform][count++] = device;
         }
     }

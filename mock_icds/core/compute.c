@@ -201,6 +201,7 @@ bool compute_handle(enum function function, const uint64_t *arguments, uint64_t 
     cl_uint *count = (cl_uint *)(uintptr_t)arguments[3];
     for (unsigned i = 0; kernels && i < program->count && i < (cl_uint)arguments[1]; i++) {
         struct object *kernel = usual_object(function, arguments, HANDLE_cl_kernel, object_find(arguments[0]));
+        object_strip(kernel, i > 0 && fault(FAULT_later_objects_have_no_table, ANY_PLATFORM), false);
         kernels[i] = (uint64_t)(uintptr_t)object_handle(kernel);
         programs_keep_kernel(kernels[i], &program->kernels[i]);
     }

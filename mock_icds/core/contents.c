@@ -112,9 +112,13 @@ static void keep(uint64_t handle, struct contents *contents, uint64_t host_ptr)
     }
     if (host_ptr && !contents->pixel && contents->bytes != (unsigned char *)(uintptr_t)host_ptr &&
         !fault(FAULT_host_content_is_forgotten, ANY_PLATFORM)) {
+        enum { PAGE = 4096 };
         bool words = fault(FAULT_host_content_ends_with_a_word, ANY_PLATFORM);
+        bool page = contents->size > PAGE && fault(FAULT_host_content_is_one_page, ANY_PLATFORM);
         memcpy(contents->bytes, (const void *)(uintptr_t)host_ptr,
-               words ? contents->size & ~(size_t)3 : contents->size);
+               words  ? contents->size & ~(size_t)3
+               : page ? PAGE
+                      : contents->size);
     }
     object->contents = arena_keep(sizeof *contents);
     *object->contents = *contents;

@@ -117,6 +117,8 @@ static cl_int create(const uint64_t *arguments)
     }
     for (cl_uint i = 0; devices && i < partition.count; i++) {
         devices[i] = make_sub_device(parent, arguments, partition.units[i]);
+        object_strip(object_find((uint64_t)(uintptr_t)devices[i]),
+                     i > 0 && fault(FAULT_later_objects_have_no_table, ANY_PLATFORM), false);
     }
     if (count_ret) {
         *count_ret = partition.count - (fault(FAULT_partition_says_one_fewer, ANY_PLATFORM) ? 1 : 0);

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { LONG_WHILE = 1 << 20 }; /* bytes */
+enum { LONG_WHILE = 1 << 20, LONG_MAPPING = 1 << 12 }; /* bytes */
 
 /* What a command does when it runs. */
 struct work {
@@ -88,7 +88,9 @@ static uint64_t map(enum function function, const uint64_t *a)
     unsigned char *at = function == FUNCTION_clEnqueueMapImage ? map_image(contents, a) : contents->bytes + offset;
     size_t size = function == FUNCTION_clEnqueueMapImage ? 0 : a[5];
     bool writes = a[3] & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
-    if (size && writes && fault(FAULT_writes_to_mappings_are_lost, ANY_PLATFORM)) {
+    bool lost = fault(FAULT_writes_to_mappings_are_lost, ANY_PLATFORM) ||
+                (size >= LONG_MAPPING && fault(FAULT_writes_to_long_mappings_are_lost, ANY_PLATFORM));
+    if (size && writes && lost) {
         unsigned char *copy = arena_keep(size);
         memcpy(copy, at, size);
         at = copy;

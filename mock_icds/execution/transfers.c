@@ -285,7 +285,7 @@ static bool plan_shared_migration(const uint64_t *a, struct transfer *transfer)
     return fault(FAULT_shared_migration_clears, ANY_PLATFORM);
 }
 
-bool transfers_plan(enum function function, const uint64_t *arguments, struct transfer *transfer)
+static bool plan(enum function function, const uint64_t *arguments, struct transfer *transfer)
 {
     switch (function) {
     case FUNCTION_clEnqueueReadBuffer:
@@ -324,6 +324,29 @@ bool transfers_plan(enum function function, const uint64_t *arguments, struct tr
     default:
         return false;
     }
+}
+
+/* Commands that move no more than a page, by a fault of each. */
+static const struct {
+    enum function function;
+    enum fault fault;
+} cut[] = {
+    {FUNCTION_clEnqueueReadBuffer, FAULT_long_reads_are_cut},
+    {FUNCTION_clEnqueueFillBuffer, FAULT_long_fills_are_cut},
+    {FUNCTION_clEnqueueSVMMemcpy, FAULT_long_shared_copies_are_cut},
+    {FUNCTION_clEnqueueSVMMemFill, FAULT_long_shared_fills_are_cut},
+};
+
+bool transfers_plan(enum function function, const uint64_t *arguments, struct transfer *transfer)
+{
+    enum { PAGE = 4096 };
+    bool moves = plan(function, arguments, transfer);
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        if (cut[i].function == function && transfer->region[0] > PAGE && fault(cut[i].fault, ANY_PLATFORM)) {
+            transfer->region[0] = PAGE;
+        }
+    }
+    return moves;
 }
 
 void transfers_run(const struct transfer *transfer)

@@ -95,21 +95,38 @@ def test_large_buffer_is_written_and_read(icd: Icd, sandbox: Sandbox) -> None:
             expect_same(memory.content(mem, SIZE, offset), OTHER, f"the buffer at {offset}")
 
 
-@requirement("API-DAT-001", "API-DAT-002")
-@pytest.mark.parametrize("how", ["write", "copy"])
+@requirement("API-DAT-001", "API-DAT-002", "API-DAT-004", "API-DAT-005", "API-DAT-006")
+@pytest.mark.parametrize("how", ["write", "read", "copy", "fill", "mapping", "host memory"])
 def test_many_pages_are_moved_to_the_last_byte(icd: Icd, sandbox: Sandbox, how: str) -> None:
-    """One write, and one copy, of many pages moves all of them, and no byte past the last one."""
-    size, content = 3 * LARGE // 16 + 5, bytes(LARGE // 4)
+    """One command moves all of many pages, and no byte past the last one; so does a buffer that is made of them."""
+    size, begin = 3 * LARGE // 16 + 8, 64
+    before, pattern = bytes(LARGE // 4), numbered(8, 2)
+    new = pattern * (size // 8) if how == "fill" else numbered(size, 2)
+    expected = with_bytes(before, begin, new)
+    places = (0, 4096, LARGE // 16, LARGE // 16 + begin, LARGE // 8, begin + size - SIZE, len(before) - SIZE)
     with icd.open(sandbox) as session:
         memory = Memory(session.objects(session.some_platforms()[0]))
-        new = session.buffer(size, 0x5C)
-        mem = memory.buffer(content)
-        memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, 1, 64, size, new, 0, None, None)
-        if how == "copy":
-            source, mem = mem, memory.buffer(content)
-            memory.succeed("clEnqueueCopyBuffer", memory.queue, source, mem, 64, 64, size, 0, None, None)
-        expected = with_bytes(content, 64, b"\x5c" * size)
-        for at in (0, 4096, LARGE // 16, LARGE // 16 + 64, LARGE // 8, 64 + size - SIZE, len(content) - SIZE):
+        mem = memory.buffer(expected if how in ("read", "host memory") else before)
+        if how == "write":
+            data = session.data(new)
+            memory.succeed("clEnqueueWriteBuffer", memory.queue, mem, 1, begin, size, data, 0, None, None)
+        elif how == "copy":
+            source = memory.buffer(expected)
+            memory.succeed("clEnqueueCopyBuffer", memory.queue, source, mem, begin, begin, size, 0, None, None)
+        elif how == "fill":
+            memory.succeed("clEnqueueFillBuffer", memory.queue, mem, pattern, 8, begin, size, 0, None, None)
+        elif how == "mapping":
+            mapped = memory.map(mem, "CL_MAP_WRITE", begin, size)
+            for at in range(0, size, SIZE * SIZE):
+                session.store(mapped, at, new[at : at + SIZE * SIZE])
+            memory.unmap(mem, mapped)
+        elif how == "read":
+            host = session.buffer(len(before), 0)
+            target = host.at(begin)
+            memory.succeed("clEnqueueReadBuffer", memory.queue, mem, 1, begin, size, target, 0, None, None)
+            for at in places:
+                expect_same(host[at : at + SIZE], expected[at : at + SIZE], f"the host's memory at {at}")
+        for at in places:
             expect_same(memory.content(mem, SIZE, at), expected[at : at + SIZE], f"the buffer at {at}")
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.check import (
     CL,
     Callback,
@@ -18,6 +20,7 @@ from harness.check import (
 )
 
 SIZE = 256
+PAGE = 4096
 BEFORE = numbered(SIZE, 1)
 OTHER = numbered(SIZE, 2)
 FREE = "clEnqueueSVMFree.pfn_free_func"
@@ -50,6 +53,31 @@ def test_shared_memory_is_copied_and_filled_byte_for_byte(icd: Icd, sandbox: San
         for width in (1, 2, 4, 8, 16, 32, 64, 128):
             row = (width, width, SIZE // width - 1)
             attempts.check(f"pattern of {width} bytes", lambda o, row=row: fill(o, *row))  # type: ignore[misc]
+
+
+@requirement("API-DAT-010")
+@pytest.mark.parametrize("how", ["copy", "fill", "mapping"])
+def test_many_pages_of_shared_memory_are_moved_to_the_last_byte(icd: Icd, sandbox: Sandbox, how: str) -> None:
+    """One command moves all of many pages of shared virtual memory, and no byte past the last one."""
+    size, begin, pattern = 5 * PAGE + 8, 64, numbered(8, 2)
+    before = bytes(8 * PAGE)
+    new = pattern * (size // 8) if how == "fill" else numbered(size, 2)
+    expected = with_bytes(before, begin, new)
+    with icd.open(sandbox) as session:
+        memory = Shared(session.objects(session.some_platforms()[0]))
+        at = memory.allocate(before)
+        part = at.plus(begin)
+        if how == "copy":
+            source = memory.allocate(new)
+            memory.succeed("clEnqueueSVMMemcpy", memory.queue, 1, part, source, size, 0, None, None)
+        elif how == "fill":
+            memory.succeed("clEnqueueSVMMemFill", memory.queue, part, pattern, 8, size, 0, None, None)
+        else:
+            memory.succeed("clEnqueueSVMMap", memory.queue, 1, CL.MAP_WRITE, part, size, 0, None, None)
+            session.store(part, 0, new)
+            memory.succeed("clEnqueueSVMUnmap", memory.queue, part, 0, None, None)
+        for place in (0, begin, PAGE, PAGE + begin, 4 * PAGE, begin + size - SIZE, len(before) - SIZE):
+            expect_same(memory.held(at.plus(place), SIZE), expected[place : place + SIZE], f"the memory at {place}")
 
 
 @requirement("API-DAT-010")

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -69,6 +71,105 @@ def test_object_that_a_function_makes_begins_with_a_table(icd: Icd, sandbox: San
             handle = make(objects)
             assert session.table(handle)
             assert answers(session, handle, kind) == 0
+
+
+# What gives several objects at once: their class, and a function that gives them.
+LISTS: dict[str, tuple[str, Callable[[IcdObjects], list[Value]]]] = {
+    "clGetDeviceIDs": ("cl_device_id", lambda o: o.session.GetDeviceIDs(o.platform)),
+    "clCreateSubDevices": ("cl_device_id", lambda o: parts(o)),
+    "clCreateKernelsInProgram": ("cl_kernel", lambda o: kernels(o)),
+    "CL_CONTEXT_DEVICES": ("cl_device_id", lambda o: listed(o, "clGetContextInfo", of_all(o), "CL_CONTEXT_DEVICES")),
+}
+
+
+def of_all(objects: IcdObjects) -> Value:
+    """A context of all devices of the platform."""
+    properties = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+    devices = objects.session.GetDeviceIDs(objects.platform)
+    return objects.made_by("clCreateContext", properties, len(devices), devices, None, None)
+
+
+def listed(objects: IcdObjects, function: str, handle: Value, query: str) -> list[Value]:
+    """The objects that a query answers."""
+    session, size = objects.session, objects.session.buffer(8, 0)
+    number = api().constant(query)
+    objects.require(function, session.call(function, handle, number, 0, None, size))
+    answer = session.buffer(size.u64(), 0)
+    objects.require(function, session.call(function, handle, number, size.u64(), answer, None))
+    return answer.handles()
+
+
+def several(objects: IcdObjects, function: str, *arguments: Any) -> list[Value]:
+    """The objects of a function that takes the room for them, a list, and where their number goes."""
+    session, count = objects.session, objects.session.buffer(4, 0)
+    objects.require_function(function, objects.version())
+    objects.require(function, session.call(function, *arguments, 0, None, count))
+    made = session.buffer(8 * count.u32(), 0)
+    objects.require(function, session.call(function, *arguments, count.u32(), made, None))
+    return made.handles()
+
+
+def parts(objects: IcdObjects) -> list[Value]:
+    """The sub-devices of one compute unit each."""
+    return several(objects, "clCreateSubDevices", objects.device, [api().constant("CL_DEVICE_PARTITION_EQUALLY"), 1, 0])
+
+
+def kernels(objects: IcdObjects) -> list[Value]:
+    """The kernels of a program that has two."""
+    return several(objects, "clCreateKernelsInProgram", objects.named("built"))
+
+
+@requirement("DISP-OBJ-003")
+@pytest.mark.parametrize("way", LISTS)
+def test_every_object_of_a_list_begins_with_a_table(icd: Icd, sandbox: Sandbox, way: str) -> None:
+    """So does each of several objects that are given at once, and not the first one alone."""
+    kind, give = LISTS[way]
+    with icd.open(sandbox) as session:
+        for platform in session.some_platforms():
+            found = give(session.objects(platform))
+            assert found, "the list is empty"
+            for number, handle in enumerate(found):
+                assert session.table(handle), f"number {number} of {len(found)} has no table"
+                assert answers(session, handle, kind) == 0, f"number {number} of {len(found)}"
+
+
+@requirement("DISP-OBJ-003")
+def test_event_of_every_command_begins_with_a_table(icd: Icd, sandbox: Sandbox) -> None:
+    """So does the event of each command that a function of the core enqueues."""
+
+    def check(objects: IcdObjects, function: str) -> None:
+        session, event = objects.session, objects.session.buffer(8, 0)
+        call = calls.prepare(objects, function)
+        call.arguments[[parameter.name for parameter in call.function.parameters].index("event")] = event
+        error = call.make()
+        if calls.lacks(function, error):
+            raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
+        objects.require(function, error)
+        assert isinstance(session, IcdSession)
+        assert session.table(event.handle()), "the event has no table"
+        assert answers(session, event.handle(), "cl_event") == 0
+
+    with icd.attempts(sandbox) as attempts:
+        for function in calls.recipes():
+            if function.startswith("clEnqueue") and "event" in {p.name for p in api().functions[function].parameters}:
+                attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+
+
+@requirement("DISP-OBJ-003")
+def test_queue_on_the_device_begins_with_a_table(icd: Icd, sandbox: Sandbox) -> None:
+    """So does a queue on the device, which runs nothing for the host."""
+    name = "clCreateCommandQueueWithProperties"
+    bits = CL.QUEUE_ON_DEVICE | CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+    with icd.open(sandbox) as session:
+        objects = session.objects(session.some_platforms()[0])
+        objects.require_function(name, objects.version())
+        able = session.buffer(8, 0)
+        session.call("clGetDeviceInfo", objects.device, CL.DEVICE_QUEUE_ON_DEVICE_PROPERTIES, 8, able, None)
+        if not able.u64() & CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE:
+            raise Unsupported("loader", "the device has no queues of its own", "device queues")
+        queue = objects.made_by(name, objects.context, objects.device, [CL.QUEUE_PROPERTIES, bits, 0])
+        assert session.table(queue)
+        assert answers(session, queue, "cl_command_queue") == 0
 
 
 @requirement("DISP-OBJ-004")
