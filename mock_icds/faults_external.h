@@ -243,3 +243,9 @@ FAULT(command_buffers_for_first_device)
 FAULT(command_buffers_for_last_platform)
 /* Answers VALUE (default 0) as the type of executed command buffers. */
 FAULT(command_buffer_event_type_is)
+/* Executes nothing of a command buffer but fills of buffers and kernels. */
+FAULT(only_fills_are_recorded)
+/* Runs no kernel of a command buffer. */
+FAULT(recorded_kernels_do_not_run)
+/* Fills buffers from their first byte on, where a command buffer does. */
+FAULT(recorded_fills_begin_at_0)

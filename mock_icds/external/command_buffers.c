@@ -8,7 +8,9 @@
 #include "base/errors.h"
 #include "base/platforms.h"
 #include "calls.h"
+#include "core/launches.h"
 #include "core/usual.h"
+#include "execution/transfers.h"
 #include "external/attachments.h"
 #include "external/commands.h"
 #include "external/memory.h"
@@ -18,11 +20,14 @@
 enum { MAX_RECORDED = 64, MAX_PATTERN = 128, COMMAND_COMMAND_BUFFER = 0x12A8, BUFFER_CONTEXT = 0x1299 };
 enum { INVALID_COMMAND_BUFFER = -1138, INVALID_SYNC_POINT_WAIT_LIST = -1139 };
 
-/* A recorded command; only a fill of a buffer does anything. */
+/* A recorded command: a fill of a buffer, what another one moves, or the kernel that it runs. */
 struct recorded {
     struct object *buffer;
     uint64_t numbers[3]; /* offset, size, size of pattern */
     unsigned char pattern[MAX_PATTERN];
+    bool moves;
+    struct transfer transfer;
+    struct launch *launch;
 };
 
 struct command_buffer {
@@ -155,6 +160,35 @@ static cl_int check_sync_points(enum function function, const uint64_t *argument
     return error_unless_fault(FAULT_sync_points_answer, list == count ? CL_SUCCESS : INVALID_SYNC_POINT_WAIT_LIST);
 }
 
+/* What a queue's command does that is like the recorded one; their arguments are the same from the first object on. */
+static void plan(struct recorded *recorded, enum function function, const uint64_t *arguments)
+{
+    static const struct {
+        enum function recorded;
+        enum function like;
+    } commands[] = {
+        {FUNCTION_clCommandCopyBufferKHR, FUNCTION_clEnqueueCopyBuffer},
+        {FUNCTION_clCommandCopyBufferRectKHR, FUNCTION_clEnqueueCopyBufferRect},
+        {FUNCTION_clCommandCopyBufferToImageKHR, FUNCTION_clEnqueueCopyBufferToImage},
+        {FUNCTION_clCommandCopyImageKHR, FUNCTION_clEnqueueCopyImage},
+        {FUNCTION_clCommandCopyImageToBufferKHR, FUNCTION_clEnqueueCopyImageToBuffer},
+        {FUNCTION_clCommandFillImageKHR, FUNCTION_clEnqueueFillImage},
+    };
+    const struct function_info *about = &function_info[function];
+    unsigned first = 2; /* or 3, where headers have properties after the queue */
+    while (first < about->parameter_count && about->parameters[first].kind != PARAMETER_HANDLE) {
+        first++;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (commands[i].recorded == function && !fault(FAULT_only_fills_are_recorded, ANY_PLATFORM)) {
+            recorded->moves = transfers_plan(commands[i].like, arguments + first - 1, &recorded->transfer);
+        }
+    }
+    if (function == FUNCTION_clCommandNDRangeKernelKHR && !fault(FAULT_recorded_kernels_do_not_run, ANY_PLATFORM)) {
+        recorded->launch = launches_keep(FUNCTION_clEnqueueNDRangeKernel, arguments + first - 1);
+    }
+}
+
 static cl_int record(enum function function, const uint64_t *arguments)
 {
     struct command_buffer *buffer = command_buffer_of(arguments[0]);
@@ -175,6 +209,7 @@ static cl_int record(enum function function, const uint64_t *arguments)
         return error ? error : CL_OUT_OF_RESOURCES;
     }
     struct recorded *recorded = &buffer->recorded[buffer->count++];
+    plan(recorded, function, arguments);
     if (function == FUNCTION_clCommandFillBufferKHR) {
         size_t size = (size_t)argument_named(function, arguments, "pattern_size");
         recorded->buffer = object_live(argument_named(function, arguments, "buffer"), HANDLE_cl_mem);
@@ -183,7 +218,8 @@ static cl_int record(enum function function, const uint64_t *arguments)
             return recorded->buffer ? CL_INVALID_VALUE : CL_INVALID_MEM_OBJECT;
         }
         memcpy(recorded->pattern, (const void *)(uintptr_t)argument_named(function, arguments, "pattern"), size);
-        recorded->numbers[0] = argument_named(function, arguments, "offset");
+        bool start = fault(FAULT_recorded_fills_begin_at_0, ANY_PLATFORM);
+        recorded->numbers[0] = start ? 0 : argument_named(function, arguments, "offset");
         recorded->numbers[1] = argument_named(function, arguments, "size");
         recorded->numbers[2] = size;
     }
@@ -205,6 +241,12 @@ static void execute(const struct command *command)
         struct recorded *recorded = &buffer->recorded[i];
         if (recorded->buffer) {
             memory_fill(recorded->buffer, recorded->numbers, recorded->pattern, attachment_of(command->queue)->devices);
+        }
+        if (recorded->moves) {
+            transfers_run(&recorded->transfer);
+        }
+        if (recorded->launch) {
+            launches_run(recorded->launch);
         }
     }
 }

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
 import pytest
@@ -12,19 +11,15 @@ from harness.check import (
     CANARY,
     CL,
     EXTENSION_FUNCTIONS,
+    RECORDED_SIZE,
     STATUS,
     TYPE,
-    UNKNOWN_REVISION,
     Icd,
-    OnPlatform,
-    Platform,
     Sandbox,
     Unsupported,
-    Value,
-    api,
     extension,
     pack,
-    platforms_with,
+    recorders,
     requirement,
 )
 
@@ -32,74 +27,6 @@ pytestmark = extension("cl_khr_command_buffer")
 
 EXTENSION = "cl_khr_command_buffer"
 CREATE, ENQUEUE = "clCreateCommandBufferKHR", "clEnqueueCommandBufferKHR"
-SIZE = 64
-
-
-class Recorder(OnPlatform):
-    """A device with command buffers, its context, and a queue that they can be recorded for."""
-
-    def __init__(self, platform: Platform) -> None:
-        self.platform = platform
-        self.session = platform.session
-        self.device = platform.able[0]
-        self.context = platform.context([self.device])
-        _, required = platform.answer(
-            "clGetDeviceInfo", self.device, CL.DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR
-        )
-        self.needed = int.from_bytes(required, "little")
-        self.queue = platform.queue(self.context, self.device, self.needed)
-        self.memory = platform.buffer(self.context, SIZE)
-
-    def create(self, *words: int) -> tuple[int, Value]:
-        return self.platform.create(CREATE, 1, [self.queue], self.words(*words, 0) if words else None)
-
-    def make(self) -> Value:
-        return self.platform.make(CREATE, 1, [self.queue], None)
-
-    def fill(self, buffer: Value | None, byte: int, **others: Any) -> int:
-        """Records a fill of the memory, as far as the headers have the function as the vendor has."""
-        self.require_signatures()
-        given = {"buffer": self.memory, "pattern": self.session.data(bytes([byte])), "pattern_size": 1, "size": SIZE}
-        return self.platform.call_named("clCommandFillBufferKHR", command_buffer=buffer, **(given | others))
-
-    def filling(self, byte: int) -> Value:
-        """A finalized command buffer that fills the memory."""
-        buffer = self.make()
-        assert self.fill(buffer, byte) == 0
-        self.expect_success("clFinalizeCommandBufferKHR", buffer)
-        return buffer
-
-    def require_signatures(self) -> None:
-        """The functions that record have had one more parameter since revision 0.9.5."""
-        known = api().functions["clCommandFillBufferKHR"].parameters
-        revision = self.platform.revision()
-        newer = any(parameter.name == "properties" for parameter in known)
-        if revision != UNKNOWN_REVISION and newer != (revision >= (0, 9, 5)):
-            shown = ".".join(map(str, revision))
-            raise Unsupported("machine", f"the OpenCL-Headers have other functions than revision {shown}")
-
-    def execute(self, buffer: Value, after: Value | None = None) -> Value:
-        """Enqueues a command buffer; gives the event."""
-        event = self.session.buffer(8, 0)
-        events = [after] if after else None
-        self.expect_success(ENQUEUE, 0, None, buffer, len(events or ()), events, event)
-        return event.handle()
-
-    def content(self) -> bytes:
-        return self.platform.read(self.queue, self.memory, SIZE)
-
-    def query(self, buffer: Value | None, name: int) -> tuple[int, bytes]:
-        assert buffer is not None
-        return self.platform.answer("clGetCommandBufferInfoKHR", buffer, name)
-
-    def state(self, buffer: Value) -> int:
-        error, value = self.query(buffer, CL.COMMAND_BUFFER_STATE_KHR)
-        assert (error, len(value)) == (0, 4)
-        return int(struct.unpack("<I", value)[0])
-
-
-def recorders(session: Any) -> list[Recorder]:
-    return [Recorder(platform) for platform in platforms_with(session, EXTENSION)]
 
 
 OF_BUFFERS = [name for name in EXTENSION_FUNCTIONS[EXTENSION] if name not in (CREATE, ENQUEUE)]
@@ -291,14 +218,14 @@ def test_commands_are_executed_at_each_enqueue(icd: Icd, sandbox: Sandbox) -> No
     """What was recorded is done each time that the command buffer is enqueued, and not before."""
     with icd.open(sandbox) as session:
         for recorder in recorders(session):
-            recorder.platform.write(recorder.queue, recorder.memory, bytes(SIZE))
+            recorder.platform.write(recorder.queue, recorder.memory, bytes(RECORDED_SIZE))
             buffer = recorder.filling(0x5A)
-            assert recorder.content() == bytes(SIZE)
+            assert recorder.content() == bytes(RECORDED_SIZE)
             for _ in range(2):
                 recorder.execute(buffer)
                 recorder.expect_success("clFinish", recorder.queue)
-                assert recorder.content() == b"\x5a" * SIZE
-                recorder.platform.write(recorder.queue, recorder.memory, bytes(SIZE))
+                assert recorder.content() == b"\x5a" * RECORDED_SIZE
+                recorder.platform.write(recorder.queue, recorder.memory, bytes(RECORDED_SIZE))
 
 
 @requirement("XM-CMD-008")
@@ -327,7 +254,7 @@ def test_command_buffer_waits_for_the_events_of_its_list(icd: Icd, sandbox: Sand
     """Nothing is executed before the events of the list are complete."""
     with icd.open(sandbox) as session:
         for recorder in recorders(session):
-            recorder.platform.write(recorder.queue, recorder.memory, bytes(SIZE))
+            recorder.platform.write(recorder.queue, recorder.memory, bytes(RECORDED_SIZE))
             awaited = recorder.platform.user_event(recorder.context)
             event = recorder.execute(recorder.filling(7), after=awaited)
             recorder.expect_success("clFlush", recorder.queue)
@@ -335,7 +262,7 @@ def test_command_buffer_waits_for_the_events_of_its_list(icd: Icd, sandbox: Sand
             recorder.platform.set_event(awaited)
             recorder.expect_success("clFinish", recorder.queue)
             assert recorder.platform.event(event, STATUS) == CL.COMPLETE
-            assert recorder.content() == b"\7" * SIZE
+            assert recorder.content() == b"\7" * RECORDED_SIZE
 
 
 @requirement("XM-CMD-008")
