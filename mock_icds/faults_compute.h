@@ -49,3 +49,9 @@ FAULT(binaries_have_no_kernel_names)
 FAULT(memory_arguments_are_set_once)
 /* Reports an intermediate language of programs that were made of source. */
 FAULT(programs_of_source_have_il)
+/* Builds a program for all its devices, whichever are named. */
+FAULT(programs_are_built_for_all)
+/* Runs kernels on devices that their program is not built for. */
+FAULT(kernels_run_on_every_device)
+/* Answers the size of one binary for a program of several devices. */
+FAULT(programs_have_one_binary)

@@ -142,3 +142,9 @@ FAULT(commands_lose_what_is_released)
 FAULT(host_timers_run_backwards)
 /* Answers the time of another clock than that of profiling as the time of the device. */
 FAULT(device_timers_are_another_clock)
+/* Calls the destructor callbacks of a buffer before its sub-buffers are released. */
+FAULT(buffers_end_before_their_parts)
+/* Answers the time of the start for that at which a command has finished. */
+FAULT(commands_finish_at_their_start)
+/* Reports no flags of host memory for sub-buffers. */
+FAULT(parts_inherit_nothing)

@@ -76,11 +76,23 @@ static bool are_required(const size_t *required, const size_t *local, unsigned d
     return true;
 }
 
-static cl_int check_launch(uint64_t handle, unsigned dimensions, uint64_t local)
+/* Whether the program of a kernel has no executable for the device of a queue. */
+static bool is_built_elsewhere(uint64_t handle, uint64_t queue)
+{
+    const struct program *program = programs_of_kernel(handle);
+    const struct object *object = object_of_kind(queue, HANDLE_cl_command_queue);
+    uint64_t device = object && object->creation ? object->creation->arguments[1] : 0;
+    return program && device && !programs_built_for(program, device);
+}
+
+static cl_int check_launch(uint64_t queue, uint64_t handle, unsigned dimensions, uint64_t local)
 {
     const struct kernel *kernel = programs_kernel(handle);
     if (!kernel || !kernel->declaration) {
         return CL_SUCCESS;
+    }
+    if (is_built_elsewhere(handle, queue) && !fault(FAULT_kernels_run_on_every_device, ANY_PLATFORM)) {
+        return CL_INVALID_PROGRAM_EXECUTABLE;
     }
     for (unsigned i = 0; i < kernel->declaration->count; i++) {
         if (!kernel->arguments[i].is_set) {
@@ -171,9 +183,9 @@ cl_int compute_error(enum function function, const uint64_t *arguments)
     case FUNCTION_clGetKernelArgInfo:
         return check_index(arguments);
     case FUNCTION_clEnqueueNDRangeKernel:
-        return check_launch(arguments[1], (unsigned)arguments[2], arguments[5]);
+        return check_launch(arguments[0], arguments[1], (unsigned)arguments[2], arguments[5]);
     case FUNCTION_clEnqueueTask:
-        return check_launch(arguments[1], 1, 0);
+        return check_launch(arguments[0], arguments[1], 1, 0);
     default:
         return CL_SUCCESS;
     }
@@ -260,7 +272,7 @@ void compute_follow(enum function function, const uint64_t *a, uint64_t *result)
         programs_keep_binary(*result, a);
         break;
     case FUNCTION_clBuildProgram:
-        error = programs_build(a[0], a[3]);
+        error = programs_build(a[0], a);
         break;
     case FUNCTION_clCompileProgram:
         error = programs_compile(a[0], a);

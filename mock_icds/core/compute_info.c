@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUP_SIZE = 64 };
+enum { GROUP_SIZE = 64, MOST_DEVICES = 64 };
 
 static cl_int answer_text(const uint64_t *rest, const char *text)
 {
@@ -31,6 +31,10 @@ static bool build_info(struct program *program, cl_uint query, const uint64_t *r
     cl_build_status status = program ? program->status : CL_BUILD_NONE;
     cl_program_binary_type binary = program ? program->binary : CL_PROGRAM_BINARY_TYPE_NONE;
     size_t variables;
+    if (program && program->from_source && !programs_built_for(program, rest[-2])) {
+        status = CL_BUILD_NONE;
+        binary = CL_PROGRAM_BINARY_TYPE_NONE;
+    }
     bool broken = program && program->broken && !fault(FAULT_build_log_is_empty, ANY_PLATFORM);
     switch (query) {
     case CL_PROGRAM_BUILD_STATUS:
@@ -74,18 +78,34 @@ static cl_int answer_names(const struct program *program, const uint64_t *rest)
     return answer_text(rest, text);
 }
 
+/* The size of the binary for each device of a context, in which the program is; their number. */
+static size_t read_sizes(const struct program *program, const struct object *context, size_t *sizes)
+{
+    const struct creation *creation = context ? context->creation : NULL;
+    size_t count = creation ? creation->device_count : 1;
+    for (size_t i = 0; i < count; i++) {
+        bool built = !program->from_source || !creation || programs_built_for(program, creation->devices[i]);
+        size_t size = built ? programs_binary(program, NULL) : 0;
+        size += fault(FAULT_binaries_are_longer, ANY_PLATFORM);
+        sizes[i] = size + (!size && fault(FAULT_programs_have_sizes_without_binaries, ANY_PLATFORM) ? 4096 : 0);
+    }
+    return count > 1 && fault(FAULT_programs_have_one_binary, ANY_PLATFORM) ? 1 : count;
+}
+
 /* Its answer is the addresses that binaries are written to. */
-static cl_int answer_binaries(const struct program *program, const uint64_t *rest)
+static cl_int answer_binaries(const struct program *program, size_t count, const uint64_t *rest)
 {
     char *const *targets = (char *const *)(uintptr_t)rest[1];
-    if (targets && rest[0] >= sizeof *targets && targets[0]) {
-        programs_binary(program, targets[0]);
+    for (size_t i = 0; targets && i < count && rest[0] >= (i + 1) * sizeof *targets; i++) {
+        if (targets[i]) {
+            programs_binary(program, targets[i]);
+        }
     }
     size_t *size_ret = (size_t *)(uintptr_t)rest[2];
     if (size_ret) {
-        *size_ret = sizeof *targets;
+        *size_ret = count * sizeof *targets;
     }
-    return targets && rest[0] < sizeof *targets ? CL_INVALID_VALUE : CL_SUCCESS;
+    return targets && rest[0] < count * sizeof *targets ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
 static bool devices_info(const struct object *context, cl_uint query, const uint64_t *rest, cl_int *result)
@@ -102,10 +122,11 @@ static bool devices_info(const struct object *context, cl_uint query, const uint
     return true;
 }
 
-static bool program_info(const struct program *program, cl_uint query, const uint64_t *rest, cl_int *result)
+static bool program_info(const struct program *program, const struct object *context, cl_uint query,
+                         const uint64_t *rest, cl_int *result)
 {
     size_t count = program->count;
-    size_t size = programs_binary(program, NULL);
+    size_t sizes[MOST_DEVICES];
     switch (query) {
     case CL_PROGRAM_SOURCE:
         *result = answer_text(rest, program->from_source ? program->text : "");
@@ -121,12 +142,11 @@ static bool program_info(const struct program *program, cl_uint query, const uin
         *result = answer_names(program, rest);
         return true;
     case CL_PROGRAM_BINARY_SIZES:
-        size += fault(FAULT_binaries_are_longer, ANY_PLATFORM);
-        size += !size && fault(FAULT_programs_have_sizes_without_binaries, ANY_PLATFORM) ? 4096 : 0;
-        *result = answer_info(rest, &size, sizeof size);
+        count = read_sizes(program, context, sizes);
+        *result = answer_info(rest, sizes, count * sizeof *sizes);
         return true;
     case CL_PROGRAM_BINARIES:
-        *result = answer_binaries(program, rest);
+        *result = answer_binaries(program, read_sizes(program, context, sizes), rest);
         return true;
     default:
         return false;
@@ -229,7 +249,8 @@ bool compute_info(enum function function, const struct object *object, const uin
         return build_info(program, query, rest, result);
     }
     if (program && program->text && function == FUNCTION_clGetProgramInfo) {
-        return program_info(program, query, rest, result) || devices_info(object->parent, query, rest, result);
+        return program_info(program, object->parent, query, rest, result) ||
+               devices_info(object->parent, query, rest, result);
     }
     if (!kernel || !kernel->declaration) {
         return false;

@@ -148,6 +148,9 @@ static void keep_part(uint64_t handle, const uint64_t *arguments)
                                 .origin = region->origin,
                                 .bytes = whole->bytes + from};
     keep(handle, &contents, 0);
+    if (fault(FAULT_parts_inherit_nothing, ANY_PLATFORM)) {
+        contents_of(handle)->flags &= access;
+    }
     if (whole->host_ptr) {
         struct contents *kept = contents_of(handle);
         kept->host_ptr = whole->host_ptr + region->origin;

@@ -174,6 +174,21 @@ static void call_destructors(struct object *memory)
     }
 }
 
+/* A buffer is deleted with the last of its parts, which may be what is released now. */
+static void release_memory(struct object *memory)
+{
+    struct object *whole = memory->parent;
+    bool part = whole && whole->kind == HANDLE_cl_mem;
+    if (object_count_children(memory, HANDLE_cl_mem) == 0 ||
+        fault(FAULT_buffers_end_before_their_parts, ANY_PLATFORM)) {
+        call_destructors(memory);
+    }
+    if (part && whole->references == 0 && object_count_children(whole, HANDLE_cl_mem) == 1 &&
+        !fault(FAULT_buffers_end_before_their_parts, ANY_PLATFORM)) {
+        call_destructors(whole);
+    }
+}
+
 static void call_context_destructors(struct object *context)
 {
     struct life *life = life_of(context);
@@ -249,7 +264,7 @@ bool events_handle(enum function function, const uint64_t *arguments, uint64_t *
         return false;
     case FUNCTION_clReleaseMemObject:
         if (object && object->references == 1) {
-            call_destructors(object);
+            release_memory(object);
         }
         return false;
     default:
@@ -294,7 +309,8 @@ bool events_have_profiling(const struct object *event)
 bool events_time(struct object *event, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     const struct life *life = life_of(event);
-    unsigned index = query == CL_PROFILING_COMMAND_COMPLETE ? 3 : query - CL_PROFILING_COMMAND_QUEUED;
+    bool early = fault(FAULT_commands_finish_at_their_start, ANY_PLATFORM);
+    unsigned index = query == CL_PROFILING_COMMAND_COMPLETE ? (early ? 2 : 3) : query - CL_PROFILING_COMMAND_QUEUED;
     bool known = index < sizeof life->times / sizeof *life->times;
     if (known) {
         index = fault(FAULT_times_run_backwards, ANY_PLATFORM) ? 3 - index : index;

@@ -134,6 +134,23 @@ void programs_keep_clone(uint64_t handle, uint64_t from)
 
 /* --- building --- */
 
+static const uint32_t all_devices = UINT32_MAX;
+
+static uint32_t devices_of(const uint64_t *arguments)
+{
+    const uintptr_t *devices = (const uintptr_t *)(uintptr_t)arguments[2];
+    uint32_t bits = 0;
+    for (cl_uint i = 0; devices && i < (cl_uint)arguments[1]; i++) {
+        bits |= platform_device_bit(object_find(devices[i]));
+    }
+    return bits && !fault(FAULT_programs_are_built_for_all, ANY_PLATFORM) ? bits : all_devices;
+}
+
+bool programs_built_for(const struct program *program, uint64_t device)
+{
+    return program->status != CL_BUILD_NONE && (program->devices & platform_device_bit(object_find(device)));
+}
+
 /* Reads the declarations; false for a source with an error. */
 static bool translate(struct program *program)
 {
@@ -149,10 +166,10 @@ static bool translate(struct program *program)
     return !program->broken;
 }
 
-cl_int programs_build(uint64_t handle, uint64_t options)
+cl_int programs_build(uint64_t handle, const uint64_t *arguments)
 {
     struct program *program = programs_program(handle);
-    const char *text = options ? (const char *)(uintptr_t)options : "";
+    const char *text = arguments[3] ? (const char *)(uintptr_t)arguments[3] : "";
     if (!program) {
         return CL_SUCCESS;
     }
@@ -167,6 +184,7 @@ cl_int programs_build(uint64_t handle, uint64_t options)
         memcpy(program->options, text, strlen(text) + 1);
     }
     bool good = translate(program);
+    program->devices = devices_of(arguments);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
     return good || fault(FAULT_build_takes_errors, ANY_PLATFORM) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
@@ -194,6 +212,7 @@ cl_int programs_compile(uint64_t handle, const uint64_t *arguments)
     }
     include(program, arguments);
     bool good = translate(program);
+    program->devices = devices_of(arguments);
     program->binary = good ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_NONE;
     return good || fault(FAULT_compile_takes_errors, ANY_PLATFORM) ? CL_SUCCESS : CL_COMPILE_PROGRAM_FAILURE;
 }
@@ -214,5 +233,6 @@ void programs_link(uint64_t handle, const uint64_t *arguments)
         }
     }
     translate(program);
+    program->devices = all_devices;
     program->binary = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 }

@@ -24,6 +24,7 @@ struct program {
     bool broken; /* cannot be built */
     cl_build_status status;
     cl_program_binary_type binary;
+    uint32_t devices; /* it is built for, as platform_device_bit() has them */
     unsigned count;
     struct kernel_declaration *kernels;
 };
@@ -47,8 +48,10 @@ void programs_keep_source(uint64_t handle, const uint64_t *arguments);
 void programs_keep_binary(uint64_t handle, const uint64_t *arguments);
 void programs_keep_kernel(uint64_t handle, const struct kernel_declaration *declaration);
 void programs_keep_clone(uint64_t handle, uint64_t from);
+/* Whether a program is built for a device. */
+bool programs_built_for(const struct program *program, uint64_t device);
 /* Builds, compiles or links; the result of the function. */
-cl_int programs_build(uint64_t handle, uint64_t options);
+cl_int programs_build(uint64_t handle, const uint64_t *arguments);
 cl_int programs_compile(uint64_t handle, const uint64_t *arguments);
 void programs_link(uint64_t handle, const uint64_t *arguments);
 /* The bytes that a binary has. */

@@ -252,6 +252,23 @@ def test_destructor_callbacks_are_called_in_reverse_order_once(icd: Icd, sandbox
         assert called == [3, 2, 1]
 
 
+@requirement("API-REF-006")
+def test_destructor_callback_of_a_buffer_waits_for_its_sub_buffer(icd: Icd, sandbox: Sandbox) -> None:
+    """A buffer that is released before its sub-buffer is deleted, and tells that, when the sub-buffer is."""
+    name = "clSetMemObjectDestructorCallback"
+    with icd.open(sandbox) as session:
+        objects = platform_of(session)
+        objects.require_function(name, objects.version())
+        part = FURTHER_OBJECTS["clCreateSubBuffer"][1](objects)
+        session.count_callback(f"{name}.pfn_notify", objects.device)
+        assert session.call(name, objects.mem, Callback(f"{name}.pfn_notify"), 1) == CL.SUCCESS
+        assert change(session, "Release", "cl_mem", objects.mem) == 0
+        assert session.callbacks() == 0
+        assert change(session, "Release", "cl_mem", part) == 0
+        session.await_callbacks(1)
+        assert session.quit() == 0
+
+
 @requirement("API-REF-005")
 def test_destructor_callbacks_of_a_context_are_called_in_reverse_order_once(icd: Icd, sandbox: Sandbox) -> None:
     """The destructor callbacks of a context are called when it is destroyed, in reverse order, each once."""

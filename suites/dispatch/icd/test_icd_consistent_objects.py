@@ -163,6 +163,14 @@ def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
         wanted = flags_of(own) if own else flags_of(flags) & access
         assert found & access == wanted & access, f"CL_MEM_FLAGS is {found:#x}, expected {wanted:#x}"
 
+    def check_inherited(objects: IcdObjects, flags: str) -> None:
+        memory = Memory(objects)
+        given = flags in ("CL_MEM_USE_HOST_PTR", "CL_MEM_COPY_HOST_PTR")
+        host = memory.session.buffer(SIZE) if given else None
+        mem = objects.made_by("clCreateBuffer", objects.context, flags_of(flags), SIZE, host)
+        found = Asked(objects).number(MEMORY, memory.part(mem, 0, 16), "CL_MEM_FLAGS")
+        assert found & flags_of(flags), f"CL_MEM_FLAGS is {found:#x}, without {flags} of the buffer"
+
     with icd.attempts(sandbox) as attempts:
         for flags in (
             "CL_MEM_READ_WRITE",
@@ -181,6 +189,16 @@ def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
         ):
             label = f"sub-buffer {own or 'without flags'} of {flags}"
             attempts.check(label, lambda objects, row=(flags, own): check_part(objects, *row))  # type: ignore[misc]
+        for flags in (
+            "CL_MEM_USE_HOST_PTR",
+            "CL_MEM_ALLOC_HOST_PTR",
+            "CL_MEM_COPY_HOST_PTR",
+            "CL_MEM_HOST_READ_ONLY",
+            "CL_MEM_HOST_WRITE_ONLY",
+            "CL_MEM_HOST_NO_ACCESS",
+        ):
+            label = f"sub-buffer inherits {flags}"
+            attempts.check(label, lambda objects, flags=flags: check_inherited(objects, flags))  # type: ignore[misc]
 
 
 @requirement("API-CON-010")

@@ -41,6 +41,7 @@ RUNNING = ("clEnqueueNDRangeKernel", "clEnqueueTask")
 BLOCKING = ("clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueMapBuffer")
 TIMES = ("QUEUED", "SUBMIT", "START", "END")
 ENDS = ("QUEUED", "END")
+FINISHED = ("CL_PROFILING_COMMAND_END", "CL_PROFILING_COMMAND_COMPLETE")
 HELD = 0.1  # seconds that a command is kept waiting at least, longer than the coarsest timer counts
 
 
@@ -340,6 +341,19 @@ def test_times_of_a_command_are_in_order(icd: Icd, sandbox: Sandbox) -> None:
     with icd.attempts(sandbox, until_hung=True) as attempts:
         for function in COMMANDS:
             attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+
+
+@requirement("API-EVT-019")
+def test_command_is_not_finished_before_its_end(icd: Icd, sandbox: Sandbox) -> None:
+    """The time at which a command has finished with all that it enqueued is not before the one at which it ended."""
+
+    def check(objects: IcdObjects) -> None:
+        asked, event = Asked(objects), objects.named("profiled")
+        last, finished = (asked.number("clGetEventProfilingInfo", event, query) for query in FINISHED)
+        assert finished >= last, f"CL_PROFILING_COMMAND_COMPLETE is {last - finished} ns before the end"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("a write", check)
 
 
 @requirement("API-EVT-014")

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program of several devices says of each of them, and where its kernels run (API-CON)."""
+
+from __future__ import annotations
+
+from harness.check import (
+    CL,
+    KERNEL_SOURCES,
+    Asked,
+    Icd,
+    IcdObjects,
+    Sandbox,
+    Unsupported,
+    Value,
+    api,
+    require_compiler,
+    requirement,
+)
+
+PROGRAM, BUILD = "clGetProgramInfo", "clGetProgramBuildInfo"
+NAME = "clharness_fixed"  # a kernel with one argument
+
+
+def two_devices(objects: IcdObjects) -> list[Value]:
+    """The platform's first two devices, or two parts of its only one."""
+    session = objects.session
+    devices = session.GetDeviceIDs(objects.platform)
+    if len(devices) == 1:
+        objects.require_function("clCreateSubDevices", objects.version())
+        most = Asked(objects).number("clGetDeviceInfo", devices[0], "CL_DEVICE_MAX_COMPUTE_UNITS")
+        if most < 2:
+            raise Unsupported("loader", "the platform has one device of one compute unit", "two devices")
+        by_counts = [api().constant("CL_DEVICE_PARTITION_BY_COUNTS"), 1, 1, 0, 0]
+        parts = session.buffer(16, 0)
+        objects.require(
+            "clCreateSubDevices", session.call("clCreateSubDevices", devices[0], by_counts, 2, parts, None)
+        )
+        devices = parts.handles()
+    return devices[:2]
+
+
+def made(objects: IcdObjects, devices: list[Value], built_for: list[Value]) -> tuple[Value, Value]:
+    """A context of the devices, and a program of it that is built for some."""
+    properties = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
+    context = objects.made_by("clCreateContext", properties, len(devices), devices, None, None)
+    source = [objects.session.data(KERNEL_SOURCES[NAME].encode() + b"\0")]
+    program = objects.made_by("clCreateProgramWithSource", context, 1, source, None)
+    error = objects.session.call("clBuildProgram", program, len(built_for), built_for, None, None, None)
+    objects.require("clBuildProgram", error)
+    return context, program
+
+
+@requirement("API-CON-030")
+def test_program_answers_for_each_of_its_devices(icd: Icd, sandbox: Sandbox) -> None:
+    """A program of two devices lists both, and has a size and a binary for each; an address of NULL is passed over."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        devices, asked, cl = two_devices(objects), Asked(objects), objects.session
+        _, program = made(objects, devices, devices)
+        assert asked.number(PROGRAM, program, "CL_PROGRAM_NUM_DEVICES") == 2
+        listed = asked.words(PROGRAM, program, "CL_PROGRAM_DEVICES")
+        assert sorted(listed) == sorted(map(int, devices)), "CL_PROGRAM_DEVICES are not the devices of the context"
+        sizes = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        assert len(sizes) == 2 and min(sizes) > 0, f"CL_PROGRAM_BINARY_SIZES is {sizes} of a program of two devices"
+        assert max(sizes) < 1 << 24, f"CL_PROGRAM_BINARY_SIZES is {sizes}"
+        binary = cl.buffer(sizes[1] + 16)
+        objects.require(PROGRAM, cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 16, [None, binary], None))
+        assert binary[: sizes[1]] != b"\xa5" * sizes[1], "CL_PROGRAM_BINARIES wrote nothing for the second device"
+        assert binary[sizes[1] :] == b"\xa5" * 16, "CL_PROGRAM_BINARIES wrote past the size of the second binary"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("built for both", check)
+
+
+@requirement("API-CON-030", "API-STA-001")
+def test_program_is_built_for_those_devices_that_are_named(icd: Icd, sandbox: Sandbox) -> None:
+    """Built for the second device alone, a program has no status and no binary for the first, nor do kernels run there."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        devices, asked, cl = two_devices(objects), Asked(objects), objects.session
+        context, program = made(objects, devices, devices[1:])
+        states = [asked.answer(BUILD, program, device, "CL_PROGRAM_BUILD_STATUS") for device in devices]
+        found = [int.from_bytes(state, "little", signed=True) for state in states]
+        wanted = [CL.BUILD_NONE, CL.BUILD_SUCCESS]
+        assert found == wanted, f"CL_PROGRAM_BUILD_STATUS is {found} for the two devices, expected {wanted}"
+        place = asked.words(PROGRAM, program, "CL_PROGRAM_DEVICES").index(devices[0])
+        sizes = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        assert not sizes[place] and sizes[1 - place], f"CL_PROGRAM_BINARY_SIZES is {sizes}"
+        kernel = objects.made_by("clCreateKernel", program, NAME)
+        mem = objects.made_by("clCreateBuffer", context, CL.MEM_READ_WRITE, 64, None)
+        objects.require("clSetKernelArg", cl.call("clSetKernelArg", kernel, 0, 8, [mem]))
+        items, group = cl.words([4, 2, 1]), cl.words([4, 2, 1])
+        for device, expected in zip(devices, (CL.INVALID_PROGRAM_EXECUTABLE, CL.SUCCESS), strict=True):
+            queue = objects.made_by("clCreateCommandQueue", context, device, 0)
+            error = cl.call("clEnqueueNDRangeKernel", queue, kernel, 3, None, items, group, 0, None, None)
+            assert error == expected, f"answered {error}, expected {expected!r}"
+            objects.require("clFinish", cl.call("clFinish", queue))
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("built for the second", check)
