@@ -55,3 +55,7 @@ FAULT(programs_are_built_for_all)
 FAULT(kernels_run_on_every_device)
 /* Answers the size of one binary for a program of several devices. */
 FAULT(programs_have_one_binary)
+/* Lists a built-in kernel with its version, which the list without versions lacks. */
+FAULT(kernels_are_listed_by_version_only)
+/* Lists an intermediate language with its version, which the string lacks. */
+FAULT(languages_are_listed_by_version_only)

@@ -145,6 +145,14 @@ static cl_int answer_languages(const uint64_t *rest)
     return answer_info(rest, listed + first, (4 - first) * sizeof *listed);
 }
 
+/* Devices have no built-in kernels and take no intermediate language, but by faults in one of the two lists. */
+static cl_int answer_no_names(const char *by_fault, bool faulty, const uint64_t *rest)
+{
+    cl_name_version listed;
+    name(&listed, by_fault, strlen(by_fault), CL_MAKE_VERSION(1, 2, 0));
+    return answer_info(rest, &listed, faulty ? sizeof listed : 0);
+}
+
 bool device_info_version(const struct object *object, cl_uint query, const uint64_t *rest, cl_int *result)
 {
     const struct platform_config *about = &config.platform[object->platform];
@@ -166,6 +174,16 @@ bool device_info_version(const struct object *object, cl_uint query, const uint6
         return true;
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
         *result = answer_languages(rest);
+        return true;
+    case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
+        *result = answer_no_names("clharness", fault(FAULT_kernels_are_listed_by_version_only, ANY_PLATFORM), rest);
+        return true;
+    case CL_DEVICE_ILS_WITH_VERSION:
+        *result = answer_no_names("SPIR-V", fault(FAULT_languages_are_listed_by_version_only, ANY_PLATFORM), rest);
+        return true;
+    case CL_DEVICE_BUILT_IN_KERNELS:
+    case CL_DEVICE_IL_VERSION:
+        *result = answer_info(rest, "", 1);
         return true;
     default:
         return false;

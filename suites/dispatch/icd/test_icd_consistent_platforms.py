@@ -85,6 +85,31 @@ def test_extensions_with_versions_are_those_of_the_string(icd: Icd, sandbox: San
             attempts.check(name, lambda objects, about=about: check(objects, about))  # type: ignore[misc]
 
 
+@requirement("API-CON-031")
+def test_kernels_and_languages_with_versions_are_those_of_the_strings(icd: Icd, sandbox: Sandbox) -> None:
+    """Built-in kernels and intermediate languages are listed with versions as they are in the strings, each once."""
+
+    def check(objects: IcdObjects, query: str, string: set[str], found: list[str]) -> None:
+        differing = string ^ set(found)
+        assert not differing, f"in the string or in {query} only: {' '.join(sorted(differing))}"
+        assert len(found) == len(set(found)), f"{query} lists one twice: {' '.join(sorted(found))}"
+
+    def check_kernels(objects: IcdObjects) -> None:
+        asked, query = Asked(objects), "BUILT_IN_KERNELS_WITH_VERSION"
+        string = {name for name in asked.text(*of_device(asked, "BUILT_IN_KERNELS")).split(";") if name}
+        check(objects, query, string, [name for name, _ in asked.versions(*of_device(asked, query))])
+
+    def check_languages(objects: IcdObjects) -> None:
+        asked, query = Asked(objects), "ILS_WITH_VERSION"
+        string = set(asked.text(*of_device(asked, "IL_VERSION")).split())
+        listed = asked.versions(*of_device(asked, query))
+        check(objects, query, string, [f"{name}_{major}.{minor}" for name, (major, minor) in listed])
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("built-in kernels", check_kernels)
+        attempts.check("intermediate languages", check_languages)
+
+
 @requirement("API-CON-021")
 def test_platform_has_the_extensions_of_all_its_devices(icd: Icd, sandbox: Sandbox) -> None:
     """An extension that all devices of a platform have is one of the platform's."""
