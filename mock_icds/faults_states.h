@@ -148,3 +148,5 @@ FAULT(buffers_end_before_their_parts)
 FAULT(commands_finish_at_their_start)
 /* Reports no flags of host memory for sub-buffers. */
 FAULT(parts_inherit_nothing)
+/* Looks at the context of the first event of a wait list only. */
+FAULT(later_events_are_of_anybody)

@@ -73,7 +73,8 @@ static int wait_list_error(const struct function_info *about, const uint64_t *ar
             if (!list[event]) {
                 return CL_INVALID_EVENT_WAIT_LIST;
             }
-            if (object && context && object_context(object) != context) {
+            bool passed = event > 0 && fault(FAULT_later_events_are_of_anybody, ANY_PLATFORM);
+            if (object && context && object_context(object) != context && !passed) {
                 return CL_INVALID_CONTEXT;
             }
         }

@@ -83,17 +83,18 @@ def test_wait_list_that_does_not_fit_is_refused_by_every_command(icd: Icd, sandb
 @requirement("API-HDL-003", "DISP-NUL-016")
 @pytest.mark.parametrize("function", WAITING)
 def test_event_of_another_context_is_invalid_context(icd: Icd, sandbox: Sandbox, function: str) -> None:
-    """A wait list with an event of another context is CL_INVALID_CONTEXT."""
+    """A wait list with an event of another context, alone or as the last one, is CL_INVALID_CONTEXT."""
 
     def check(objects: IcdObjects) -> None:
         call = calls.prepare(objects, function)
-        stranger = objects.other.event
+        stranger, own = objects.other.event, objects.named("done")
         assert objects.session.call("clSetUserEventStatus", stranger, 0) == 0  # or a vendor that takes it would wait
         at = names(function).index("num_events_in_wait_list")
-        call.arguments[at : at + 2] = [1, [stranger]]
-        error = call.make()
-        wanted = calls.refusals(function, CL.INVALID_CONTEXT)
-        assert error in wanted, f"answered {error}, expected CL_INVALID_CONTEXT"
+        for events in ([stranger], [own, stranger]):
+            call.arguments[at : at + 2] = [len(events), events]
+            error = call.make()
+            wanted = calls.refusals(function, CL.INVALID_CONTEXT)
+            assert error in wanted, f"answered {error}, expected CL_INVALID_CONTEXT"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("an event of another context", check)

@@ -65,7 +65,7 @@ def test_program_answers_for_each_of_its_devices(icd: Icd, sandbox: Sandbox) -> 
 
 @requirement("API-CON-030", "API-STA-001")
 def test_program_is_built_for_those_devices_that_are_named(icd: Icd, sandbox: Sandbox) -> None:
-    """Built for the second device alone, a program has no status and no binary for the first, nor do kernels run there."""
+    """Built for the second device alone, a program has no status, no binary and no kernels that run for the first."""
 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
