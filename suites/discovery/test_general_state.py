@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What discovery leaves as it is in the process (DISC-GEN)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.check import LEGACY, Loader, Parts, Sandbox, requirement
+
+# A vendor or a layer may have threads; the loader that loads them starts none of its own.
+OF_LIBRARIES = "threads"
+
+
+def _vendors(loader: Loader, sandbox: Sandbox) -> None:
+    sandbox.vendor("b")
+
+
+def _broken(loader: Loader, sandbox: Sandbox) -> None:
+    sandbox.vendor("odd", variant="not_an_icd")
+    sandbox.vendor_file("missing.icd", "/missing/library.so\n")
+    text = sandbox.file("text.so", "not a library\n" * 100)
+    sandbox.vendor_file("text.icd", f"{text}\n")
+
+
+def _layers(loader: Loader, sandbox: Sandbox) -> None:
+    loader.require("OPENCL_LAYERS")
+    if not loader.has("initialises layers with properties"):
+        sandbox.env[LEGACY] = "1"
+    sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("layer"))
+
+
+MACHINES: dict[str, Callable[[Loader, Sandbox], None]] = {"vendors": _vendors, "broken": _broken, "layers": _layers}
+
+
+@requirement("DISC-GEN-022")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_discovery_leaves_the_state_of_the_process_as_it_is(loader: Loader, sandbox: Sandbox, machine: str) -> None:
+    """Whatever is found, working directory, environment, locale, arithmetic and signals are the application's."""
+    sandbox.vendor("a")
+    MACHINES[machine](loader, sandbox)
+    with loader.start(sandbox, late=True) as cl, Parts() as parts:
+        before = cl.state()
+        cl.open()
+        assert "a" in cl.platform_names()
+        cl.GetExtensionFunctionAddress("clSomethingElse")
+        after = cl.state()
+        for name in sorted(before.keys() | after.keys()):
+            if before.get(name) != after.get(name) and name != OF_LIBRARIES:
+                parts.fail(name, f"was {before.get(name, 'unset')}, is {after.get(name, 'unset')}")
