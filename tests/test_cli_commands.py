@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import importlib
 import os
+import shlex
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 
 from harness.build import ROOT
+from harness.cli.main import _narrow
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "harness" / "cli").glob("[a-z]*.py")))
@@ -29,7 +35,7 @@ def test_every_subcommand_has_its_own_help(name: str) -> None:
         assert f"usage: clharness {word} " in ended.stdout
         assert "example:" in ended.stdout, "it is not that of the command itself"
         wide = [line for line in ended.stdout.splitlines() if len(line) > 80]
-        assert all(line.startswith(("  clharness ", "  git ")) for line in wide), wide  # what is to be copied
+        assert all(line.startswith(("  clharness replay ", "  git ")) for line in wide), wide  # what cannot be cut
     else:
         assert ended.returncode == 2, ended.stdout
 
@@ -43,3 +49,46 @@ def test_unknown_command_gets_one_sentence(word: str, hint: str) -> None:
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"clharness: {word} is not a command; {hint}")
     assert len(ended.stderr.splitlines()) == 1
+
+
+def test_long_example_goes_on_in_the_next_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell reads both lines as the one command; what is quoted stays whole."""
+    monkeypatch.setenv("COLUMNS", "80")
+    long = "clharness fuzz --all --time 8h --jobs 4 --out night --loader /usr/lib/x86_64-linux-gnu/libOpenCL.so.1"
+    quoted = f"clharness mutants --build 'make --silent --jobs 2 -C {'x' * 60}'"
+    first, second, third = _narrow(f"  {long}\n  {quoted}\n").splitlines()
+    assert first.endswith(" \\") and shlex.split(f"{first[:-1]}{second}") == shlex.split(long)
+    assert third == f"  {quoted}"
+
+
+@pytest.mark.parametrize("command", [["fuzz", "--list"], ["selftest", "--list", "--suite", "layers"]])
+def test_list_is_folded_in_a_terminal_and_a_line_each_in_a_pipe(command: list[str]) -> None:
+    """Pipes are for grep."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "CI", "NO_COLOR")}
+    whole = [sys.executable, "-m", "harness.cli", *command]
+    with subprocess.Popen(whole, cwd=ROOT, env=environment | {"TERM": "xterm"}, stdout=theirs) as process:
+        os.close(theirs)
+        lines = read_all(ours).splitlines()
+    assert process.returncode == 0 and len(lines) > 20
+    assert [line for line in lines if len(line) > 80] == []
+    piped = subprocess.run(whole, cwd=ROOT, env=environment, capture_output=True, text=True).stdout
+    assert len(piped.splitlines()) < len(lines)
+    assert piped.split() == " ".join(lines).split()
+
+
+def read_all(descriptor: int) -> str:
+    """What is written to a terminal until its last user has closed it."""
+    data = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(descriptor, 65536):
+            data += chunk
+    os.close(descriptor)
+    return data.decode()
+
+
+def test_no_command_gets_one_sentence() -> None:
+    ended = subprocess.run([sys.executable, "-m", "harness.cli"], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "clharness: name a command; clharness --help lists them\n"

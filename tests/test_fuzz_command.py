@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import unquote
 
 import pytest
 
@@ -20,6 +21,7 @@ from harness.fuzz import builds, reproducers
 from harness.fuzz.findings import Finding
 from harness.fuzz.sarif import sarif
 from harness.fuzz.subject import FuzzSubject
+from tests.sarif import assert_sarif
 
 TARGET, FAULT = "vendor_directory", "missing_folder_is_a_crash"
 
@@ -71,7 +73,9 @@ def test_finding_is_written_as_sarif(campaign: Path) -> None:
     assert result["properties"]["reproduce"] == f"{folder_of(campaign)}/reproduce.sh"
     place = result["locations"][0]["physicalLocation"]
     assert kept["source"], kept
-    assert f"{place['artifactLocation']['uri']}:{place['region']['startLine']}" in kept["source"]
+    assert f"{unquote(place['artifactLocation']['uri']).removeprefix('file://')}:" in kept["source"]
+    assert f":{place['region']['startLine']}" in kept["source"]
+    assert_sarif(json.loads((campaign.parent / "a.sarif").read_text()))
 
 
 def test_place_without_debug_information_is_the_library() -> None:
@@ -80,7 +84,10 @@ def test_place_without_debug_information_is_the_library() -> None:
     finding = Finding(TARGET, "hang", "lock@f+0x1", "It hangs.", False, 3, "/nowhere")
     campaign = SimpleNamespace(findings=[finding])
     result = sarif(campaign, subject)["runs"][0]["results"][0]  # type: ignore[arg-type]
-    assert result["locations"][0]["physicalLocation"] == {"artifactLocation": {"uri": "libOpenCL.so.1"}}
+    assert result["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "libOpenCL.so.1"},
+        "region": {"startLine": 1},
+    }
     assert (result["level"], result["message"]["text"]) == ("warning", "It hangs.")
 
 

@@ -7,7 +7,9 @@ import dataclasses
 import io
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -15,13 +17,14 @@ import pytest
 from harness.build import ROOT
 from harness.cli.main import main
 from harness.expectations import Expectations
-from harness.report import judge
+from harness.report import SubjectRecord, judge
 from harness.report.annotations import error_lines
 from harness.report.badge import badge
 from harness.report.ending import Ending
 from harness.report.junit import write_junit
 from harness.report.reporter import Reporter
 from harness.report.sarif import sarif
+from tests.sarif import assert_sarif
 from tests.test_report_compare import run, written
 from tests.test_report_terminal import BAD, HEADER, case
 
@@ -75,6 +78,34 @@ def test_sarif_has_rules_results_and_suppressions() -> None:
     assert red["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "libOpenCL.so.1"
     assert "suppressions" not in red
     assert known["suppressions"] == [{"kind": "external", "justification": "opens it"}]
+
+
+@pytest.mark.parametrize("kind", ["loader", "layer", "icd"])
+def test_sarif_is_valid_whatever_the_subject_is_called(kind: str) -> None:
+    """A blank, a number sign or a per cent sign in a file's name are no part of a URI as they are."""
+    facts = {"path": "/opt/a b/lib öl#1%25?.so", "name": "Some", "version": "1"}
+    header = dataclasses.replace(HEADER, subject=SubjectRecord(kind, kind, facts))
+    report = sarif(Ending(header, [RED, KNOWN, dataclasses.replace(RED, requirements=())], 1))
+    assert_sarif(report)
+    place = report["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "lib%20%C3%B6l%231%2525%3F.so"
+
+
+def test_wrong_sarif_is_noticed() -> None:
+    """What is held is held by something that can fail."""
+    spoilers: list[Callable[[dict[str, Any]], object]] = [
+        lambda run: run["tool"]["driver"].pop("name"),
+        lambda run: run["results"][0].update(ruleIndex=7),
+        lambda run: run["results"][0].update(level="fatal"),
+        lambda run: run["results"][0].update(verdict="fail"),
+        lambda run: run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"].update(uri="a b"),
+        lambda run: run["results"][0].update(suppressions=[{"kind": "known"}]),
+    ]
+    for spoil in spoilers:
+        report = sarif(ENDING)
+        spoil(report["runs"][0])
+        with pytest.raises(AssertionError):
+            assert_sarif(report)
 
 
 def test_run_writes_sarif_and_says_where_it_cannot(tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ WRONG = (Deviation("size=0", "CL_SUCCESS instead of CL_INVALID_VALUE"),)
 WORSE = (*WRONG, Deviation("ptr=NULL", "SIGSEGV"))
 
 
-def run(*results: CaseResult, version: str = "1") -> Saved:
-    facts = {"path": "/lib/libOpenCL.so.1", "name": "Some", "version": version}
+def run(*results: CaseResult, version: str = "1", name: str = "Some") -> Saved:
+    facts = {"path": "/lib/libOpenCL.so.1", "name": name, "version": version}
     header = dataclasses.replace(HEADER, subject=SubjectRecord(facts=facts))
     return Saved(Path("x"), header, results, footer={"complete": True})
 
@@ -43,14 +43,14 @@ def plain(text: str, _style: str) -> str:
     ("before", "after", "kind"),
     [
         ({"verdict": "pass"}, {"verdict": "fail"}, "broken"),
-        ({"verdict": "unsupported", "unsupported": "loader"}, {"verdict": "fail"}, "changed"),
+        ({"verdict": "unsupported", "unsupported": "loader"}, {"verdict": "fail"}, "capability"),
         ({"verdict": "unsupported", "unsupported": "machine"}, {"verdict": "crash"}, "changed"),
         ({"verdict": "fail"}, {"verdict": "crash"}, "broken"),
         ({"verdict": "fail", "deviations": WRONG}, {"verdict": "fail", "deviations": WORSE}, "broken"),
         ({"verdict": "pass"}, {"verdict": "unsupported", "unsupported": "loader"}, "broken"),
         ({"verdict": "fail"}, {"verdict": "pass"}, "fixed"),
         ({"verdict": "hang"}, {"verdict": "unsupported", "unsupported": "machine"}, "changed"),
-        ({"verdict": "hang"}, {"verdict": "unsupported", "unsupported": "loader"}, "changed"),
+        ({"verdict": "hang"}, {"verdict": "unsupported", "unsupported": "loader"}, "capability"),
         ({"verdict": "pass", "outcome": "a"}, {"verdict": "pass", "outcome": "b"}, "changed"),
         ({"verdict": "crash"}, {"verdict": "fail"}, "changed"),
         ({"verdict": "fail", "deviations": WORSE}, {"verdict": "fail", "deviations": WRONG}, "changed"),
@@ -82,6 +82,48 @@ def test_gained_capability_breaks_nothing_and_a_lost_one_does() -> None:
     lacking = run(case("test_a", "unsupported", unsupported="loader"))
     assert not compare(lacking, run(case("test_a", "fail"))).broke
     assert compare(run(case("test_a")), lacking).broke
+
+
+def lacking(name: str, capability: str | None = "ICD 2", identifier: str = "DISC-LNX-013") -> CaseResult:
+    about = {"unsupported": "loader", "capability": capability, "reason": f"this loader does not have: {capability}"}
+    return case(name, "unsupported", identifier, **about)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("Some", "broken"), ("Other", "capability"), ("unknown", "broken")])
+def test_capability_that_another_product_never_had_is_not_broken(name: str, kind: str) -> None:
+    """A name that is not told is no sign of another one: the query may be what broke."""
+    comparison = compare(run(case("test_a")), run(lacking("test_a"), name=name))
+    assert [change.kind for change in comparison.changes] == [kind]
+    assert comparison.code == (1 if kind == "broken" else 0)
+
+
+def test_capabilities_that_differ_are_a_line_each() -> None:
+    """Whatever the requirements are: what a reader wants to know is which of the two lacks what."""
+    names = [f"test_{i}" for i in range(4)]
+    identifiers = list(catalogue())[:4]
+    before = [case(name, "crash" if n == 3 else "pass", identifiers[n]) for n, name in enumerate(names)]
+    after = [lacking(name, "ICD 2", identifiers[n]) for n, name in enumerate(names)]
+    only = lacking("test_only", None), case("test_only")
+    comparison = compare(run(*before, only[0]), run(*after, only[1], name="Other"))
+    assert comparison.sentence() == (
+        "0 broken, 0 fixed, 0 changed, 5 differ in capability, 0 new, 0 gone; 5 cases are in both runs."
+    )
+    text = lines(comparison, plain, 120)
+    at = text.index("DIFFERS IN CAPABILITY: 5 cases: each needs what only one of the two has; nothing broke")
+    assert text[at + 1 : at + 3] == [
+        "    4  after lacks ICD 2 (3 pass, 1 crash before)",
+        "    1  before: this loader does not have: None (1 pass after)",
+    ]
+    assert "       discovery/test_x.py::test_2" in lines(comparison, plain, 120, verbose=True)
+    assert "| after lacks ICD 2 | 3 pass, 1 crash before | 4 |" in comparison_summary(comparison)
+
+
+def test_capability_that_was_lost_is_told_once() -> None:
+    """Not for each requirement that needs it."""
+    names = list(catalogue())[:5]
+    before, after = [case(f"test_{i}", "pass", i) for i in names], [lacking(f"test_{i}", "ICD 2", i) for i in names]
+    text = lines(compare(run(*before), run(*after)), plain, 120)
+    assert "  after lacks ICD 2  5 pass before  5 cases, the first of which is" in text
 
 
 def test_each_text_stands_under_its_own_side() -> None:
@@ -185,7 +227,7 @@ def test_comparison_as_markdown() -> None:
     assert text.startswith("### clharness compare: 2 broken, 1 fixed")
     url = "https://registry.khronos.org/OpenCL/sdk/3.0/docs/man/html/cl_khr_icd.html"
     assert f"| [DISC-LNX-013]({url}) | pass -&gt; fail | 2 | test\\_a | now: assert 1 == 2 |" in text
-    assert [f"#### {kind.capitalize()}" in text for kind in KINDS] == [True, True, False, False, False]
+    assert [f"#### {kind.capitalize()}" in text for kind in KINDS] == [True, True, False, False, False, False]
 
 
 def written(path: Path, of: Saved, code: int = 0) -> Path:

@@ -25,6 +25,7 @@ from harness.fuzz.sarif import sarif
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
 from harness.fuzz.target_process import Setting
 from harness.report.sarif import write_sarif
+from harness.report.table import table
 from harness.report.terminal import Terminal
 from harness.subject.icd import find_library
 from harness.subject.identify import VULKAN_LOADER, identify
@@ -94,8 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.list:
-        width = max(map(len, builds.targets()))
-        print("\n".join(f"{name:{width}}  {sentence}" for name, sentence in builds.targets().items()))
+        print("\n".join(table(list(builds.targets().items()), texts=2, width=Terminal(sys.stdout).table_width)))
         return Exit.AS_EXPECTED
     if args.keep:
         name, folder = args.keep

@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import os
 import pkgutil
+import re
 import shutil
 import sys
 import textwrap
@@ -68,7 +69,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _require_command(arguments: Sequence[str]) -> None:
     """Raises UsageError for a word that is not a subcommand."""
     words = [name.replace("_", "-") for name in _names()]
-    if arguments and not arguments[0].startswith("-") and arguments[0] not in words:
+    if not arguments:
+        raise UsageError("name a command; clharness --help lists them")
+    if not arguments[0].startswith("-") and arguments[0] not in words:
         similar = difflib.get_close_matches(arguments[0], words, 1)
         hint = f"did you mean {similar[0]}?" if similar else "clharness --help lists them"
         raise UsageError(f"{arguments[0]} is not a command; {hint}")
@@ -149,7 +152,20 @@ def _narrow(example: str) -> str:
         narrow += (
             [f"  {words}"] if own else textwrap.wrap(words, _width(), initial_indent=indent, subsequent_indent=indent)
         )
-    return "\n".join(narrow)
+    return "\n".join(part for line in narrow for part in _continued(line))
+
+
+def _continued(command: str) -> list[str]:
+    """A command in lines that fit, where its options allow that; a shell reads them as the one that they are."""
+    parts = []
+    while len(command) > _width():
+        places = [at.start() for at in re.finditer(r" -", command) if command.lstrip().startswith(("clharness ", "-"))]
+        fitting = [at for at in places if 20 < at < _width() - 2 and command[:at].count("'") % 2 == 0]
+        if not fitting:
+            break
+        parts.append(f"{command[: fitting[-1]]} \\")
+        command = f"      {command[fitting[-1] + 1 :]}"
+    return [*parts, command]
 
 
 def _names() -> list[str]:

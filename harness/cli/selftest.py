@@ -15,6 +15,7 @@ from pathlib import Path
 from harness.build import ROOT
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
+from harness.report.blocks import wrap
 from harness.report.terminal import Terminal
 from harness.requirements.catalogue import suite_of
 from harness.selftest.mutants import Mutant
@@ -66,8 +67,7 @@ def run(args: argparse.Namespace) -> int:
     target = TARGETS[option]
     chosen = _chosen(args, target)
     if args.list:
-        for fault in chosen:
-            print(f"{fault.name:<40} {', '.join(fault.requirements)}: makes the {target.word} {fault.sentence}")
+        _print_faults(chosen, target.word)
         return Exit.AS_EXPECTED
     output = output_path("--json", args.json) if args.json else None
     if args.programs and option != "icd":
@@ -102,6 +102,17 @@ def run(args: argparse.Namespace) -> int:
     if output:
         output.write_text(json.dumps(report.as_json(matrix, whole, seconds), indent=1) + "\n")
     return Exit.AS_EXPECTED if report.passed(matrix, whole) else Exit.UNEXPECTED
+
+
+def _print_faults(faults: Sequence[Mutant], word: str) -> None:
+    """A line each in a pipe, for grep; folded below themselves in a terminal."""
+    width = Terminal(sys.stdout).table_width
+    for fault in faults:
+        about = f"{', '.join(fault.requirements)}: makes the {word} {fault.sentence}"
+        if width is None or len(about) + 41 <= width:
+            print(f"{fault.name:<40} {about}")
+        else:
+            print("\n".join([fault.name, *wrap(about, width, "    ")]))
 
 
 def _option(args: argparse.Namespace) -> str:

@@ -10,7 +10,7 @@ from harness.escaping import printable
 from harness.fuzz.campaign import Campaign
 from harness.fuzz.findings import Finding
 from harness.fuzz.subject import FuzzSubject
-from harness.report.sarif import sarif_of
+from harness.report.sarif import physical, sarif_of
 
 _KINDS = {
     "crash": "A crash.",
@@ -30,6 +30,7 @@ def sarif(campaign: Campaign, subject: FuzzSubject) -> dict[str, Any]:
         {
             "id": rule,
             "shortDescription": {"text": f"{_KINDS[kind]} Seen by fuzzing {target}."},
+            "help": {"text": f"{_KINDS[kind]} `clharness fuzz --list` says what {target} tries."},
         }
         for rule in rules
         for _, target, kind in [rule.split("/")]
@@ -62,6 +63,4 @@ def _result(finding: Finding, rule: int, subject: FuzzSubject) -> dict[str, Any]
 def _place(finding: Finding, subject: FuzzSubject) -> dict[str, Any]:
     """The line of the source where debug information has it, else the library."""
     match = _SOURCE.search(finding.source)
-    if match is None:
-        return {"artifactLocation": {"uri": subject.path.name}}
-    return {"artifactLocation": {"uri": printable(match[1])}, "region": {"startLine": max(int(match[2]), 1)}}
+    return physical(match[1], int(match[2])) if match else physical(subject.path.name)

@@ -20,6 +20,7 @@ _VARYING = re.compile(
 # Elements of a list that are equal, each after the other: how many there are, a parameter of the case may decide.
 _REPEATED = re.compile(r"(?<![^\s,()\[\]{}])([^\s,()\[\]{}][^,()\[\]{}]*|\[\]|\(\)|\{\})(?:, \1(?![^,()\[\]{}]))+")
 _COMPARED = 100  # characters of a text: deviations are cut, at different places where names differ in length
+_HINT = re.compile(r"Omitting |Differing items:|Use -v|Full diff:|\.\.\.Full output")
 _COUNT = re.compile(r"\d+ of \d+ calls")
 # How urgent a verdict is, most urgent first: what the harness could not judge, then what ends a process.
 _URGENCY = ("error", "crash", "hang", "leak", "fail", "unsupported", "pass")
@@ -116,11 +117,22 @@ def actual(result: CaseResult, most: int = 3) -> str:
     unlisted = (result.reason or "").partition("not listed: ")[2]
     if unlisted:
         texts = [f"{unlisted} (not listed in the expectation file)"]
+    elif texts and texts[0].startswith("assert ") and "*" in texts[0]:
+        texts = _in_full(lines) or texts
     if not texts or result.verdict in ("crash", "hang", "leak", "error"):
         shown = [line for line in actual_lines(result) if not _COUNT.fullmatch(line)]
         texts = [*(text for text in texts if not any(line.startswith(text) for line in shown)), *shown]
     rest = len(texts) - most
     return "; ".join([*texts[:most], *([f"and {rest} more"] if rest > 0 else [])]) or result.verdict
+
+
+def _in_full(lines: Sequence[str]) -> list[str]:
+    """What an assertion says with all that varies between runs, which deviations leave out; [] if it says none."""
+    if not lines or not lines[0].startswith("assert "):
+        return []
+    told = [line for line in lines if not _HINT.match(line)]
+    items = [line for line in told[1:] if " != " in line]
+    return items or told  # items of two dictionaries say more than what fits of both
 
 
 def by_reason(results: Sequence[CaseResult]) -> list[tuple[str, list[CaseResult]]]:

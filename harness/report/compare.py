@@ -18,12 +18,14 @@ from harness.report.renamed import renamed
 from harness.report.saved import Saved
 from harness.requirements.catalogue import catalogue
 
-Kind = Literal["broken", "fixed", "changed", "new", "gone"]
-KINDS: tuple[Kind, ...] = ("broken", "fixed", "changed", "new", "gone")
+Kind = Literal["broken", "fixed", "changed", "capability", "new", "gone"]
+KINDS: tuple[Kind, ...] = ("broken", "fixed", "changed", "capability", "new", "gone")
+TITLES: dict[Kind, str] = {kind: kind for kind in KINDS} | {"capability": "differs in capability"}
 MEANING: dict[Kind, str] = {
     "broken": "was right, or less wrong, before",
     "fixed": "is right now",
     "changed": "is otherwise; nothing that was right is wrong",
+    "capability": "needs what only one of the two has; nothing broke",
     "new": "has no case before",
     "gone": "has no case after",
 }
@@ -55,6 +57,14 @@ class Change:
         if self.before.outcome == self.after.outcome:
             return f"{self.after.verdict}, otherwise"
         return f"{_told(self.before)} -> {self.after.outcome!r}"
+
+    @property
+    def lacking(self) -> str:
+        """Which side lacks what the case needs, where one of the two has it: "after lacks ICD 2"; else ""."""
+        if self.before is None or self.after is None or _lacks(self.before) == _lacks(self.after):
+            return ""
+        side, result = ("before", self.before) if _lacks(self.before) else ("after", self.after)
+        return f"{side} lacks {result.capability}" if result.capability else f"{side}: {result.reason or 'unsupported'}"
 
     @property
     def was(self) -> str:
@@ -93,11 +103,11 @@ class Comparison:
         numbers = Counter(change.kind for change in self.changes)
         short = "".join(f" Incomplete: the run {side} was cut short." for side in self.cut_short)
         if not self.cases:
-            counts = ", ".join(f"{numbers[kind]} {kind}" for kind in KINDS if numbers[kind])
+            counts = ", ".join(f"{numbers[kind]} {kind}" for kind in ("new", "gone") if numbers[kind])
             return f"no case is in both runs{f'; {counts}' if counts else ''}.{short}"
         if not self.changes:
             return f"nothing differs in {counted(self.cases, 'case')}.{short}"
-        counts = ", ".join(f"{numbers[kind]} {kind}" for kind in KINDS)
+        counts = ", ".join(_count(kind, numbers[kind]) for kind in KINDS if numbers[kind] or kind != "capability")
         other = f", {self.renamed} of them by another name" if self.renamed else ""
         return (
             f"{counts}; {counted(self.cases, 'case')} {'is' if self.cases == 1 else 'are'} in both runs{other}.{short}"
@@ -131,24 +141,43 @@ def compare(before: Saved, after: Saved) -> Comparison:
     old |= {now: old.pop(name) for now, name in names.items()}
     cut_short = tuple(side for side, run in (("before", before), ("after", after)) if not run.complete)
     sparse = before.written < FORMAT, after.written < FORMAT
+    others = _others(before.header, after.header)
     changes = [
         Change(kind, old.get(case), new.get(case))
         for case in [*new, *(case for case in old if case not in new)]
-        if (kind := _kind(old.get(case), new.get(case), sparse))
+        if (kind := _kind(old.get(case), new.get(case), sparse, others))
         and not (kind == "new" and "before" in cut_short)  # it was not reached, which says nothing of it
         and not (kind == "gone" and "after" in cut_short)
     ]
     return Comparison(before.header, after.header, tuple(changes), len(old.keys() & new.keys()), cut_short, len(names))
 
 
-def _kind(before: CaseResult | None, after: CaseResult | None, sparse: tuple[bool, bool]) -> Kind | None:
-    """`sparse` says of both records whether they may lack what today's hold."""
+def _others(before: Header, after: Header) -> bool:
+    """Whether these are two products: what one never had, it has not lost. A name that is missing is no sign."""
+    names = before.subject.name, after.subject.name
+    return all(names) and names[0] != names[1]
+
+
+def _count(kind: Kind, number: int) -> str:
+    if kind == "capability":
+        return f"{number} {'differs' if number == 1 else 'differ'} in capability"
+    return f"{number} {kind}"
+
+
+def _lacks(result: CaseResult | None) -> bool:
+    return result is not None and result.verdict == "unsupported" and result.unsupported == "loader"
+
+
+def _kind(before: CaseResult | None, after: CaseResult | None, sparse: tuple[bool, bool], others: bool) -> Kind | None:
+    """`sparse` says of both records whether they may lack what today's hold; `others`, whether of two products."""
     if before is None or after is None:
         return "new" if before is None else "gone"
     if "unsupported" in (before.verdict, after.verdict):
         if before.verdict == after.verdict:
             return None
-        return "broken" if before.verdict == "pass" and after.unsupported == "loader" else "changed"
+        if before.verdict == "pass" and _lacks(after) and not others:
+            return "broken"
+        return "capability" if _lacks(before) or _lacks(after) else "changed"
     was, now = before.verdict in _RED, after.verdict in _RED
     if was != now:
         return "broken" if now else "fixed"
@@ -185,11 +214,27 @@ def _told(result: CaseResult | None) -> str:
 
 
 def groups(changes: Iterable[Change]) -> list[list[Change]]:
-    """Changes of the same requirements from and to the same verdicts, put together."""
+    """Changes of the same requirements from and to the same verdicts, put together; those by one capability as well."""
     found: dict[Hashable, list[Change]] = defaultdict(list)
     for change in changes:
-        found[change.case.requirements, change.how].append(change)
+        found[change.lacking or (change.case.requirements, change.how)].append(change)
     return list(found.values())
+
+
+def title_of(group: Sequence[Change]) -> str:
+    """What the changes of a group have in common, besides what its first change says: requirements, or a capability."""
+    return group[0].lacking or " ".join(group[0].case.requirements) or "no requirement"
+
+
+def how_of(group: Sequence[Change]) -> str:
+    """Verdicts before and after; where a capability is missing, those of the side that has it."""
+    first = group[0]
+    if not first.lacking:
+        return first.how
+    results = [change.before if _lacks(change.after) else change.after for change in group]
+    counts = Counter(result.verdict for result in results if result)
+    said = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+    return f"{said} {'before' if _lacks(first.after) else 'after'}"
 
 
 def compared(header: Header) -> str:
@@ -208,9 +253,12 @@ def lines(comparison: Comparison, style: Style, width: int, verbose: bool = Fals
         if not changes:
             continue
         each = "" if len(changes) == 1 else "each "
-        title = wrap(f"{kind.upper()}: {counted(len(changes), 'case')}: {each}{MEANING[kind]}", width)
+        title = wrap(f"{TITLES[kind].upper()}: {counted(len(changes), 'case')}: {each}{MEANING[kind]}", width)
         told += ["", *(style(line, "bold") for line in title)]
         all_groups = groups(changes)
+        if kind == "capability":
+            told += _capabilities(all_groups, width, verbose)
+            continue
         for group in all_groups[: None if verbose else _SHOWN]:
             told += _group(group, kind, width, verbose)
         if not verbose and len(all_groups) > _SHOWN:
@@ -218,11 +266,22 @@ def lines(comparison: Comparison, style: Style, width: int, verbose: bool = Fals
     return [*told, "", *verdict] if comparison.changes else told
 
 
+def _capabilities(all_groups: Sequence[Sequence[Change]], width: int, verbose: bool) -> list[str]:
+    """A line for each capability: who lacks it, and what the cases do where it is there."""
+    told = []
+    for group in sorted(all_groups, key=len, reverse=True):
+        first, *more = wrap(f"{printable(title_of(group))} ({how_of(group)})", width, "       ", 3)
+        told += [f"{len(group):5}{first[5:]}", *more]
+        if verbose:
+            told += [f"       {one_line(short_id(change.case))}" for change in group]
+    return told
+
+
 def _rest(more: Sequence[Sequence[Change]], width: int) -> list[str]:
     """Groups that are not shown, by what they have in common."""
     counts: Counter[str] = Counter()
     for group in more:
-        counts[group[0].how] += len(group)
+        counts[group[0].lacking or group[0].how] += len(group)
     said = ", ".join(f"{counted(number, 'case')} {how}" for how, number in counts.most_common(3))
     others = f", and {len(counts) - 3} other kinds of change" if len(counts) > 3 else ""
     groups_ = "1 more group" if len(more) == 1 else f"{len(more)} more groups"
@@ -231,9 +290,8 @@ def _rest(more: Sequence[Sequence[Change]], width: int) -> list[str]:
 
 def _group(group: Sequence[Change], kind: Kind, width: int, verbose: bool) -> list[str]:
     first = group[0]
-    identifiers = " ".join(first.case.requirements) or "no requirement"
     count = f"{len(group)} cases, the first of which is" if len(group) > 1 else ""
-    told = wrap(f"{identifiers}  {printable(first.how)}  {count}".rstrip(), width, "  ")
+    told = wrap(f"{printable(title_of(group))}  {printable(how_of(group))}  {count}".rstrip(), width, "  ")
     told.append(f"    {one_line(short_id(first.case))}")  # whole: it is copied
     if kind not in ("new", "gone") or verbose:
         known = catalogue().get(first.case.requirements[0]) if first.case.requirements else None

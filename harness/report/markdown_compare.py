@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from harness.escaping import markdown
-from harness.report.compare import KINDS, Comparison, compared, groups
+from harness.report.compare import KINDS, TITLES, Comparison, compared, groups, how_of, title_of
 from harness.report.markdown import linked, table
 
 
@@ -18,10 +18,10 @@ def comparison_summary(comparison: Comparison) -> str:
     ]
     for kind in KINDS:
         rows = [
-            [" ".join(group[0].case.requirements), group[0].how, str(len(group)), group[0].case.name, group[0].why]
+            [title_of(group), how_of(group), str(len(group)), group[0].case.name, group[0].why]
             for group in groups(comparison.of(kind))
         ]
         if rows:
-            parts += [f"#### {kind.capitalize()}", ""]
+            parts += [f"#### {TITLES[kind].capitalize()}", ""]
             parts += table(["requirement", "before and after", "cases", "first case", "why"], rows, linked)
     return "\n".join(parts) + "\n"

@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from harness import __version__
 from harness.escaping import printable
@@ -51,14 +52,25 @@ def _rule_of(result: CaseResult) -> str:
 
 def _rule(identifier: str) -> dict[str, Any]:
     requirement: Requirement | None = catalogue().get(identifier)
-    rule: dict[str, Any] = {"id": identifier}
+    text = requirement.text if requirement else "A check that names no requirement of the catalogue."
+    source = f" Source: {requirement.source}" if requirement else ""
+    rule: dict[str, Any] = {"id": identifier, "shortDescription": {"text": text}, "help": {"text": text + source}}
     if requirement:
-        rule["shortDescription"] = {"text": requirement.text}
-        rule["help"] = {"text": f"{requirement.text} Source: {requirement.source}"}
         rule["properties"] = {"strength": requirement.strength}
         if url := url_of([identifier]):
             rule["helpUri"] = url
     return rule
+
+
+def physical(path: str, line: int = 1) -> dict[str, Any]:
+    """A place in a file: below the current folder as services want it, relative to that; they all want a line."""
+    return {"artifactLocation": {"uri": _uri(Path(path))}, "region": {"startLine": max(line, 1)}}
+
+
+def _uri(path: Path) -> str:
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return path.as_uri() if path.is_absolute() else quote(str(path).encode(errors="surrogateescape"))
 
 
 def _result(result: CaseResult, rule: int, ending: Ending) -> dict[str, Any]:
@@ -69,7 +81,8 @@ def _result(result: CaseResult, rule: int, ending: Ending) -> dict[str, Any]:
         "message": {"text": _plain(f"{result.verdict}: {actual(result)}")},
         "locations": [
             {
-                "physicalLocation": {"artifactLocation": {"uri": _uri(ending)}},
+                # The library's name: where it lies on this machine says nothing to a service.
+                "physicalLocation": physical(Path(ending.header.subject.path or "subject").name),
                 "logicalLocations": [{"fullyQualifiedName": _plain(result.case), "kind": "function"}],
             }
         ],
@@ -79,11 +92,6 @@ def _result(result: CaseResult, rule: int, ending: Ending) -> dict[str, Any]:
     if result.status == "expected":
         about["suppressions"] = [{"kind": "external", "justification": _plain(result.reason or "")}]
     return about
-
-
-def _uri(ending: Ending) -> str:
-    """The library's name: where it lies on this machine says nothing to a service."""
-    return Path(ending.header.subject.path or "subject").name
 
 
 def _plain(text: str) -> str:

@@ -12,7 +12,7 @@ from harness import __version__
 from harness.errors import UsageError
 from harness.escaping import printable
 from harness.report.causes import actual, by_reason, causes, sentence_of, verdicts_of
-from harness.report.compare import KINDS, MEANING, Comparison, groups
+from harness.report.compare import KINDS, MEANING, TITLES, Comparison, groups, how_of, title_of
 from harness.report.ending import Ending
 from harness.report.layout import section_title
 from harness.report.page.data import STATUS_WORDS, page_data
@@ -137,6 +137,8 @@ def _comparison(comparison: Comparison | None, run: int) -> dict[str, Any] | Non
         rows = [
             {
                 "change": group[0],
+                "title": title_of(group),
+                "how": how_of(group),
                 "run": run if group[0].after is not None else 0,
                 "count": len(group),
                 "section": section_title(group[0].case.requirements[0].rpartition("-")[0])
@@ -147,5 +149,6 @@ def _comparison(comparison: Comparison | None, run: int) -> dict[str, Any] | Non
             for group in groups(comparison.of(kind))
         ]
         if rows:
-            parts.append({"kind": kind, "meaning": MEANING[kind], "rows": rows, "count": len(comparison.of(kind))})
+            about = {"kind": kind, "title": TITLES[kind], "meaning": MEANING[kind]}
+            parts.append(about | {"rows": rows, "count": len(comparison.of(kind))})
     return {"sentence": comparison.sentence(), "good": comparison.good, "parts": parts}
