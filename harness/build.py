@@ -92,6 +92,17 @@ def command() -> str:
     return os.environ.get("CLHARNESS_COMMAND") or "./clharness"
 
 
+def installed() -> bool:
+    """Whether this is an installation: it has neither sources nor fuzz targets, and nothing is written into it."""
+    return (ROOT / "clharness.json").exists()
+
+
+def require_checkout(what: str) -> None:
+    """Raises UsageError in an installation, unless it uses the parts of a build that was made of a checkout."""
+    if installed() and not os.environ.get("CLHARNESS_BUILD"):
+        raise UsageError(f"{what} needs a checkout of clharness, with its sources: this is an installation, in {ROOT}")
+
+
 def _read(folder: Path) -> dict[str, Any]:
     """The content of a folder's clharness.json; paths in it are absolute, or relative to it."""
     try:

@@ -160,6 +160,29 @@ def test_python_that_cannot_run_it_is_named(installed: Path, home: Path) -> None
     )
 
 
+@pytest.mark.parametrize("command", [["fuzz", "icd_file"], ["selftest"], ["mutants"], ["coverage"]])
+def test_what_needs_a_checkout_says_so(installed: Path, home: Path, command: list[str]) -> None:
+    """And advises nothing that cannot work here."""
+    ran = as_ordinary_user(home, installed / "bin" / "clharness", *command)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "needs a checkout of clharness" in ran.stderr and len(ran.stderr.splitlines()) == 1
+
+
+def test_expectations_of_the_installation_are_not_rewritten(installed: Path, home: Path) -> None:
+    """Refused before the run, for root, too; a copy of the file is what is advised and what works."""
+    library = shutil.copy(build().reference_loader, home)
+    own = installed / "lib" / "clharness" / "harness" / "expectations" / "reference.toml"
+    arguments = ["loader", str(library), "-k", CHECK, "--update-expectations"]
+    command: list[str | Path] = [installed / "bin" / "clharness", *arguments]
+    ran = as_ordinary_user(home, *command)
+    assert ran.returncode == 2 and "belongs to the installation" in ran.stderr, ran.stdout + ran.stderr
+    shutil.copy(own, home)
+    copy = home / own.name
+    copy.chmod(0o666)
+    again = as_ordinary_user(home, *command, "--expect", copy)
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
 # --- find_package ---
 
 

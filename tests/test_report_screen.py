@@ -236,6 +236,22 @@ def test_words_fit_the_subject(kind: str, word: str) -> None:
         assert f"  ./clharness {kind} /lib/libmine.so --update-expectations --expect mine.toml" in lines
 
 
+def test_advised_run_is_the_one_that_was_and_writes_no_reports() -> None:
+    """Where an expectation file was named, another one must not be rewritten."""
+    arguments = ["clharness", "icd", "pocl", "--env", "A=b c", "--expect=my.toml", "-k", "x or y", "-j", "4", "--junit"]
+    arguments += ["a.xml", "--color=never", "--keep", "--strict"]
+    header = Header(SubjectRecord("icd", "ICD", {"path": "pocl"}), arguments=arguments, expectations="/x/my.toml")
+    advice = "./clharness icd pocl --env 'A=b c' --expect=my.toml -k 'x or y' --strict --update-expectations"
+    assert any(line.endswith(f": {advice}") for line in lines_at(100, [BAD], header))
+
+
+def test_advice_is_for_the_command_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLHARNESS_COMMAND", "clharness")
+    lines = lines_at(100, [BAD])
+    assert any(line.startswith("What is demanded: clharness explain") for line in lines)
+    assert not any("./clharness loader" in line for line in lines)
+
+
 # --- how many lines, how wide ---
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from harness.build import build
+from harness.build import build, require_checkout
 from harness.cli.loader import library_path, output_path, positive
 from harness.errors import Exit, UsageError
 from harness.escaping import printable
@@ -94,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    require_checkout("clharness fuzz")
     if args.list:
         print("\n".join(table(list(builds.targets().items()), texts=2, width=Terminal(sys.stdout).table_width)))
         return Exit.AS_EXPECTED

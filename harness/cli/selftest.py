@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.build import ROOT
+from harness.build import ROOT, require_checkout
 from harness.cli.loader import output_path, positive
 from harness.errors import Exit, UsageError
 from harness.report.blocks import wrap
@@ -69,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         _print_faults(chosen, target.word)
         return Exit.AS_EXPECTED
+    require_checkout("clharness selftest")
     output = output_path("--json", args.json) if args.json else None
     if args.programs and option != "icd":
         raise UsageError("--programs is about faults of ICDs: give --icd, too")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.build import command as own_command
+from harness.build import installed
 from harness.errors import UsageError
 from harness.expectations import TO_BE_EXPLAINED, Entry, Expectations, load, section_key
 from harness.expectations.abilities import holds
@@ -86,7 +87,14 @@ def refuse_unasked(
 
     `command` is the one of clharness that tests such a subject.
     """
-    if expectations.path is not None or path is not None:
+    if path is not None:
+        return
+    if expectations.path is not None:
+        if installed():
+            raise UsageError(
+                f"--update-expectations: {expectations.path} belongs to the installation, which stays as it is; "
+                "copy it, and name the copy with --expect"
+            )
         return
     name, version = str(subject.get("name") or "unknown"), str(subject.get("version") or "")
     file = (re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-") or command) + ".toml"

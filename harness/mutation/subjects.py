@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.build import ROOT, build
+from harness.build import ROOT, build, require_checkout
 from harness.errors import HarnessError, UsageError
 from harness.mutation.builder import Subject, Unit, chosen, units
 from harness.mutation.link import cmake_link, link_like, source_names, version_script, with_output
@@ -20,6 +20,7 @@ REFERENCE = "clharness_reference_loader"
 
 def reference_loader(patterns: Sequence[str] = ("*.c",)) -> Subject:
     """The reference loader without seeded faults, configured in a folder of its own; only what is written by hand."""
+    require_checkout("The reference loader, without --compile-commands of another one,")
     folder = build().folder / "mutants"
     if not (folder / "compile_commands.json").exists():
         _must_run(["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"])

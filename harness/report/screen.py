@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness import __version__
+from harness.build import ROOT, installed
+from harness.build import command as command_word
 from harness.errors import Exit
 from harness.escaping import one_line, printable
 from harness.report import layout
@@ -30,6 +32,11 @@ _MORE_CAUSES = 25
 _REASONS = 36
 _WEAK = 8
 _UNLIMITED = 1_000_000
+# Options that the advice of another run leaves out, and whether a word follows them.
+_OF_ONE_RUN = dict.fromkeys(
+    ("--json", "--junit", "--sarif", "--html", "--color", "-j", "--reproducers", "--release", "--previous", "--repeat"),
+    True,
+) | dict.fromkeys(("--keep", "--verbose", "--until-red", "--update-expectations"), False)
 
 
 def head(header: Header, width: int) -> list[str]:
@@ -182,18 +189,35 @@ def next_steps(ending: Ending) -> list[str]:
         file = layout.file_name(header.subject)
         steps.append(f"No expectation file is about this {header.subject.word}. To accept what it does:")
         steps.append(f"  {command} --update-expectations --expect {file}")
+    elif installed() and Path(header.expectations).is_relative_to(ROOT):
+        copy = shlex.join(["cp", header.expectations, Path(header.expectations).name])
+        steps.append("To accept what has changed, in a file of your own, with a reason for each:")
+        steps.append(
+            one_line(f"  {copy} && {_command(header)} --update-expectations --expect {Path(header.expectations).name}")
+        )
     elif statuses - {"unexpected"} or ending.stale:
         steps.append(f"Known deviations are gone or changed: {command} --update-expectations")
     elif statuses:
         steps.append(f"To accept them, with a reason for each: {command} --update-expectations")
     first = next((r.requirements[0] for r in ending.unexpected if r.requirements), None)
     if first:
-        steps.append(f"What is demanded: ./clharness explain {first}. All cases with timelines: --html DIR")
+        steps.append(f"What is demanded: {command_word()} explain {first}. All cases with timelines: --html DIR")
     return ["", *steps] if steps else []
 
 
 def _command(header: Header) -> str:
-    """The command that ran, without its options."""
+    """The command that ran, without the options that say what is written and how often cases run."""
     arguments = list(header.arguments)
-    known = len(arguments) > 1 and Path(arguments[0]).name == "clharness"
-    return shlex.join(["./clharness", arguments[1] if known else header.subject.kind, header.subject.path])
+    if len(arguments) < 2 or Path(arguments[0]).name != "clharness":
+        return shlex.join([command_word(), header.subject.kind, header.subject.path])
+    kept, rest = [], arguments[2:]
+    while rest:
+        option, _, value = (word := rest.pop(0)).partition("=")
+        if option in _OF_ONE_RUN:
+            if not value and _OF_ONE_RUN[option] and rest:
+                rest.pop(0)
+            continue
+        kept.append(word)
+    return shlex.join(
+        [command_word(), arguments[1], *([] if header.subject.path in kept else [header.subject.path]), *kept]
+    )

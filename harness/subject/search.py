@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from harness.build import command
 from harness.errors import UsageError
 
 SONAME = "libOpenCL.so.1"
@@ -35,6 +36,6 @@ def loader_path(path: str | None) -> Path:
     if library is None:
         raise UsageError(
             f"there is no {SONAME} on this machine: install a loader (Debian: ocl-icd-libopencl1), "
-            "or give the path of one (./clharness loader PATH, pytest --loader PATH)"
+            f"or give the path of one ({command()} loader PATH, pytest --loader PATH)"
         )
     return library
