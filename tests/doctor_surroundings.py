@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.doctor_machine import Machine
+from tests.doctor_machine import Machine, system
 from tests.doctor_rare_reasons import own_driver
 from tests.doctor_reasons import Prepare, compiled, file
 
@@ -57,11 +57,12 @@ static_tls = own_driver(
 )
 
 
-def finds_no_platform(where: str) -> Prepare:
+def finds_no_platform(where: str, head: str = "") -> Prepare:
     """A driver that starts, and answers that it has no platform where `where` is true."""
     return own_driver(
         'if (!strcmp(name, "clIcdGetPlatformIDsKHR")) return asked;',
-        head="""
+        head=head
+        + """
         #include <dlfcn.h>
         #include <stdlib.h>
         #include <string.h>
@@ -105,6 +106,39 @@ def closed_in_the_path(machine: Machine) -> None:
     machine.user = 65534
 
 
+def below(machine: Machine) -> None:
+    """A driver whose package has what it needs in a folder below its own, where the linker does not look."""
+    machine.sandbox.folder("libraries/deps")
+    stub = compiled(machine, "int helps(void) { return 0; }", "-Wl,-soname,libhelper.so.1", name="deps/libhelper.so.1")
+    own_driver("helps();", str(stub), head="int helps(void);")(machine)
+
+
+def beside_the_folder(machine: Machine) -> None:
+    """A file in /etc/OpenCL, and not in its vendors."""
+    content = machine.sandbox.file("sick.txt", f"{machine.sandbox.icd('sick')}\n")
+    machine.binds["/etc/OpenCL/sick.icd"] = Path(content)
+
+
+def environment_of_conda(machine: Machine) -> Path:
+    """One that is active and has a driver of its own."""
+    folder = machine.sandbox.folder("conda/etc/OpenCL/vendors")
+    machine.sandbox.vendor_file("sick.icd", f"{machine.sandbox.icd('sick')}\n", folder)
+    machine.environment["CONDA_PREFIX"] = str(machine.sandbox.root / "conda")
+    return machine.sandbox.root / "conda"
+
+
+def conda_with_a_loader(machine: Machine) -> None:
+    """Its programs find its driver by that."""
+    library = environment_of_conda(machine) / "lib" / "libOpenCL.so.1"
+    library.parent.mkdir()
+    library.write_bytes(system().read_bytes())
+
+
+def says(words: str) -> Prepare:
+    """A driver that has no platform, and says why."""
+    return finds_no_platform(f"fprintf(stderr, {words})", "#include <stdio.h>")
+
+
 def opens(*names: str) -> str:
     """C: none of these libraries can be opened."""
     return " && ".join(f'!dlopen("{name}", RTLD_NOW)' for name in names)
@@ -131,6 +165,13 @@ SURROUNDINGS: dict[str, tuple[Prepare, set[str]]] = {
         {"no-platform"},
     ),
     "no temporary folder": (no_temporary_folder, {"no-platform", "variable-hides"}),
+    "a dependency in a folder below": (below, {"dependency-missing"}),
+    "keys and values": (file("[icd]\nlibrary_path={}\n"), {"file-lines"}),
+    "an old path before the right one": (file("/opt/gone/libsick.so\n{}\n"), {"file-lines"}),
+    "a file beside the folder": (beside_the_folder, {"other-folder"}),
+    "a driver of conda under the system's loader": (environment_of_conda, {"other-folder"}),
+    "a file that the driver misses": (says('"sick: no /usr/share/sick/builtins.bc\\n"'), {"no-platform"}),
+    "a driver that says why": (says('"sick: firmware 3 is too old\\n"'), {"no-platform"}),
 }
 
 SURROUNDINGS_ADVICE = {
@@ -139,10 +180,17 @@ SURROUNDINGS_ADVICE = {
     "a dependency that the user may not read": "chmod a+r",
     "a library that the driver opens itself": "libsick-compiler.so.5",
     "no temporary folder": "env -u TMPDIR",
+    "a dependency in a folder below": "/deps/libhelper.so.1 is in a folder that is not searched",
+    "keys and values": "nothing else: /",
+    "an old path before the right one": "/libsick.so",
+    "a file beside the folder": "/etc/OpenCL/vendors",
+    "a file that the driver misses": "there is no folder /usr/share/sick: install what brings that",
+    "a driver that says why": "What it says is why",
 }
 
 WELL_SURROUNDED: dict[str, Prepare] = {
     "a dependency": dependency(lambda _machine, _path: None),
     "a library that the driver does without": finds_no_platform(f"{opens('libsick-compiler.so.5')} && 0"),
     "a temporary folder that exists": temporary_folder,
+    "conda with a loader of its own": conda_with_a_loader,
 }

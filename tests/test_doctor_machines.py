@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,6 +73,15 @@ def test_reason_is_named_for_another_loader(machine: Machine, name: str) -> None
     machine.loader = build().reference_loader
     found = machine.doctor()
     assert found.findings == expected, found.text
+
+
+@pytest.mark.skipif(not is_root(), reason="only root can be another user")
+def test_user_who_may_start_no_process_is_told_so(machine: Machine) -> None:
+    machine.user = 65534
+    machine.limits[resource.RLIMIT_NPROC] = 1
+    done = machine.run()
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "may have 1 processes (ulimit -u)" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_what_this_loader_accepts_is_a_note(machine: Machine) -> None:

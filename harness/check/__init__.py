@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from harness.probe.session import CANARY, CommandError, Session
     from harness.probe.calls import Buffer, Later
     from harness.probe.values import Callback, CallbackArgument, Names, Value, pack, unpack
-    from harness.probe.verdicts import Crashed, Hung, Leaked, SubjectFailure
+    from harness.probe.verdicts import AbnormalExit, Crashed, Hung, Leaked, SubjectFailure
 
     # --- the call log ---
     from harness.calllog.reader import CallLog, Event

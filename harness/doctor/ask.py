@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.errors import HarnessError
+
 _HOST = Path(__file__).with_name("host.py")
 _MOST_OUTPUT = 16 << 20  # bytes that are read of what the host reports
 _MOST_WRITTEN = 1 << 20  # of what libraries and the linker write
@@ -106,6 +108,12 @@ class Asker:
             _limit(process.pid, self.files, raise_limits)
             data, in_time = _read_all(ours, time.monotonic() + self.limit, process)
             return _answer(data, in_time, process, output)
+        except BlockingIOError:
+            most = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+            raise HarnessError(
+                f"this user may have {most} processes (ulimit -u), and no more can be started; drivers with threads "
+                "fail for the same reason: raise the limit, or end some of them"
+            ) from None
         finally:
             for descriptor in (ours, theirs, output):
                 if descriptor >= 0:

@@ -229,6 +229,16 @@ def _problem(data: bytes, entry: Entry) -> tuple[str, str, str] | None:
     return name, ", and ".join(dict.fromkeys(w for _, w in problems)), f"{rewrite}{f': {shown}' if shown else ''}."
 
 
+def _likeliest(names: list[str]) -> str:
+    """Which of several lines names the library: the first that holds the path of a file, of which that path."""
+    if len(names) > 1:
+        for name in names:
+            for path in re.findall(r"/[^\s\"'=,;]+", name):
+                if os.path.isfile(path):
+                    return str(path)
+    return names[0] if names else ""
+
+
 def _malformed(text: str, entry: Entry) -> Iterator[tuple[str, str]]:
     if text.startswith("\ufeff"):
         text = text.removeprefix("\ufeff")
@@ -252,7 +262,7 @@ def _malformed(text: str, entry: Entry) -> Iterator[tuple[str, str]]:
     names = [line for line in used if line not in comments]
     if len(names) > 1:
         yield "file-lines", f"has {len(names)} lines, and loaders take one library from each file"
-    first = names[0] if names else ""
+    first = _likeliest(names)
     entry.meant = first.strip().strip(_QUOTES)
     if first != first.strip():
         yield "file-blanks", "has blanks around the library's name"

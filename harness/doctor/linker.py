@@ -144,8 +144,15 @@ class Linker:
         """Files of that name for this machine in folders that the linker does not search; first those in `beside`."""
         folders = [*map(Path, _LIKELY), *(found for p in _LIKELY_PATTERNS for found in globbed(Path("/"), p))]
         found = {folder / name for folder in [*folders, *configured()] if os.path.exists(folder / name)}
-        near = [folder / name for folder in beside if os.path.exists(folder / name)]
+        near = [path for folder in beside for path in _near(folder, name)]
         return [path for path in dict.fromkeys([*near, *sorted(found)]) if self.fits(path)]
+
+
+def _near(folder: Path, name: str) -> list[Path]:
+    """Files of that name in the folder of a library, one below it, or one beside it: packages of drivers have such."""
+    found = [folder / name] if os.path.exists(folder / name) else []
+    usual = str(folder) in _LIKELY or str(folder).startswith(("/usr/lib", "/lib"))  # where thousands of others are, too
+    return found if usual else [*found, *globbed(folder, f"*/{name}"), *globbed(folder.parent, f"lib*/{name}")]
 
 
 def _is_linker(name: str) -> bool:

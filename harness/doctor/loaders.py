@@ -259,11 +259,21 @@ def _use_variable(found: Sources, variable: str, value: str) -> None:
         found.entries.append(Entry(variable, value, value, "library"))
 
 
+# Where files of vendors are put by mistake, or by another system's habit.
+_ELSEWHERE = (
+    *("etc/[Oo][Pp][Ee][Nn][Cc][Ll]*", "etc/[Oo][Pp][Ee][Nn][Cc][Ll]*/[Vv]endor*", "usr/share/OpenCL/vendors"),
+    *("usr/lib/OpenCL/vendors", "usr/local/etc/OpenCL/vendors", "usr/local/share/OpenCL/vendors"),
+    *("run/opengl-driver/etc/OpenCL/vendors", "opt/etc/OpenCL/vendors"),
+)
+
+
 def _other_folders(loader: LoaderFile, found: Sources) -> Iterator[Finding]:
     """Folders that look like the one that is read, and are not."""
     read = {os.path.realpath(folder.path) for folder in found.folders}
-    patterns = ("etc/[Oo][Pp][Ee][Nn][Cc][Ll]*/[Vv]endor*", "usr/share/OpenCL/vendors", "usr/local/etc/OpenCL/vendors")
-    for folder in (path for pattern in patterns for path in globbed(Path("/"), pattern) if os.path.isdir(path)):
+    conda = os.environ.get("CONDA_PREFIX", "")
+    elsewhere = [path for pattern in _ELSEWHERE for path in globbed(Path("/"), pattern)]
+    elsewhere += [Path(conda, "etc/OpenCL/vendors")] if conda else []
+    for folder in filter(os.path.isdir, elsewhere):
         try:
             names = sorted(name for name in os.listdir(folder) if name.endswith(".icd"))
         except OSError:
@@ -276,5 +286,10 @@ def _other_folders(loader: LoaderFile, found: Sources) -> Iterator[Finding]:
                 f"{loader.path} does not read {folder}, where {(lost or names)[0]} is: it reads {at}.",
                 str(folder),
                 f"Move or link the file to {(loader.folders or [VENDORS_FOLDER])[0]}.",
-                harmless=not lost,
+                harmless=not lost or (folder.is_relative_to(conda or "/nowhere") and _has_loader(Path(conda))),
             )
+
+
+def _has_loader(environment: Path) -> bool:
+    """Whether an environment of conda has a loader for its own vendors, which its programs get."""
+    return bool(globbed(environment, "lib/libOpenCL.so*"))

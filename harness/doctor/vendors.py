@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.doctor import libraries
+from harness.doctor import access, libraries
 from harness.doctor.ask import Answer, Asker
 from harness.doctor.entries import Entry
 from harness.doctor.findings import Finding, listed, note
@@ -204,11 +205,23 @@ def _platform_list(vendor: Vendor, answer: Answer, hardware: Hardware) -> Iterat
         "no-platform",
         f"{name} has no platform for this machine: clIcdGetPlatformIDsKHR answers {said}{words}.",
         vendor.where,
-        "See the findings about its devices below."
-        if hints
-        else "Its driver finds no device that it can use: see that hardware and kernel driver are there.",
+        "See the findings about its devices below." if hints else _without_platform(answer.last_words),
     )
     yield from hints
+
+
+def _without_platform(last_words: str) -> str:
+    """What to do where nothing is known but what the driver says, if it does: a path there comes first."""
+    path = re.search(r"(?<![\w.])/[\w./+-]+\w", last_words)
+    if path and not os.path.exists(path[0]):
+        return f"It names {path[0]}, which {access.why_absent(Path(path[0]))}: install what brings that."
+    if path and not os.access(path[0], os.R_OK):
+        why = access.barrier(Path(path[0])) or "permission denied"
+        return f"It names {path[0]}: {why}; give this user access to it."
+    look = "see that hardware and kernel driver are there."
+    if last_words:
+        return f"What it says is why, as far as it tells; else {look}"
+    return f"Its driver finds no device that it can use: {look}"
 
 
 _REPAIR = "Report it to the vendor, and install another version of the driver."
