@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-_SURE = 3.0  # seconds before a time left is told: the first cases say little
+_SURE = 3.0, 16  # seconds and cases before a time left is told: the first cases say little
 
 
 class Progress:
@@ -37,7 +37,7 @@ class Progress:
     def _left(self) -> str:
         elapsed = self._clock() - self._started
         ran = self.done - self._kept
-        if not self.planned or not ran or elapsed < _SURE or self.done >= self.planned:
+        if not self.planned or elapsed < _SURE[0] or ran < _SURE[1] or self.done >= self.planned:
             return ""
         return duration(elapsed / ran * (self.planned - self.done))
 
