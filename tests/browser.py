@@ -62,9 +62,15 @@ class Browser:
         except urllib.error.HTTPError as error:
             raise AssertionError(json.loads(error.read())["value"]["message"]) from None
 
+    def _settle(self) -> None:
+        """Waits until the page has seen what was done: that its address changed is told to it in a task of its own."""
+        later = "requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => setTimeout(done))))"
+        self._call("POST", "/execute/async", {"script": f"const done = arguments[0]; {later};", "args": []})
+
     def open(self, page: Path, fragment: str = "") -> None:
         """Loads a page from disk."""
         self._call("POST", "/url", {"url": f"{page.absolute().as_uri()}{fragment}"})
+        self._settle()
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression."""
@@ -75,11 +81,13 @@ class Browser:
         actions = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")]
         body = {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]}
         self._call("POST", "/actions", body)
+        self._settle()
 
     def click(self, selector: str) -> None:
         """A click on the first element that a CSS selector finds."""
         found = self._call("POST", "/element", {"using": "css selector", "value": selector})
         self._call("POST", f"/element/{found[_ELEMENT]}/click", {})
+        self._settle()
 
     def type(self, selector: str, text: str) -> None:
         """Types text into an element."""

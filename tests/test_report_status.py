@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.deviation import Deviation
 from harness.expectations import Expectations, Expected, load
 from harness.report import CaseResult, judge, status
 from harness.report.records import STATUSES, Verdict
@@ -178,3 +179,21 @@ def test_judge_counts_a_capability_that_vanished(tmp_path: Path) -> None:
     assert lacks("ICD 2", "3.0") == "ok"
     assert lacks("another", "3.1") == "ok"
     assert lacks(None, "3.1") == "ok"
+
+
+@pytest.mark.parametrize(
+    ("listed", "message", "expected"),
+    [
+        ("clFinish: SIGSEGV", "==7==ERROR: AddressSanitizer: SEGV on unknown address", "expected"),
+        ("clFlush: SIGSEGV", "==7==ERROR: AddressSanitizer: SEGV on unknown address", "unexpected"),
+        ("clFinish: SIGSEGV", "bye", "unexpected"),
+    ],
+)
+def test_report_of_a_sanitizer_is_the_known_crash(tmp_path: Path, listed: str, message: str, expected: str) -> None:
+    """Built without one, the same loader dies of the signal in the same call; another exit stays what it is."""
+    text = '[[deviation]]\nrequirement = "DISC-LNX-011"\nverdict = "crash"\nreason = "r"\ndeviates = ["%s"]\n'
+    path = tmp_path / "x.toml"
+    path.write_text(f'loader = "x"\n{text % listed}')
+    how = (Deviation("clFinish", "the process ended with exit code 1"),)
+    result = CaseResult("suites/x.py::test_a", ("DISC-LNX-011",), "crash", message=f"S.\n{message}", deviations=how)
+    assert judge(result, load(path), strict=False).status == expected

@@ -21,7 +21,7 @@ _VARYING = re.compile(
 _REPEATED = re.compile(r"(?<![^\s,()\[\]{}])([^\s,()\[\]{}][^,()\[\]{}]*|\[\]|\(\)|\{\})(?:, \1(?![^,()\[\]{}]))+")
 _COMPARED = 100  # characters of a text: deviations are cut, at different places where names differ in length
 _HINT = re.compile(r"Omitting |Differing items:|Use -v|Full diff:|\.\.\.Full output")
-_COUNT = re.compile(r"\d+ of \d+ calls")
+_IDLE = re.compile(r"\d+ of \d+ calls|=+|AddressSanitizer:DEADLYSIGNAL")  # lines that say nothing of a crash
 # How urgent a verdict is, most urgent first: what the harness could not judge, then what ends a process.
 _URGENCY = ("error", "crash", "hang", "leak", "fail", "unsupported", "pass")
 
@@ -120,7 +120,7 @@ def actual(result: CaseResult, most: int = 3) -> str:
     elif texts and texts[0].startswith("assert ") and "*" in texts[0]:
         texts = _in_full(lines) or texts
     if not texts or result.verdict in ("crash", "hang", "leak", "error"):
-        shown = [line for line in actual_lines(result) if not _COUNT.fullmatch(line)]
+        shown = [line for line in actual_lines(result) if not _IDLE.fullmatch(line)]
         texts = [*(text for text in texts if not any(line.startswith(text) for line in shown)), *shown]
     rest = len(texts) - most
     return "; ".join([*texts[:most], *([f"and {rest} more"] if rest > 0 else [])]) or result.verdict

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterable
 
 from harness.deviation import Deviation
-from harness.expectations import Expectations, Expected
+from harness.expectations import Entry, Expectations, Expected
 from harness.report.records import CaseResult, Status, Verdict
 from harness.requirements.catalogue import catalogue, strongest
 
@@ -84,12 +84,27 @@ def _by_deviations(result: CaseResult, expected: Expected, judged: Status) -> tu
     if entry is None or entry.deviates is None or result.verdict not in ("fail", "crash", "hang", "leak"):
         return judged, None
     happened = result.deviations or (Deviation("", result.verdict),)
+    if "AddressSanitizer" in result.message:
+        happened = tuple(_without_report(deviation, entry) for deviation in happened)
     if new := entry.unlisted(happened):
         return "unexpected", f"not listed: {'; '.join(map(str, new))}"
     gone = entry.gone(happened)
     if gone and (judged == "expected" or result.verdict == "fail"):
         return "improved", f"no longer: {'; '.join(gone)}"
     return judged, None
+
+
+_SIGNALS = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
+
+
+def _without_report(deviation: Deviation, entry: Entry) -> Deviation:
+    """What a library built with the address sanitizer would have done without: where it ends the process with a report,
+    others die of a signal, which is what entries list.
+    """
+    if not deviation.how.startswith("the process ended with exit code"):
+        return deviation
+    signals = (Deviation(deviation.what, name) for name in _SIGNALS)
+    return next((signal for signal in signals if not entry.unlisted([signal])), deviation)
 
 
 def _differs(result: CaseResult, expected: Expected) -> bool:
