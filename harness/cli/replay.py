@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.folder)
     if not (folder / "replay.sh").is_file():
         raise UsageError(
-            f"{folder}: is not a kept case (there is no replay.sh in it); a report names it after 'sandbox'"
+            f"{folder}: is not a kept case (there is no replay.sh in it); the line 'reproduce' of a report names one"
         )
     prefix = ["gdb", "-q", "--args"] if args.gdb else ["valgrind", "-q", "--error-exitcode=97"] if args.valgrind else []
     if prefix and shutil.which(prefix[0]) is None:
