@@ -8,9 +8,9 @@
 /* The implementation of a function, or NULL. */
 static implementation *implementation_of(enum vulkan_function function)
 {
-    static const struct implemented *const tables[] = {instance_implemented, physical_devices_implemented,
-                                                       devices_implemented, surfaces_implemented,
-                                                       messengers_implemented};
+    static const struct implemented *const tables[] = {instance_implemented,   physical_devices_implemented,
+                                                       devices_implemented,    surfaces_implemented,
+                                                       messengers_implemented, displays_implemented};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         for (const struct implemented *row = tables[i]; row->run; row++) {
             if (row->function == function) {

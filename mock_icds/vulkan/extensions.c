@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of extensions, out of the text of a setting. */
+/* Lists of extensions, out of the text of a setting; and lists of which there is a part in what memory there is. */
 #include "extensions.h"
 
 #include <stdlib.h>
@@ -25,4 +25,14 @@ VkResult extensions_answer(const char *list, uint32_t more, uint32_t *count, VkE
     }
     *count = properties ? number : number + more;
     return VK_SUCCESS;
+}
+
+uint64_t extensions_write(uint32_t *count, void *to, size_t stride, const void *from, size_t size, uint32_t all)
+{
+    uint32_t written = to && *count < all ? *count : all;
+    for (uint32_t i = 0; to && i < written; i++) {
+        memcpy((char *)to + i * stride, (const char *)from + i * size, size);
+    }
+    *count = written;
+    return written < all ? (uint64_t)VK_INCOMPLETE : VK_SUCCESS;
 }

@@ -19,6 +19,7 @@ extern const struct implemented physical_devices_implemented[]; /* physical_devi
 extern const struct implemented devices_implemented[];          /* devices.c */
 extern const struct implemented surfaces_implemented[];         /* surfaces.c */
 extern const struct implemented messengers_implemented[];       /* messengers.c */
+extern const struct implemented displays_implemented[];         /* displays.c */
 
 /* The argument as a pointer. */
 static inline void *pointer(uint64_t word)

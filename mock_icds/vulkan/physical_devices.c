@@ -131,10 +131,19 @@ static void fill_place(uint64_t device, VkBaseOutStructure *part)
     const struct object *object = object_of(device, KIND_physical_device);
     if (part->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT && config.pci_bus >= 0) {
         VkPhysicalDevicePCIBusInfoPropertiesEXT *place = (VkPhysicalDevicePCIBusInfoPropertiesEXT *)part;
-        place->pciDomain = 0;
+        uint32_t number = object ? (uint32_t)object->index : 0;
+        place->pciDomain = (uint32_t)config.pci_domain;
         place->pciBus = (uint32_t)config.pci_bus;
-        place->pciDevice = object ? (uint32_t)object->index : 0;
-        place->pciFunction = 0;
+        place->pciDevice = config.pci_device >= 0 ? (uint32_t)config.pci_device : number;
+        place->pciFunction = (uint32_t)config.pci_function;
+    }
+}
+
+/* Whose driver it is, for those who ask by VK_KHR_driver_properties. */
+static void fill_driver(VkBaseOutStructure *part)
+{
+    if (part->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES) {
+        ((VkPhysicalDeviceDriverProperties *)part)->driverID = (VkDriverId)config.driver_id;
     }
 }
 
@@ -144,6 +153,7 @@ static uint64_t get_properties2(const uint64_t *a)
     fill_properties(a[0], &properties->properties);
     for (VkBaseOutStructure *part = properties->pNext; part; part = part->pNext) {
         fill_place(a[0], part);
+        fill_driver(part);
     }
     return 0;
 }

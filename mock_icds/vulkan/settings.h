@@ -31,8 +31,16 @@ SETTING(devices, number, 1)
 SETTING(device_type, number, 2)
 /* The vendorID of its devices. */
 SETTING(vendor, number, 65536)
-/* The PCI bus of its devices, which they tell by VK_EXT_pci_bus_info; each is there by its number. -1: none. */
+/* The PCI bus of its devices, which they tell by VK_EXT_pci_bus_info. -1: none. */
 SETTING(pci_bus, number, -1)
+/* The PCI domain of its devices. */
+SETTING(pci_domain, number, 0)
+/* The PCI device that each of its devices is. -1: each is there by its number. */
+SETTING(pci_device, number, -1)
+/* The PCI function of its devices. */
+SETTING(pci_function, number, 0)
+/* The VkDriverId of its devices, which they tell by VK_KHR_driver_properties. */
+SETTING(driver_id, number, 0)
 /* Extensions of its devices, written as `extensions`. */
 SETTING(device_extensions, text, "")
 /* How many devices each of its groups has, with blanks between; where it is empty, each device is a group. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Surfaces: what a driver that handles them itself does, and what every driver logs of the surface that it is given. */
+#include "extensions.h"
 #include "implementation.h"
 #include "objects.h"
 
@@ -94,36 +95,48 @@ static uint64_t get_support(const uint64_t *a)
     return VK_SUCCESS;
 }
 
+/* No two members are alike. */
 static uint64_t get_capabilities(const uint64_t *a)
 {
     log_surface(a[1]);
-    *(VkSurfaceCapabilitiesKHR *)pointer(a[2]) = (VkSurfaceCapabilitiesKHR){.minImageCount = 2, .maxImageCount = 3};
+    *(VkSurfaceCapabilitiesKHR *)pointer(a[2]) = (VkSurfaceCapabilitiesKHR){
+        .minImageCount = 2,
+        .maxImageCount = 3,
+        .currentExtent = {640, 480},
+        .minImageExtent = {16, 17},
+        .maxImageExtent = {4096, 2048},
+        .maxImageArrayLayers = 5,
+        .supportedTransforms = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR | VK_SURFACE_TRANSFORM_ROTATE_90_BIT_KHR,
+        .currentTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
+        .supportedCompositeAlpha = VK_COMPOSITE_ALPHA_INHERIT_BIT_KHR,
+        .supportedUsageFlags = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+    };
     return VK_SUCCESS;
 }
 
-/* Formats and present modes: one of each, the first that there is. */
+enum { FORMAT_COUNT = 3, MODE_COUNT = 2 };
+
+static uint64_t list_formats(uint64_t surface, uint32_t *count, void *to, size_t stride)
+{
+    static const VkSurfaceFormatKHR formats[FORMAT_COUNT] = {
+        {VK_FORMAT_B8G8R8A8_UNORM, VK_COLOR_SPACE_SRGB_NONLINEAR_KHR},
+        {VK_FORMAT_R8G8B8A8_SRGB, VK_COLOR_SPACE_SRGB_NONLINEAR_KHR},
+        {VK_FORMAT_R16G16B16A16_SFLOAT, VK_COLOR_SPACE_HDR10_ST2084_EXT},
+    };
+    log_surface(surface);
+    return extensions_write(count, to, stride, formats, sizeof *formats, FORMAT_COUNT);
+}
+
 static uint64_t get_formats(const uint64_t *a)
 {
-    log_surface(a[1]);
-    uint32_t *count = pointer(a[2]);
-    VkSurfaceFormatKHR *formats = pointer(a[3]);
-    if (formats && *count > 0) {
-        formats[0] = (VkSurfaceFormatKHR){VK_FORMAT_UNDEFINED, VK_COLOR_SPACE_SRGB_NONLINEAR_KHR};
-    }
-    *count = 1;
-    return VK_SUCCESS;
+    return list_formats(a[1], pointer(a[2]), pointer(a[3]), sizeof(VkSurfaceFormatKHR));
 }
 
 static uint64_t get_present_modes(const uint64_t *a)
 {
+    static const VkPresentModeKHR modes[MODE_COUNT] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_MAILBOX_KHR};
     log_surface(a[1]);
-    uint32_t *count = pointer(a[2]);
-    VkPresentModeKHR *modes = pointer(a[3]);
-    if (modes && *count > 0) {
-        modes[0] = VK_PRESENT_MODE_FIFO_KHR;
-    }
-    *count = 1;
-    return VK_SUCCESS;
+    return extensions_write(pointer(a[2]), pointer(a[3]), sizeof *modes, modes, sizeof *modes, MODE_COUNT);
 }
 
 /* --- the same queries with structures, and those of groups --- */
@@ -141,12 +154,32 @@ static uint64_t get_capabilities2(const uint64_t *a)
     return get_capabilities(inner);
 }
 
+/* The same, but for the two members by which the structures begin. */
+static uint64_t get_capabilities_ext(const uint64_t *a)
+{
+    VkSurfaceCapabilitiesKHR own;
+    VkSurfaceCapabilities2EXT *to = pointer(a[2]);
+    const uint64_t inner[] = {a[0], a[1], (uint64_t)(uintptr_t)&own};
+    get_capabilities(inner);
+    to->minImageCount = own.minImageCount;
+    to->maxImageCount = own.maxImageCount;
+    to->currentExtent = own.currentExtent;
+    to->minImageExtent = own.minImageExtent;
+    to->maxImageExtent = own.maxImageExtent;
+    to->maxImageArrayLayers = own.maxImageArrayLayers;
+    to->supportedTransforms = own.supportedTransforms;
+    to->currentTransform = own.currentTransform;
+    to->supportedCompositeAlpha = own.supportedCompositeAlpha;
+    to->supportedUsageFlags = own.supportedUsageFlags;
+    to->supportedSurfaceCounters = 0;
+    return VK_SUCCESS;
+}
+
 static uint64_t get_formats2(const uint64_t *a)
 {
     VkSurfaceFormat2KHR *formats = pointer(a[3]);
-    const uint64_t inner[] = {a[0], surface_of_info(a[1]), a[2],
-                              formats ? (uint64_t)(uintptr_t)&formats[0].surfaceFormat : 0};
-    return get_formats(inner);
+    return list_formats(surface_of_info(a[1]), pointer(a[2]), formats ? &formats->surfaceFormat : NULL,
+                        sizeof *formats);
 }
 
 static uint64_t get_rectangles(const uint64_t *a)
@@ -182,6 +215,7 @@ const struct implemented surfaces_implemented[] = {
     {VULKAN_vkGetPhysicalDeviceSurfaceFormatsKHR, get_formats},
     {VULKAN_vkGetPhysicalDeviceSurfacePresentModesKHR, get_present_modes},
     {VULKAN_vkGetPhysicalDeviceSurfaceCapabilities2KHR, get_capabilities2},
+    {VULKAN_vkGetPhysicalDeviceSurfaceCapabilities2EXT, get_capabilities_ext},
     {VULKAN_vkGetPhysicalDeviceSurfaceFormats2KHR, get_formats2},
     {VULKAN_vkGetPhysicalDevicePresentRectanglesKHR, get_rectangles},
     {VULKAN_vkGetDeviceGroupSurfacePresentModesKHR, get_group_modes},
