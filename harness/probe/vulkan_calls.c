@@ -48,13 +48,23 @@ static void replace_first_word(const struct argument *a, const struct reply *rep
 
 /* --- an allocator of the application's: memory that is never 0, and that knows whose it is --- */
 
-enum { OWN_MEMORY = 0x0A110C8D };
+enum { OWN_MEMORY = 0x0A110C8D, AFTER = 16 };
+static const char after[AFTER] = "after its end...";
 static int64_t pieces_in_use;
 
 struct piece {
     alignas(max_align_t) uint64_t mark;
     size_t size;
 };
+
+/* What stands after a piece is nobody's to write to. */
+static void check_end(struct piece *piece)
+{
+    if (memcmp((char *)(piece + 1) + piece->size, after, AFTER) != 0) {
+        const uint64_t address = (uint64_t)(uintptr_t)(piece + 1);
+        probe_log_call("event", "memory overrun", &address, 1, NULL);
+    }
+}
 
 static struct piece *piece_of(void *memory)
 {
@@ -71,12 +81,13 @@ static void *VKAPI_PTR allocate(void *data, size_t size, size_t alignment, VkSys
 {
     (void)data;
     (void)scope;
-    struct piece *piece = alignment <= alignof(max_align_t) ? malloc(sizeof *piece + size) : NULL;
+    struct piece *piece = alignment <= alignof(max_align_t) ? malloc(sizeof *piece + size + AFTER) : NULL;
     if (!piece) {
         return NULL;
     }
     *piece = (struct piece){.mark = OWN_MEMORY, .size = size};
     pieces_in_use++;
+    memcpy((char *)(piece + 1) + size, after, AFTER);
     return memset(piece + 1, 0xA5, size);
 }
 
@@ -85,6 +96,7 @@ static void VKAPI_PTR release(void *data, void *memory)
     (void)data;
     struct piece *piece = memory ? piece_of(memory) : NULL;
     if (piece) {
+        check_end(piece);
         piece->mark = 0;
         pieces_in_use--;
         free(piece);

@@ -56,7 +56,8 @@ class VulkanCalls(ProcessCalls):
         return self.call_at(f"@{function}", function, *arguments)
 
     def allocator(self) -> Value:
-        """A VkAllocationCallbacks. Its memory is never 0, and what it has not given is an event "foreign memory"."""
+        """A VkAllocationCallbacks. Its memory is never 0; what it has not given is an event "foreign memory", and what
+        was written beyond the end of a piece is an event "memory overrun"."""
         self._values += 1
         return Value(int(self.command(f"vkallocator {self._values}"), 16), f"r{self._values}")
 
