@@ -103,6 +103,7 @@ VkResult loader_vkCreateDevice(struct physical_device *from, const VkDeviceCreat
         free(device);
         return result;
     }
+    extensions_keep(&device->extensions, info->ppEnabledExtensionNames, info->enabledExtensionCount);
     device->driver = from->driver;
     device->handle = *to;
     find_functions(device);
@@ -118,6 +119,7 @@ void loader_vkDestroyDevice(VkDevice handle, const VkAllocationCallbacks *alloca
     }
     struct device *device = device_of(handle);
     ((PFN_vkDestroyDevice)device->functions[VULKAN_vkDestroyDevice])(handle, allocator);
+    free(device->extensions.names);
     free(device);
 }
 

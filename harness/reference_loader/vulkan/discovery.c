@@ -10,9 +10,13 @@
 #include <string.h>
 #include <strings.h>
 
+enum { MAX_FOLDERS = 64 };
+
 struct search {
     void (*use)(const char *path, void *context);
     void *context;
+    char *folders[MAX_FOLDERS]; /* that were searched */
+    size_t folder_count;
 };
 
 /* --- filters --- */
@@ -89,7 +93,7 @@ static void use_file(const struct search *search, const char *path)
 static bool is_manifest(const char *name)
 {
     size_t length = strlen(name);
-    return length > strlen(".json") && strcmp(name + length - strlen(".json"), ".json") == 0;
+    return length >= strlen(".json") && strcmp(name + length - strlen(".json"), ".json") == 0;
 }
 
 /* Uses the manifests of a folder; false where it is none. */
@@ -110,14 +114,30 @@ static bool use_folder(const struct search *search, const char *path)
     return true;
 }
 
+/* Whether a folder was not searched before; it counts as searched from then on. */
+static bool is_new(struct search *search, const char *path)
+{
+    for (size_t i = 0; i < search->folder_count; i++) {
+        if (strcmp(search->folders[i], path) == 0) {
+            return false;
+        }
+    }
+    char *kept = search->folder_count < MAX_FOLDERS ? strdup(path) : NULL;
+    if (kept) {
+        search->folders[search->folder_count++] = kept;
+    }
+    return true;
+}
+
 /* Uses each element of a list of paths; with a suffix, each is a folder that is looked for below. */
-static void use_list(const struct search *search, const char *list, const char *suffix)
+static void use_list(struct search *search, const char *list, const char *suffix)
 {
     while (list && *list) {
         size_t length = strcspn(list, ":");
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%.*s%s", (int)length, list, suffix);
-        if (length > 0 && !use_folder(search, path) && !*suffix) {
+        bool again = *suffix && !is_new(search, path);
+        if (length > 0 && !again && !use_folder(search, path) && !*suffix) {
             use_file(search, path);
         }
         list += length + (list[length] == ':');
@@ -131,7 +151,7 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-static void use_home(const struct search *search, const char *name, const char *below_home)
+static void use_home(struct search *search, const char *name, const char *below_home)
 {
     char path[PATH_MAX] = "";
     if (variable(name)) {
@@ -142,14 +162,14 @@ static void use_home(const struct search *search, const char *name, const char *
     use_list(search, path, "/vulkan/icd.d");
 }
 
-static void use_folders(const struct search *search, const char *name, const char *otherwise)
+static void use_folders(struct search *search, const char *name, const char *otherwise)
 {
     use_list(search, variable(name) ? variable(name) : otherwise, "/vulkan/icd.d");
 }
 
 void discovery_manifests(void (*use)(const char *path, void *context), void *context)
 {
-    const struct search search = {use, context};
+    struct search search = {.use = use, .context = context};
     const char *only = variable("VK_DRIVER_FILES");
     only = only ? only : variable("VK_ICD_FILENAMES");
     if (only) {
@@ -162,4 +182,7 @@ void discovery_manifests(void (*use)(const char *path, void *context), void *con
     use_list(&search, "/etc", "/vulkan/icd.d");
     use_home(&search, "XDG_DATA_HOME", "/.local/share");
     use_folders(&search, "XDG_DATA_DIRS", "/usr/local/share:/usr/share");
+    while (search.folder_count > 0) {
+        free(search.folders[--search.folder_count]);
+    }
 }

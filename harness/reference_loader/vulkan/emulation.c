@@ -144,14 +144,57 @@ EXTERNAL(vkGetPhysicalDeviceExternalFenceProperties, VkPhysicalDeviceExternalFen
 EXTERNAL(vkGetPhysicalDeviceExternalSemaphoreProperties, VkPhysicalDeviceExternalSemaphoreInfo,
          VkExternalSemaphoreProperties, exportFromImportedHandleTypes)
 
+/* --- VK_NV_external_memory_capabilities: without it, an image can only be asked for that is not external --- */
+
+VkResult loader_vkGetPhysicalDeviceExternalImageFormatPropertiesNV(struct physical_device *device, VkFormat format,
+                                                                   VkImageType type, VkImageTiling tiling,
+                                                                   VkImageUsageFlags usage, VkImageCreateFlags flags,
+                                                                   VkExternalMemoryHandleTypeFlagsNV handle,
+                                                                   VkExternalImageFormatPropertiesNV *to);
+VkResult loader_vkGetPhysicalDeviceExternalImageFormatPropertiesNV(struct physical_device *device, VkFormat format,
+                                                                   VkImageType type, VkImageTiling tiling,
+                                                                   VkImageUsageFlags usage, VkImageCreateFlags flags,
+                                                                   VkExternalMemoryHandleTypeFlagsNV handle,
+                                                                   VkExternalImageFormatPropertiesNV *to)
+{
+    if (CALL(device, vkGetPhysicalDeviceExternalImageFormatPropertiesNV)) {
+        return CALL(device, vkGetPhysicalDeviceExternalImageFormatPropertiesNV)(device->handle, format, type, tiling,
+                                                                                usage, flags, handle, to);
+    }
+    if (handle) {
+        return VK_ERROR_FORMAT_NOT_SUPPORTED;
+    }
+    *to = (VkExternalImageFormatPropertiesNV){0};
+    return CALL(device, vkGetPhysicalDeviceImageFormatProperties)(device->handle, format, type, tiling, usage, flags,
+                                                                  &to->imageFormatProperties);
+}
+
 /* --- tools: a driver that does not know of them is none --- */
+
+/* Whether the device itself has the function, by its version or by the extension. */
+static bool knows_tools(const struct physical_device *device)
+{
+    VkPhysicalDeviceProperties properties;
+    uint32_t count = 0;
+    CALL(device, vkGetPhysicalDeviceProperties)(device->handle, &properties);
+    if (properties.apiVersion >= VK_API_VERSION_1_3) {
+        return true;
+    }
+    CALL(device, vkEnumerateDeviceExtensionProperties)(device->handle, NULL, &count, NULL);
+    VkExtensionProperties *list = calloc(count + 1, sizeof *list);
+    bool has = list &&
+               CALL(device, vkEnumerateDeviceExtensionProperties)(device->handle, NULL, &count, list) == VK_SUCCESS &&
+               drivers_has_extension(list, count, VK_EXT_TOOLING_INFO_EXTENSION_NAME);
+    free(list);
+    return has;
+}
 
 VkResult loader_vkGetPhysicalDeviceToolProperties(struct physical_device *device, uint32_t *count,
                                                   VkPhysicalDeviceToolProperties *to);
 VkResult loader_vkGetPhysicalDeviceToolProperties(struct physical_device *device, uint32_t *count,
                                                   VkPhysicalDeviceToolProperties *to)
 {
-    if (CALL(device, vkGetPhysicalDeviceToolProperties)) {
+    if (CALL(device, vkGetPhysicalDeviceToolProperties) && knows_tools(device)) {
         return CALL(device, vkGetPhysicalDeviceToolProperties)(device->handle, count, to);
     }
     *count = 0;

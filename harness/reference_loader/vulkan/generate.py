@@ -25,7 +25,12 @@ BY_HAND = {
     "vkGetPhysicalDeviceFormatProperties2", "vkGetPhysicalDeviceImageFormatProperties2",
     "vkGetPhysicalDeviceSparseImageFormatProperties2", "vkGetPhysicalDeviceExternalBufferProperties",
     "vkGetPhysicalDeviceExternalFenceProperties", "vkGetPhysicalDeviceExternalSemaphoreProperties",
-    "vkGetPhysicalDeviceToolProperties",
+    "vkGetPhysicalDeviceSurfaceSupportKHR", "vkGetPhysicalDeviceSurfaceFormatsKHR",
+    "vkGetPhysicalDeviceSurfacePresentModesKHR", "vkGetPhysicalDeviceToolProperties",
+    "vkGetPhysicalDeviceExternalImageFormatPropertiesNV",
+    "vkGetPhysicalDeviceSurfaceCapabilities2EXT", "vkGetPhysicalDeviceDisplayProperties2KHR",
+    "vkGetPhysicalDeviceDisplayPlaneProperties2KHR", "vkGetDisplayModeProperties2KHR",
+    "vkGetDisplayPlaneCapabilities2KHR",
     "vkCreateDevice", "vkDestroyDevice", "vkGetDeviceQueue", "vkGetDeviceQueue2", "vkAllocateCommandBuffers",
     "vkDestroySurfaceKHR", "vkCreateSwapchainKHR", "vkGetInstanceProcAddr", "vkGetDeviceProcAddr",
     "vkGetPhysicalDeviceSurfaceCapabilities2KHR", "vkGetPhysicalDeviceSurfaceFormats2KHR",
@@ -91,6 +96,10 @@ def source(api: dict[str, Any]) -> str:
             text.append(f"static {_head(function, own)}\n{{\n{_body(function)}\n}}\n")
         rows.append(f"    (function){own or '0'},\n")
     text.append(f"\nconst function trampolines[VULKAN_FUNCTION_COUNT] = {{\n{''.join(rows)}}};\n")
+    extensions = "".join(f'    {{"{f["extension"]}", {int(f["extends"] == "instance")}}},\n' for f in functions)
+    text.append(
+        f"\nconst struct extension_of_function trampolines_extension[VULKAN_FUNCTION_COUNT] = {{\n{extensions}}};\n"
+    )
     same = "".join(f"    VULKAN_{f['same_as'] if f['same_as'] in by_name else f['name']},\n" for f in functions)
     text.append(f"\nconst int trampolines_same[VULKAN_FUNCTION_COUNT] = {{\n{same}}};\n")
     for function, row in zip(functions, rows, strict=True):

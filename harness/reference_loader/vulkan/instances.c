@@ -47,6 +47,7 @@ static const char *const known_extensions[] = {
     "VK_KHR_external_memory_capabilities",
     "VK_KHR_external_semaphore_capabilities",
     "VK_KHR_external_fence_capabilities",
+    "VK_NV_external_memory_capabilities",
     "VK_EXT_direct_mode_display",
     "VK_EXT_display_surface_counter",
     "VK_EXT_acquire_drm_display",
@@ -83,9 +84,14 @@ static void add_extension(struct extension_list *list, const VkExtensionProperti
     }
 }
 
+static bool is_number_but_0(const char *text)
+{
+    return text && strtol(text, NULL, 10) != 0;
+}
+
 static void list_extensions(struct extension_list *list, const struct driver *drivers, size_t count)
 {
-    bool all = getenv("VK_LOADER_DISABLE_INST_EXT_FILTER") != NULL;
+    bool all = is_number_but_0(getenv("VK_LOADER_DISABLE_INST_EXT_FILTER"));
     for (size_t i = 0; i < count; i++) {
         VkExtensionProperties *extensions;
         size_t number = drivers_extensions(&drivers[i], &extensions);
@@ -106,7 +112,7 @@ static void list_extensions(struct extension_list *list, const struct driver *dr
 VkResult loader_vkEnumerateInstanceExtensionProperties(const char *layer, uint32_t *count, VkExtensionProperties *to);
 VkResult loader_vkEnumerateInstanceExtensionProperties(const char *layer, uint32_t *count, VkExtensionProperties *to)
 {
-    if (layer) {
+    if (layer && *layer) {
         return VK_ERROR_LAYER_NOT_PRESENT;
     }
     struct instance *instance = calloc(1, sizeof *instance);
@@ -145,6 +151,26 @@ VkResult loader_vkEnumerateInstanceVersion(uint32_t *version)
 {
     *version = VK_HEADER_VERSION_COMPLETE;
     return VK_SUCCESS;
+}
+
+bool extensions_keep(struct extension_names *to, const char *const *names, uint32_t count)
+{
+    to->names = calloc(count + 1, sizeof *to->names);
+    for (uint32_t i = 0; to->names && i < count; i++) {
+        snprintf(to->names[i], sizeof to->names[i], "%s", names[i]);
+    }
+    to->count = to->names ? count : 0;
+    return to->names != NULL;
+}
+
+bool extensions_have(const struct extension_names *extensions, const char *name)
+{
+    for (uint32_t i = 0; i < extensions->count; i++) {
+        if (strcmp(extensions->names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* --- instances --- */
@@ -269,7 +295,8 @@ VkResult loader_vkCreateInstance(const VkInstanceCreateInfo *info, const VkAlloc
     }
     gather_drivers(instance, info);
     VkResult result = make_instances(instance, info, allocator);
-    if (result == VK_SUCCESS) {
+    if (result == VK_SUCCESS &&
+        extensions_keep(&instance->extensions, info->ppEnabledExtensionNames, info->enabledExtensionCount)) {
         *to = instance;
         return result;
     }
@@ -286,11 +313,14 @@ void loader_vkDestroyInstance(struct instance *instance, const VkAllocationCallb
     if (!instance) {
         return;
     }
+    surfaces_end(instance);
+    messengers_end(instance);
     for (size_t i = 0; i < instance->driver_count; i++) {
         struct driver *driver = &instance->drivers[i];
         ((PFN_vkDestroyInstance)driver->functions[VULKAN_vkDestroyInstance])(driver->instance, allocator);
         drivers_unload(driver);
     }
     physical_devices_forget(instance);
+    free(instance->extensions.names);
     free(instance);
 }

@@ -117,12 +117,23 @@ static bool some_driver_has(const struct instance *instance, int which)
     return false;
 }
 
+/* Whether a function needs no extension of instances, or one that is enabled. */
+static bool is_enabled(const struct instance *instance, int which)
+{
+    const struct extension_of_function *extension = &trampolines_extension[which];
+    return !extension->is_of_instances || extensions_have(&instance->extensions, extension->name);
+}
+
 static function find_known(const struct instance *instance, int which)
 {
+    if (!is_enabled(instance, which)) {
+        return NULL;
+    }
     function own = surfaces_creator(which);
     own = own ? own : trampolines[which];
     bool is_query = vulkan_function_info[which].level == VULKAN_physical_device;
     bool is_emulated = strstr(vulkan_function_info[which].name, "Properties2") != NULL ||
+                       strstr(vulkan_function_info[which].name, "Capabilities2") != NULL ||
                        strstr(vulkan_function_info[which].name, "Features2") != NULL;
     return is_query && !is_emulated && !some_driver_has(instance, which) ? NULL : own;
 }
@@ -163,6 +174,20 @@ static bool is_own(int which)
     }
 }
 
+/* Whether a function of devices, of an extension of theirs, takes what is the loader's own. */
+static bool needs_extension(int which)
+{
+    switch (which) {
+    case VULKAN_vkCreateSwapchainKHR:
+    case VULKAN_vkCreateSharedSwapchainsKHR:
+    case VULKAN_vkDebugMarkerSetObjectNameEXT:
+    case VULKAN_vkDebugMarkerSetObjectTagEXT:
+        return true;
+    default:
+        return false;
+    }
+}
+
 function lookup_device(struct device *device, const char *name)
 {
     int known = vulkan_function_by_name(name);
@@ -172,6 +197,10 @@ function lookup_device(struct device *device, const char *name)
     }
     if (known == VULKAN_vkGetDeviceProcAddr) {
         return trampolines[known];
+    }
+    if (known >= 0 && needs_extension(known) &&
+        !extensions_have(&device->extensions, trampolines_extension[known].name)) {
+        return NULL;
     }
     function own = (function)get(device->handle, name);
     return own && known >= 0 && is_own(known) ? trampolines[known] : own;

@@ -66,6 +66,15 @@ static VkResult create(struct instance *instance, enum vulkan_function which, en
     return VK_SUCCESS;
 }
 
+void messengers_end(struct instance *instance)
+{
+    while (instance->messengers) {
+        bool reports = instance->messengers->hears.type == VK_STRUCTURE_TYPE_DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT;
+        destroy(instance, reports ? VULKAN_vkDestroyDebugReportCallbackEXT : VULKAN_vkDestroyDebugUtilsMessengerEXT,
+                instance->messengers, NULL);
+    }
+}
+
 #define MESSENGER(in_create, in_destroy)                                                                             \
     VkResult loader_##in_create(struct instance *instance, const void *info, const VkAllocationCallbacks *allocator, \
                                 uint64_t *to);                                                                       \
@@ -84,14 +93,10 @@ static VkResult create(struct instance *instance, enum vulkan_function which, en
 MESSENGER(vkCreateDebugUtilsMessengerEXT, vkDestroyDebugUtilsMessengerEXT)
 MESSENGER(vkCreateDebugReportCallbackEXT, vkDestroyDebugReportCallbackEXT)
 
-/* --- what the application says --- */
+/* --- what the application says: each extension's hearers are told in the words of their own --- */
 
-void loader_vkSubmitDebugUtilsMessageEXT(struct instance *instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                         VkDebugUtilsMessageTypeFlagsEXT types,
-                                         const VkDebugUtilsMessengerCallbackDataEXT *data);
-void loader_vkSubmitDebugUtilsMessageEXT(struct instance *instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                         VkDebugUtilsMessageTypeFlagsEXT types,
-                                         const VkDebugUtilsMessengerCallbackDataEXT *data)
+static void tell_messengers(const struct instance *instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                            VkDebugUtilsMessageTypeFlagsEXT types, const VkDebugUtilsMessengerCallbackDataEXT *data)
 {
     for (const struct messenger *messenger = instance->messengers; messenger; messenger = messenger->next) {
         const VkDebugUtilsMessengerCreateInfoEXT *own = &messenger->hears.messages;
@@ -102,6 +107,76 @@ void loader_vkSubmitDebugUtilsMessageEXT(struct instance *instance, VkDebugUtils
     }
 }
 
+struct report {
+    VkDebugReportFlagsEXT flags;
+    VkDebugReportObjectTypeEXT type;
+    uint64_t object;
+    size_t location;
+    int32_t code;
+    const char *prefix;
+    const char *text;
+};
+
+static void tell_callbacks(const struct instance *instance, const struct report *report)
+{
+    for (const struct messenger *messenger = instance->messengers; messenger; messenger = messenger->next) {
+        const VkDebugReportCallbackCreateInfoEXT *own = &messenger->hears.reports;
+        if (messenger->hears.type == VK_STRUCTURE_TYPE_DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT &&
+            (own->flags & report->flags)) {
+            own->pfnCallback(report->flags, report->type, report->object, report->location, report->code,
+                             report->prefix, report->text, own->pUserData);
+        }
+    }
+}
+
+static VkDebugReportFlagsEXT flags_of(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                      VkDebugUtilsMessageTypeFlagsEXT types)
+{
+    switch (severity) {
+    case VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT:
+        return VK_DEBUG_REPORT_ERROR_BIT_EXT;
+    case VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT:
+        return types & VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT ? VK_DEBUG_REPORT_PERFORMANCE_WARNING_BIT_EXT
+                                                                       : VK_DEBUG_REPORT_WARNING_BIT_EXT;
+    case VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT:
+        return VK_DEBUG_REPORT_INFORMATION_BIT_EXT;
+    default:
+        return VK_DEBUG_REPORT_DEBUG_BIT_EXT;
+    }
+}
+
+static VkDebugUtilsMessageSeverityFlagBitsEXT severity_of(VkDebugReportFlagsEXT flags)
+{
+    if (flags & VK_DEBUG_REPORT_ERROR_BIT_EXT) {
+        return VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    }
+    if (flags & (VK_DEBUG_REPORT_WARNING_BIT_EXT | VK_DEBUG_REPORT_PERFORMANCE_WARNING_BIT_EXT)) {
+        return VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT;
+    }
+    return flags & VK_DEBUG_REPORT_INFORMATION_BIT_EXT ? VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT
+                                                       : VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT;
+}
+
+void loader_vkSubmitDebugUtilsMessageEXT(struct instance *instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                         VkDebugUtilsMessageTypeFlagsEXT types,
+                                         const VkDebugUtilsMessengerCallbackDataEXT *data);
+void loader_vkSubmitDebugUtilsMessageEXT(struct instance *instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                         VkDebugUtilsMessageTypeFlagsEXT types,
+                                         const VkDebugUtilsMessengerCallbackDataEXT *data)
+{
+    const VkDebugUtilsObjectNameInfoEXT *object = data->objectCount > 0 ? data->pObjects : NULL;
+    const struct report report = {
+        .flags = flags_of(severity, types),
+        .type = object ? (VkDebugReportObjectTypeEXT)object->objectType : VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT,
+        .object = object ? object->objectHandle : 0,
+        .code = data->messageIdNumber,
+        .prefix = data->pMessageIdName,
+        .text = data->pMessage,
+    };
+    tell_messengers(instance, severity, types, data);
+    tell_callbacks(instance, &report);
+}
+
 void loader_vkDebugReportMessageEXT(struct instance *instance, VkDebugReportFlagsEXT flags,
                                     VkDebugReportObjectTypeEXT type, uint64_t object, size_t location, int32_t code,
                                     const char *prefix, const char *text);
@@ -109,12 +184,22 @@ void loader_vkDebugReportMessageEXT(struct instance *instance, VkDebugReportFlag
                                     VkDebugReportObjectTypeEXT type, uint64_t object, size_t location, int32_t code,
                                     const char *prefix, const char *text)
 {
-    for (const struct messenger *messenger = instance->messengers; messenger; messenger = messenger->next) {
-        const VkDebugReportCallbackCreateInfoEXT *own = &messenger->hears.reports;
-        if (messenger->hears.type == VK_STRUCTURE_TYPE_DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT && (own->flags & flags)) {
-            own->pfnCallback(flags, type, object, location, code, prefix, text, own->pUserData);
-        }
-    }
+    const struct report report = {flags, type, object, location, code, prefix, text};
+    const VkDebugUtilsObjectNameInfoEXT about = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+        .objectType = (VkObjectType)type,
+        .objectHandle = object,
+    };
+    const VkDebugUtilsMessengerCallbackDataEXT data = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CALLBACK_DATA_EXT,
+        .pMessageIdName = prefix,
+        .messageIdNumber = code,
+        .pMessage = text,
+        .objectCount = 1,
+        .pObjects = &about,
+    };
+    tell_callbacks(instance, &report);
+    tell_messengers(instance, severity_of(flags), VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT, &data);
 }
 
 /* --- names --- */

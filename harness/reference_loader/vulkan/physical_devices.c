@@ -140,7 +140,7 @@ VkResult loader_vkEnumerateDeviceExtensionProperties(struct physical_device *dev
 VkResult loader_vkEnumerateDeviceExtensionProperties(struct physical_device *device, const char *layer, uint32_t *count,
                                                      VkExtensionProperties *to)
 {
-    if (layer) {
+    if (layer && *layer) {
         return VK_ERROR_LAYER_NOT_PRESENT;
     }
     return CALL(device, vkEnumerateDeviceExtensionProperties)(device->handle, NULL, count, to);

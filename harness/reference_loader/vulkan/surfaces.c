@@ -19,6 +19,7 @@ struct surface {
     } seen;
     VkSurfaceKHR own[MAX_DRIVERS]; /* of drivers that make surfaces, by their place in the instance */
     struct driver *drivers;
+    struct surface *next;
 };
 
 typedef VkResult create_function(VkInstance instance, const void *info, const VkAllocationCallbacks *allocator,
@@ -53,7 +54,20 @@ static void destroy(struct instance *instance, struct surface *surface, const Vk
                                                                                      allocator);
         }
     }
+    for (struct surface **link = &instance->surfaces; *link; link = &(*link)->next) {
+        if (*link == surface) {
+            *link = surface->next;
+            break;
+        }
+    }
     free(surface);
+}
+
+void surfaces_end(struct instance *instance)
+{
+    while (instance->surfaces) {
+        destroy(instance, instance->surfaces, NULL);
+    }
 }
 
 static VkResult create(struct instance *instance, enum vulkan_function which, const void *info,
@@ -78,6 +92,8 @@ static VkResult create(struct instance *instance, enum vulkan_function which, co
             return result;
         }
     }
+    surface->next = instance->surfaces;
+    instance->surfaces = surface;
     *to = (VkSurfaceKHR)(uintptr_t)surface;
     return VK_SUCCESS;
 }
@@ -171,6 +187,36 @@ VkResult loader_vkCreateSwapchainKHR(VkDevice handle, const VkSwapchainCreateInf
 
 #define FUNCTION(device, name) ((PFN_##name)(device)->driver->functions[VULKAN_##name])
 
+/* --- what a surface is good for: nothing in drivers that know none --- */
+
+VkResult loader_vkGetPhysicalDeviceSurfaceSupportKHR(struct physical_device *device, uint32_t family,
+                                                     VkSurfaceKHR surface, VkBool32 *to);
+VkResult loader_vkGetPhysicalDeviceSurfaceSupportKHR(struct physical_device *device, uint32_t family,
+                                                     VkSurfaceKHR surface, VkBool32 *to)
+{
+    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceSupportKHR)) {
+        return FUNCTION(device, vkGetPhysicalDeviceSurfaceSupportKHR)(device->handle, family,
+                                                                      surfaces_for(device->driver, surface), to);
+    }
+    *to = VK_FALSE;
+    return VK_SUCCESS;
+}
+
+#define LIST_OF_SURFACE(name, type)                                                                          \
+    VkResult loader_##name(struct physical_device *device, VkSurfaceKHR surface, uint32_t *count, type *to); \
+    VkResult loader_##name(struct physical_device *device, VkSurfaceKHR surface, uint32_t *count, type *to)  \
+    {                                                                                                        \
+        if (FUNCTION(device, name)) {                                                                        \
+            return FUNCTION(device, name)(device->handle, surfaces_for(device->driver, surface), count, to); \
+        }                                                                                                    \
+        *count = 0;                                                                                          \
+        return VK_SUCCESS;                                                                                   \
+    }
+/* NOLINTBEGIN(bugprone-macro-parentheses): types, which no parentheses can stand around */
+LIST_OF_SURFACE(vkGetPhysicalDeviceSurfaceFormatsKHR, VkSurfaceFormatKHR)
+LIST_OF_SURFACE(vkGetPhysicalDeviceSurfacePresentModesKHR, VkPresentModeKHR)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 /* The query with the driver's surface in the place of the application's. */
 static VkPhysicalDeviceSurfaceInfo2KHR info_for(const struct physical_device *device,
                                                 const VkPhysicalDeviceSurfaceInfo2KHR *info)
@@ -213,5 +259,32 @@ VkResult loader_vkGetPhysicalDeviceSurfaceFormats2KHR(struct physical_device *de
         to[i].surfaceFormat = formats[i];
     }
     free(formats);
+    return result;
+}
+
+/* --- VK_EXT_display_surface_counter, also for drivers that lack it: they have no counters --- */
+
+VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2EXT(struct physical_device *device, VkSurfaceKHR surface,
+                                                           VkSurfaceCapabilities2EXT *to);
+VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2EXT(struct physical_device *device, VkSurfaceKHR surface,
+                                                           VkSurfaceCapabilities2EXT *to)
+{
+    const VkSurfaceKHR own = surfaces_for(device->driver, surface);
+    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2EXT)) {
+        return FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2EXT)(device->handle, own, to);
+    }
+    VkSurfaceCapabilitiesKHR plain = {0};
+    VkResult result = FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(device->handle, own, &plain);
+    to->minImageCount = plain.minImageCount;
+    to->maxImageCount = plain.maxImageCount;
+    to->currentExtent = plain.currentExtent;
+    to->minImageExtent = plain.minImageExtent;
+    to->maxImageExtent = plain.maxImageExtent;
+    to->maxImageArrayLayers = plain.maxImageArrayLayers;
+    to->supportedTransforms = plain.supportedTransforms;
+    to->currentTransform = plain.currentTransform;
+    to->supportedCompositeAlpha = plain.supportedCompositeAlpha;
+    to->supportedUsageFlags = plain.supportedUsageFlags;
+    to->supportedSurfaceCounters = 0;
     return result;
 }

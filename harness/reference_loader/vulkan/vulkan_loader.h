@@ -7,6 +7,7 @@
  *   instances.c         the functions before there is an instance, and instances of all drivers as one
  *   physical_devices.c  devices and groups of all drivers
  *   emulation.c         functions that a driver lacks, by others
+ *   displays.c          the same for functions of displays
  *   devices.c           devices and the objects that are made of them
  *   surfaces.c          surfaces for drivers that do not make them
  *   messengers.c        messengers of all drivers as one, and names of objects
@@ -79,6 +80,12 @@ bool drivers_find_functions(struct driver *driver);
 
 /* --- objects --- */
 
+/* The extensions that an instance or a device was made with. */
+struct extension_names {
+    char (*names)[VK_MAX_EXTENSION_NAME_SIZE];
+    uint32_t count;
+};
+
 struct physical_device {
     struct instance *instance;
     struct driver *driver;
@@ -91,6 +98,8 @@ struct instance {
     struct physical_device **devices; /* all that were ever listed */
     size_t device_count;
     struct messenger *messengers;
+    struct surface *surfaces;
+    struct extension_names extensions;
 };
 
 /* What the first word of a device, a queue and a command buffer points to. */
@@ -99,12 +108,17 @@ struct device {
     VkDevice handle;
     function functions[VULKAN_FUNCTION_COUNT];
     function unknown[MAX_UNKNOWN];
+    struct extension_names extensions;
 };
 
 /* The loader's object for a driver's physical device. */
 struct physical_device *physical_devices_wrap(struct instance *instance, struct driver *driver,
                                               VkPhysicalDevice handle);
 void physical_devices_forget(struct instance *instance);
+
+/* Copies names, for the caller to free; false where there is no memory. */
+bool extensions_keep(struct extension_names *to, const char *const *names, uint32_t count);
+bool extensions_have(const struct extension_names *extensions, const char *name);
 
 /* The device of an object whose first word is the loader's. */
 static inline struct device *device_of(const void *object)
@@ -118,6 +132,9 @@ static inline struct device *device_of(const void *object)
 VkSurfaceKHR surfaces_for(const struct driver *driver, VkSurfaceKHR surface);
 /* The function that makes surfaces for a platform, by `enum vulkan_function`; NULL for others. */
 function surfaces_creator(int which);
+/* Ends what the application left. */
+void surfaces_end(struct instance *instance);
+void messengers_end(struct instance *instance);
 
 /* --- functions by name --- */
 
@@ -125,6 +142,11 @@ function surfaces_creator(int which);
 extern const function trampolines[VULKAN_FUNCTION_COUNT];
 /* The same function under the name that the newest version has for it (generated). */
 extern const int trampolines_same[VULKAN_FUNCTION_COUNT];
+/* The extension that a function is of; "" for functions of Vulkan itself (generated). */
+extern const struct extension_of_function {
+    const char *name;
+    bool is_of_instances;
+} trampolines_extension[VULKAN_FUNCTION_COUNT];
 /* The n-th unknown function's name. */
 const char *lookup_unknown_name(int slot);
 function lookup_instance(struct instance *instance, const char *name);

@@ -119,3 +119,52 @@ def test_driver_of_the_application_sees_its_version(
         assert vk.drivers(api_version="1.2.0", extensions=[EXTENSION], chain=chain) == {"own"}
     made = sandbox.log.calls("vkCreateInstance", by="own").only
     assert int(made.data["in"]["apiVersion"], 16) == 0x402000
+
+
+@requirement("VK-OBJ-019")
+@pytest.mark.parametrize("name", ["vkCreateInstance", "vkEnumerateInstanceExtensionProperties"])
+def test_driver_of_the_application_without_a_global_function_costs_only_itself(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str
+) -> None:
+    """A driver that does not find what is needed before there is an instance is left out, before and after another."""
+    vulkan_loader.require(EXTENSION)
+    lacking: dict[str, Any] = {"interface": 7, "interface_by_query": True, "functions": {"lacks": [name]}}
+    bad = [sandbox.library(f"bad{number}", **lacking) for number in range(2)]
+    good = sandbox.library("good", interface=7, interface_by_query=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        chain = driver_list(vk, "exclusive", bad[0], good, bad[1])
+        assert vk.drivers(extensions=[EXTENSION], chain=chain) == {"good"}
+
+
+@requirement("VK-OBJ-019")
+def test_driver_of_the_application_without_an_address_is_left_out(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """NULL in the place of vk_icdGetInstanceProcAddr names no driver; the one after it is used."""
+    vulkan_loader.require(EXTENSION)
+    good = sandbox.library("good", interface=7, interface_by_query=True)
+
+    with vulkan_loader.start(sandbox) as vk:
+        infos = vk.words(
+            [INFO_TYPE, 0, 0, 0, INFO_TYPE, 0, 0, vk.library_symbol(good.path, "vk_icdGetInstanceProcAddr")]
+        )
+        chain = vk.words([LIST_TYPE, 0, MODES["exclusive"] | 2 << 32, infos])
+        assert vk.drivers(extensions=[EXTENSION], chain=chain) == {"good"}
+
+
+@requirement("VK-OBJ-019")
+@pytest.mark.parametrize("number", [1, 12])
+def test_any_number_of_drivers_of_the_application(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, number: int
+) -> None:
+    """All are used, and so are those of the machine, with as many devices as each has."""
+    vulkan_loader.require(EXTENSION)
+    for index in range(number):
+        sandbox.driver(f"m{index}")
+    own = [sandbox.library(f"o{index}", interface=7, interface_by_query=True, devices=2) for index in range(number)]
+
+    with vulkan_loader.start(sandbox) as vk:
+        names = vk.device_names(extensions=[EXTENSION], chain=driver_list(vk, "inclusive", *own))
+    assert names == {f"{name}{index}.{device}" for name, count in (("m", 1), ("o", 2))
+                     for index in range(number) for device in range(count)}  # fmt: skip

@@ -141,11 +141,17 @@ def test_structures_in_the_chain_are_filled_for_a_driver_that_lacks_the_query(
 
 
 @requirement("VK-EXT-009")
-def test_no_tools_where_a_driver_knows_of_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
-    """The number of tools is 0 there; a driver of 1.3 is asked for its own."""
-    name = "vkGetPhysicalDeviceToolProperties"
-    sandbox.driver("has", api_version="1.3.0")
-    sandbox.driver("lacks", functions={"lacks": [name, f"{name}EXT"]}, api_version="1.1.0")
+@pytest.mark.parametrize("suffix", ["", "EXT"])
+def test_no_tools_where_a_driver_knows_of_none(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, suffix: str
+) -> None:
+    """The number of tools is 0 there; a driver of 1.3, or with the extension, is asked for its own."""
+    name = f"vkGetPhysicalDeviceToolProperties{suffix}"
+    both = ["vkGetPhysicalDeviceToolProperties", "vkGetPhysicalDeviceToolPropertiesEXT"]
+    own: dict[str, Any] = {"device_extensions": "VK_EXT_tooling_info"} if suffix else {"api_version": "1.3.0"}
+    sandbox.driver("has", **own)
+    sandbox.driver("lacks", functions={"lacks": both}, api_version="1.1.0")
+    sandbox.driver("older", api_version="1.2.0")  # finds the functions, and its device does not have them
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance("1.3.0")
@@ -155,5 +161,34 @@ def test_no_tools_where_a_driver_knows_of_none(vulkan_loader: VulkanLoader, sand
             rc = vk.call_found(instance, name, device, count, None)
             assert who == "has" or str(rc) == "VK_SUCCESS"
             counts[who] = count.u32()
-    assert counts == {"has": 7, "lacks": 0}  # the mock writes no number
-    assert [e.who for e in sandbox.log.calls(name) if e.who != "application"] == ["has"]
+    assert counts == {"has": 7, "lacks": 0, "older": 0}  # the mock writes no number
+    assert [e.who for other in both for e in sandbox.log.calls(other) if e.who != "application"] == ["has"]
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("handle", [0, 1])
+def test_query_of_external_images_is_emulated(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, handle: int) -> None:
+    """A driver that knows no external memory is asked for an image that is none, and has no format for one that is."""
+    extension = "VK_NV_external_memory_capabilities"
+    function, old = "vkGetPhysicalDeviceExternalImageFormatPropertiesNV", "vkGetPhysicalDeviceImageFormatProperties"
+    add_drivers(sandbox, function, extension)
+    image = [44, 2, 1, 0x40, 0x8]  # format, type, tiling, usage, flags
+
+    with vulkan_loader.start(sandbox) as vk:
+        if extension not in vk.extension_names():
+            vulkan_loader.require(extension)
+        instance = vk.instance(extensions=[extension])
+        features = ("externalMemoryFeatures", "exportFromImportedHandleTypes", "compatibleHandleTypes")
+        for who, device in by_driver(vk, instance).items():
+            name = "VkExternalImageFormatPropertiesNV"
+            answer = vk.structure(name, **dict.fromkeys(features, 7))
+            rc = vk.call_found(instance, function, device, *image, handle, answer)
+            left = [vk.member(answer, name, feature) for feature in features]
+            if who == "has":
+                assert int(rc) >= 1000 and left == [7, 7, 7]  # what mock drivers answer, who write nothing
+            elif handle:
+                assert str(rc) == "VK_ERROR_FORMAT_NOT_SUPPORTED"
+            else:
+                assert int(rc) >= 1000 and left == [0, 0, 0]
+    asked = [list(e.arguments[1:6]) for e in sandbox.log.calls(old, by="lacks")]
+    assert asked == ([] if handle else [image])

@@ -29,6 +29,35 @@ def test_extensions_of_all_drivers_are_listed_once(vulkan_loader: VulkanLoader, 
 
 
 @requirement("VK-EXT-005")
+def test_extensions_are_listed_with_their_versions(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """The version is what the driver says; what the loader has of its own has a version, too."""
+    versions = {PROPERTIES2: 2, GROUPS: 7, MEMORY: 1}
+    sandbox.driver("a", extensions=" ".join(f"{name}:{version}" for name, version in versions.items()))
+
+    with vulkan_loader.start(sandbox) as vk:
+        listed = {extension.name: extension.version for extension in vk.extensions()}
+    assert {name: listed[name] for name in versions} == versions
+    assert [name for name, version in listed.items() if version == 0] == []
+
+
+@requirement("VK-EXT-010")
+def test_empty_name_is_not_that_of_a_layer(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Extensions of the layer "" are those of the loader and the drivers, of instances and of devices."""
+    sandbox.driver("a", extensions=PROPERTIES2, device_extensions="VK_CLH_one VK_CLH_two")
+
+    with vulkan_loader.start(sandbox) as vk:
+        (device,) = vk.physical_devices(vk.instance())
+        numbers = []
+        for name in (None, ""):
+            count = vk.buffer(4, 0)
+            assert vk.vkEnumerateInstanceExtensionProperties(name, count, None) == 0
+            numbers.append([count.u32()])
+            assert vk.vkEnumerateDeviceExtensionProperties(device, name, count, None) == 0
+            numbers[-1].append(count.u32())
+    assert numbers[0] == numbers[1] and numbers[0][1] == 2
+
+
+@requirement("VK-EXT-005")
 @pytest.mark.parametrize("name", [PROPERTIES2, GROUPS, MEMORY])
 def test_extension_of_no_driver_is_not_listed(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str) -> None:
     """What a driver has is listed while that driver is there, and not otherwise."""
@@ -179,12 +208,13 @@ def test_extension_that_the_loader_does_not_know_is_not_listed(
     unknown = "VK_CLH_unheard_of"
     sandbox.driver("a", extensions=f"{PROPERTIES2} {unknown}")
 
-    with vulkan_loader.start(sandbox) as vk:
-        assert PROPERTIES2 in vk.extension_names()
-        assert unknown not in vk.extension_names()
-    sandbox.env["VK_LOADER_DISABLE_INST_EXT_FILTER"] = "1"
-    with vulkan_loader.start(sandbox) as vk:
-        assert unknown in vk.extension_names()
+    for value in (None, "0", "1", "2", "00", "-1", "10"):
+        if value is not None:
+            sandbox.env["VK_LOADER_DISABLE_INST_EXT_FILTER"] = value
+        with vulkan_loader.start(sandbox) as vk:
+            names = vk.extension_names()
+        assert PROPERTIES2 in names
+        assert (unknown in names) == bool(int(value or 0)), value  # "a non-zero number"
 
 
 @requirement("VK-EXT-008")

@@ -56,6 +56,11 @@ def submit(vk: VulkanSession, instance: Value, severity: int, types: int) -> int
     return int(vk.words([content]).handle())
 
 
+def own_instance(sandbox: VulkanSandbox, driver: str) -> int:
+    """The driver's own handle of its instance."""
+    return int(sandbox.log.happened("object", by=driver)[0].data["handle"], 16)
+
+
 def heard(sandbox: VulkanSandbox, what: str) -> list[list[int]]:
     """The arguments of all calls of messengers, or of callbacks for reports, the user data first; in a fixed order."""
     return sorted(list(event.arguments) for event in sandbox.log.happened(what, by="application"))
@@ -100,6 +105,9 @@ def test_report_reaches_the_callbacks_for_it(vulkan_loader: VulkanLoader, sandbo
         texts = [int(word) for word in vk.words([prefix, text]).handles()]
     for_it = [data for data, wanted in CALLBACKS.items() if wanted & flags]
     assert heard(sandbox, "report") == [[data, *said[:5], *texts] for data in for_it]
+    for driver in ("a", "b"):  # a loader may tell drivers, too
+        for event in sandbox.log.calls(name, by=driver):
+            assert list(event.arguments) == [own_instance(sandbox, driver), *said[:5], *texts]
 
 
 @requirement("VK-OBJ-028")
@@ -146,3 +154,61 @@ def test_messengers_of_the_creation_hear_alike_and_only_then(
         vk.vkDestroyInstance(instance, None)
     told = [data for data, *_ in heard(sandbox, "message")]
     assert told.count(0x5001) == told.count(0x5002)
+
+
+# What a callback for reports is told of a message: the flags, by severity and types.
+AS_REPORTS = {
+    (VERBOSE, GENERAL): 16,
+    (INFO, VALIDATION): 1,
+    (WARNING, VALIDATION): 2,
+    (WARNING, PERFORMANCE): 4,
+    (ERROR, GENERAL): 8,
+    (ERROR, PERFORMANCE): 8,
+}
+# What a messenger is told of a report: the severity, by flags.
+AS_MESSAGES = {1: INFO, 2: WARNING, 4: WARNING, 8: ERROR, 16: VERBOSE}
+
+
+@requirement("VK-OBJ-032")
+@pytest.mark.parametrize("message", AS_REPORTS)
+def test_callbacks_for_reports_hear_messages(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, message: tuple[int, int]
+) -> None:
+    """A message reaches the callback that is made for flags like its severity, with object, number, name and text."""
+    for extension in (UTILS, REPORT):
+        require_extension(vulkan_loader, extension)
+    sandbox.driver("a", extensions=f"{UTILS} {REPORT}")
+    severity, types = message
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[UTILS, REPORT])
+        for data in (1, 2, 4, 8, 16):
+            make(vk, instance, REPORT, {"flags": data, "pUserData": 0x7000 + data})
+        name, text = vk.data(b"name\0"), vk.data(b"text\0")
+        about = vk.structure("VkDebugUtilsObjectNameInfoEXT", objectType=3, objectHandle=0x1122334455667788)
+        content = vk.structure(
+            "VkDebugUtilsMessengerCallbackDataEXT",
+            pMessageIdName=name, messageIdNumber=99, pMessage=text, objectCount=1, pObjects=about,
+        )  # fmt: skip
+        vk.call_found(instance, "vkSubmitDebugUtilsMessageEXT", instance, severity, types, content)
+        texts = [int(word) for word in vk.words([name, text]).handles()]
+    flags, device = AS_REPORTS[message], 3
+    assert heard(sandbox, "report") == [[0x7000 + flags, flags, device, 0x1122334455667788, 0, 99, *texts]]
+
+
+@requirement("VK-OBJ-032")
+@pytest.mark.parametrize("flags", AS_MESSAGES)
+def test_messengers_hear_reports(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, flags: int) -> None:
+    """A report reaches the messenger that is made for a severity like its flags, once, and no other."""
+    for extension in (UTILS, REPORT):
+        require_extension(vulkan_loader, extension)
+    sandbox.driver("a", extensions=f"{UTILS} {REPORT}")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[UTILS, REPORT])
+        for data in (VERBOSE, INFO, WARNING, ERROR):
+            types = GENERAL | VALIDATION | PERFORMANCE
+            make(vk, instance, UTILS, {"messageSeverity": data, "messageType": types, "pUserData": 0x7000 + data})
+        said = (flags, 3, 0x1122334455667788, 77, 99, vk.data(b"prefix\0"), vk.data(b"text\0"))
+        vk.call_found(instance, "vkDebugReportMessageEXT", instance, *said)
+    assert [told[:2] for told in heard(sandbox, "message")] == [[0x7000 + AS_MESSAGES[flags], AS_MESSAGES[flags]]]

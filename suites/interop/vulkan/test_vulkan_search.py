@@ -336,3 +336,33 @@ def test_same_driver_listed_twice_is_one_file_twice(
         names = list(vk.device_names())
     assert set(names) == {"a.0", "b.0"}
     record("twice" if len(names) == 3 else "once")
+
+
+@requirement("VK-DSC-036")
+@pytest.mark.parametrize("variable", ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "two"])
+def test_folder_that_is_named_twice_is_searched_once(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, variable: str
+) -> None:
+    """A driver there has its devices once, whether one list names the folder again or another variable does."""
+    for name in ("one", "two"):
+        install(sandbox, name, sandbox.search_folder(name))
+    one, two = sandbox.root / "one", sandbox.root / "two"
+    if variable == "two":
+        sandbox.env |= {"XDG_CONFIG_HOME": str(one), "XDG_DATA_HOME": str(two), "XDG_DATA_DIRS": f"{one}:{two}"}
+    else:
+        sandbox.env[variable] = f"{one}:{two}:{one}"
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert sorted(vk.device_names()) == ["one.0", "two.0"]
+
+
+@requirement("VK-DSC-007")
+@pytest.mark.parametrize("name", [".json", "a.json", "a.b.json", "a.json.json", "ä ü.json", "-.json"])
+def test_file_with_the_suffix_is_a_manifest(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str) -> None:
+    """Whatever stands before the suffix, or nothing."""
+    folder = sandbox.search_folder("data")
+    sandbox.manifest(name, sandbox.library("a"), folder)
+    sandbox.env["XDG_DATA_HOME"] = str(sandbox.root / "data")
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"a"}

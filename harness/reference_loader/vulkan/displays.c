@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VK_KHR_get_display_properties2, also for drivers that lack it: the same by functions of VK_KHR_display, and nothing
+ * where a driver knows no displays. */
+#include "vulkan_loader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTION(device, name) ((PFN_##name)(device)->driver->functions[VULKAN_##name])
+
+/* The older function's list, its elements within those of the newer one. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and lists, which no parentheses can stand around */
+#define EMULATED_LIST(name, old, element, type, member, parameters, ...)                          \
+    VkResult loader_##name(struct physical_device *device, parameters uint32_t *count, type *to); \
+    VkResult loader_##name(struct physical_device *device, parameters uint32_t *count, type *to)  \
+    {                                                                                             \
+        if (FUNCTION(device, name)) {                                                             \
+            return FUNCTION(device, name)(device->handle, __VA_ARGS__ count, to);                 \
+        }                                                                                         \
+        if (!FUNCTION(device, old)) {                                                             \
+            *count = 0;                                                                           \
+            return VK_SUCCESS;                                                                    \
+        }                                                                                         \
+        element *list = to ? calloc(*count + 1, sizeof *list) : NULL;                             \
+        VkResult result = FUNCTION(device, old)(device->handle, __VA_ARGS__ count, list);         \
+        for (uint32_t i = 0; list && result >= 0 && i < *count; i++) {                            \
+            to[i].member = list[i];                                                               \
+        }                                                                                         \
+        free(list);                                                                               \
+        return result;                                                                            \
+    }
+#define OF_DISPLAY VkDisplayKHR display,
+EMULATED_LIST(vkGetPhysicalDeviceDisplayProperties2KHR, vkGetPhysicalDeviceDisplayPropertiesKHR, VkDisplayPropertiesKHR,
+              VkDisplayProperties2KHR, displayProperties, , )
+EMULATED_LIST(vkGetPhysicalDeviceDisplayPlaneProperties2KHR, vkGetPhysicalDeviceDisplayPlanePropertiesKHR,
+              VkDisplayPlanePropertiesKHR, VkDisplayPlaneProperties2KHR, displayPlaneProperties, , )
+EMULATED_LIST(vkGetDisplayModeProperties2KHR, vkGetDisplayModePropertiesKHR, VkDisplayModePropertiesKHR,
+              VkDisplayModeProperties2KHR, displayModeProperties, OF_DISPLAY, display, )
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+VkResult loader_vkGetDisplayPlaneCapabilities2KHR(struct physical_device *device, const VkDisplayPlaneInfo2KHR *info,
+                                                  VkDisplayPlaneCapabilities2KHR *to);
+VkResult loader_vkGetDisplayPlaneCapabilities2KHR(struct physical_device *device, const VkDisplayPlaneInfo2KHR *info,
+                                                  VkDisplayPlaneCapabilities2KHR *to)
+{
+    if (FUNCTION(device, vkGetDisplayPlaneCapabilities2KHR)) {
+        return FUNCTION(device, vkGetDisplayPlaneCapabilities2KHR)(device->handle, info, to);
+    }
+    if (!FUNCTION(device, vkGetDisplayPlaneCapabilitiesKHR)) {
+        memset(&to->capabilities, 0, sizeof to->capabilities);
+        return VK_SUCCESS;
+    }
+    return FUNCTION(device, vkGetDisplayPlaneCapabilitiesKHR)(device->handle, info->mode, info->planeIndex,
+                                                              &to->capabilities);
+}

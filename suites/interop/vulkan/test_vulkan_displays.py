@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Displays by the functions of VK_KHR_get_display_properties2, which only some drivers have (VK-EXT)."""
+
+import pytest
+
+from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement, vulkan
+
+DISPLAY, DISPLAY2, SURFACE = "VK_KHR_display", "VK_KHR_get_display_properties2", "VK_KHR_surface"
+# Lists: what is between the device and the number, the older function, and the structures of both.
+LISTS = {
+    "vkGetPhysicalDeviceDisplayProperties2KHR": (
+        [], "vkGetPhysicalDeviceDisplayPropertiesKHR", "VkDisplayProperties2KHR", "VkDisplayPropertiesKHR",
+    ),
+    "vkGetPhysicalDeviceDisplayPlaneProperties2KHR": (
+        [], "vkGetPhysicalDeviceDisplayPlanePropertiesKHR", "VkDisplayPlaneProperties2KHR",
+        "VkDisplayPlanePropertiesKHR",
+    ),
+    "vkGetDisplayModeProperties2KHR": (
+        [0xD2], "vkGetDisplayModePropertiesKHR", "VkDisplayModeProperties2KHR", "VkDisplayModePropertiesKHR",
+    ),
+}  # fmt: skip
+CAPABILITIES = ("vkGetDisplayPlaneCapabilitiesKHR", "vkGetDisplayPlaneCapabilities2KHR")
+MODE, PLANE = 0x1234, 5
+
+
+def add_drivers(sandbox: VulkanSandbox, *lacking: str) -> None:
+    """A driver that has both extensions, and one that has the older one and lacks these functions."""
+    sandbox.driver("has", extensions=f"{SURFACE} {DISPLAY} {DISPLAY2}")
+    sandbox.driver("lacks", extensions=f"{SURFACE} {DISPLAY}", functions={"lacks": lacking})
+
+
+def start_instance(loader: VulkanLoader, vk: VulkanSession) -> tuple[Value, dict[str, Value]]:
+    """An instance with both extensions, and the physical device of each driver."""
+    extensions = [SURFACE, DISPLAY, DISPLAY2]
+    for name in set(extensions) - set(vk.extension_names()):
+        loader.require(name)
+    instance = vk.instance(extensions=extensions)
+    devices = {vk.device_name(device).partition(".")[0]: device for device in vk.physical_devices(instance)}
+    return instance, devices
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("room", [None, 0, 1, 2, 3])
+def test_lists_of_displays_are_emulated(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str, room: int | None
+) -> None:
+    """Number, result and elements are those of the older function, for a driver with the newer one and one without."""
+    add_drivers(sandbox, name)
+    first, old, outer, inner = LISTS[name]
+    (part,) = [m for name, m in vulkan().structures[outer].members.items() if name not in ("sType", "pNext")]
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, devices = start_instance(vulkan_loader, vk)
+        for device in devices.values():
+            counts = [vk.data((room or 0).to_bytes(4, "little")) for _ in range(2)]
+            listed = [vk.structures(structure, [{}] * 4) if room is not None else None for structure in (outer, inner)]
+            results = [
+                vk.call_found(instance, function, device, *first, counts[place], listed[place])
+                for place, function in enumerate((name, old))
+            ]
+            number = counts[1].u32()
+            assert (results[0], counts[0].u32()) == (results[1], number)
+            assert number == (2 if room is None else min(room, 2))
+            newer, older = listed
+            for index in range(4 if newer and older else 0):
+                assert newer and older
+                start = index * vulkan().structures[outer].size + part.offset
+                for member, about in vulkan().structures[inner].members.items():
+                    found = newer[start + about.offset : start + about.offset + about.size]
+                    assert found == vk.member_bytes(older, inner, member, index)
+
+
+@requirement("VK-EXT-002")
+def test_capabilities_of_planes_are_emulated(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A driver without the newer function is asked by the older one, for the same mode and the same plane."""
+    old, new = CAPABILITIES
+    add_drivers(sandbox, new)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, devices = start_instance(vulkan_loader, vk)
+        for device in devices.values():
+            asked = vk.structure("VkDisplayPlaneInfo2KHR", mode=MODE, planeIndex=PLANE)
+            answer, plain = (
+                vk.structure("VkDisplayPlaneCapabilities2KHR"),
+                vk.structure("VkDisplayPlaneCapabilitiesKHR"),
+            )
+            assert vk.call_found(instance, new, device, asked, answer) == 0
+            assert vk.call_found(instance, old, device, MODE, PLANE, plain) == 0
+            assert any(plain[:]) and answer[16 : 16 + len(plain[:])] == plain[:]
+    assert sandbox.log.calls(new, by="has")
+    assert [list(e.arguments[1:3]) for e in sandbox.log.calls(old, by="lacks")] == [[MODE, PLANE]] * 2
+
+
+@requirement("VK-EXT-002")
+@pytest.mark.parametrize("name", LISTS)
+def test_driver_without_displays_has_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, name: str) -> None:
+    """Asked by the newer function, a driver that has neither extension lists nothing, beside one that lists two."""
+    first, old, *_ = LISTS[name]
+    sandbox.driver("has", extensions=f"{SURFACE} {DISPLAY} {DISPLAY2}")
+    sandbox.driver("lacks", functions={"lacks": [name, old]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, devices = start_instance(vulkan_loader, vk)
+        numbers = {}
+        for who, device in devices.items():
+            count = vk.data((7).to_bytes(4, "little"))
+            assert vk.call_found(instance, name, device, *first, count, None) == 0
+            numbers[who] = count.u32()
+    assert numbers == {"has": 2, "lacks": 0}
+
+
+@requirement("VK-EXT-002")
+def test_driver_without_displays_has_no_planes(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """What a plane can do in such a driver is nothing, whatever was in the place of the answer before."""
+    old, new = CAPABILITIES
+    sandbox.driver("has", extensions=f"{SURFACE} {DISPLAY} {DISPLAY2}")
+    sandbox.driver("lacks", functions={"lacks": [old, new]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, devices = start_instance(vulkan_loader, vk)
+        for who, device in devices.items():
+            asked = vk.structure("VkDisplayPlaneInfo2KHR", mode=MODE, planeIndex=PLANE)
+            answer = vk.structure("VkDisplayPlaneCapabilities2KHR", capabilities=b"\x11" * 64)
+            assert vk.call_found(instance, new, device, asked, answer) == 0
+            assert (not any(answer[16:80])) == (who == "lacks")

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects in numbers, that come and go, and that an application leaves to the end of their instance (VK-OBJ)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.check import Value, VulkanLoader, VulkanSandbox, VulkanSession, requirement
+
+SURFACE, HEADLESS, SWAPCHAIN = "VK_KHR_surface", "VK_EXT_headless_surface", "VK_KHR_swapchain"
+UTILS, REPORT = "VK_EXT_debug_utils", "VK_EXT_debug_report"
+# What an application makes of an instance: the extensions, the functions, and what a mock driver calls it.
+KINDS = {
+    "surface": ([SURFACE, HEADLESS], "vkCreateHeadlessSurfaceEXT", "vkDestroySurfaceKHR", "surface"),
+    "messenger": ([UTILS], "vkCreateDebugUtilsMessengerEXT", "vkDestroyDebugUtilsMessengerEXT", "messenger"),
+    "report": ([REPORT], "vkCreateDebugReportCallbackEXT", "vkDestroyDebugReportCallbackEXT", "messenger"),
+}
+MANY = 70  # more than lists that grow begin with, twice
+
+
+def start_instance(loader: VulkanLoader, vk: VulkanSession, kind: str) -> Value:
+    extensions = KINDS[kind][0]
+    for name in set(extensions) - set(vk.extension_names()):
+        loader.require(name)
+    return vk.instance("1.1.0", extensions=extensions)
+
+
+def add_drivers(sandbox: VulkanSandbox, kind: str) -> None:
+    for name in ("a", "b"):
+        sandbox.driver(name, extensions=" ".join(KINDS[kind][0]), surfaces=True, device_extensions=SWAPCHAIN)
+
+
+def make(vk: VulkanSession, instance: Value, kind: str) -> Value:
+    callback = vk.library_symbol(Path("libc.so.6"), "sched_yield")  # takes anything, answers 0
+    members: dict[str, dict[str, Any]] = {
+        "VkHeadlessSurfaceCreateInfoEXT": {},
+        "VkDebugUtilsMessengerCreateInfoEXT": {
+            "messageSeverity": 0x1111, "messageType": 7, "pfnUserCallback": callback
+        },
+        "VkDebugReportCallbackCreateInfoEXT": {"flags": 31, "pfnCallback": callback},
+    }  # fmt: skip
+    function = KINDS[kind][1]
+    name = f"Vk{function.removeprefix('vkCreate').removesuffix('EXT')}CreateInfoEXT"
+    to = vk.buffer(8, 0)
+    assert vk.call_found(instance, function, instance, vk.structure(name, **members[name]), None, to) == 0
+    return to.handle()
+
+
+def use(vk: VulkanSession, instance: Value, kind: str, thing: Value) -> None:
+    """Has drivers make a surface, where a loader leaves that until it is used."""
+    for device in vk.physical_devices(instance) if kind == "surface" else []:
+        assert vk.vkGetPhysicalDeviceSurfaceSupportKHR(device, 0, thing, vk.buffer(4, 0)) == 0
+
+
+def made(sandbox: VulkanSandbox, driver: str, kind: str) -> list[int]:
+    objects = sandbox.log.happened("object", by=driver)
+    return [int(e.data["handle"], 16) for e in objects if e.data["detail"].startswith(f"{KINDS[kind][3]} ")]
+
+
+def ended(sandbox: VulkanSandbox, driver: str, kind: str) -> list[int]:
+    return [event.arguments[1] for event in sandbox.log.calls(KINDS[kind][2], by=driver)]
+
+
+@requirement("VK-OBJ-016", "VK-OBJ-025")
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_objects_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str) -> None:
+    """Each has one of its own in each driver; every second one is ended, made anew, and all are ended in the end."""
+    add_drivers(sandbox, kind)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = start_instance(vulkan_loader, vk, kind)
+        things = []
+        for _ in range(MANY):
+            things.append(make(vk, instance, kind))
+            use(vk, instance, kind, things[-1])
+        assert len(set(things)) == MANY
+        first = list(range(0, MANY, 2))
+        for index in first:
+            vk.call_found(instance, KINDS[kind][2], instance, things[index], None)
+        for index in first:
+            things[index] = make(vk, instance, kind)
+            use(vk, instance, kind, things[index])
+        for thing in things:
+            vk.call_found(instance, KINDS[kind][2], instance, thing, None)
+    for driver in ("a", "b"):
+        handles = made(sandbox, driver, kind)
+        assert len(handles) == MANY + len(first)
+        last = handles[:MANY]
+        last[::2] = handles[MANY:]
+        assert ended(sandbox, driver, kind) == handles[:MANY:2] + last
+    assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("VK-OBJ-021")
+@pytest.mark.parametrize("kind", KINDS)
+def test_objects_leave_no_memory_behind(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str) -> None:
+    """Made and ended again and again in one instance: the heap does not grow."""
+    sandbox.driver("a", extensions=" ".join(KINDS[kind][0]), surfaces=True)
+
+    with vulkan_loader.start(sandbox, counted_heap=True) as vk:
+        instance = start_instance(vulkan_loader, vk, kind)
+        sizes = []
+        for _ in range(2):
+            for _ in range(MANY):
+                vk.call_found(instance, KINDS[kind][2], instance, make(vk, instance, kind), None)
+            sizes.append(vk.heap())
+    assert sizes[1] <= sizes[0]
+
+
+@requirement("VK-OBJ-031")
+@pytest.mark.parametrize("kind", KINDS)
+def test_objects_that_are_left_are_ended_with_the_instance(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, kind: str
+) -> None:
+    """Of three, one is ended by the application: each driver ends the others once, before its instance."""
+    add_drivers(sandbox, kind)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = start_instance(vulkan_loader, vk, kind)
+        things = [make(vk, instance, kind) for _ in range(3)]
+        for thing in things:
+            use(vk, instance, kind, thing)
+        vk.call_found(instance, KINDS[kind][2], instance, things[1], None)
+        vk.vkDestroyInstance(instance, None)
+    for driver in ("a", "b"):
+        handles = made(sandbox, driver, kind)
+        assert len(handles) == 3
+        assert ended(sandbox, driver, kind)[0] == handles[1]
+        assert sorted(ended(sandbox, driver, kind)) == sorted(handles)
+        names = [event.name for event in sandbox.log.of(driver).calls()]
+        assert names[-1] == "vkDestroyInstance"
+        assert [event.arguments[2] for event in sandbox.log.calls(KINDS[kind][2], by=driver)] == [0, 0, 0]
+    assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("VK-OBJ-018", "VK-OBJ-014")
+@pytest.mark.parametrize("place", range(4))
+def test_other_devices_work_on_when_one_is_gone(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, place: int
+) -> None:
+    """Of four devices of one driver, whichever is destroyed, the others have queues, swapchains and look-ups."""
+    add_drivers(sandbox, "surface")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = start_instance(vulkan_loader, vk, "surface")
+        surface = make(vk, instance, "surface")
+        (first, *_) = [d for d in vk.physical_devices(instance) if vk.device_name(d) == "a.0"]
+        devices = [vk.device(first, extensions=[SWAPCHAIN]) for _ in range(4)]
+        vk.vkDestroyDevice(devices.pop(place), None)
+        devices.insert(place, vk.device(first, extensions=[SWAPCHAIN]))
+        for device in devices:
+            table = int(vk.peek(device, 0))
+            for name in ("vkGetDeviceQueue", "vkGetDeviceQueue2"):
+                find, to = vk.device_proc(device, name), vk.buffer(8, 0)
+                index = [vk.structure("VkDeviceQueueInfo2", queueIndex=1)] if name.endswith("2") else [0, 1]
+                vk.call_at(find, name, device, *index, to)
+                assert int(vk.peek(to.handle(), 0)) == table
+            name = "vkCreateSwapchainKHR"
+            info = vk.structure("VkSwapchainCreateInfoKHR", surface=surface)
+            assert vk.call_at(vk.device_proc(device, name), name, device, info, None, vk.buffer(8)) == 0
+        for device in devices:
+            vk.vkDestroyDevice(device, None)
+    assert len(sandbox.log.happened("own surface", by="a")) == 4
+    assert len(sandbox.log.calls("vkDestroyDevice", by="a")) == 5
+    assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("VK-OBJ-017")
+@pytest.mark.parametrize("listed", [False, True], ids=["never listed", "listed"])
+def test_instance_of_a_driver_without_devices_is_destroyed(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, listed: bool
+) -> None:
+    """Once, whether a loader lets go of such a driver when its devices are listed or in the end; the other works on."""
+    sandbox.driver("a")
+    sandbox.driver("none", devices=0)
+    sandbox.driver("b")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance()
+        for _ in range(2 if listed else 0):
+            assert vk.device_names(instance) == {"a.0", "b.0"}
+        vk.vkDestroyInstance(instance, None)
+        assert vk.device_names() == {"a.0", "b.0"}
+    for name in ("a", "none", "b"):
+        objects = [e.data["handle"] for e in sandbox.log.happened("object", by=name)]
+        instances = [int(handle, 16) for handle in objects if handle]
+        destroyed = [event.arguments[0] for event in sandbox.log.calls("vkDestroyInstance", by=name)]
+        assert len(destroyed) == 2 and set(destroyed) <= set(instances)
+    assert not sandbox.log.happened("foreign handle")
