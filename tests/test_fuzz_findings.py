@@ -12,7 +12,7 @@ import pytest
 
 from harness.cli import fuzz
 from harness.errors import UsageError
-from harness.fuzz import builds, findings, reproducers
+from harness.fuzz import builds, findings, reproducers, summary
 from harness.fuzz.job import add_inputs, set_aside
 from harness.fuzz.minimise import minimised
 from harness.fuzz.subject import FuzzSubject, fuzz_subject
@@ -219,3 +219,15 @@ def test_finding_that_is_not_stable_is_not_kept(tmp_path: Path) -> None:
         reproducers.keep("Two Words", folder, tmp_path)
     with pytest.raises(UsageError, match="is not a finding"):
         reproducers.keep("name", tmp_path, tmp_path)
+
+
+def test_description_of_a_long_input_fits_the_terminal(tmp_path: Path) -> None:
+    """A character that is repeated says nothing more after the first few."""
+    one = findings.Finding("icd_file", "crash", "k@f", "It ends.", True, 4096, str(tmp_path))
+    many, bytes_ = "x" * 400, r"\xff" * 90
+    (tmp_path / "description.txt").write_text(f'the file has 4096 bytes: "{many}"; then "{bytes_}"; abcabc is short\n')
+    few = r"\xff" * 8
+    assert one.words() == [f'the file has 4096 bytes: "xxxxxxxx…"; then "{few}…"; abcabc is short']
+    text = summary._finding(one, 70)
+    assert text[3] == '  input: the file has 4096 bytes: "xxxxxxxx…"; then'
+    assert text[4] == f'         "{few}…"; abcabc is short'

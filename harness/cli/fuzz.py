@@ -141,7 +141,7 @@ def _campaign(args: argparse.Namespace) -> int:
     terminal.line(f"{subject.path}: {subject.words}")
     interrupted = _run(campaign, terminal, args.time)
     terminal.end_progress()
-    print("\n".join(summary.lines(campaign, subject, interrupted)), flush=True)
+    print("\n".join(summary.lines(campaign, subject, interrupted, Terminal(sys.stdout).width)), flush=True)
     seen = bisect.compared(campaign, good) if good else []
     if good:
         print("\n".join(bisect.lines(seen, good)), flush=True)

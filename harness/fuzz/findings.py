@@ -48,10 +48,14 @@ class Finding:
         return Path(self.folder) / "input"
 
     def words(self) -> list[str]:
-        """The lines that describe the input."""
+        """The lines that describe the input; of a character that is repeated, the first few."""
         file = Path(self.folder) / "description.txt"
         lines = file.read_text(errors="replace").splitlines() if file.exists() else []
-        return [line for line in lines if line]
+        return [_REPEATED.sub(r"\1…", line) for line in lines if line]
+
+
+# A character, or two or four of them as in an escape, many times.
+_REPEATED = re.compile(r"((.{1,4}?)\2{7})\2{12,}")
 
 
 def word(key: str) -> str:

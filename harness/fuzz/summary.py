@@ -12,12 +12,14 @@ from harness.fuzz.campaign import Campaign, State
 from harness.fuzz.causes import causes
 from harness.fuzz.findings import Finding
 from harness.fuzz.subject import FuzzSubject
+from harness.report.blocks import wrap
 
 _MOST_WORDS = 6  # lines of a description that the summary shows
+_MOST_LINES = 6  # in which each of them is folded
 
 
-def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> list[str]:
-    """The end of a campaign for a terminal: a line a target, then the findings."""
+def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool, width: int = 100) -> list[str]:
+    """The end of a campaign for a terminal of that width: a line a target, then the findings."""
     unit = "blocks" if subject.coverage == "breakpoints" else "edges"
     text = ["", f"subject: {subject.path}: {subject.words}", ""]
     text.append(f"{'target':20}{'inputs':>12}{'a second':>10}{unit:>8}{'corpus':>8}{'seconds':>9}{'findings':>10}")
@@ -35,7 +37,7 @@ def lines(campaign: Campaign, subject: FuzzSubject, interrupted: bool) -> list[s
             for key, sentence in sorted(state.watched_only.items())
         ]
     for group in causes(campaign.findings):
-        text += _finding(group[0])
+        text += _finding(group[0], width)
         text += _rest(group[1:])
     for finding in campaign.gone:
         text += ["", f"no longer happens: {finding.target}: {finding.kind} {finding.key}", f"  {finding.folder}"]
@@ -47,11 +49,13 @@ def _rate(state: State) -> float:
     return state.inputs / state.seconds if state.seconds else 0.0
 
 
-def _finding(finding: Finding) -> list[str]:
+def _finding(finding: Finding, width: int) -> list[str]:
     text = ["", f"{finding.target}: {finding.kind} in {finding.place} ({finding.size} bytes)"]
     text.append(f"  {printable(finding.sentence)}")
     text += [f"  at {finding.source}"] if finding.source else []
-    text += [f"  input: {printable(line)}" for line in finding.words()[:_MOST_WORDS]]
+    for line in finding.words()[:_MOST_WORDS]:
+        first, *more = wrap(f"input: {printable(line)}", width, "         ", _MOST_LINES)
+        text += [f"  {first.lstrip()}", *more]
     if not finding.stable:
         text.append("  unstable: a fresh process does not show it each time, so that it was not made smaller")
     if finding.times > 1:
