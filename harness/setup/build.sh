@@ -48,6 +48,7 @@ configure() {
     [[ ! ${other_machine-} ]] || options+=("-DCMAKE_TOOLCHAIN_FILE=$root/cmake/${other_machine//-/_}.cmake"
         -DCLHARNESS_BUILD_TESTS=OFF -DCLHARNESS_BUILD_FUZZ=OFF)
     [[ ! ${CLHARNESS_OPENCL_HEADERS-} ]] || options+=("-DCLHARNESS_OPENCL_HEADERS=$CLHARNESS_OPENCL_HEADERS")
+    [[ ! ${CLHARNESS_WERROR-} ]] || options+=(-DCLHARNESS_WERROR=ON) # as CI wants it
     if belongs_to_another_checkout; then
         rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     fi
