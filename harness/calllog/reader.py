@@ -14,8 +14,9 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from json.scanner import make_scanner
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from harness.api import wording
 from harness.api.codes import code_of_word
@@ -28,7 +29,8 @@ DEFAULT_SIZE = 8 << 20
 MAX_SIZE = 1 << 30
 
 _NULS = re.compile(rb"\0+")
-_decode = json.JSONDecoder().decode
+_decoder = json.JSONDecoder()
+_scan: Callable[[str, int], tuple[Any, int]] = make_scanner(cast(Any, _decoder))
 
 
 def _one_line(name: str) -> str:
@@ -223,11 +225,17 @@ def _word(text: str) -> int:
     return number
 
 
+def _object(text: str) -> Any:
+    """What a line says; json.loads without what it does around its scanner, which takes twice as long."""
+    data, end = _scan(text, 0)
+    return data if end == len(text) else _decoder.decode(text)
+
+
 def _event(line: bytes) -> Event | None:
     if len(line) > LINE:
         return None
     try:
-        data = _decode(line.decode(errors="surrogatepass"))
+        data = _object(line.decode(errors="surrogatepass"))
         for pointed in ("in", "out"):
             if pointed in data:
                 data[pointed] = Line(data[pointed])

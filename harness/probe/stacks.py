@@ -10,15 +10,15 @@ import re
 import signal
 import zlib
 from pathlib import Path
-from typing import BinaryIO
 
+from harness.probe.symbols import functions_of
 from harness.untrusted import open_regular
 
 SIGNAL = signal.SIGRTMIN + 6
 TGKILL = {"x86_64": 234, "aarch64": 131}.get(os.uname().machine, 0)
 MAX_SHOWN = 24  # functions of a stack: the dynamic linker alone is ten of them when a library is loaded
 MAX_THREADS = 256
-MAX_SYMBOLS = 1 << 20  # of a library; one with more shows addresses
+MAX_LIBRARY = 1 << 28  # bytes that are read; what lies behind them has no names
 # A subject may write such lines too: no more is taken from them than what the probe can have meant.
 LINE = re.compile(r"^clharness stack (\d{1,10}) (\d{1,3}):((?: 0x[0-9a-f]{1,16}){0,64})$", re.M)
 _MAP = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{1,16}) \S{4} ([0-9a-f]{1,16}) \S+ \d+ +(/.*)")
@@ -51,35 +51,16 @@ _known: dict[tuple[int, int], tuple[list[int], list[tuple[int, str]]]] = {}
 
 
 def _symbols_of(path: str) -> tuple[list[int], list[tuple[int, str]]]:
-    """The same, read once for all copies of a file: each case has copies of the mocks under names of its own."""
+    """The functions of a file, read once for all copies of it: each case has copies of the mocks under own names."""
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             key = (os.fstat(file.fileno()).st_size, zlib.crc32(file.read(4096)))  # the build-id is there
             if key not in _known:
-                _known[key] = _symbols(file)
+                file.seek(0)
+                _known[key] = functions_of(file.read(MAX_LIBRARY))
     except OSError:
         return [], []
     return _known[key]
-
-
-def _symbols(file: BinaryIO) -> tuple[list[int], list[tuple[int, str]]]:
-    """Addresses of a library's functions, sorted, and where each ends with its name."""
-    # Only here: few runs show a stack, and the import takes longer than a case.
-    from elftools.elf.elffile import ELFFile  # type: ignore[import-untyped]
-    from elftools.elf.sections import SymbolTableSection  # type: ignore[import-untyped]
-
-    symbols: dict[int, tuple[int, str]] = {}
-    try:
-        for section in ELFFile(file).iter_sections():
-            if isinstance(section, SymbolTableSection) and section.num_symbols() <= MAX_SYMBOLS:
-                for symbol in section.iter_symbols():
-                    if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_value"]:
-                        start = symbol["st_value"]
-                        symbols[start] = (start + symbol["st_size"], symbol.name)
-    except Exception:
-        return [], []
-    addresses = sorted(symbols)
-    return addresses, [symbols[a] for a in addresses]
 
 
 def function_at(library: str, address: int) -> str:

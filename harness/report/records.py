@@ -96,7 +96,11 @@ class CaseResult:
 
     def to_json(self) -> dict[str, Any]:
         """The record, as harness/report/schema.json has it."""
-        return {"record": "case", **dataclasses.asdict(self)}
+        # Not by dataclasses.asdict, which copies every text of a log, and takes as long as the rest of a small case.
+        record = {"record": "case", **{name: getattr(self, name) for name in self.__dataclass_fields__}}
+        record["deviations"] = tuple({"what": one.what, "how": one.how} for one in self.deviations)
+        record["environment"] = dict(self.environment)
+        return record
 
     def run_to_json(self, run: int) -> dict[str, Any]:
         """The record of one of several runs of the case, the `run`-th."""
