@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -88,6 +87,12 @@ def _mock(kind: Kind, variant: str) -> Path:
     if variant not in built:
         raise UsageError(f"there is no variant {variant!r} of the {NAMES[kind]}; {nearest(variant, built)}")
     return built[variant]
+
+
+@cache
+def _content(built: Path) -> bytes:
+    """A library of the build, which does not change under a running case, and is copied for every vendor of each."""
+    return built.read_bytes()
 
 
 def _bytes(content: str | bytes) -> bytes:
@@ -303,8 +308,9 @@ class Sandbox(Machine):
     def copy_mock(self, built: Path, to: Path) -> None:
         """Copies a library: a copy is a file of its own, so that `dlopen` gives it a handle of its own."""
         self._place()
-        shutil.copyfile(built, to)
-        to.chmod(0o755)
+        with to.open("wb") as copy:
+            copy.write(_content(built))
+            os.fchmod(copy.fileno(), 0o755)
 
     # --- directory order ---
 
