@@ -200,13 +200,13 @@ def build() -> Build:
         _keep_as_it_is(folder)
     content = _read(folder)
     try:
-        found = _parts(folder, content, _output_folder(folder, installed))
+        parts = _parts(folder, content, _output_folder(folder, installed))
     except KeyError:
         raise UsageError(f"the build in {folder} is of another version of clharness: build again") from None
-    needed = [found.probe, found.api, found.reference_loader, found.guard]
-    needed += [] if found.windows else [found.linked_probe, found.at_secure]
-    needed += [*found.mock_icds.values(), *found.mock_layers.values()]
+    needed = [parts.probe, parts.api, parts.reference_loader, parts.guard]
+    needed += [] if parts.windows else [parts.linked_probe, parts.at_secure]
+    needed += [*parts.mock_icds.values(), *parts.mock_layers.values()]
     if missing := [path for path in needed if not path.exists()]:
         how = content.get("build_with") or f"cmake --build {folder}"
         raise UsageError(f"the build in {folder} is not complete ({missing[0]} is missing): {how}")
-    return found
+    return parts

@@ -51,14 +51,14 @@ def problems_of_lists(loader: Loader, sandbox: Sandbox, function: str, lists: di
         for call in calls:
             call.make()
         logs = sandbox.log.during(function)
-        found = []
+        result = []
         for call, log, (name, words) in zip(calls, logs, lists.items(), strict=True):
-            found += [f"{name}: {problem}" for problem in call.problems(log)]
+            result += [f"{name}: {problem}" for problem in call.problems(log)]
             for arrived in log.calls(function, by=call.objects.owner):
                 seen = next((len(v) for k, v in arrived.data["in"].items() if k in ("properties", "sema_props")), 0)
                 if seen != len(words):
-                    found.append(f"{name}: {seen} words arrived, expected {len(words)}")
-    return found
+                    result.append(f"{name}: {seen} words arrived, expected {len(words)}")
+    return result
 
 
 def problems_of_function(loader: Loader, sandbox: Sandbox, function: str) -> list[str]:
@@ -70,7 +70,7 @@ def problems_of_function(loader: Loader, sandbox: Sandbox, function: str) -> lis
     sandbox.vendor("a", platforms=2, functions={"answers": [function]})
     sandbox.vendor("b", icd2=loader.has("ICD 2"), functions={"answers": [function]})
     sandbox.vendor("c", functions={"lacks": [function]})
-    found = []
+    result = []
     with loader.start(sandbox) as cl:
         calls = []
         for platform in cl.GetPlatformIDs():
@@ -78,7 +78,7 @@ def problems_of_function(loader: Loader, sandbox: Sandbox, function: str) -> lis
             own.owner = own.owner.partition(".")[0]
             address = function_of(cl, platform, function)
             if bool(address) != (own.owner != "c"):
-                found.append(f"{function} of a platform of {own.owner}: {address:#x}")
+                result.append(f"{function} of a platform of {own.owner}: {address:#x}")
             elif address:
                 calls += [
                     PatternedCall(cl, api().functions[function], own, wide=wide, address=address)
@@ -87,7 +87,7 @@ def problems_of_function(loader: Loader, sandbox: Sandbox, function: str) -> lis
         for call in calls:
             call.make()
         if len(calls) != 6:
-            found.append(f"{len(calls)} calls could be made, expected 6")
+            result.append(f"{len(calls)} calls could be made, expected 6")
         for call, log in zip(calls, sandbox.log.during(function), strict=True):
-            found += call.problems(log)
-    return found
+            result += call.problems(log)
+    return result

@@ -56,11 +56,11 @@ class Calls:
 
     def problems(self, log: CallLog) -> list[str]:
         """What is wrong with what the drivers saw and with the results, in sentences."""
-        found: list[str] = []
+        result: list[str] = []
         for name, expected in self.made.items():
             for part, (owner, own, way) in zip(log.during(name), expected, strict=True):
-                found += [f"{name} ({way}): {problem}" for problem in _problems(part, name, owner, own)]
-        return found
+                result += [f"{name} ({way}): {problem}" for problem in _problems(part, name, owner, own)]
+        return result
 
 
 def _problems(log: CallLog, name: str, owner: str, own: int | None) -> Iterator[str]:

@@ -99,13 +99,13 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError(f"there are no suites in {suites}; is this checkout complete?")
     if args.torture and args.suite not in (None, torture.FOLDER):
         raise UsageError(f"--torture --suite {args.suite}: torture is a suite of its own; leave --suite out")
-    wanted = args.torture or args.suite == torture.FOLDER
-    subject = loader_option(args.path, args.vulkan) + [torture.ONLY] * wanted
+    is_torture = args.torture or args.suite == torture.FOLDER
+    subject = loader_option(args.path, args.vulkan) + [torture.ONLY] * is_torture
     if subject[:1] and subject[0].startswith(VulkanLoader.option) and args.suite not in (None, _VULKAN_SUITE):
         raise UsageError(
             f"--suite {args.suite}: a Vulkan loader has the suite {_VULKAN_SUITE} alone; leave --suite out"
         )
-    return run_suites(subject, args, _suite_folder(suites, torture.FOLDER if wanted else args.suite))
+    return run_suites(subject, args, _suite_folder(suites, torture.FOLDER if is_torture else args.suite))
 
 
 def run_suites(subject: Sequence[str], args: argparse.Namespace, *folders: Path) -> int:

@@ -110,12 +110,12 @@ def command_parser() -> dict[str, tuple[argparse.ArgumentParser, str]]:
 
 def _add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser], arguments: Sequence[str]) -> None:
     names = _names()
-    wanted = [name for name in names if name.replace("_", "-") in arguments[:1]]
-    if not wanted and arguments:  # help, or what is refused: the lines of help are enough
+    matches = [name for name in names if name.replace("_", "-") in arguments[:1]]
+    if not matches and arguments:  # help, or what is refused: the lines of help are enough
         for name in names:
             commands.add_parser(name.replace("_", "-"), help=_summary(name))
         return
-    for name in wanted or names:
+    for name in matches or names:
         module = importlib.import_module(f"harness.cli.{name}")
         summary = (module.__doc__ or "").strip().partition("\n")[0]
         command = commands.add_parser(
@@ -181,5 +181,5 @@ def _summary(name: str) -> str:
 
 @functools.cache
 def _source(name: str) -> str:
-    found = importlib.util.find_spec(f"harness.cli.{name}")
-    return Path(found.origin).read_text(encoding="utf-8") if found and found.origin else ""
+    spec = importlib.util.find_spec(f"harness.cli.{name}")
+    return Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""

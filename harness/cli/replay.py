@@ -76,10 +76,10 @@ def _exchange(folder: Path, prefix: Sequence[str], limit: float | None) -> int:
     It is ended after so many seconds; without a limit it has the terminal to itself.
     """
     sys.stdout.flush()
-    with tempfile.TemporaryFile("w+", errors="replace") as said:
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
         program = subprocess.Popen(
             ["sh", str(folder / "replay.sh"), *prefix],
-            stderr=said if limit else None,
+            stderr=output if limit else None,
             start_new_session=limit is not None,
         )
         try:
@@ -88,8 +88,8 @@ def _exchange(folder: Path, prefix: Sequence[str], limit: float | None) -> int:
             _end(program)
             status = Exit.UNEXPECTED
             print(f"--- no end after {limit:g} s (--time-limit)", flush=True)
-        said.seek(0)
-        text = said.read()
+        output.seek(0)
+        text = output.read()
     for part in filter(None, [stacks.readable(text), stacks.without_stacks(text)]):
         print(part, file=sys.stderr)
     return status

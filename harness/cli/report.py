@@ -78,11 +78,11 @@ def _report(runs: Sequence[Saved], args: argparse.Namespace) -> int:
 
 def _write_files(endings: Sequence[Ending], args: argparse.Namespace) -> None:
     """What is about one run alone."""
-    asked = {name: getattr(args, name) for name in ("markdown", "badge", "sarif", "junit") if getattr(args, name)}
-    alone = [name for name in asked if name != "markdown"]
+    files = {name: getattr(args, name) for name in ("markdown", "badge", "sarif", "junit") if getattr(args, name)}
+    alone = [name for name in files if name != "markdown"]
     if alone and len(endings) > 1:
         raise UsageError(f"--{alone[0]}: is about one run; name one file of records")
-    paths = {name: output_path(f"--{name}", text) for name, text in asked.items()}
+    paths = {name: output_path(f"--{name}", text) for name, text in files.items()}
     ending = endings[0]
     if "markdown" in paths:
         text = summary(ending) if len(endings) == 1 else matrix(endings)

@@ -148,12 +148,12 @@ def _statements(folder: Path, texts: list[Path] | None) -> int:
     complaints = []
     folder.mkdir(parents=True, exist_ok=True)
     for known in listed():
-        found = carried(document_of(known, texts), known, catalogue().values())
-        (folder / f"{known.path.stem}.md").write_text("\n".join([*page(known, found), ""]), encoding="utf-8")
-        gaps = [one.statement for one in found if one.is_gap]
+        result = carried(document_of(known, texts), known, catalogue().values())
+        (folder / f"{known.path.stem}.md").write_text("\n".join([*page(known, result), ""]), encoding="utf-8")
+        gaps = [one.statement for one in result if one.is_gap]
         complaints += [f"{known.document}, {one.section}, {one.number}: no requirement, no reason" for one in gaps]
-        complaints += unknown_entries(known, found)
-        print(f"{known.document:5} {len(found):4} statements, {len(gaps)} without a requirement or a reason")
+        complaints += unknown_entries(known, result)
+        print(f"{known.document:5} {len(result):4} statements, {len(gaps)} without a requirement or a reason")
     print("\n".join(complaints), end="\n" if complaints else "")
     return Exit.UNEXPECTED if complaints else Exit.AS_EXPECTED
 

@@ -146,14 +146,14 @@ class Examination:
             self.result.others.append(other)
             more = other.listing.more_than(loader.listing)
             if more:
-                found = Finding(
+                result = Finding(
                     "other-loader",
                     f"Programs get {loader.path} (by {loader.how}); {path} would list {listed(more)} as well.",
                     str(loader.path),
                     f"Remove that copy of {SONAME}, or let {path} be found first.",
                 )
                 # One in a folder of its own, such as conda's, has vendors of its own as well.
-                self.found.append(found if self.linker.searches(path) else found.as_note())
+                self.found.append(result if self.linker.searches(path) else result.as_note())
 
     # --- vendors and the loader's list ---
 
@@ -335,9 +335,9 @@ class Examination:
 
     def _collect(self) -> None:
         result = self.result
-        found = without_repeats(self.found)
-        result.findings = [one for one in found if not one.harmless]
-        result.notes = [one for one in found if one.harmless]
+        results = without_repeats(self.found)
+        result.findings = [one for one in results if not one.harmless]
+        result.notes = [one for one in results if one.harmless]
         absent = {"folder-missing", "folder-empty", "node-missing", "no-platforms"}
         words = self.hardware.confinement()
         if (

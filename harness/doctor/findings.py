@@ -36,12 +36,12 @@ def note(name: str, what: str, where: str, do: str) -> Finding:
 
 def without_repeats(findings: Iterable[Finding]) -> list[Finding]:
     """In order, each once; what is a finding somewhere is not a note elsewhere."""
-    found: dict[tuple[str, str, str], Finding] = {}
+    result: dict[tuple[str, str, str], Finding] = {}
     for one in findings:
         key = (one.name, one.where, one.what)
-        if key not in found or (found[key].harmless and not one.harmless):
-            found[key] = one
-    return list(found.values())
+        if key not in result or (result[key].harmless and not one.harmless):
+            result[key] = one
+    return list(result.values())
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:

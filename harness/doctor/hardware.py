@@ -51,13 +51,13 @@ class Hardware:
 
     def gpus(self) -> dict[str, tuple[str, str]]:
         """PCI displays and accelerators: vendor and driver ("" for none) by address."""
-        found = {}
+        drivers = {}
         for device in globbed(self.root / "sys/bus/pci/devices", "*"):
             kind, vendor = _word(device / "class"), _word(device / "vendor")
             if kind.startswith(("0x03", "0x12")) and vendor not in ("0x1234", "0x1013", "0x1b36", "0x1af4"):  # emulated
                 driver = device / "driver"
-                found[device.name] = (vendor, os.path.basename(os.readlink(driver)) if driver.is_symlink() else "")
-        return found
+                drivers[device.name] = (vendor, os.path.basename(os.readlink(driver)) if driver.is_symlink() else "")
+        return drivers
 
     def has_any(self, library: Path) -> bool:
         """Whether anything here could be a device of this driver: unknown drivers may have any."""

@@ -34,8 +34,8 @@ def _in_vain(answer: Answer, name: str) -> list[tuple[str, str]]:
     lines = answer.output.splitlines()
     begin = next((n for n, line in enumerate(lines) if (own := _MAPPED.search(line)) and own[1] == name), len(lines))
     mapped = {_stem(match[1]) for line in lines if (match := _MAPPED.search(line))}
-    asked = {match[1]: match[2] for line in lines[begin:] if (match := _ASKED.search(line))}
-    return [(library, by) for library, by in asked.items() if _stem(library) not in mapped]
+    requests = {match[1]: match[2] for line in lines[begin:] if (match := _ASKED.search(line))}
+    return [(library, by) for library, by in requests.items() if _stem(library) not in mapped]
 
 
 def _stem(library: str) -> str:

@@ -84,12 +84,12 @@ class Host:
         """The devices of a platform: error code, count, and what each says of itself."""
         number = _U(0)
         code = list_devices(_P(handle), ctypes.c_uint64(_ALL_DEVICES), 0, None, ctypes.byref(number))
-        found: list[dict[str, Any]] = []
+        result: list[dict[str, Any]] = []
         if code == 0 and 0 < number.value <= _MOST:
             array = (_P * number.value)()
             code = list_devices(_P(handle), ctypes.c_uint64(_ALL_DEVICES), number, array, None)
-            found = [self._device(device, info) for device in array if device and code == 0]
-        return {"code": code, "count": number.value if code == 0 else 0, "devices": found}
+            result = [self._device(device, info) for device in array if device and code == 0]
+        return {"code": code, "count": number.value if code == 0 else 0, "devices": result}
 
     def _device(self, device: int, info: Any) -> dict[str, Any]:
         if not info:
@@ -147,9 +147,9 @@ class Host:
             return
         function = library.clGetExtensionFunctionAddress
         function.restype = _P
-        found = function(b"clGetICDLoaderInfoOCLICD")
-        if found:
-            info = ctypes.CFUNCTYPE(ctypes.c_int32, _U, ctypes.c_size_t, _P, _P)(found)
+        result = function(b"clGetICDLoaderInfoOCLICD")
+        if result:
+            info = ctypes.CFUNCTYPE(ctypes.c_int32, _U, ctypes.c_size_t, _P, _P)(result)
             texts = []
             for query in (3, 2):
                 room = ctypes.create_string_buffer(256)
@@ -243,8 +243,8 @@ class Host:
             self.report(vendor=name)
             library = self.open(name, os.RTLD_LAZY)
             query = _address(library, "clGetExtensionFunctionAddress") if library else 0
-            found = ctypes.CFUNCTYPE(_P, ctypes.c_char_p)(query)(b"clIcdGetPlatformIDsKHR") if query else 0
-            self._enumerate(found) if found else []
+            platforms = ctypes.CFUNCTYPE(_P, ctypes.c_char_p)(query)(b"clIcdGetPlatformIDsKHR") if query else 0
+            self._enumerate(platforms) if platforms else []
 
     def layer(self, name: str, loader: str) -> None:
         """As a loader: every step of the acceptance of a layer; `loader` lends the functions that a layer may call."""

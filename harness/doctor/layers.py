@@ -94,10 +94,10 @@ def _judge(layer: Layer, answer: Answer) -> Iterator[Finding]:
         return
     version = answer.get("api_version")
     if answer.get("info_code") or version != _API_VERSION:
-        said = code_name(answer.get("info_code")) if answer.get("info_code") else f"version {version}"
+        message = code_name(answer.get("info_code")) if answer.get("info_code") else f"version {version}"
         yield Finding(
             "layer-version",
-            f"The layer {path} is refused: clGetLayerInfo answers {said}, and {_API_VERSION} is the only version.",
+            f"The layer {path} is refused: clGetLayerInfo answers {message}, and {_API_VERSION} is the only version.",
             where,
             remove,
         )

@@ -142,10 +142,10 @@ class Linker:
 
     def outside(self, name: str, *beside: Path) -> list[Path]:
         """Files of that name for this machine in folders that the linker does not search; first those in `beside`."""
-        folders = [*map(Path, _LIKELY), *(found for p in _LIKELY_PATTERNS for found in globbed(Path("/"), p))]
-        found = {folder / name for folder in [*folders, *configured()] if os.path.exists(folder / name)}
+        folders = [*map(Path, _LIKELY), *(result for p in _LIKELY_PATTERNS for result in globbed(Path("/"), p))]
+        result = {folder / name for folder in [*folders, *configured()] if os.path.exists(folder / name)}
         near = [path for folder in beside for path in _near(folder, name)]
-        return [path for path in dict.fromkeys([*near, *sorted(found)]) if self.fits(path)]
+        return [path for path in dict.fromkeys([*near, *sorted(result)]) if self.fits(path)]
 
 
 def _near(folder: Path, name: str) -> list[Path]:

@@ -143,11 +143,11 @@ def installed(linker: Linker) -> list[Path]:
         *map(Path, cached().get(SONAME, [])),
         *linker.outside(SONAME),
     ]
-    found: dict[str, Path] = {}
+    result: dict[str, Path] = {}
     for path in paths:
         if os.path.exists(path) and _fits(path, linker):
-            found.setdefault(os.path.realpath(path), path)
-    return list(found.values())
+            result.setdefault(os.path.realpath(path), path)
+    return list(result.values())
 
 
 def _fits(path: Path, linker: Linker) -> bool:
@@ -193,34 +193,34 @@ class Sources:
 
 def sources(loader: LoaderFile, environment: Mapping[str, str]) -> Sources:
     """Where the loader takes vendors from, in this environment."""
-    found = Sources()
+    places = Sources()
     for variable in ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"):
-        if not found.deciding and variable in loader.variables and environment.get(variable):
-            found.deciding = variable
-            _use_variable(found, variable, environment[variable])
+        if not places.deciding and variable in loader.variables and environment.get(variable):
+            places.deciding = variable
+            _use_variable(places, variable, environment[variable])
     if "OCL_ICD_FILENAMES" in loader.variables:
         for name in filter(None, environment.get("OCL_ICD_FILENAMES", "").split(":")):
-            found.entries.append(Entry("OCL_ICD_FILENAMES", name, name, "library"))
-    named_elsewhere = bool(found.entries)
-    read = [os.path.realpath(folder.path) for folder in found.folders]
+            places.entries.append(Entry("OCL_ICD_FILENAMES", name, name, "library"))
+    named_elsewhere = bool(places.entries)
+    read = [os.path.realpath(folder.path) for folder in places.folders]
     for path in loader.folders or [VENDORS_FOLDER]:
         if os.path.realpath(path) in read:
             continue
         folder = read_folder(Path(path), ".icd")
-        found.folders.append(folder)
+        places.folders.append(folder)
         for entry in folder.entries:
-            entry.in_use = not found.deciding
-        found.entries += folder.entries
-        if not found.deciding:
-            found.findings += [
+            entry.in_use = not places.deciding
+        places.entries += folder.entries
+        if not places.deciding:
+            places.findings += [
                 one.as_note() if named_elsewhere and one.name.startswith("folder") else one for one in folder.findings
             ]
-    found.findings += _other_folders(loader, found)
-    found.findings += _unknown_variables(loader, environment, found)
-    return found
+    places.findings += _other_folders(loader, places)
+    places.findings += _unknown_variables(loader, environment, places)
+    return places
 
 
-def _unknown_variables(loader: LoaderFile, environment: Mapping[str, str], found: Sources) -> Iterator[Finding]:
+def _unknown_variables(loader: LoaderFile, environment: Mapping[str, str], places: Sources) -> Iterator[Finding]:
     """Variables that name vendors to other loaders, and nothing to this one; a note where it reads them elsewhere."""
     for variable in ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES"):
         names = [name for name in environment.get(variable, "").split(":") if name]
@@ -232,22 +232,22 @@ def _unknown_variables(loader: LoaderFile, environment: Mapping[str, str], found
             f"{loader.path} does not know {variable}, so what that names is not looked at.",
             variable,
             f"Make an .icd file in {(loader.folders or [VENDORS_FOLDER])[0]}, or use a loader that knows the variable.",
-            harmless=all(os.path.isfile(name) and found.reads(name) for name in names),
+            harmless=all(os.path.isfile(name) and places.reads(name) for name in names),
         )
 
 
-def _use_variable(found: Sources, variable: str, value: str) -> None:
+def _use_variable(places: Sources, variable: str, value: str) -> None:
     path = Path(value)
     if os.path.isdir(path):
         folder = read_folder(path, ".icd")
-        found.folders.append(folder)
-        found.entries += folder.entries
-        found.findings += folder.findings
+        places.folders.append(folder)
+        places.entries += folder.entries
+        places.findings += folder.findings
     elif value.endswith(".icd"):
         file = path if os.path.exists(path) or "/" in value else Path(VENDORS_FOLDER) / value
-        found.entries.append(read_entry(file))
+        places.entries.append(read_entry(file))
     elif "/" in value and not os.path.exists(path):
-        found.findings.append(
+        places.findings.append(
             Finding(
                 "variable-names-nothing",
                 f"{variable} names {value}, which does not exist.",
@@ -256,7 +256,7 @@ def _use_variable(found: Sources, variable: str, value: str) -> None:
             )
         )
     else:
-        found.entries.append(Entry(variable, value, value, "library"))
+        places.entries.append(Entry(variable, value, value, "library"))
 
 
 # Where files of vendors are put by mistake, or by another system's habit.
@@ -267,9 +267,9 @@ _ELSEWHERE = (
 )
 
 
-def _other_folders(loader: LoaderFile, found: Sources) -> Iterator[Finding]:
+def _other_folders(loader: LoaderFile, places: Sources) -> Iterator[Finding]:
     """Folders that look like the one that is read, and are not."""
-    read = {os.path.realpath(folder.path) for folder in found.folders}
+    read = {os.path.realpath(folder.path) for folder in places.folders}
     conda = os.environ.get("CONDA_PREFIX", "")
     elsewhere = [path for pattern in _ELSEWHERE for path in globbed(Path("/"), pattern)]
     elsewhere += [Path(conda, "etc/OpenCL/vendors")] if conda else []
@@ -278,7 +278,7 @@ def _other_folders(loader: LoaderFile, found: Sources) -> Iterator[Finding]:
             names = sorted(name for name in os.listdir(folder) if name.endswith(".icd"))
         except OSError:
             continue
-        lost = [name for name in names if not found.reads(read_entry(folder / name).meant)]
+        lost = [name for name in names if not places.reads(read_entry(folder / name).meant)]
         if names and os.path.realpath(folder) not in read:
             at = " and ".join(loader.folders or [VENDORS_FOLDER])
             yield Finding(

@@ -34,9 +34,11 @@ def _by_convention(library: str) -> str:
 @cache
 def package_of(library: str) -> str:
     """The package that has a library of this name; "" where nothing here can tell."""
-    found = re.findall(r"^(\S+): ", _output("apt-file", "search", "--regexp", f"/{re.escape(library)}$"), re.MULTILINE)
-    if found:
-        return str(found[0])
+    packages = re.findall(
+        r"^(\S+): ", _output("apt-file", "search", "--regexp", f"/{re.escape(library)}$"), re.MULTILINE
+    )
+    if packages:
+        return str(packages[0])
     name = _by_convention(library)
     if name and re.search(rf"^Package: {re.escape(name)}$", _output("apt-cache", "show", name), re.MULTILINE):
         return name

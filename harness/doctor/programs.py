@@ -39,14 +39,14 @@ class Program:
 
 def look_at(name: str, environment: Mapping[str, str]) -> Program:
     """Looks at a program. Raises UsageError where there is no such program."""
-    found = shutil.which(name, path=environment.get("PATH"))
-    if found is None:
+    path = shutil.which(name, path=environment.get("PATH"))
+    if path is None:
         problem = (
             "is not executable" if os.path.isfile(name) else "is a folder" if os.path.isdir(name) else "is not found"
         )
         raise UsageError(f"{name} {problem}: name a program, such as clinfo, that uses OpenCL")
-    program = Program(name, _run_by_kernel(Path(found)), Path(found))
-    program.findings += _confined(Path(found))
+    program = Program(name, _run_by_kernel(Path(path)), Path(path))
+    program.findings += _confined(Path(path))
     try:
         program.elf = elf.read(program.path)
     except (Damaged, OSError) as error:
@@ -219,8 +219,8 @@ def bundled(program: Program) -> list[Path]:
         return []
     roots = {Path(os.path.abspath(path)).parent.parent for path in (program.started, program.path)}
     patterns = [f"lib/python3*/site-packages/{inner}libOpenCL*.so*" for inner in ("*.libs/", "*/", "*/.libs/")]
-    found = [path for root in sorted(roots) for pattern in patterns for path in globbed(root, pattern)]
-    return list({os.path.realpath(path): path for path in found}.values())
+    result = [path for root in sorted(roots) for pattern in patterns for path in globbed(root, pattern)]
+    return list({os.path.realpath(path): path for path in result}.values())
 
 
 def _lacking(program: Program, file: Elf, closure: Closure, loader: Path) -> Iterator[Finding]:

@@ -200,10 +200,10 @@ def _platform_list(vendor: Vendor, answer: Answer, hardware: Hardware) -> Iterat
         return
     hints = _hints(vendor, hardware)
     words = f" ({answer.last_words})" if answer.last_words else ""
-    said = "0 platforms" if code == 0 and not number else code_name(list_code if code == 0 else code)
+    message = "0 platforms" if code == 0 and not number else code_name(list_code if code == 0 else code)
     yield Finding(
         "no-platform",
-        f"{name} has no platform for this machine: clIcdGetPlatformIDsKHR answers {said}{words}.",
+        f"{name} has no platform for this machine: clIcdGetPlatformIDsKHR answers {message}{words}.",
         vendor.where,
         "See the findings about its devices below." if hints else _without_platform(answer.last_words),
     )
@@ -310,11 +310,11 @@ def _devices(vendor: Vendor, platform: dict[str, Any], hardware: Hardware) -> It
         )
     if devices["count"] or not devices.get("asked", True):
         return
-    said = code_name(devices["code"]) if devices["code"] else "0 devices"
+    answer = code_name(devices["code"]) if devices["code"] else "0 devices"
     hints = _hints(vendor, hardware)
     yield Finding(
         "no-devices",
-        f"The platform {name} has no device on this machine: clGetDeviceIDs answers {said}.",
+        f"The platform {name} has no device on this machine: clGetDeviceIDs answers {answer}.",
         vendor.where,
         "See the findings about its devices below."
         if any(not h.harmless for h in hints)

@@ -20,11 +20,11 @@ def patterns(names: Collection[str], kin: Collection[str]) -> list[tuple[str | N
     """
     chosen: list[tuple[str | None, list[str]]] = []
     remaining = list(dict.fromkeys(names))
-    wanted = frozenset(remaining)
+    targets = frozenset(remaining)
     while remaining:
         for pattern in _candidates(remaining[0]):
             covered = [name for name in kin if fits(name, pattern)]
-            if wanted.issuperset(covered) and (len(covered) > 1 or pattern is None):
+            if targets.issuperset(covered) and (len(covered) > 1 or pattern is None):
                 chosen.append((pattern, [name for name in remaining if fits(name, pattern)]))
                 break
         else:

@@ -59,7 +59,7 @@ def _version(path: Path, head: Mapping[str, Any], library: bytes) -> str | None:
     """The version of the library where the file is about it, else None."""
     if not _has_most_texts(path, head, library):
         return None
-    versions = {found.decode() for found in _VERSION.findall(library)}
+    versions = {result.decode() for result in _VERSION.findall(library)}
     inside = [version for version in versions if matches(head.get("versions", ""), version)]
     return inside[0] if len(inside) == 1 else None
 

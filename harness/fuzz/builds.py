@@ -123,13 +123,13 @@ def make(kind: Kind, names: Sequence[str], seeded: bool = False, planted: bool =
     if vulkan:
         build().with_vulkan()
     loader = "clharness_vulkan" if vulkan else "clharness"
-    wanted = [f"clharness_fuzz_{name}" for name in names] + [f"{loader}_reference_loader"]
+    targets = [f"clharness_fuzz_{name}" for name in names] + [f"{loader}_reference_loader"]
     if seeded:
-        wanted.append(f"{loader}_seeded_loader")
+        targets.append(f"{loader}_seeded_loader")
     if planted:
-        wanted.append("clharness_planted_loader")
+        targets.append("clharness_planted_loader")
     options = [f"-DCMAKE_C_COMPILER={compiler}", f"-DCLHARNESS_FUZZ_ENGINE={kind.engine}"]
-    compile_folder(fuzz_build.folder, options, wanted)
+    compile_folder(fuzz_build.folder, options, targets)
     return fuzz_build
 
 

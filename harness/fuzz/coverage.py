@@ -92,25 +92,25 @@ def _replay(program: Path, setting: Setting, known: Path, corpus: Path, variable
         file = Path(folder) / "known.txt"
         for _ in range(_MOST_FINDINGS):
             file.write_text("".join(f"{key}\n" for key in sorted(passed_over)))
-            status, said = _run(program, setting, file, corpus, variables)
-            if status == 0 and _WHOLE.search(said):
+            status, output = _run(program, setting, file, corpus, variables)
+            if status == 0 and _WHOLE.search(output):
                 return
-            defect = read_finding(said, setting.subject)
+            defect = read_finding(output, setting.subject)
             if defect is None or defect.key in passed_over or not defect.by_engine:
                 break
             passed_over.add(defect.key)
     raise HarnessError(
         f"coverage: the replay of {corpus} did not run to its end (exit code {status}): "
-        f"{defect.sentence if defect else stop_message(said)}"
+        f"{defect.sentence if defect else stop_message(output)}"
     )
 
 
 def _replay_each(program: Path, setting: Setting, known: Path, corpus: Path, variables: Mapping[str, str]) -> None:
     """A known crash of an ICD ends the process: each input has one of its own, and may end it."""
     for file in sorted(corpus.iterdir()):
-        status, said = _run(program, setting, known, file, variables)
-        if status and read_finding(said, setting.subject) is None:
-            raise HarnessError(f"coverage: {file} cannot be replayed (exit code {status}): {stop_message(said)}")
+        status, output = _run(program, setting, known, file, variables)
+        if status and read_finding(output, setting.subject) is None:
+            raise HarnessError(f"coverage: {file} cannot be replayed (exit code {status}): {stop_message(output)}")
 
 
 def _run(program: Path, setting: Setting, known: Path, corpus: Path, variables: Mapping[str, str]) -> tuple[int, str]:

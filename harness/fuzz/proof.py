@@ -93,8 +93,8 @@ def main(arguments: Sequence[str]) -> int:
             for mutator, records in _MUTATORS.items():
                 for _ in range(options.repeat):
                     with tempfile.TemporaryDirectory(prefix="clharness-proof-") as folder:
-                        found = search(build, fault, records, options.seconds, options.swept, Path(folder))
-                    times[fault][mutator].append(found)
+                        result = search(build, fault, records, options.seconds, options.swept, Path(folder))
+                    times[fault][mutator].append(result)
             print(lines({fault: times[fault]}, options.seconds)[-1], flush=True)
     except ClharnessError as error:
         print(f"clharness: {error}", file=sys.stderr)

@@ -80,10 +80,10 @@ _KINDS = 8
 def numbers() -> dict[str, int]:
     """The numbers of a machine by name, in their order."""
     text = (_SOURCES / "machine.h").read_text(encoding="utf-8")
-    found = re.search(r"enum number \{(.*?)\bNUMBERS,", text, re.S)
-    if found is None:
+    match = re.search(r"enum number \{(.*?)\bNUMBERS,", text, re.S)
+    if match is None:
         raise HarnessError(f"{_SOURCES}: the numbers of a machine are not where they were")
-    names = re.findall(r"^\s*(\w+)[,\s]", re.sub(r"/\*.*?\*/", "", found[1], flags=re.S), re.M)
+    names = re.findall(r"^\s*(\w+)[,\s]", re.sub(r"/\*.*?\*/", "", match[1], flags=re.S), re.M)
     return {name: number for number, name in enumerate(names)}
 
 
@@ -99,10 +99,10 @@ def _most() -> dict[str, int | None]:
 @cache
 def _sizes() -> list[int]:
     text = (_SOURCES / "machine.c").read_text(encoding="utf-8")
-    found = re.search(r"sizes\[\] = \{([\d\s,]+)\}", text)
-    if found is None:
+    match = re.search(r"sizes\[\] = \{([\d\s,]+)\}", text)
+    if match is None:
         raise HarnessError(f"{_SOURCES}: the sizes that are tried are not where they were")
-    return [int(size) for size in found[1].split(",") if size.strip()]
+    return [int(size) for size in match[1].split(",") if size.strip()]
 
 
 def record(name: str, code: int, word: int = 0) -> bytes:
@@ -154,13 +154,13 @@ def folder(target: str, build: Path) -> Path | None:
     if target not in TARGETS:
         return None
     to = build / "sweep" / target
-    wanted = {hashlib.sha1(seed).hexdigest(): seed for seed in TARGETS[target]()}
+    seeds = {hashlib.sha1(seed).hexdigest(): seed for seed in TARGETS[target]()}
     to.mkdir(parents=True, exist_ok=True)
     there = {file.name for file in to.iterdir()}
-    for name in there - wanted.keys():
+    for name in there - seeds.keys():
         (to / name).unlink(missing_ok=True)
-    for name in wanted.keys() - there:
-        (to / name).write_bytes(wanted[name])
+    for name in seeds.keys() - there:
+        (to / name).write_bytes(seeds[name])
     return to
 
 

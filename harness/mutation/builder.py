@@ -115,8 +115,8 @@ def _of_one_place(compiled: Collection[Unit]) -> tuple[Unit, ...]:
 
 def _place(unit: Unit) -> str:
     """What a unit is built for: CMake's target, else the folder of its source."""
-    target, found, _ = f"{unit.directory}/{unit.object}".partition(".dir/")
-    return target if found else str(unit.source.parent)
+    target, result, _ = f"{unit.directory}/{unit.object}".partition(".dir/")
+    return target if result else str(unit.source.parent)
 
 
 def _shared(words: Sequence[str]) -> bool:

@@ -98,17 +98,17 @@ class Job:
     own: bool = False
 
 
-class Asked(set[str]):
+class Lookups(set[str]):
     """The capabilities of a loader; keeps which of them were asked for."""
 
     def __init__(self, names: Iterable[str]) -> None:
         super().__init__(names)
-        self.asked: set[str] = set()
+        self.names: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
         present = super().__contains__(name)
         if present:
-            self.asked.add(str(name))
+            self.names.add(str(name))
         return present
 
 
@@ -151,11 +151,11 @@ class Against:
             self._usual[number] = self.run(number)
         return self._usual[number]
 
-    def _reset(self, lost: frozenset[str] = frozenset()) -> Asked:
+    def _reset(self, lost: frozenset[str] = frozenset()) -> Lookups:
         """Gives the loader its capabilities, but for those that a mutant has lost."""
-        self._loader.capabilities = asked = Asked(self._capabilities - lost)
+        self._loader.capabilities = lookups = Lookups(self._capabilities - lost)
         self._loader.by_variable = self._by_variable and VENDORS not in lost
-        return asked
+        return lookups
 
     def marked(self, number: int, marks: Marks) -> tuple[tuple[int, ...] | None, float, str]:
         """The blocks of the library that a case reaches, its time and verdict; the library is one that marks them."""
@@ -171,11 +171,11 @@ class Against:
         for number in job.cases:
             answer.ran += 1
             usual = self.usual(number)
-            asked = self._reset(lost)
+            lookups = self._reset(lost)
             seen = self.run(number, job.library)
             if seen.verdict == "hang" and seen.differs(usual):
                 seen = self.run(number, job.library, patient=True)
-            if job.own and _matters(seen, usual, own=True) and (new := (asked.asked | {VENDORS}) - known):
+            if job.own and _matters(seen, usual, own=True) and (new := (lookups.names | {VENDORS}) - known):
                 # A run would have asked the mutant itself what it can do.
                 known |= new
                 gone = frozenset(name for name in new & self._capabilities if not self._has(name, job.library))

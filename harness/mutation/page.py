@@ -45,8 +45,8 @@ def page(fates: Sequence[Fate], summary: str, texts: Mapping[Path, bytes]) -> st
 def _table(title: str, of_name: Mapping[str, Sequence[Fate]]) -> Iterator[str]:
     yield f"<table><tr><th>{title}<th>mutants<th>found<th>share"
     for name, fates in sorted(of_name.items()):
-        found = sum(fate.state == FOUND for fate in fates)
-        yield f"<tr><td>{escape(name)}<td>{len(fates)}<td>{found}<td>{found / len(fates):.0%}"
+        result = sum(fate.state == FOUND for fate in fates)
+        yield f"<tr><td>{escape(name)}<td>{len(fates)}<td>{result}<td>{result / len(fates):.0%}"
     yield "</table>"
 
 

@@ -40,8 +40,8 @@ def _table(title: str, of_name: dict[str, list[Fate]]) -> list[str]:
     width = max(map(len, [title, *of_name]))
     lines = [f"{title:<{width}}  mutants  found  share"]
     for name, fates in sorted(of_name.items()):
-        found = sum(fate.state == FOUND for fate in fates)
-        lines.append(f"{name:<{width}}  {len(fates):>7}  {found:>5}  {found / len(fates):>5.0%}")
+        result = sum(fate.state == FOUND for fate in fates)
+        lines.append(f"{name:<{width}}  {len(fates):>7}  {result:>5}  {result / len(fates):>5.0%}")
     return lines
 
 

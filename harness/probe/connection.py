@@ -123,13 +123,13 @@ class Connection:
 
     def found_pid(self, pid: int) -> None:
         """Takes over what the process of the probe, which is one of this case, calls itself."""
-        found = self._process.pid_of(pid)
-        if not found and not self._process.is_alive():  # it ended after it had answered
+        own = self._process.pid_of(pid)
+        if not own and not self._process.is_alive():  # it ended after it had answered
             self._wait()
             self._died()
-        if not found:
+        if not own:
             raise ProtocolViolation(f"{self._last!r} was answered with process {pid}, which is not one of this case")
-        self.pid, self._own_number = found, pid
+        self.pid, self._own_number = own, pid
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

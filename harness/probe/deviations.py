@@ -103,8 +103,8 @@ def answer_of(error: BaseException) -> str:
     if answered := _ANSWERED.match(line):
         line = f"{_code(answered[1])} instead of {answered[2]}"
     if compared := _COMPARED.match(line):
-        got, wanted = map(_code, compared.groups())
-        line = f"{got} instead of {wanted}" if got.startswith("CL_") and wanted.startswith("CL_") else line
+        got, expected = map(_code, compared.groups())
+        line = f"{got} instead of {expected}" if got.startswith("CL_") and expected.startswith("CL_") else line
     line = _steady(re.sub(r"\b(answered|error) (-\d+)", lambda m: f"{m[1]} {_code(m[2])}", line))
     if isinstance(error, Leaked):
         line = re.sub(r"\d{3,}", "*", line)

@@ -113,13 +113,13 @@ class IcdSession(Session):
             raise Unsupported("machine", f"this ICD has no platform {self.only_platform!r} on this machine")
         return chosen
 
-    def _is_chosen(self, wanted: str, number: int, platform: Value) -> bool:
-        if not wanted or wanted.isdecimal():
-            return not wanted or int(wanted) == number
+    def _is_chosen(self, which: str, number: int, platform: Value) -> bool:
+        if not which or which.isdecimal():
+            return not which or int(which) == number
         before, self.platform = self.platform, platform
         name = self.GetPlatformInfo(platform)
         self.platform = before
-        return wanted.lower() in name.lower()
+        return which.lower() in name.lower()
 
     def require_gate(self, kind: str) -> None:
         """Makes the case `unsupported` where no object of a class can be had at all, which its own check reports."""

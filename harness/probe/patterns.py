@@ -92,9 +92,9 @@ def routing_parameter(function: Function) -> int:
     slot = slots().get(function.name)
     if slot is None:
         return -1  # no loader infers anything: the address is a vendor's own
-    wanted = slot.argument.removesuffix("[0]").removeprefix("CL_CONTEXT_PLATFORM in ")
+    word = slot.argument.removesuffix("[0]").removeprefix("CL_CONTEXT_PLATFORM in ")
     for index, parameter in enumerate(function.parameters):
-        if parameter.name == wanted:
+        if parameter.name == word:
             return index
     return next((i for i, p in enumerate(function.parameters) if p.kind == "handle"), -1)
 
@@ -235,8 +235,8 @@ class PatternedCall:
     def routing_problems(self, log: CallLog) -> list[str]:
         """It reaches the owner, once, and nobody is asked anything else."""
         reached = [f"{e.who} ({e.name})" for e in log.calls() if e.who != "application"]
-        wanted = [f"{self.objects.owner} ({self.function})"]
-        return [] if reached == wanted else [f"{self}: reached {reached or 'nobody'}, expected {wanted}"]
+        expected = [f"{self.objects.owner} ({self.function})"]
+        return [] if reached == expected else [f"{self}: reached {reached or 'nobody'}, expected {expected}"]
 
     def argument_problems(self, log: CallLog, at: str = "") -> list[str]:
         """Every argument, and the memory that it points to, arrives as it was sent: at the owner, or at a layer."""

@@ -198,12 +198,12 @@ class VulkanSession(VulkanCalls):
         layout = vulkan().structures[name]
         listed = self.buffer(layout.size * number) if number else None
         self._succeed("the list of extensions", ask(*first, count, listed))
-        found = []
+        result = []
         for index in range(count.u32() if listed else 0):
             assert listed is not None
             text = self.member_bytes(listed, name, "extensionName", index).split(b"\0")[0].decode(errors="replace")
-            found.append(Extension(text, self.member(listed, name, "specVersion", index)))
-        return found
+            result.append(Extension(text, self.member(listed, name, "specVersion", index)))
+        return result
 
     def extension_names(self) -> list[str]:
         """The names of the instance extensions that the loader enumerates, in its order."""

@@ -97,9 +97,9 @@ class BareCall:
 
     def problems(self) -> list[str]:
         """It reaches its owner's function, once, with the object that it was given, and nobody else."""
-        wanted = [f"{self.vendor} ({self.function})"]
-        if self.reached != wanted:
-            return [f"{self}: reached {self.reached or 'nobody'}, expected {wanted}"]
+        expected = [f"{self.vendor} ({self.function})"]
+        if self.reached != expected:
+            return [f"{self}: reached {self.reached or 'nobody'}, expected {expected}"]
         had = next(e for e in self.log if e.who == self.vendor).arguments[routing_parameter(self.function)]
         return (
             [f"{self}: the object {self.object:#x} arrived as {had:#x}"] if self.object and had != self.object else []
@@ -166,9 +166,9 @@ def call_all(sandbox: Sandbox, cl: Session, wanted: Sequence[tuple[Objects, Func
     return calls
 
 
-def misrouted(sandbox: Sandbox, cl: Session, wanted: Sequence[tuple[Objects, Functions]]) -> list[str]:
+def misrouted(sandbox: Sandbox, cl: Session, functions: Sequence[tuple[Objects, Functions]]) -> list[str]:
     """The same; says of each call what is wrong with where it arrived."""
-    return [problem for call in call_all(sandbox, cl, wanted) for problem in call.problems()]
+    return [problem for call in call_all(sandbox, cl, functions) for problem in call.problems()]
 
 
 def lacking_calls(cl: Session, objects: Objects, functions: Functions) -> list[PatternedCall]:

@@ -69,8 +69,8 @@ class WindowsSession(Session):
         """A function that Wine lacks is not the subject's fault, nor is what happens before the probe runs."""
         if not self._has_begun():
             how = f"signal {self.signal}" if self.signal else f"exit code {self.exit_code}"
-            said = f": {self.stderr[-1000:]}" if self.stderr else ", and said nothing"
-            raise NotStarted(f"Wine ended with {how} before it ran the probe{said}")
+            messages = f": {self.stderr[-1000:]}" if self.stderr else ", and said nothing"
+            raise NotStarted(f"Wine ended with {how} before it ran the probe{messages}")
         if missing := _UNIMPLEMENTED.search(self._stderr.text()):
             raise Unsupported("machine", f"the loader calls {missing[1]}, which Wine does not have")
         super()._died()

@@ -88,8 +88,8 @@ def around(result: CaseResult, most: int = _CALLS) -> list[str]:
     log = [one_line(line).strip() for line in result.log]
     names = re.findall(r"\b(?:cl|vk)[A-Z]\w+", " ".join([*map(str, result.deviations), result.message]))
     own = re.findall(r"\[((?:cl|vk)[A-Z]\w+)", result.name)
-    wanted = {*names, *own}
-    places = [n for n, line in enumerate(log) if any(f"| {name}" in line for name in wanted)]
+    relevant = {*names, *own}
+    places = [n for n, line in enumerate(log) if any(f"| {name}" in line for name in relevant)]
     end = (places[-1] if places and result.verdict == "fail" else len(log) - 1) + 1
     return log[max(end - most, 0) : end]
 
@@ -112,12 +112,12 @@ def cut(text: str, width: int) -> str:
 def cause_lines(groups: Sequence[Cause], width: int, most: int | None = None) -> list[str]:
     """A line for each of the first `most` causes, below the tests that show them."""
     lines: list[str] = []
-    told = groups[:most]
-    for test in dict.fromkeys(cause.test for cause in told):
+    top = groups[:most]
+    for test in dict.fromkeys(cause.test for cause in top):
         lines.append(one_line(test.removeprefix("suites/")))
-        lines += [_cause_line(cause, width) for cause in told if cause.test == test]
-    if len(groups) > len(told):
-        lines.append(f"and {len(groups) - len(told)} more: --verbose, or --html DIR, shows all")
+        lines += [_cause_line(cause, width) for cause in top if cause.test == test]
+    if len(groups) > len(top):
+        lines.append(f"and {len(groups) - len(top)} more: --verbose, or --html DIR, shows all")
     return lines
 
 

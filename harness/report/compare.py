@@ -79,8 +79,8 @@ class Change:
     @property
     def why(self) -> str:
         """Both in a line."""
-        said = ((word, text) for word, text in (("was", self.was), ("now", self.now)) if text)
-        return "; ".join(f"{word}: {text}" for word, text in said)
+        texts = ((word, text) for word, text in (("was", self.was), ("now", self.now)) if text)
+        return "; ".join(f"{word}: {text}" for word, text in texts)
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def _kind_of_red(before: CaseResult, after: CaseResult, sparse: tuple[bool, bool
 
 def _differ(before: object, after: object, sparse: tuple[bool, bool]) -> bool:
     """Whether two sides say otherwise; a side that could not say it says nothing."""
-    return before != after and not any(old and not said for old, said in zip(sparse, (before, after), strict=True))
+    return before != after and not any(old and not new for old, new in zip(sparse, (before, after), strict=True))
 
 
 def _wrong(result: CaseResult | None) -> str:
@@ -215,10 +215,10 @@ def _told(result: CaseResult | None) -> str:
 
 def groups(changes: Iterable[Change]) -> list[list[Change]]:
     """Changes of the same requirements from and to the same verdicts, put together; those by one capability as well."""
-    found: dict[Hashable, list[Change]] = defaultdict(list)
+    result: dict[Hashable, list[Change]] = defaultdict(list)
     for change in changes:
-        found[change.lacking or (change.case.requirements, change.how)].append(change)
-    return list(found.values())
+        result[change.lacking or (change.case.requirements, change.how)].append(change)
+    return list(result.values())
 
 
 def title_of(group: Sequence[Change]) -> str:
@@ -246,24 +246,24 @@ def compared(header: Header) -> str:
 def lines(comparison: Comparison, style: Style, width: int, verbose: bool = False) -> list[str]:
     """The comparison as lines of text."""
     verdict = [style(line, "good" if comparison.good else "bad") for line in wrap(comparison.sentence(), width)]
-    told = [f"before  {printable(compared(comparison.before))}", f"after   {printable(compared(comparison.after))}"]
-    told += ["", *verdict]
+    output = [f"before  {printable(compared(comparison.before))}", f"after   {printable(compared(comparison.after))}"]
+    output += ["", *verdict]
     for kind in KINDS:
         changes = comparison.of(kind)
         if not changes:
             continue
         each = "" if len(changes) == 1 else "each "
         title = wrap(f"{TITLES[kind].upper()}: {counted(len(changes), 'case')}: {each}{MEANING[kind]}", width)
-        told += ["", *(style(line, "bold") for line in title)]
+        output += ["", *(style(line, "bold") for line in title)]
         all_groups = groups(changes)
         if kind == "capability":
-            told += _capabilities(all_groups, width, verbose)
+            output += _capabilities(all_groups, width, verbose)
             continue
         for group in all_groups[: None if verbose else _SHOWN]:
-            told += _group(group, kind, width, verbose)
+            output += _group(group, kind, width, verbose)
         if not verbose and len(all_groups) > _SHOWN:
-            told += _rest(all_groups[_SHOWN:], width)
-    return [*told, "", *verdict] if comparison.changes else told
+            output += _rest(all_groups[_SHOWN:], width)
+    return [*output, "", *verdict] if comparison.changes else output
 
 
 def _capabilities(all_groups: Sequence[Sequence[Change]], width: int, verbose: bool) -> list[str]:
@@ -282,29 +282,29 @@ def _rest(more: Sequence[Sequence[Change]], width: int) -> list[str]:
     counts: Counter[str] = Counter()
     for group in more:
         counts[group[0].lacking or group[0].how] += len(group)
-    said = ", ".join(f"{counted(number, 'case')} {how}" for how, number in counts.most_common(3))
+    message = ", ".join(f"{counted(number, 'case')} {how}" for how, number in counts.most_common(3))
     others = f", and {len(counts) - 3} other kinds of change" if len(counts) > 3 else ""
     groups_ = "1 more group" if len(more) == 1 else f"{len(more)} more groups"
-    return wrap(f"and {groups_} (--verbose): {printable(said)}{others}", width, "  ")
+    return wrap(f"and {groups_} (--verbose): {printable(message)}{others}", width, "  ")
 
 
 def _group(group: Sequence[Change], kind: Kind, width: int, verbose: bool) -> list[str]:
     first = group[0]
     count = f"{len(group)} cases, the first of which is" if len(group) > 1 else ""
-    told = wrap(f"{printable(title_of(group))}  {printable(how_of(group))}  {count}".rstrip(), width, "  ")
-    told.append(f"    {one_line(short_id(first.case))}")  # whole: it is copied
+    output = wrap(f"{printable(title_of(group))}  {printable(how_of(group))}  {count}".rstrip(), width, "  ")
+    output.append(f"    {one_line(short_id(first.case))}")  # whole: it is copied
     if kind not in ("new", "gone") or verbose:
         known = catalogue().get(first.case.requirements[0]) if first.case.requirements else None
         if known:
-            told += wrap(f"{known.strength}: {known.text}", width, "    ", 2)
-        told += [
+            output += wrap(f"{known.strength}: {known.text}", width, "    ", 2)
+        output += [
             line
             for word, text in (("was", first.was), ("now", first.now))
             if text
             for line in wrap(f"{word}: {printable(text)}", width, "    ", 2)
         ]
     if kind == "broken" and first.case.reproduce:
-        told.append(f"    {one_line(first.case.reproduce)}")
+        output.append(f"    {one_line(first.case.reproduce)}")
     if verbose:
-        told += [f"    {one_line(short_id(change.case))}" for change in group[1:]]
-    return told
+        output += [f"    {one_line(short_id(change.case))}" for change in group[1:]]
+    return output

@@ -36,8 +36,8 @@ def merge(shards: Sequence[Saved]) -> Merged:
     if again:
         raise UsageError(f"{again} has a record in more than one of the files")
     if first.header.selection != (got := selection_of(result.case for result in results)):
-        wanted = (first.header.selection or {}).get("cases")
-        raise UsageError(f"the files have {got['cases']} cases, which are not the {wanted} that were selected")
+        expected = (first.header.selection or {}).get("cases")
+        raise UsageError(f"the files have {got['cases']} cases, which are not the {expected} that were selected")
     seeds = {shard.header.random_seed for shard in shards}
     header = dataclasses.replace(
         first.header,

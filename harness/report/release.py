@@ -52,8 +52,8 @@ class Release:
 
     def sections(self) -> list[Section]:
         """The parts of the report, in their order."""
-        made = [_verdict(self), _tested(self), _requirements(self.ending.results), _findings(self.ending)]
-        return [*made, _waivers(self), _compared(self.comparison), *self.coverage]
+        sections = [_verdict(self), _tested(self), _requirements(self.ending.results), _findings(self.ending)]
+        return [*sections, _waivers(self), _compared(self.comparison), *self.coverage]
 
 
 def _verdict(release: Release) -> Section:
@@ -108,9 +108,9 @@ def _requirements(results: Sequence[CaseResult]) -> Section:
         if identifier in cases
     ]
     numbers = Counter(row[2] for row in rows)
-    said = ", ".join(f"{count} {verdict}" for verdict, count in numbers.most_common())
+    message = ", ".join(f"{count} {verdict}" for verdict, count in numbers.most_common())
     head = ("requirement", "strength", "verdict", "cases", "statement")
-    return Section("Verdict by requirement", [f"{counted(len(rows), 'requirement')}: {said}."], head, rows)
+    return Section("Verdict by requirement", [f"{counted(len(rows), 'requirement')}: {message}."], head, rows)
 
 
 def _told(cases: Sequence[CaseResult]) -> str:
@@ -130,9 +130,9 @@ def _counted(cases: Sequence[CaseResult]) -> str:
 def _findings(ending: Ending) -> Section:
     """What makes the run fail, and what deviates without counting, each cause once."""
     known = catalogue()
-    found = causes([r for r in ending.results if r.counts or r.status == "deviation"])
+    result = causes([r for r in ending.results if r.counts or r.status == "deviation"])
     rows: list[Row] = []
-    for cause in found:
+    for cause in result:
         first = cause.first
         requirement = next((known[i] for i in first.requirements if i in known), None)
         url = url_of(first.requirements, first.name) or ""
@@ -173,8 +173,8 @@ def _compared(comparison: Comparison | None) -> Section:
     if comparison is None:
         return Section(title, ["There is no record of a release before: `--previous FILE` names one."])
     rows = [(c.kind, c.case.name, c.how, c.why) for c in comparison.changes]
-    said = f"{comparison.before.subject.title} -> {comparison.after.subject.title}: {comparison.sentence()}"
-    return Section(title, [said], ("kind", "case", "before -> now", "why"), rows)
+    message = f"{comparison.before.subject.title} -> {comparison.after.subject.title}: {comparison.sentence()}"
+    return Section(title, [message], ("kind", "case", "before -> now", "why"), rows)
 
 
 # --- forms ---

@@ -29,12 +29,12 @@ def marks(headers: Sequence[Header]) -> list[str]:
     groups: dict[str, list[int]] = defaultdict(list)
     for number, header in enumerate(headers):
         groups[title(header)].append(number)
-    found = [""] * len(headers)
+    result = [""] * len(headers)
     for numbers in groups.values():
         if len(numbers) > 1:
             for number, mark in zip(numbers, _of_group([headers[n] for n in numbers]), strict=True):
-                found[number] = mark
-    return found
+                result[number] = mark
+    return result
 
 
 def titles(headers: Sequence[Header]) -> list[str]:

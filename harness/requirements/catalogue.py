@@ -113,8 +113,8 @@ def _whole() -> tuple[Index, dict[str, Requirement]]:
 @functools.cache
 def fingerprint() -> str:
     """What tells one state of the catalogue from another: a digest of what it demands, and how strongly."""
-    said = "\n".join(f"{r.id} {r.strength} {r.text}" for r in catalogue().values())
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+    text = "\n".join(f"{r.id} {r.strength} {r.text}" for r in catalogue().values())
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def suite_of(identifier: str) -> str:

@@ -47,11 +47,11 @@ def stands_in(sentence: str, document: str) -> bool:
     """Whether a document has the sentence; what "…" leaves out lies between its parts, in their order."""
     at = 0
     for part in sentence.split("…"):
-        said = words(part)
-        at = document.find(said, at)
+        phrase = words(part)
+        at = document.find(phrase, at)
         if at < 0:
             return False
-        at += len(said)
+        at += len(phrase)
     return True
 
 

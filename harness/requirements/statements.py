@@ -120,11 +120,11 @@ def carried(text: str, known: Listed, requirements: Iterable[Requirement]) -> li
     quoted = [(one.id, [words(part) for part in one.sentence.split("…")]) for one in requirements if one.sentence]
     result = []
     for statement in statements(text):
-        said = words(statement.text)
+        phrase = words(statement.text)
         names = [
             identifier
             for identifier, parts in quoted
-            if any(len(part) >= _SHORTEST and (part in said or said in part) for part in parts)
+            if any(len(part) >= _SHORTEST and (part in phrase or phrase in part) for part in parts)
         ]
         entry = known.entries.get((statement.section, statement.number))
         more = [name for name in entry if name not in names] if isinstance(entry, list) else []
@@ -145,10 +145,10 @@ def unknown_entries(known: Listed, all_of_it: Iterable[Carried]) -> list[str]:
 def document_of(known: Listed, folders: Iterable[Path]) -> str:
     """The text of the document, from the first of the folders that has it. Raises UsageError where none has."""
     name = Path(known.file).name
-    found = sorted(file for folder in folders for file in folder.rglob(name))
-    if not found:
+    result = sorted(file for folder in folders for file in folder.rglob(name))
+    if not result:
         raise UsageError(f"--texts: {known.file} is in none of the folders; give a checkout that has it")
-    return found[0].read_text(encoding="utf-8", errors="replace")
+    return result[0].read_text(encoding="utf-8", errors="replace")
 
 
 def page(known: Listed, all_of_it: Iterable[Carried]) -> list[str]:

@@ -52,8 +52,8 @@ def _functions(file: str) -> dict[int, ast.AST]:
     except (OSError, ValueError, SyntaxError):
         return {}
     kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    found = [node for node in ast.walk(tree) if isinstance(node, kinds)]
-    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in found}
+    result = [node for node in ast.walk(tree) if isinstance(node, kinds)]
+    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in result}
 
 
 # --- no assertion ---
@@ -83,16 +83,16 @@ def _call_asserts(called: ast.expr, function: Callable[..., Any], seen: set[obje
 def _resolved(called: ast.expr, function: Callable[..., Any]) -> FunctionType | None:
     """The function that is called, where it is one of the suites' own: the harness's helpers do not judge."""
     names = getattr(function, "__globals__", {})
-    found: object = None
+    result: object = None
     if isinstance(called, ast.Name):
-        found = names.get(called.id)
+        result = names.get(called.id)
     elif isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
         module = names.get(called.value.id)
-        found = getattr(module, called.attr, None) if isinstance(module, ModuleType) else None
-    found = inspect.unwrap(found) if callable(found) else None
-    if not isinstance(found, FunctionType) or Path(found.__code__.co_filename).is_relative_to(HARNESS):
+        result = getattr(module, called.attr, None) if isinstance(module, ModuleType) else None
+    result = inspect.unwrap(result) if callable(result) else None
+    if not isinstance(result, FunctionType) or Path(result.__code__.co_filename).is_relative_to(HARNESS):
         return None
-    return found
+    return result
 
 
 # --- assertions that always hold ---

@@ -34,8 +34,8 @@ def under_command(config: pytest.Config) -> bool:
 def pytest_collection(session: pytest.Session) -> None:
     """The suites can only be read with a build, and of files without a selected case nothing is read."""
     suites = session.config.rootpath / "suites"
-    asked = [Path(session.config.invocation_params.dir, name.partition("::")[0]) for name in session.config.args]
-    if any(path.is_relative_to(suites) or suites.is_relative_to(path) for path in asked):
+    paths = [Path(session.config.invocation_params.dir, name.partition("::")[0]) for name in session.config.args]
+    if any(path.is_relative_to(suites) or suites.is_relative_to(path) for path in paths):
         try:
             build()
         except UsageError as error:
@@ -99,10 +99,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if index:
             index.update(items, bool(cases) and _of_all_suites(config))
         return
-    said = "the suites are not in order:\n" + "\n".join(problems)
+    message = "the suites are not in order:\n" + "\n".join(problems)
     if not is_worker(config):
-        raise pytest.UsageError(said)
-    config.workeroutput["clharness"] = said  # type: ignore[attr-defined] # of pytest-xdist; says it in one place
+        raise pytest.UsageError(message)
+    config.workeroutput["clharness"] = message  # type: ignore[attr-defined] # of pytest-xdist; says it in one place
     items.clear()
 
 
@@ -128,8 +128,8 @@ def _problems(
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     """A worker of pytest-xdist ended: what it could not say itself."""
-    if said := getattr(node, "workeroutput", {}).get("clharness"):
-        node.config.stash[DISORDER] = said
+    if message := getattr(node, "workeroutput", {}).get("clharness"):
+        node.config.stash[DISORDER] = message
 
 
 @pytest.hookimpl(trylast=True)
@@ -139,8 +139,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if said := config.stash.get(DISORDER, None):
-        print(f"ERROR: {said}", file=sys.stderr)
+    if message := config.stash.get(DISORDER, None):
+        print(f"ERROR: {message}", file=sys.stderr)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -30,11 +30,11 @@ def run(root: Path, arguments: Sequence[str], jobs: int, plan: Plan) -> int:
 
     Raises ClharnessError where there is no run.
     """
-    said = io.StringIO()
+    output = io.StringIO()
     gc.disable()  # until the pool has its workers, nearly all that is made stays
     with Interrupts() as interrupts:
         loop = Loop(sys.stdout, ["clharness", *sys.argv[1:]], jobs, interrupts, plan)
-        with _surroundings(root, said):
+        with _surroundings(root, output):
             interrupts.raises = True
             try:
                 status = int(pytest.main([*_own_arguments(root), *arguments], plugins=[loop]))
@@ -47,12 +47,12 @@ def run(root: Path, arguments: Sequence[str], jobs: int, plan: Plan) -> int:
             print(f"clharness: {printable(loop.unprinted)}", file=sys.stderr)
         if loop.code is not None:
             if status == pytest.ExitCode.INTERNAL_ERROR:
-                print(f"clharness: the run broke off:\n{_end_of(said)}", file=sys.stderr)
+                print(f"clharness: the run broke off:\n{_end_of(output)}", file=sys.stderr)
             return loop.code
         if interrupts.happened:
             print("clharness: interrupted before any case ran", file=sys.stderr)
             return Exit.INTERRUPTED
-    return _explain_failure(status, said)
+    return _explain_failure(status, output)
 
 
 def _own_arguments(root: Path) -> list[str]:
@@ -63,7 +63,7 @@ def _own_arguments(root: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def _surroundings(root: Path, said: io.StringIO) -> Iterator[None]:
+def _surroundings(root: Path, output: io.StringIO) -> Iterator[None]:
     """What pytest finds around it: the root as current folder, none of the user's plugins; what it says is kept."""
     environment, folder = dict(os.environ), os.getcwd()
     prefix, no_bytecode = sys.pycache_prefix, sys.dont_write_bytecode
@@ -74,7 +74,7 @@ def _surroundings(root: Path, said: io.StringIO) -> Iterator[None]:
     sys.pycache_prefix, sys.dont_write_bytecode = str(build().folder / "pycache"), False
     os.chdir(root)
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             yield
     finally:
         os.chdir(folder)
@@ -83,19 +83,19 @@ def _surroundings(root: Path, said: io.StringIO) -> Iterator[None]:
         os.environ.update(environment)
 
 
-def _explain_failure(status: int, said: io.StringIO) -> int:
+def _explain_failure(status: int, output: io.StringIO) -> int:
     """Says why the run ended without a report, from what pytest printed. `status` is pytest's."""
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
         print("clharness: nothing ran: no check matches the selection", file=sys.stderr)
         return Exit.NOTHING_RAN
     if status == pytest.ExitCode.USAGE_ERROR:
-        lines = said.getvalue().splitlines()
+        lines = output.getvalue().splitlines()
         start = next((n for n, line in enumerate(lines) if line.startswith("ERROR:")), 0)
         why = "\n".join(lines[start:]).removeprefix("ERROR:").strip()
         raise UsageError(printable(why) or "pytest refused the options")
-    raise HarnessError(f"the run ended with status {status} before it could report:\n{_end_of(said)}")
+    raise HarnessError(f"the run ended with status {status} before it could report:\n{_end_of(output)}")
 
 
-def _end_of(said: io.StringIO) -> str:
+def _end_of(output: io.StringIO) -> str:
     """The last lines of what pytest printed."""
-    return "\n".join(f"  {printable(line)}" for line in said.getvalue().splitlines()[-60:])
+    return "\n".join(f"  {printable(line)}" for line in output.getvalue().splitlines()[-60:])

@@ -69,7 +69,7 @@ class Step:
     def uses(self) -> set[str]:
         """The memory and the results that it needs."""
         texts = [*self.words, *self.tokens.values()]
-        return {found for text in texts for found in _IDENTIFIER.findall(text)}
+        return {token for text in texts for token in _IDENTIFIER.findall(text)}
 
     def defines(self) -> str:
         """The result or the memory that it makes."""
@@ -130,29 +130,29 @@ def needed(steps: Sequence[Step], judged: set[str], ends: bool) -> list[Step]:
     With `ends` the last call is what matters: the process did not come back from it.
     """
     kept: list[Step] = []
-    wanted = set(judged)
+    needs = set(judged)
     last = next((s for s in reversed(steps) if s.is_call), None)
     for step in reversed(steps):
         if step.kind in _IGNORED:
             continue
         own, uses = step.defines(), step.uses()
-        if (ends and step is last) or own in wanted or _changes(step, wanted):
+        if (ends and step is last) or own in needs or _changes(step, needs):
             kept.append(step)
-            wanted |= uses if not _through_a_table(step, steps) else uses - {_address(step)} | {_owner(step, steps)}
+            needs |= uses if not _through_a_table(step, steps) else uses - {_address(step)} | {_owner(step, steps)}
     return kept[::-1]
 
 
-def _changes(step: Step, wanted: set[str]) -> bool:
+def _changes(step: Step, needs: set[str]) -> bool:
     """Whether a step does anything but give an answer that nobody wants."""
     if step.kind in ("buffer", "peek"):
         return False
     if not step.is_call:
-        return not step.words or not step.words[0].isdigit() or f"b{step.words[0]}" in wanted
+        return not step.words or not step.words[0].isdigit() or f"b{step.words[0]}" in needs
     name = step.function.name
     if _GETTERS.match(name):
-        return any(word in wanted for word in step.given)
+        return any(word in needs for word in step.given)
     creates = name.startswith("clCreate") and "Kernels" not in name
-    return not creates or any(word in wanted for word in step.given if word.startswith("b"))
+    return not creates or any(word in needs for word in step.given if word.startswith("b"))
 
 
 def _address(step: Step) -> str:
@@ -200,10 +200,10 @@ class Words:
 
     def _tokens(self, step: Step) -> list[str]:
         own = step.words[1:] if step.kind in ("buffer", "peek", "call", "address") else step.words
-        found = [f for text in [*own, *step.tokens.values()] for f in _IDENTIFIER.findall(text)]
+        result = [f for text in [*own, *step.tokens.values()] for f in _IDENTIFIER.findall(text)]
         if step.kind in ("get", "put", "word", "protect"):
-            found += [f"b{step.words[0]}"] * 2
-        return found
+            result += [f"b{step.words[0]}"] * 2
+        return result
 
     def _name(self, step: Step) -> None:
         own = step.defines()

@@ -36,8 +36,8 @@ class Place:
         try:
             self._make(sweeps)
         except OSError as error:
-            said = (error.strerror or str(error)).lower()
-            raise UsageError(f"{self._subject}: cannot be written: {said}; remove it, or make it yours") from error
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"{self._subject}: cannot be written: {reason}; remove it, or make it yours") from error
 
     def _make(self, sweeps: bool) -> None:
         self._subject.mkdir(parents=True, exist_ok=True)

@@ -109,9 +109,9 @@ class Index:
         """The cases of the suites that this run left out, without their functions; of the folders that it is of."""
         if self._expression is None:
             return
-        asked = [Path(self._config.invocation_params.dir, argument).resolve() for argument in self._config.args]
+        paths = [Path(self._config.invocation_params.dir, argument).resolve() for argument in self._config.args]
         for name, entry in self._old["files"].items():
-            is_asked = any(Path(ROOT, name).resolve().is_relative_to(path) for path in asked)
+            is_asked = any(Path(ROOT, name).resolve().is_relative_to(path) for path in paths)
             if name.startswith("suites/") and is_asked and self._is_valid(name):
                 for function, content in entry["functions"].items():
                     if function not in self._chosen(name):
@@ -163,8 +163,8 @@ def _context(config: pytest.Config) -> list[Any]:
     others = list(tested.through(config)) if kind is not KINDS["loader"] and not kind.stands_alone else []
     plugins = sorted(f"{d.project_name} {d.version}" for _, d in config.pluginmanager.list_plugin_distinfo())
     variables = sorted((n, v) for n, v in os.environ.items() if n.startswith("CLHARNESS_") and not n.endswith("IN_USE"))
-    wanted = [config.getoption(torture.ONLY), config.getoption(torture.TOO)]
-    return [_FORMAT, sys.version, pytest.__version__, plugins, kind.identity.kind, others, wanted, variables]
+    torture_options = [config.getoption(torture.ONLY), config.getoption(torture.TOO)]
+    return [_FORMAT, sys.version, pytest.__version__, plugins, kind.identity.kind, others, torture_options, variables]
 
 
 def _stamps(root: Path) -> Iterator[tuple[str, list[int]]]:
@@ -172,8 +172,8 @@ def _stamps(root: Path) -> Iterator[tuple[str, list[int]]]:
     folders = [""]
     while folders:
         folder = folders.pop()
-        with contextlib.suppress(OSError), os.scandir(root / folder) as found:
-            for entry in sorted(found, key=lambda entry: entry.name):
+        with contextlib.suppress(OSError), os.scandir(root / folder) as result:
+            for entry in sorted(result, key=lambda entry: entry.name):
                 name = f"{folder}/{entry.name}" if folder else entry.name
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in _SKIPPED and not (not folder and entry.name.startswith("build")):

@@ -31,15 +31,15 @@ def end_with(parent: int) -> None:
 
 def children() -> dict[int, str]:
     """The children of this process and their names, those among them that ended and were not waited for."""
-    found = {}
+    result = {}
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError, ValueError):
             if name.isdigit():
                 with open(f"/proc/{name}/stat", "rb") as file:
                     head, _, rest = file.read().rpartition(b")")
                 if int(rest.split()[1]) == os.getpid():
-                    found[int(name)] = head.partition(b"(")[2].decode(errors="backslashreplace")
-    return found
+                    result[int(name)] = head.partition(b"(")[2].decode(errors="backslashreplace")
+    return result
 
 
 def state(pid: int) -> str:

@@ -235,10 +235,10 @@ class Pool(Generic[Task, Answer]):
     def _replace(self, worker: _Worker[Task], timed_out: bool = False) -> Lost:
         seconds = time.monotonic() - worker.since
         status, left = self._end(worker)
-        said = worker.said()
+        message = worker.said()
         os.close(worker.output)
         self._workers.append(self._start())
-        return Lost(status, seconds, timed_out, tuple(left), worker.note, said)
+        return Lost(status, seconds, timed_out, tuple(left), worker.note, message)
 
     # --- work ---
 

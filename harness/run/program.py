@@ -80,7 +80,7 @@ def part(failure: Failure, form: str) -> Part:
     steps = steps_of(failure.exchange, failure.replies)
     group = _group(failure.comparisons) if form in ("compared", "whole") else []
     texts = [text for c in group for text in (c.answer, c.other if c.is_expression else "") if isinstance(text, str)]
-    judged = {found for text in texts for found in re.findall(r"\b[br]\d+\b", text)}
+    judged = {result for text in texts for result in re.findall(r"\b[br]\d+\b", text)}
     shown = needed(steps, judged, failure.ended) if form in ("compared", "ended") else steps
     words = Words(steps, shown, judged)
     writer = _Writer(words, judged, form)
@@ -169,13 +169,13 @@ class _Writer:
 
     def _numbered(self, content: bytes) -> bytes:
         """The content with numbers in the place of addresses, as `number_addresses` of the program has it."""
-        found = bytearray(content)
+        result = bytearray(content)
         for at in range(0, len(content) - 7, 8):
             word = int.from_bytes(content[at : at + 8], "little")
             if word >> 40 >= 0x10 and word >> 47 == 0:
                 place = self._addresses.setdefault(word, len(self._addresses))
-                found[at : at + 8] = (0xADD << 48 | place).to_bytes(8, "little")
-        return bytes(found)
+                result[at : at + 8] = (0xADD << 48 | place).to_bytes(8, "little")
+        return bytes(result)
 
     def _answer(self, step: Step) -> list[str]:
         if not step.reply or len(step.reply) >= KEPT_REPLY - 3:
@@ -204,9 +204,9 @@ class _Writer:
         lines = []
         for one in dict.fromkeys((c.answer, c.kind) for c in group):
             lines.append(self._got(*one))
-        wanted = [self._wanted(compared) for compared in group]
-        text = " or ".join(said for _, said in wanted)
-        return [*lines, f"judge({' || '.join(test for test, _ in wanted)}, {c_string(text)});"]
+        expected = [self._wanted(compared) for compared in group]
+        text = " or ".join(said for _, said in expected)
+        return [*lines, f"judge({' || '.join(test for test, _ in expected)}, {c_string(text)});"]
 
     def _got(self, answer: str, kind: str) -> str:
         c = self.words.expression(answer)
@@ -242,11 +242,11 @@ class _Writer:
         number = name if is_named or compared.kind == "code" else f"{int(other)}ull" if other >= 0 else str(int(other))
         return f"{one} {relation} {self.words.constant(number)}", f"{one} {relation} {name}"
 
-    def _bytes(self, one: str, two: str, size: int, relation: str, said: str) -> tuple[str, str]:
+    def _bytes(self, one: str, two: str, size: int, relation: str, sentence: str) -> tuple[str, str]:
         place, _, own = one.rpartition(", ")
         if int(own) != size:
             raise NotReproducible("it compares contents of two sizes")
-        return f"memcmp({place}, {two}, {size}) {relation} 0", f"{place} {relation} {said}"
+        return f"memcmp({place}, {two}, {size}) {relation} 0", f"{place} {relation} {sentence}"
 
 
 def _hex(text: str) -> str:

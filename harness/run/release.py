@@ -60,20 +60,24 @@ def by_function(results: Sequence[CaseResult]) -> Section:
         for name in set(_FUNCTION.findall(result.name)) & set(verdicts):
             verdicts[name][result.verdict] += 1
     improper = Counter(rule.function for rule in (*rules(), *states()))
-    asked = Counter(query.function for query in queries())
+    counts = Counter(query.function for query in queries())
     rows = [
         (
             name,
-            str(sum(found.values())),
-            ", ".join(f"{n} {v}" for v, n in found.items()),
+            str(sum(matches.values())),
+            ", ".join(f"{n} {v}" for v, n in matches.items()),
             str(improper[name]),
-            str(asked[name]),
+            str(counts[name]),
         )
-        for name, found in verdicts.items()
+        for name, matches in verdicts.items()
     ]
-    ran = sum(any(v != "unsupported" for v in found) for found in verdicts.values())
-    said = f"{ran} of {len(rows)} functions have cases of their own that ran; others are called by cases about objects."
-    return Section("Coverage by function", [said], ("function", "cases", "verdicts", "improper calls", "queries"), rows)
+    ran = sum(any(v != "unsupported" for v in matches) for matches in verdicts.values())
+    message = (
+        f"{ran} of {len(rows)} functions have cases of their own that ran; others are called by cases about objects."
+    )
+    return Section(
+        "Coverage by function", [message], ("function", "cases", "verdicts", "improper calls", "queries"), rows
+    )
 
 
 def by_query(results: Sequence[CaseResult]) -> Section:
@@ -84,6 +88,6 @@ def by_query(results: Sequence[CaseResult]) -> Section:
         (query.function, query.name, "asked" if query.function in ran else "not asked", str(wrong[query.name] or ""))
         for query in queries()
     ]
-    asked = sum(row[2] == "asked" for row in rows)
+    count = sum(row[2] == "asked" for row in rows)
     head = ("function", "query", "", "cases that deviate")
-    return Section("Coverage by query", [f"{asked} of {len(rows)} queries were asked."], head, rows)
+    return Section("Coverage by query", [f"{count} of {len(rows)} queries were asked."], head, rows)

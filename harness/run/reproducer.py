@@ -154,14 +154,14 @@ def tried(made: Reproducer) -> list[tuple[str, str]]:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             if len(made.parts) == 1:
-                said = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr)
-                return [(_NO_C, said.partition("error:")[2].strip() or said.strip())]
+                lines = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr)
+                return [(_NO_C, lines.partition("error:")[2].strip() or lines.strip())]
             return [tried(Reproducer(made.library, made.variables, (each,)))[0] for each in made.parts]
         with correct_mock() as correct:
             return list(zip(_run(built, made.library, made), _run(built, correct, made), strict=True))
 
 
-def _run(built: Path, library: Path, made: Reproducer) -> list[str]:
+def _run(built: Path, library: Path, source: Reproducer) -> list[str]:
     """What each part shows on a library, under the guard: the library is the one that did harm in the case."""
     environment = {**os.environ, "HOME": str(built.parent)}
     environment.pop(VARIABLE, None)
@@ -171,14 +171,14 @@ def _run(built: Path, library: Path, made: Reproducer) -> list[str]:
         limit = IcdSession.file_limit
         process = Process(command, environment, limit, stdout=output, stderr=subprocess.DEVNULL, cwd=built.parent)
         try:
-            _wait(process, output, time.monotonic() + 2 * _SECONDS * (len(made.parts) + 3))
+            _wait(process, output, time.monotonic() + 2 * _SECONDS * (len(source.parts) + 3))
         finally:
             process.end()
         lines = [line.strip() for line in os.pread(output, _MAX_OUTPUT, 0).decode(errors="replace").splitlines()]
     finally:
         os.close(output)
     shown = [_SHOWN[line] for line in lines if line in _SHOWN]
-    return shown if len(shown) == len(made.parts) else ["not judged"] * len(made.parts)
+    return shown if len(shown) == len(source.parts) else ["not judged"] * len(source.parts)
 
 
 def _wait(process: Process, output: int, until: float) -> None:

@@ -58,8 +58,8 @@ class Reproducers:
         rows, without, names = [], [], set[str]()
         findings = causes(self.failed)
         for finding in findings:
-            made = self._program(finding)
-            if made is None:
+            source = self._program(finding)
+            if source is None:
                 without.append(_without(finding))
                 continue
             name = _name(finding, names)
@@ -68,7 +68,7 @@ class Reproducers:
                 finding.first.name if len(finding.cases) == 1 else f"{finding.first.name}, {len(finding.cases)} cases"
             )
             (self.folder / f"{name}.c").write_text(
-                made.text(title, _message(finding), name), encoding="utf-8", errors="backslashreplace"
+                source.text(title, _message(finding), name), encoding="utf-8", errors="backslashreplace"
             )
             rows.append(_row(name, finding))
         self._write_readme(rows, without, len(findings))
@@ -78,11 +78,11 @@ class Reproducers:
         parts: dict[str, Part] = {}
         first: reproducer.Reproducer | None = None
         for case in finding.cases:
-            made = _of(case)
-            if made is None:
+            source = _of(case)
+            if source is None:
                 continue
-            first = first or made
-            for part in made.parts:
+            first = first or source
+            for part in source.parts:
                 label = (
                     part.label if part.label == case.name or len(finding.cases) == 1 else f"{case.name}: {part.label}"
                 )
@@ -166,9 +166,9 @@ def _without(finding: Cause) -> str:
 def _name(finding: Cause, names: set[str]) -> str:
     """Such as API-ARG-001_improper_argument_clCreateSampler; another one for each finding."""
     case = re.sub(r"\W+", "_", finding.first.name.removeprefix("test_")).strip("_")[:100]
-    wanted = f"{finding.first.requirements[0]}_{case}"
-    name, number = wanted, 1
+    base = f"{finding.first.requirements[0]}_{case}"
+    name, number = base, 1
     while name in names:
         number += 1
-        name = f"{wanted}_{number}"
+        name = f"{base}_{number}"
     return name

@@ -50,7 +50,7 @@ class RunReport:
         """
         config = self._config
         known = selected is not None or tested.is_known(config)
-        asked = config.getoption("--expect")
+        file = config.getoption("--expect")
         self._reporter = Reporter(
             self._terminal,
             config.getoption("--clharness-json") or json,
@@ -58,7 +58,7 @@ class RunReport:
             expectations=tested.expectations(config) if known else None,
             strict=bool(config.getoption("--clharness-strict")),
             update=bool(config.getoption("--update-expectations")),
-            update_path=Path(asked) if asked else None,
+            update_path=Path(file) if file else None,
             sarif=config.getoption("--clharness-sarif"),
             html=config.getoption("--clharness-html"),
             verbose=bool(config.getoption("--clharness-verbose")),

@@ -147,10 +147,10 @@ def expectations(config: pytest.Config) -> Expectations:
     if EXPECTATIONS not in config.stash:
         facts = subject(config).facts
         version, able = facts.version or None, abilities(facts.as_dict())
-        asked = config.getoption("--expect")
-        if asked and Path(asked).exists():
-            config.stash[EXPECTATIONS] = load(Path(asked), version, able)
-        elif asked:
+        file = config.getoption("--expect")
+        if file and Path(file).exists():
+            config.stash[EXPECTATIONS] = load(Path(file), version, able)
+        elif file:
             config.stash[EXPECTATIONS] = Expectations()
         else:
             folder = FOLDER / subject(config).expectations_folder
@@ -163,7 +163,7 @@ def expectations(config: pytest.Config) -> Expectations:
             from harness.expectations.update import refuse_unasked  # its library of TOML takes a while
 
             command = subject(config).identity.command
-            refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(asked) if asked else None, command)
+            refuse_unasked(config.stash[EXPECTATIONS], facts.as_dict(), Path(file) if file else None, command)
     return config.stash[EXPECTATIONS]
 
 

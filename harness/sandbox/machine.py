@@ -40,8 +40,8 @@ def _usable(folder: Path) -> bool:
 @cache
 def scratch_root() -> Path:
     """Where sandboxes are made: memory where possible, because the call log is twice as fast there."""
-    wanted = os.environ.get("CLHARNESS_SCRATCH")
-    for folder in [Path(wanted)] if wanted else [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]:
+    place = os.environ.get("CLHARNESS_SCRATCH")
+    for folder in [Path(place)] if place else [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]:
         if _usable(folder):
             return folder
     return Path(tempfile.gettempdir())

@@ -116,9 +116,9 @@ def _mock(path: Path, where: str, kind: Kind, entry: dict[str, Any]) -> dict[str
     of_mock, of_platforms = settings(kind, "mock"), settings(kind, "platform")
     of_entry = _ENTRY | _OF_KIND.get(kind, {})
     _only_keys(path, where, entry, (*of_entry, *of_mock, *of_platforms, *(["platform"] if kind == "icd" else [])))
-    for key, wanted in of_entry.items():
-        if key in entry and not isinstance(entry[key], wanted):
-            tomlfile.wrong(path, where, f"needs {_WANTED[wanted]} as `{key}`, not {entry[key]!r}")
+    for key, expected in of_entry.items():
+        if key in entry and not isinstance(entry[key], expected):
+            tomlfile.wrong(path, where, f"needs {_WANTED[expected]} as `{key}`, not {entry[key]!r}")
     _check_settings(path, where, kind, "mock", {key: entry[key] for key in of_mock if key in entry})
     _check_settings(path, where, kind, "platform", {key: entry[key] for key in of_platforms if key in entry})
     _check_functions(path, where, kind, entry.get("functions", {}))

@@ -321,15 +321,15 @@ class Sandbox(Machine):
         """
         if build().windows:
             return self._values_in_order(contents)
-        wanted = len(contents)
-        source = random.Random(wanted)
+        count = len(contents)
+        source = random.Random(count)
         for _ in range(20):
             for path in self.vendors.iterdir():
                 path.unlink()
-            for _ in range(wanted):
+            for _ in range(count):
                 (self.vendors / f"{source.randrange(10**6):06}.icd").touch()
             listed = [entry.name for entry in os.scandir(self.vendors)]
-            if len(listed) == wanted:
+            if len(listed) == count:
                 break
         paths = [self.vendors / name for name in listed]
         for path, content in zip(paths, contents, strict=True):

@@ -49,14 +49,14 @@ class Setting:
     @property
     def needs(self) -> str:
         """What a value must be, as the end of a sentence."""
-        wanted = {"flag": "true or false", "number": "a whole number from 0", "text": "a string"}
+        forms = {"flag": "true or false", "number": "a whole number from 0", "text": "a string"}
         if self.scope == "function":
-            wanted = {
+            forms = {
                 "flag": "a function and nothing else",
                 "path": "a function and a path",
                 "platforms": "a function, or a function and a platform from 0",
             }
-        return wanted[self.type]
+        return forms[self.type]
 
     def takes(self, value: object) -> bool:
         """Whether a value is of the setting's type; that of single functions is `FUNCTION` or `FUNCTION WORD`."""

@@ -43,8 +43,8 @@ def unix_path(text: str) -> Path:
 def program() -> str:
     """The program that runs those of Windows."""
     for name in _PROGRAMS:
-        if found := shutil.which(name):
-            return found
+        if path := shutil.which(name):
+            return path
     raise HarnessError("Wine is not installed (Debian: wine64): ./clharness loader OpenCL.dll sets it up")
 
 

@@ -183,8 +183,8 @@ class Matrix:
 
     def _own_cases(self, until: Literal["red", "end"]) -> Iterator[Task]:
         for caught in self.caught.values():
-            wanted = set(caught.mutant.requirements)
-            own = self._in_turn([c for c in self.checks.values() if c.requirements & wanted])
+            requirements = set(caught.mutant.requirements)
+            own = self._in_turn([c for c in self.checks.values() if c.requirements & requirements])
             mine = set(own)
             near = sorted(self._nearest(caught.mutant), key=lambda number: number not in mine)
             if cases := list(dict.fromkeys(near + own)):
@@ -192,12 +192,12 @@ class Matrix:
 
     def _other_cases(self) -> Iterator[Task]:
         for caught in self.caught.values():
-            wanted = set(caught.mutant.requirements)
-            sections = {r.rpartition("-")[0] for r in wanted}
+            requirements = set(caught.mutant.requirements)
+            sections = {r.rpartition("-")[0] for r in requirements}
             near: list[Check] = []
             far: list[Check] = []
             for check in self.checks.values():
-                if not check.requirements & wanted:
+                if not check.requirements & requirements:
                     related = any(r.rpartition("-")[0] in sections for r in check.requirements)
                     (near if related else far).append(check)
             cases = self._in_turn(near) + self._in_turn(far)
@@ -216,9 +216,9 @@ class Matrix:
         for check in self.checks.values():
             sections = {r.rpartition("-")[0] for r in check.requirements}
             for caught in self.caught.values():
-                wanted = caught.mutant.requirements
-                same = any(r.rpartition("-")[0] in sections for r in wanted)
-                distance = 0 if check.requirements & set(wanted) else 1 if same else 2
+                requirements = caught.mutant.requirements
+                same = any(r.rpartition("-")[0] in sections for r in requirements)
+                distance = 0 if check.requirements & set(requirements) else 1 if same else 2
                 by_distance[distance].append((check, caught.mutant))
         for distance in sorted(by_distance):
             for check, mutant in by_distance[distance]:

@@ -21,14 +21,14 @@ def tried(case: Case, error: BaseException) -> str:
     if case.sandbox is None:
         return "the case has no sandbox"
     try:
-        made = reproducer.of_case(case.name, error, case.sandbox)
+        result = reproducer.of_case(case.name, error, case.sandbox)
     except NotReproducible as reason:
         return str(reason)
     with tempfile.TemporaryDirectory(prefix="clharness-program-") as folder:
-        source, program = made.write(Path(folder), case.id, str(error)), Path(folder) / "program"
+        source, program = result.write(Path(folder), case.id, str(error)), Path(folder) / "program"
         subprocess.run([os.environ.get("CC", "cc"), "-w", source, "-ldl", "-o", program], check=True)
         with reproducer.correct_mock() as correct:
-            ends = [_exit_code(program, library) for library in (made.library, correct)]
+            ends = [_exit_code(program, library) for library in (result.library, correct)]
     return SHOWN if ends == [1, 0] else f"{WRONG}: exit code {ends[0]} on the mutant and {ends[1]} on a correct ICD"
 
 

@@ -42,8 +42,8 @@ def idle_assertions(matrix: Matrix, suites: Path) -> list[str]:
 def lines(matrix: Matrix, whole: bool, seconds: float, subject: str = "loader") -> list[str]:
     """The report as text."""
     if matrix.red_without_fault:
-        found = [f"  {matrix.items[r.case].nodeid}: {r.verdict}" for r in matrix.red_without_fault]
-        return ["The suites are not green without a fault, so that nothing is proven by what is red with one:", *found]
+        result = [f"  {matrix.items[r.case].nodeid}: {r.verdict}" for r in matrix.red_without_fault]
+        return ["The suites are not green without a fault, so that nothing is proven by what is red with one:", *result]
     rows = [("fault", "caught by", "verdict", "cases", f"{'s':>5}")]
     for caught in matrix.caught.values():
         by = printable(case_name(caught.by))[:60] if caught.by else "NOTHING"

@@ -88,11 +88,11 @@ class Runner:
         case.sandbox, case.outcome = None, None
         item.config.option.time_limit = self.usual.time_limit(number)
         started = time.perf_counter()
-        said: list[str] = []
+        messages: list[str] = []
 
         def look(error: BaseException) -> None:
             if self.tries_programs and verdict_of(error)[0] in PROGRAMS:
-                said.append(programs.tried(case, error))
+                messages.append(programs.tried(case, error))
 
         error = protocol(item, look)
         verdict = str(verdict_of(error)[0])
@@ -100,7 +100,7 @@ class Runner:
             verdict = "changed"
         message = f"{case.outcome}" if verdict == "changed" else f"{type(error).__name__}: {error}" if error else ""
         place = place_of(error, item.config.rootpath) if verdict in ("fail", "leak") else None
-        return Result(number, verdict, case.outcome, message[:500], time.perf_counter() - started, place, *said)
+        return Result(number, verdict, case.outcome, message[:500], time.perf_counter() - started, place, *messages)
 
     def run_task(self, task: Task) -> list[Result]:
         """Runs a task's cases, with its mutant, up to where the task says."""

@@ -50,28 +50,28 @@ def folders(wanted: list[str]) -> list[str]:
     """The folders that modules are found in, and those of the modules and of what says their versions."""
     from importlib import metadata
 
-    found = {folder for folder in sys.path[1:] if os.path.isdir(folder)}
+    existing = {folder for folder in sys.path[1:] if os.path.isdir(folder)}
     for requirement in wanted:
         distribution = requirement.split(">=")[0]
         spec = importlib.util.find_spec(MODULES.get(distribution, distribution))
-        found |= {os.path.dirname(spec.origin)} if spec and spec.origin else set()
+        existing |= {os.path.dirname(spec.origin)} if spec and spec.origin else set()
         path = getattr(metadata.distribution(distribution), "_path", None)
-        found |= {str(path)} if path else set()
-    return sorted(found)
+        existing |= {str(path)} if path else set()
+    return sorted(existing)
 
 
 def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - see above
         print("Python>=3.11", file=sys.stderr)
         return 1
-    wanted = requirements("--tests" in sys.argv[1:])
+    modules = requirements("--tests" in sys.argv[1:])
     if "--requirements" in sys.argv[1:]:
-        print("\n".join(wanted))
+        print("\n".join(modules))
         return 0
     if "--folders" in sys.argv[1:]:
-        print(":".join(folders(wanted)))
+        print(":".join(folders(modules)))
         return 0
-    missing = [requirement for requirement in wanted if not fulfilled(requirement)]
+    missing = [requirement for requirement in modules if not fulfilled(requirement)]
     print("\n".join(missing), file=sys.stderr)
     return 1 if missing else 0
 

@@ -25,14 +25,14 @@ _CODE = ("subject", "sandbox", "probe", "calllog")  # rooms of the harness that 
 _MACHINE = ("/etc/ld.so.cache", "/etc/OpenCL", "/etc/OpenCL/vendors", "/etc/OpenCL/layers")
 
 
-class Asked(Protocol):
+class Respondent(Protocol):
     """What was asked (harness.subject.loader.Loader)."""
 
     path: Path
     facts: Facts
 
 
-def remembered(subject: Asked, ask: Callable[[], tuple[dict[str, Any], bool]]) -> dict[str, Any]:
+def remembered(subject: Respondent, ask: Callable[[], tuple[dict[str, Any], bool]]) -> dict[str, Any]:
     """The answers of a subject. `ask` gives them, as JSON can hold them, and whether they are all certain."""
     if any(name in os.environ for name in PASSED_ON):
         return ask()[0]  # such as a seeded fault: who sets these wants to see what they do
@@ -47,7 +47,7 @@ def remembered(subject: Asked, ask: Callable[[], tuple[dict[str, Any], bool]]) -
     return asked[0] if asked else dict(answers)
 
 
-def _digest(subject: Asked) -> str:
+def _digest(subject: Respondent) -> str:
     on = [os.uname().release, os.uname().nodename, os.geteuid(), shutil.which("bwrap")]
     parts = [list(_stamp(path)) for path in (*_libraries(subject), *_built(), *map(Path, _MACHINE), *_code())]
     with subject.path.open("rb") as file:
@@ -64,7 +64,7 @@ def _stamp(path: Path) -> Iterator[object]:
     yield from (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
-def _libraries(subject: Asked) -> Iterator[Path]:
+def _libraries(subject: Respondent) -> Iterator[Path]:
     """Where libraries may lie that it needs; those of the system are in the linker's cache."""
     folder = str(subject.path.parent)
     for place in [folder, *subject.facts.search_paths]:

@@ -213,12 +213,12 @@ def signs(loader: Loader, name: str) -> list[str]:
         return []
     content = _file_with_signs(loader).read_bytes()
     asked_for = _asked_for(loader)
-    wanted = CAPABILITIES[name].signs
-    in_file = [] if name in left_out(loader) else [sign for sign in wanted if _stands_in(content, sign)]
-    seen = in_file or [sign for sign in wanted if sign in asked_for]
+    names = CAPABILITIES[name].signs
+    in_file = [] if name in left_out(loader) else [sign for sign in names if _stands_in(content, sign)]
+    seen = in_file or [sign for sign in names if sign in asked_for]
     known = {sign for capability in CAPABILITIES.values() for sign in capability.signs}
     others = sorted(({match.decode() for match in _VARIABLE.findall(content)} | asked_for) - known)
-    return seen or [other for other in others if any(_is_slip(other, sign) for sign in wanted)]
+    return seen or [other for other in others if any(_is_slip(other, sign) for sign in names)]
 
 
 def _is_slip(other: str, name: str) -> bool:

@@ -72,11 +72,11 @@ def _ask_devices(session: IcdSession, objects: IcdObjects) -> None:
 
 def devices(session: IcdSession) -> list[dict[str, str]]:
     """All devices of all platforms: platform, name, the version of OpenCL, and that of the driver."""
-    found = []
+    result = []
     for platform in session.platforms():
         objects: IcdObjects = session.objects(platform)
         for device in session.GetDeviceIDs(platform):
-            found.append(
+            result.append(
                 {
                     "platform": str(objects.owner),
                     "name": device_text(session, device, CL.DEVICE_NAME),
@@ -85,7 +85,7 @@ def devices(session: IcdSession) -> list[dict[str, str]]:
                 }
             )
     session.platform = None
-    return found
+    return result
 
 
 def device_text(session: IcdSession, device: object, query: int) -> str:

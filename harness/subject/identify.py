@@ -131,21 +131,21 @@ def identify_library(library: SharedLibrary) -> Identity:
     return VULKAN_LAYER if exports(_VULKAN_LAYER) else OTHER_LIBRARY
 
 
-def require_kind(path: Path, library: SharedLibrary, wanted: Identity, functions: Collection[str]) -> None:
+def require_kind(path: Path, library: SharedLibrary, expected: Identity, functions: Collection[str]) -> None:
     """Raises UsageError where the library is not of the wanted kind, which exports one of `functions` at least.
 
     The sentence says what it is, and which command tests it. What exports leave open is taken for what it is said to
     be.
     """
     identity = identify_library(library)
-    if identity.kind == wanted.kind or (not identity.kind and library.functions & set(functions)):
+    if identity.kind == expected.kind or (not identity.kind and library.functions & set(functions)):
         return
     if not identity.kind:
-        raise UsageError(f"{path} is not {wanted.words}: it does not export {' or '.join(functions)}")
-    raise UsageError(refusal(path, identity, wanted))
+        raise UsageError(f"{path} is not {expected.words}: it does not export {' or '.join(functions)}")
+    raise UsageError(refusal(path, identity, expected))
 
 
-def refusal(path: Path, identity: Identity, wanted: Identity | None = None) -> str:
+def refusal(path: Path, identity: Identity, expected: Identity | None = None) -> str:
     """The sentence about a file that is something else than what is wanted: what it is, and which command tests it."""
     advice = f"clharness {identity.command} {path} tests it" if identity.command else "not supported yet"
-    return f"{path} is {identity.words}{f', not {wanted.words}' if wanted else ''}: {advice}"
+    return f"{path} is {identity.words}{f', not {expected.words}' if expected else ''}: {advice}"

@@ -79,10 +79,10 @@ def test_icd2_vendor_is_accepted(loader: Loader, sandbox: Sandbox, platforms: in
     sandbox.vendor("b", suffix="B")
 
     with loader.start(sandbox) as cl:
-        found = [int(platform) for platform in cl.GetPlatformIDs()]
+        listed = [int(platform) for platform in cl.GetPlatformIDs()]
         calls = list(sandbox.log.of("a").calls())
         given = [call.arguments for call in calls if call.name == SET]
-        assert sorted(arguments[0] for arguments in given) == sorted(p for p in found if p in {a[0] for a in given})
+        assert sorted(arguments[0] for arguments in given) == sorted(p for p in listed if p in {a[0] for a in given})
         assert len(given) == platforms
         assert len({arguments[1] for arguments in given}) == platforms and all(arguments[1] for arguments in given)
         for platform in {arguments[0] for arguments in given}:

@@ -263,8 +263,10 @@ def test_info_function_is_the_same_for_each_platform(
         assert cl.platform_names() == {"plain"} | names  # after discovery it is the table's, always
     log = sandbox.log
     exported = len(log.happened("exported clGetPlatformInfo", by="x"))
-    asked = [call for call in log.calls("clGetPlatformInfo", by="x") if call.arguments[1] == CL.PLATFORM_ICD_SUFFIX_KHR]
-    assert bool(exported) != bool(asked)
+    requests = [
+        call for call in log.calls("clGetPlatformInfo", by="x") if call.arguments[1] == CL.PLATFORM_ICD_SUFFIX_KHR
+    ]
+    assert bool(exported) != bool(requests)
     record("exported" if exported else "table")
 
 

@@ -47,8 +47,8 @@ def test_each_platform_of_one_library_is_asked_and_offered(
     sandbox.vendor("x", platforms=count, extensions=extensions, suffix="VENDORX")
 
     with loader.start(sandbox, guarded_heap=True) as cl:
-        found = handles(cl, count)
-        assert len(set(found)) == count and 0 not in found
+        platforms = handles(cl, count)
+        assert len(set(platforms)) == count and 0 not in platforms
         assert list_calls(sandbox, "x")[0] == (0, False, True)
         assert [call[:2] for call in list_calls(sandbox, "x")[1:]] == [(count, True)]
         for query, length in (
@@ -58,8 +58,8 @@ def test_each_platform_of_one_library_is_asked_and_offered(
             calls = info_calls(sandbox, "x", query)
             if query == CL.PLATFORM_EXTENSIONS and not calls:
                 continue  # no check of the extension at all: DISC-ACC-014 tells
-            assert sorted(p for p, _, memory, _ in calls if not memory) == sorted(found)
-            assert sorted(p for p, _, memory, _ in calls if memory) == sorted(found)
+            assert sorted(p for p, _, memory, _ in calls if not memory) == sorted(platforms)
+            assert sorted(p for p, _, memory, _ in calls if memory) == sorted(platforms)
             assert {room for _, room, memory, _ in calls if memory} == {length}
             assert all(size for _, _, memory, size in calls if not memory)
         assert not sandbox.log.happened("foreign handle")
@@ -81,11 +81,11 @@ def test_platforms_of_several_libraries_are_all_offered(
     """All platforms of all libraries are offered, and each library's own functions are found by its suffix."""
     mocks = [sandbox.icd(f"m{n}", platforms=count, suffix=f"SUFFIX{n}") for n, count in enumerate(counts)]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
-    wanted = set().union(*(names_of(f"m{n}", count) for n, count in enumerate(counts) if count))
+    expected = set().union(*(names_of(f"m{n}", count) for n, count in enumerate(counts) if count))
 
     with loader.start(sandbox) as cl:
-        assert len(handles(cl, sum(counts))) == len(wanted)
-        assert cl.used_platforms() == wanted
+        assert len(handles(cl, sum(counts))) == len(expected)
+        assert cl.used_platforms() == expected
         if 0 not in counts:  # with rejected vendors: test_acceptance_bookkeeping.py
             assert [cl.vendor_function(f"clTellSUFFIX{n}") for n in range(len(counts))] == [mock.name for mock in mocks]
 

@@ -215,12 +215,12 @@ def growth(loader: Loader, sandbox: Sandbox, make: Callable[[str], MockIcd | Pat
             path.unlink()
         folder = sandbox.folder(f"{len(list(sandbox.root.iterdir())):02}")
         good = sandbox.icd("good", folder=folder)
-        made = [make(str(folder / f"{number}.so")) for number in range(copies)]
-        listed_in_order(sandbox, [*made, good])
+        vendors = [make(str(folder / f"{number}.so")) for number in range(copies)]
+        listed_in_order(sandbox, [*vendors, good])
         with loader.start(sandbox, guarded_heap=True) as cl:
             assert cl.platform_names() == {"good"}
             heap[copies] = cl.heap()
-            mapped |= any(cl.maps(mock) for mock in made)
+            mapped |= any(cl.maps(mock) for mock in vendors)
     return heap[6] - heap[2], mapped
 
 
@@ -232,8 +232,8 @@ def test_rejected_vendor_leaves_no_memory_behind(loader: Loader, sandbox: Sandbo
     def at(path: str, bad: Bad = bad) -> MockIcd:
         return bad.icd(sandbox, "x", Path(path))
 
-    found, mapped = growth(loader, sandbox, at)
-    if found <= 0:
+    bytes_lost, mapped = growth(loader, sandbox, at)
+    if bytes_lost <= 0:
         return
     if mapped:  # the library was not closed (DISC-ACC-019): what the C library keeps for it does not count here
         usual = growth(loader, sandbox, lambda path: at(path, BAD["no-platform"]))[0]
@@ -242,4 +242,4 @@ def test_rejected_vendor_leaves_no_memory_behind(loader: Loader, sandbox: Sandbo
             growth(loader, sandbox, Path)[0],
             growth(loader, sandbox, lambda path: at(path, BAD["suffix-size-fails"]))[0],
         )
-    assert found <= usual
+    assert bytes_lost <= usual

@@ -112,12 +112,12 @@ def test_icd2_functions_in_one_of_two_places_make_a_vendor_or_not(
     """The same of the two functions of ICD 2: told, they make a vendor; in no place, they make none; else either."""
     loader.require("ICD 2")
     untold, faults = UNTOLD_ICD2[told]
-    found = accepted(loader, sandbox, variant=variant, faults=faults, icd2=True)
+    result = accepted(loader, sandbox, variant=variant, faults=faults, icd2=True)
     if not untold:
-        assert found
+        assert result
     if not all(is_somewhere(function, EXPORTED[variant], untold) for function in (GET, SET)):
-        assert not found
-    record("accepted" if found else "ignored")
+        assert not result
+    record("accepted" if result else "ignored")
 
 
 # --- suffixes that are also parts of names of the interface ---

@@ -34,8 +34,8 @@ def assert_lists(cl: Session, names: list[str]) -> None:
 def assert_asked_once(sandbox: Sandbox, names: list[str]) -> None:
     """Each of these vendors was loaded once and asked for its platforms once (a count and a list), in this order."""
     assert [e.who for e in sandbox.log.happened("loaded")] == names
-    asked = [e.who for e in sandbox.log.calls("clIcdGetPlatformIDsKHR")]
-    assert asked == [name for name in names for _ in range(2)]
+    callers = [e.who for e in sandbox.log.calls("clIcdGetPlatformIDsKHR")]
+    assert callers == [name for name in names for _ in range(2)]
 
 
 @requirement("DISC-ENV-008")

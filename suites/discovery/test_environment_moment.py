@@ -97,8 +97,8 @@ def devices(cl: Session) -> tuple[int, int]:
 
 def context(cl: Session) -> tuple[int, int]:
     error = cl.buffer(4, 0)
-    made = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
-    return error.code(), made != 0
+    handle = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
+    return error.code(), handle != 0
 
 
 @requirement("DISC-ENV-020")

@@ -80,7 +80,7 @@ def test_default_platform_without_the_variable_is_the_first(loader: Loader, sand
     vendors(sandbox, 3)
     with loader.start(sandbox) as cl:
         names = cl.platform_names()
-        assert {asked: ask(cl) for asked, ask in ASKED.items()} == dict.fromkeys(ASKED, names[0])
+        assert {name: ask(cl) for name, ask in ASKED.items()} == dict.fromkeys(ASKED, names[0])
 
 
 @requirement("DISC-ENV-019", "DISC-ENV-021")

@@ -31,9 +31,9 @@ def unloadable(sandbox: Sandbox, name: str) -> MockIcd:
 
 
 def chain(sandbox: Sandbox, count: int, **settings: Any) -> list[MockLayer]:
-    made = [sandbox.layer(name, **settings) for name in ("inner", "outer")[:count]]
-    sandbox.env["OPENCL_LAYERS"] = ":".join(map(str, made))
-    return made
+    chain_layers = [sandbox.layer(name, **settings) for name in ("inner", "outer")[:count]]
+    sandbox.env["OPENCL_LAYERS"] = ":".join(map(str, chain_layers))
+    return chain_layers
 
 
 def two_layers(sandbox: Sandbox) -> list[MockLayer]:
@@ -109,14 +109,14 @@ def layers(sandbox: Sandbox) -> None:
 
 def bad_layers(sandbox: Sandbox) -> None:
     sandbox.vendor("a")
-    made = [
+    chain_layers = [
         sandbox.layer("good"),
         sandbox.layer("info", variant="layer_without_info"),
         sandbox.layer("version", faults=["reports_api_version=7"]),
         sandbox.layer("init", faults=["init_fails"]),
         sandbox.layer("deinit", faults=["deinit_fails"]),
     ]
-    sandbox.env["OPENCL_LAYERS"] = ":".join([*map(str, made), "/missing.so"])
+    sandbox.env["OPENCL_LAYERS"] = ":".join([*map(str, chain_layers), "/missing.so"])
 
 
 MACHINES = [good_vendors, bad_vendors, unloadable_vendors, no_directory, listed_libraries, layers, bad_layers]
@@ -178,7 +178,7 @@ def test_layers_are_deinitialised_and_kept_loaded(
     """OCL_ICD_DISABLE_DYNAMIC_LIBRARY_UNLOADING keeps layers mapped, and each is deinitialised once all the same."""
     loader.require("initialises layers with properties")
     vendor = unloadable(sandbox, "a")
-    made = two_layers(sandbox)
+    chain_layers = two_layers(sandbox)
     if value is not None:
         sandbox.env[KEEP] = value
     with loader.start(sandbox) as cl:
@@ -188,7 +188,7 @@ def test_layers_are_deinitialised_and_kept_loaded(
         if end == "close":
             cl.close()
             kept = value == "True"
-            assert [cl.maps(mock) for mock in (*made, vendor)] == [
+            assert [cl.maps(mock) for mock in (*chain_layers, vendor)] == [
                 kept,
                 kept,
                 kept or not loader.has("unloads vendors"),
@@ -244,8 +244,8 @@ def test_layer_without_the_init_function_of_the_scheme_is_left_out(
     """The older scheme needs clInitLayer and the newer clInitLayerWithProperties; the other layers are not affected."""
     loader.require("initialises layers with properties")
     sandbox.vendor("a")
-    made = [sandbox.layer("first"), sandbox.layer("tested", variant=variant), sandbox.layer("last")]
-    sandbox.env |= {"OPENCL_LAYERS": ":".join(map(str, made)), LEGACY: str(legacy)}
+    chain_layers = [sandbox.layer("first"), sandbox.layer("tested", variant=variant), sandbox.layer("last")]
+    sandbox.env |= {"OPENCL_LAYERS": ":".join(map(str, chain_layers)), LEGACY: str(legacy)}
     with loader.start(sandbox) as cl:
         assert cl.used_platforms() == {"a"}
     chain = ["last", "tested", "first"] if VARIANTS[variant][legacy] else ["last", "first"]
@@ -259,7 +259,7 @@ def test_nothing_is_unloaded_in_the_older_scheme(loader: Loader, sandbox: Sandbo
     """With the older scheme, nothing is unloaded at the end, whatever layers there are; without it, vendors are."""
     loader.require("initialises layers with properties")
     vendor = unloadable(sandbox, "a")
-    made = chain(sandbox, count, variant="layer_without_init_with_properties_deinit")
+    chain_layers = chain(sandbox, count, variant="layer_without_init_with_properties_deinit")
     for legacy in (False, True):
         sandbox.env[LEGACY] = str(legacy)
         sandbox.forget_log()
@@ -268,7 +268,7 @@ def test_nothing_is_unloaded_in_the_older_scheme(loader: Loader, sandbox: Sandbo
             if end == "close":
                 cl.close()
                 assert cl.maps(vendor) == (legacy or not loader.has("unloads vendors"))
-                assert not legacy or all(cl.maps(mock) for mock in made)
+                assert not legacy or all(cl.maps(mock) for mock in chain_layers)
                 assert not legacy or not sandbox.log.happened("unloaded")
 
 
@@ -280,14 +280,14 @@ def test_switches_are_independent(loader: Loader, sandbox: Sandbox, switches: st
     loader.require(TRACE)
     loader.require("initialises layers with properties")
     vendor = unloadable(sandbox, "a")
-    made = chain(sandbox, count)
+    chain_layers = chain(sandbox, count)
     trace, keep, legacy = (letter in switches for letter in "tkl")
     sandbox.env |= {TRACE: str(trace), KEEP: str(keep), LEGACY: str(legacy)}
     with loader.start(sandbox) as cl:
         assert cl.used_platforms() == {"a"}
         cl.close()
         stay = keep or legacy
-        assert [cl.maps(mock) for mock in made] == [stay] * count
+        assert [cl.maps(mock) for mock in chain_layers] == [stay] * count
         assert cl.maps(vendor) == (stay or not loader.has("unloads vendors"))
     assert bool(cl.stderr) == trace
     assert len(sandbox.log.calls("clInitLayer")) == (count if legacy else 0)

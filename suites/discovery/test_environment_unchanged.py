@@ -105,5 +105,5 @@ def test_loader_opened_again_finds_the_same(loader: Loader, sandbox: Sandbox, se
         sandbox.forget_log()
         cl.open()
         assert cl.platform_names() == list(names)
-        asked = set(sandbox.log.calls().components()) - {"application"}
-    assert asked <= first
+        components = set(sandbox.log.calls().components()) - {"application"}
+    assert components <= first

@@ -166,8 +166,8 @@ def test_strings_of_discovery_are_kept_at_most_once(
             mocks = [sandbox.icd(n, extensions=f"{first} {'x' * length}") for n in "abcdefgh"]
         sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
         with loader.start(sandbox, counted_heap=True) as cl:
-            found = len(cl.GetPlatformIDs())
-            assert found == len(mocks) or (found == 0 and what == "other-extensions")
+            platforms = len(cl.GetPlatformIDs())
+            assert platforms == len(mocks) or (platforms == 0 and what == "other-extensions")
             used.append(cl.heap())
     longer = (200 if what == "suffix" else 10000) * len(mocks)
     grown = used[1] - used[0]

@@ -140,8 +140,8 @@ def test_vendors_with_the_same_suffix_are_all_listed(loader: Loader, sandbox: Sa
         platforms = cl.GetPlatformIDs()
         assert len(set(platforms)) == 3
         assert list(cl.platform_names()) == ["same"] * 3
-    asked = {event.who for event in sandbox.log.calls("clGetPlatformInfo")} - {"application"}
-    assert asked == {"v0", "v1", "v2"}
+    callers = {event.who for event in sandbox.log.calls("clGetPlatformInfo")} - {"application"}
+    assert callers == {"v0", "v1", "v2"}
 
 
 @requirement("DISC-GEN-001")
@@ -149,17 +149,17 @@ def test_order_of_equal_vendors_stays_and_all_are_listed(
     loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
 ) -> None:
     """The order of vendors that are alike is not specified; a loader keeps to its own, and all are listed."""
-    wanted = [f"v{i:02}" for i in (3, 1, 4, 0, 5, 2)]
-    mocks = [sandbox.icd(name) for name in wanted]
+    expected = [f"v{i:02}" for i in (3, 1, 4, 0, 5, 2)]
+    mocks = [sandbox.icd(name) for name in expected]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
 
     with loader.start(sandbox) as cl:
-        found = cl.platform_names()
-    assert found == set(wanted)
+        actual = cl.platform_names()
+    assert actual == set(expected)
     record(
-        "order of the directory" if list(found) == wanted
-        else "reverse order of the directory" if list(found) == wanted[::-1]
-        else "alphabetical" if list(found) == sorted(wanted)
+        "order of the directory" if list(actual) == expected
+        else "reverse order of the directory" if list(actual) == expected[::-1]
+        else "alphabetical" if list(actual) == sorted(expected)
         else "another order"
     )  # fmt: skip
 
@@ -170,7 +170,7 @@ def test_platforms_of_one_vendor_keep_together(loader: Loader, sandbox: Sandbox,
     vendors(sandbox, (3, 1, 4))
 
     with loader.start(sandbox) as cl:
-        found = list(cl.platform_names())
+        actual = list(cl.platform_names())
     expected = ["v00.0", "v00.1", "v00.2", "v01", "v02.0", "v02.1", "v02.2", "v02.3"]
-    assert sorted(found) == expected
-    record("order of the vendors" if found == expected else "another order")
+    assert sorted(actual) == expected
+    record("order of the vendors" if actual == expected else "another order")

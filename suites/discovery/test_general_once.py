@@ -223,10 +223,10 @@ def test_default_platform_in_the_first_call_is_the_later_one(
         else:
             function = "clGetGLContextInfoKHR"
             answer = gl_context_info(cl, [CL.GL_CONTEXT_KHR, 1, 0])
-        asked = [e.who for e in sandbox.log.calls(function) if e.who != "application"]
-        assert len(asked) <= 1
-        assert asked or answer < 0, "success, and no vendor was asked"
-    record(f"asks {asked[0]}" if asked else f"answers {int(answer)}")
+        callers = [e.who for e in sandbox.log.calls(function) if e.who != "application"]
+        assert len(callers) <= 1
+        assert callers or answer < 0, "success, and no vendor was asked"
+    record(f"asks {callers[0]}" if callers else f"answers {int(answer)}")
 
 
 @requirement("DISC-GEN-013")
@@ -255,12 +255,12 @@ def test_first_call_without_an_object_leaves_all_vendors_to_be_found(
         result = cl.call(function, *arguments)
         log = sandbox.log
         sent = log.calls(function, by="application")[0].arguments
-        asked = [e.who for e in log.calls(function) if e.who != "application" and e.arguments[1:] == sent[1:]]
+        callers = [e.who for e in log.calls(function) if e.who != "application" and e.arguments[1:] == sent[1:]]
         discovered = len(log.happened("loaded"))
         assert discovered in (0, 3)
-        assert len(asked) <= 1
+        assert len(callers) <= 1
         answered = "an address" if isinstance(result, Value) and result else str(int(result))
-        answer = f"asks {asked[0]}" if asked else f"answers {answered}"
+        answer = f"asks {callers[0]}" if callers else f"answers {answered}"
         record(f"{answer}, {'discovers' if discovered else 'discovers nothing'}")
         check_found_once(cl)
 

@@ -22,11 +22,11 @@ def test_call_from_a_vendor_during_discovery_hangs_nobody(
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
 
     with loader.start(sandbox) as cl:
-        found = cl.platform_names()
-        assert {"first", "last"} <= set(found) <= {"first", "last", "calls"}
-        assert list(cl.platform_names()) == list(found)
+        names = cl.platform_names()
+        assert {"first", "last"} <= set(names) <= {"first", "last", "calls"}
+        assert list(cl.platform_names()) == list(names)
     log = sandbox.log
-    record("its platform is listed" if "calls" in found else "its platform is not listed")
+    record("its platform is listed" if "calls" in names else "its platform is not listed")
     assert log.happened("call back", by="calls"), "the vendor never called back: this proves nothing"
     assert len(log.happened("call back", by="calls")) == len(log.happened("call back done", by="calls"))
     assert len(log.happened("loaded")) == 3, "discovery ran again in the midst of itself"

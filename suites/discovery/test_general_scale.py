@@ -23,9 +23,9 @@ def test_every_platform_of_many_vendors_is_listed_once(
     for name in names:
         sandbox.vendor(name, platforms=platforms)
     with loader.start(sandbox, time_limit=60) as cl:
-        found = cl.GetPlatformIDs()
-        assert len(set(found)) == len(found) == vendors * platforms
-        sample = [found[0], found[len(found) // 2], found[-1]]
+        listed = cl.GetPlatformIDs()
+        assert len(set(listed)) == len(listed) == vendors * platforms
+        sample = [listed[0], listed[len(listed) // 2], listed[-1]]
         assert len({cl.GetPlatformInfo(platform) for platform in sample}) == 3
     loaded = [event.who for event in sandbox.log.happened("loaded")]
     assert sorted(loaded) == sorted(names)

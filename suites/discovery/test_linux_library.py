@@ -63,12 +63,12 @@ def assert_ignored(loader: Loader, sandbox: Sandbox, place: str, bad: object, wa
 def test_bare_name_is_searched_by_the_dynamic_linker(loader: Loader, sandbox: Sandbox, name: str) -> None:
     """A file name without a folder is searched for as the dynamic linker does, and nowhere else."""
     searched = [sandbox.folder("searched first"), sandbox.folder("searched second")]
-    found = vendor(sandbox, "found", file=name, folder=searched[0])
+    mock = vendor(sandbox, "found", file=name, folder=searched[0])
     for number, folder in enumerate((searched[1], sandbox.libraries, sandbox.vendors, sandbox.root)):
         vendor(sandbox, f"other{number}", file=name, folder=folder)
     second = vendor(sandbox, "second", file=f"{name}.second", folder=searched[1])
     sandbox.env["LD_LIBRARY_PATH"] = f"{searched[0]}:{searched[1]}"
-    sandbox.vendor_file("a.icd", f"{found.path.name}\n")
+    sandbox.vendor_file("a.icd", f"{mock.path.name}\n")
     sandbox.vendor_file("b.icd", f"{second.path.name}")
 
     with loader.start(sandbox) as cl:
@@ -123,11 +123,11 @@ def test_relative_path_is_ignored_or_read_from_one_place(
         if moved:
             cl.chdir(places["working folder"])
         names = cl.used_platforms()
-        found = [name for name in names if name != "good"]
-        assert names == {"good", *found}
-        assert len(found) <= 1
+        others = [name for name in names if name != "good"]
+        assert names == {"good", *others}
+        assert len(others) <= 1
         cl.check_vendors(*names)
-    record(list(places)[int(found[0][1])] if found else "ignored")
+    record(list(places)[int(others[0][1])] if others else "ignored")
 
 
 # --- libraries that cannot be loaded ---
@@ -401,7 +401,7 @@ def test_copy_of_the_loader_named_as_a_vendor_ends_the_search(loader: Loader, sa
     shutil.copyfile(loader.path, copy)
     names = good_vendors(sandbox, "middle", copy)
     with loader.start(sandbox) as cl:
-        found = cl.used_platforms()
-        assert set(found) == set(names)
+        listed = cl.used_platforms()
+        assert set(listed) == set(names)
         cl.check_functions(*names, like="clWho_{name}")
-    record("once" if found == set(names) else "also through the copy")
+    record("once" if listed == set(names) else "also through the copy")

@@ -70,8 +70,8 @@ def assert_only_good(
 
 def unix_socket(path: Path) -> None:
     here = os.open(path.parent, os.O_RDONLY)
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(f"/proc/self/fd/{here}/{path.name}")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"/proc/self/fd/{here}/{path.name}")
     os.close(here)
 
 

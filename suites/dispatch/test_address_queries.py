@@ -48,15 +48,15 @@ def vendors(loader: Loader, sandbox: Sandbox, **settings: object) -> None:
 
 def platforms_by_owner(cl: Session) -> list[tuple[str, Value]]:
     """Each platform with the vendor that it belongs to."""
-    found = [(cl.GetPlatformInfo(platform).partition(".")[0], platform) for platform in cl.GetPlatformIDs()]
-    assert sorted(owner for owner, _ in found) == ["a", "a", "b", "b", "c"]
-    return found
+    platforms = [(cl.GetPlatformInfo(platform).partition(".")[0], platform) for platform in cl.GetPlatformIDs()]
+    assert sorted(owner for owner, _ in platforms) == ["a", "a", "b", "b", "c"]
+    return platforms
 
 
 def address(cl: Session, platform: Value | None, name: object) -> Value:
-    found = cl.call(PLATFORM_QUERY, platform, name)
-    assert isinstance(found, Value)
-    return found
+    result = cl.call(PLATFORM_QUERY, platform, name)
+    assert isinstance(result, Value)
+    return result
 
 
 def of_vendors(log: CallLog) -> list[Event]:
@@ -65,26 +65,26 @@ def of_vendors(log: CallLog) -> list[Event]:
 
 def reached(log: CallLog) -> list[tuple[str, str, int, str, int | None]]:
     """Each vendor that was asked: with which function, platform and name, and its answer."""
-    found = []
+    result = []
     for call in of_vendors(log):
         answer = next((e.result for e in log.returns(call.name, by=call.who)), None)
-        found.append((call.who, call.name, call.arguments[0], call.data.get("in", {}).get("func_name", ""), answer))
-    return found
+        result.append((call.who, call.name, call.arguments[0], call.data.get("in", {}).get("func_name", ""), answer))
+    return result
 
 
 @requirement("DISP-EXT-002", "DISP-EXT-012", "DISP-EXT-004")
 def test_each_platform_is_asked_for_its_own(loader: Loader, sandbox: Sandbox) -> None:
     """A name that the loader has no function for goes to the platform that it is asked of; the answer comes back."""
     vendors(loader, sandbox)
-    asked = []
+    requests = []
     with loader.start(sandbox) as cl:
         for number, (owner, platform) in enumerate(platforms_by_owner(cl)):
             some = [*OF_NOBODY, *NEAR_KNOWN[number::5]]
-            asked += [(owner, platform, name, address(cl, platform, name)) for name in some]
+            requests += [(owner, platform, name, address(cl, platform, name)) for name in some]
     logs = sandbox.log.during(PLATFORM_QUERY)
-    for (owner, platform, name, found), log in zip(asked, logs, strict=True):
-        assert reached(log) == [(owner, PLATFORM_QUERY, platform, name, found)]
-    of_khr = {owner: found for owner, _, name, found in asked if name == CREATED_BY_KHR}
+    for (owner, platform, name, result), log in zip(requests, logs, strict=True):
+        assert reached(log) == [(owner, PLATFORM_QUERY, platform, name, result)]
+    of_khr = {owner: result for owner, _, name, result in requests if name == CREATED_BY_KHR}
     assert len({0, *of_khr.values()}) == 4
 
 
@@ -104,16 +104,16 @@ def test_answer_of_a_platform_is_unchanged(loader: Loader, sandbox: Sandbox) -> 
 def test_core_name_of_a_platform_is_not_the_loaders_function(loader: Loader, sandbox: Sandbox) -> None:
     """A name of the core leads to no function of the loader: it is unknown, or the platform's own affair."""
     vendors(loader, sandbox)
-    asked = []
+    requests = []
     with loader.start(sandbox) as cl:
         exports = {int(cl.command(f"symbol {name}"), 16) for name in CORE} - {0}
         for number, (owner, platform) in enumerate(platforms_by_owner(cl)):
-            asked += [(owner, platform, name, address(cl, platform, name)) for name in CORE[number::5]]
+            requests += [(owner, platform, name, address(cl, platform, name)) for name in CORE[number::5]]
     assert len(exports) > 70
-    for (owner, platform, name, found), log in zip(asked, sandbox.log.during(PLATFORM_QUERY), strict=True):
-        assert found not in exports
-        assert reached(log) in ([], [(owner, PLATFORM_QUERY, platform, name, found)])
-        assert reached(log) or not found
+    for (owner, platform, name, result), log in zip(requests, sandbox.log.during(PLATFORM_QUERY), strict=True):
+        assert result not in exports
+        assert reached(log) in ([], [(owner, PLATFORM_QUERY, platform, name, result)])
+        assert reached(log) or not result
 
 
 @requirement("DISP-EXT-014")
@@ -150,7 +150,7 @@ def test_known_name_of_no_platform_is_found(loader: Loader, sandbox: Sandbox) ->
     with loader.start(sandbox) as cl:
         first = [address(cl, None, name) for name in queried]
         cl.GetPlatformIDs()
-        assert [name for name, found in zip(queried, first, strict=True) if not found] == []
+        assert [name for name, result in zip(queried, first, strict=True) if not result] == []
         assert [address(cl, None, name) for name in queried] == first
     assert len(first) >= 10
 
@@ -161,13 +161,13 @@ def test_unknown_name_of_no_platform_is_null_or_the_first_platforms(
 ) -> None:
     """Without a platform an unknown name leads to nothing, or to what the first platform has (grey area 7)."""
     vendors(loader, sandbox)
-    asked = [*OF_NOBODY, *NEAR_KNOWN]
+    requests = [*OF_NOBODY, *NEAR_KNOWN]
     with loader.start(sandbox) as cl:
         owner, first = platforms_by_owner(cl)[0]
-        found = [address(cl, None, name) for name in asked]
+        result = [address(cl, None, name) for name in requests]
     nowhere: list[object] = []
     outcomes = set()
-    for name, value, log in zip(asked, found, sandbox.log.during(PLATFORM_QUERY), strict=True):
+    for name, value, log in zip(requests, result, sandbox.log.during(PLATFORM_QUERY), strict=True):
         assert reached(log) in (nowhere, [(owner, PLATFORM_QUERY, first, name, value)])
         assert value == 0 or reached(log) != nowhere
         outcomes.add("first platform" if reached(log) else "NULL")

@@ -47,7 +47,7 @@ WORLDS: dict[str, World] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """One query: what came back, and the vendors that were asked for it with the function, name and answer of each."""
 
     name: str
@@ -58,26 +58,26 @@ class Asked:
         """Whether exactly these vendors were asked in this order, for this name, and the last one's answer is ours."""
         logged = self.name.encode().decode("latin-1")  # the log has bytes
         arrivals = [(who, function, name[:LONGEST_LOGGED]) for who, function, name, _ in self.reached]
-        wanted = [(vendor, QUERY, logged[:LONGEST_LOGGED]) for vendor in vendors]
-        return arrivals == wanted and self.address == (self.reached[-1][3] if self.reached else 0)
+        expected = [(vendor, QUERY, logged[:LONGEST_LOGGED]) for vendor in vendors]
+        return arrivals == expected and self.address == (self.reached[-1][3] if self.reached else 0)
 
 
 def reached(log: CallLog) -> list[tuple[str, str, str, int | None]]:
     """Calls of vendors in a part of the log: who, function, name asked for, answer."""
-    found = []
+    result = []
     for call in log.calls():
         if call.who != "application":
             answer = next(iter(log.returns(call.name, by=call.who)), None)
-            asked = call.data.get("in", {}).get("func_name", "")
-            found.append((call.who, call.name, asked, answer.result if answer else None))
-    return found
+            name = call.data.get("in", {}).get("func_name", "")
+            result.append((call.who, call.name, name, answer.result if answer else None))
+    return result
 
 
-def ask(cl: Session, sandbox: Sandbox, names: Iterable[str]) -> list[Asked]:
+def ask(cl: Session, sandbox: Sandbox, names: Iterable[str]) -> list[Request]:
     """Asks for each name, whose terminator is the last readable byte of its page."""
-    asked = [(name, cl.GetExtensionFunctionAddress(name)) for name in names]
-    logs = sandbox.log.during(QUERY)[-len(asked) :]
-    return [Asked(name, address, reached(log)) for (name, address), log in zip(asked, logs, strict=True)]
+    requests = [(name, cl.GetExtensionFunctionAddress(name)) for name in names]
+    logs = sandbox.log.during(QUERY)[-len(requests) :]
+    return [Request(name, address, reached(log)) for (name, address), log in zip(requests, logs, strict=True)]
 
 
 def make(loader: Loader, sandbox: Sandbox, world: World, order: Sequence[str] = ()) -> None:
@@ -92,12 +92,12 @@ def make(loader: Loader, sandbox: Sandbox, world: World, order: Sequence[str] = 
 
 def suffixes_in_order(cl: Session, world: World) -> list[tuple[str, str]]:
     """Vendor and suffix of each platform as the loader lists them."""
-    found = []
+    result = []
     for name in cl.platform_names():
         vendor, _, number = name.partition(".")
-        found.append((vendor, world[vendor][int(number or 0)]))
-    assert sorted(found) == sorted((vendor, s) for vendor, suffixes in world.items() for s in suffixes)
-    return found
+        result.append((vendor, world[vendor][int(number or 0)]))
+    assert sorted(result) == sorted((vendor, s) for vendor, suffixes in world.items() for s in suffixes)
+    return result
 
 
 def claimants(name: str, suffixes: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -131,8 +131,8 @@ def test_suffix_chooses_the_vendor(loader: Loader, sandbox: Sandbox, world: str,
     names = names_in(WORLDS[world])
     with loader.start(sandbox) as cl:
         suffixes = suffixes_in_order(cl, WORLDS[world])
-        for asked in ask(cl, sandbox, names):
-            assert asked.by(*(vendor for vendor, _ in claimants(asked.name, suffixes)[:1]))
+        for request in ask(cl, sandbox, names):
+            assert request.by(*(vendor for vendor, _ in claimants(request.name, suffixes)[:1]))
     assert {vendor for name in names for vendor, _ in claimants(name, suffixes)} == set(WORLDS[world])
 
 
@@ -144,18 +144,18 @@ def test_suffixes_that_end_each_other_ask_one_vendor(
     """Where several suffixes end a name, one vendor is asked: the first platform's, or the longest suffix's."""
     world = {"a": ["Z", "WV"], "b": ["YZ", "V"]}
     make(loader, sandbox, world, order)
-    found = set()
+    result = set()
     with loader.start(sandbox) as cl:
         suffixes = suffixes_in_order(cl, world)
-        for asked in ask(cl, sandbox, names_in(world)):
-            all_claimants = claimants(asked.name, suffixes)
+        for request in ask(cl, sandbox, names_in(world)):
+            all_claimants = claimants(request.name, suffixes)
             first = [vendor for vendor, _ in all_claimants[:1]]
             longest = [vendor for vendor, _ in sorted(all_claimants, key=lambda c: -len(c[1]))[:1]]
-            assert asked.by(*first) or asked.by(*longest)
+            assert request.by(*first) or request.by(*longest)
             if first != longest:
-                found.add("first" if asked.by(*first) else "longest")
-    assert len(found) == 1
-    record(found.pop())
+                result.add("first" if request.by(*first) else "longest")
+    assert len(result) == 1
+    record(result.pop())
 
 
 @requirement("DISP-EXT-005")
@@ -184,8 +184,8 @@ def test_platform_with_an_empty_suffix_is_asked_for_no_name(
     make(loader, sandbox, world, order)
     with loader.start(sandbox) as cl:
         suffixes = suffixes_in_order(cl, world)
-        for asked in ask(cl, sandbox, ["clFooBBB", "clFooCCC", "clFooBAR", "BBB", "clFoo", "c", "", "clFooBBBX"]):
-            assert asked.by(*(vendor for vendor, _ in claimants(asked.name, suffixes)))
+        for request in ask(cl, sandbox, ["clFooBBB", "clFooCCC", "clFooBAR", "BBB", "clFoo", "c", "", "clFooBBBX"]):
+            assert request.by(*(vendor for vendor, _ in claimants(request.name, suffixes)))
 
 
 @requirement("DISP-EXT-007", "DISP-EXT-003")
@@ -223,7 +223,7 @@ def test_core_functions_are_not_found_by_suffix(loader: Loader, sandbox: Sandbox
     assert before == 0
     assert control.by("b")
     assert control.address
-    assert [asked.name for asked in others if not asked.by()] == []
+    assert [request.name for request in others if not request.by()] == []
     assert len(others) > 100
 
 
@@ -235,9 +235,9 @@ def test_extension_function_without_a_slot_belongs_to_no_vendor(loader: Loader, 
     known = [f.name for f in api().functions.values() if f.slot is None and f.name != LOADER_INFO]
     with loader.start(sandbox) as cl:
         cl.GetPlatformIDs()
-        for asked in ask(cl, sandbox, known):
-            assert asked.by(*["b"] * asked.name.endswith("INTEL"))
-            assert bool(asked.address) == asked.name.endswith("INTEL")
+        for request in ask(cl, sandbox, known):
+            assert request.by(*["b"] * request.name.endswith("INTEL"))
+            assert bool(request.address) == request.name.endswith("INTEL")
     assert {name[-3:] for name in known} >= {"KHR", "EXT", "TEL"}
 
 
@@ -260,7 +260,7 @@ def test_name_near_a_known_one_is_unknown(loader: Loader, sandbox: Sandbox) -> N
         control, *others = ask(cl, sandbox, ["clFooAAA", *(near for name in known for near in names_near(name))])
     assert control.by("a")
     assert control.address
-    assert [asked.name for asked in others if not asked.by()] == []
+    assert [request.name for request in others if not request.by()] == []
     assert len(others) > 300
 
 

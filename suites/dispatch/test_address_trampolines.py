@@ -27,12 +27,12 @@ from harness.check import (
 
 def extension_functions(reached: Sequence[str]) -> list[Any]:
     """Functions of extensions that have a slot; an empty one is an error of extensions only."""
-    found = []
+    result = []
     for function in api().dispatched():
         slot = slots()[function.name]
         if slot.empty_slot == "CL_INVALID_OPERATION" and slot.reached in reached:
-            found.append(pytest.param(function, id=function.name))
-    return found
+            result.append(pytest.param(function, id=function.name))
+    return result
 
 
 QUERIED = extension_functions(["query"])
@@ -40,18 +40,18 @@ EXPORTED = extension_functions(["export"])
 
 
 def by_platform(cl: Session, platform: Value | None, function: Function) -> Value:
-    found = cl.call("clGetExtensionFunctionAddressForPlatform", platform, function.name)
-    assert isinstance(found, Value)
-    return found
+    result = cl.call("clGetExtensionFunctionAddressForPlatform", platform, function.name)
+    assert isinstance(result, Value)
+    return result
 
 
 def of_loader(cl: Session, function: Function) -> Value:
     """Where the loader has the function; names of GL without KHR are grey area 32."""
-    found = cl.GetExtensionFunctionAddress(function.name)
-    if not found and slots()[function.name].reached == "export":
+    result = cl.GetExtensionFunctionAddress(function.name)
+    if not result and slots()[function.name].reached == "export":
         raise Unsupported("loader", f"this loader does not answer {function.name} itself")
-    assert found
-    return found
+    assert result
+    return result
 
 
 def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
@@ -124,9 +124,9 @@ def test_names_without_khr_are_known_or_not(
     """Names of GL functions without KHR are known to some loaders and not to others."""
     sandbox.vendor("a")
     with loader.start(sandbox) as cl:
-        found = cl.GetExtensionFunctionAddress(function.name)
+        result = cl.GetExtensionFunctionAddress(function.name)
     assert not [e for e in sandbox.log.during("clGetExtensionFunctionAddress")[0].calls() if e.name == function.name]
-    record("known" if found else "NULL")
+    record("known" if result else "NULL")
 
 
 @requirement("DISP-EXT-019")

@@ -48,14 +48,14 @@ SPECIAL = {
 
 def routed(*requirements: str) -> list[Any]:
     """Every function whose vendor an argument tells; with its class's requirement unless others are given."""
-    found = []
+    result = []
     for function in api().dispatched():
         slot = slots()[function.name]
         if slot.class_ in CLASSES:
             own = (SPECIAL.get(function.name, CLASSES[slot.class_]), "DISP-ARG-020")
             marks = pytest.mark.requirement(*(requirements or own))
-            found.append(pytest.param(function, marks=marks, id=function.name))
-    return found
+            result.append(pytest.param(function, marks=marks, id=function.name))
+    return result
 
 
 def made(sandbox: Sandbox, calls: Sequence[PatternedCall]) -> Iterator[tuple[PatternedCall, CallLog]]:

@@ -38,14 +38,14 @@ CALLBACKS = {
 
 def callbacks() -> list[Any]:
     """Every callback parameter of a function with a slot; the table above knows each of them."""
-    found = [
+    result = [
         f"{function}.{parameter.name}"
         for function in api().dispatched()
         for parameter in function.parameters
         if parameter.kind == "callback"
     ]
-    assert sorted(found) == sorted(CALLBACKS)
-    return found
+    assert sorted(result) == sorted(CALLBACKS)
+    return result
 
 
 def needs_function(cl: Session, name: str) -> None:
@@ -109,7 +109,7 @@ def test_many_calls_from_a_callback_come_back(loader: Loader, sandbox: Sandbox, 
         a, b = (Objects(cl, p) for p in cl.GetPlatformIDs())
         again = {"clFlush": (a.queue,), "clBuildProgram": (b.program, 0, None, None, None, None)}
         error = cl.buffer(4)
-        made = [
+        items = [
             cl.when(callback, "clCreateBuffer", b.context, 0, 64, None, error),
             cl.when(callback, "clGetExtensionFunctionAddress", f"clThing{b.owner.upper()}"),
             cl.when(callback, "clCreateUserEvent", a.context, error),
@@ -120,8 +120,8 @@ def test_many_calls_from_a_callback_come_back(loader: Loader, sandbox: Sandbox, 
         call.make()
 
         assert call.result == 0
-        assert cl.callbacks() == len(made) + len(done)
-        assert all(later.result() for later in made)
+        assert cl.callbacks() == len(items) + len(done)
+        assert all(later.result() for later in items)
         assert [later.result() for later in done] == [0, 0, 0]
     log = sandbox.log
     assert log.calls("clCreateBuffer", by=b.owner)

@@ -156,7 +156,7 @@ def test_platform_given_twice_calls_the_first_or_the_last(
 ) -> None:
     """Of two platforms the first or the last is called, and only that one."""
     vendors(loader, sandbox, function)
-    found = set()
+    result = set()
     with loader.start(sandbox) as cl:
         world = World(cl, function)
         for own in (world.objects[0], world.objects[-1]):
@@ -166,9 +166,9 @@ def test_platform_given_twice_calls_the_first_or_the_last(
                 who = who_is_called(cl, sandbox, world, own, words)
                 assert who in (own.owner, world.other(own).owner, "refused")
                 opposite = "last" if place == "first" else "first"
-                found.add(who if who == "refused" else place if who == own.owner else opposite)
-    assert len(found) == 1
-    record(found.pop())
+                result.add(who if who == "refused" else place if who == own.owner else opposite)
+    assert len(result) == 1
+    record(result.pop())
 
 
 WITHOUT_PLATFORM: dict[str, tuple[Words, str]] = {
@@ -303,7 +303,7 @@ def test_platform_of_another_vendor_than_the_devices_calls_one_of_the_two(
 ) -> None:
     """A context of one vendor's devices and another one's platform is made by one of the two (grey area 10)."""
     vendors(loader, sandbox, "clCreateContext")
-    found = set()
+    result = set()
     with loader.start(sandbox) as cl:
         world = World(cl, "clCreateContext")
         for own in world.objects:
@@ -311,9 +311,9 @@ def test_platform_of_another_vendor_than_the_devices_calls_one_of_the_two(
             who = who_is_called(cl, sandbox, world, own, [*pair(1), PLATFORM, OTHER, 0])
             other = world.other(own).owner
             assert who in (own.owner, other, "refused")
-            found.add({own.owner: "devices", other: "platform"}.get(who, who))
-    assert len(found) == 1
-    record(found.pop())
+            result.add({own.owner: "devices", other: "platform"}.get(who, who))
+    assert len(result) == 1
+    record(result.pop())
 
 
 also_through_layers(globals())

@@ -51,15 +51,15 @@ def test_functions_of_a_version_are_exported(loader: Loader, sandbox: Sandbox, v
         if version > supported(loader, cl):
             loader.require(f"OpenCL {version}")
         exports = {symbol.name: symbol.address for symbol in cl.exports()}
-        wanted = [name for name, since in named_functions().items() if since == version]
-        assert wanted
-        missing = [name for name in wanted if name not in exports]
+        names = [name for name, since in named_functions().items() if since == version]
+        assert names
+        missing = [name for name in names if name not in exports]
         assert not missing, f"functions of OpenCL {version} are not exported"
-        for name in wanted:
+        for name in names:
             assert cl.symbol(name) == exports[name], f"{name} is found elsewhere than it is defined"
             module = cl.module(Value(exports[name], hex(exports[name])))
             assert Path(module).resolve() == loader.path, f"{name} is in {module}"
-        assert len({exports[name] for name in wanted}) == len(wanted), "two functions are one"
+        assert len({exports[name] for name in names}) == len(names), "two functions are one"
 
 
 @requirement("DISP-EXP-002")
@@ -74,8 +74,8 @@ def test_symbol_has_the_version_that_brought_it(loader: Loader, sandbox: Sandbox
         assert exports
         assert {symbol.name: symbol.version for symbol in exports} == {s.name: f"OPENCL_{version}" for s in exports}
         for symbol in exports:
-            found = {v: cl.symbol(symbol.name, f"OPENCL_{v}") for v in VERSIONS}
-            assert found == {v: symbol.address if v == version else 0 for v in VERSIONS}
+            result = {v: cl.symbol(symbol.name, f"OPENCL_{v}") for v in VERSIONS}
+            assert result == {v: symbol.address if v == version else 0 for v in VERSIONS}
 
 
 @requirement("DISP-EXP-002")

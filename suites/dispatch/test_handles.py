@@ -112,21 +112,21 @@ def given(call: PatternedCall) -> Iterator[tuple[Value, str]]:
         yield call.result, call.function.result_handle
     for parameter, sent in zip(call.function.parameters, call.sent, strict=True):
         if parameter.kind == "handle_out" and sent.buffer:
-            made = sent.buffer.handles()[: 2 if parameter.name in LISTS else 1]
-            yield from ((handle, parameter.handle) for handle in made)
+            handles = sent.buffer.handles()[: 2 if parameter.name in LISTS else 1]
+            yield from ((handle, parameter.handle) for handle in handles)
 
 
 def special(cl: Session, objects: Objects, name: str) -> Value:
     """An object that is made from one of its own class, or by a command."""
     if name == "command":
-        made = cl.room(1, 0)
-        assert cl.clEnqueueMarker(objects.queue, made) == CL.SUCCESS
-        return made.handle()
+        room = cl.room(1, 0)
+        assert cl.clEnqueueMarker(objects.queue, room) == CL.SUCCESS
+        return room.handle()
     if name == "sub-device":
-        made = cl.room(1, 0)
+        room = cl.room(1, 0)
         partition = [api().constant("CL_DEVICE_PARTITION_EQUALLY"), 1, 0]
-        assert cl.clCreateSubDevices(objects.device, partition, 1, made, None) == 0
-        return made.handle()
+        assert cl.clCreateSubDevices(objects.device, partition, 1, room, None) == 0
+        return room.handle()
     if name == "sub-buffer":
         region = api().constant("CL_BUFFER_CREATE_TYPE_REGION")
         part = cl.clCreateSubBuffer(objects.mem, 0, region, [0, 16], None)
@@ -177,8 +177,8 @@ def test_queried_handles_can_be_used(loader: Loader, sandbox: Sandbox, icd2: boo
         assert QUERIES
         for name, function, query, kind in QUERIES:
             answer = cl.room(1, 0)
-            asked = (special(cl, objects, name), api().constant(query), answer.size, answer, None)
-            assert cl.call(function, *asked) == CL.SUCCESS
+            requests = (special(cl, objects, name), api().constant(query), answer.size, answer, None)
+            assert cl.call(function, *requests) == CL.SUCCESS
             answers.append((query, answer.handle(), kind))
         relatives = [objects.device, objects.context, objects.queue, objects.program, objects.platform, objects.mem]
         # Before they are used: a value that is not a handle may crash the loader.
@@ -196,14 +196,14 @@ def test_handles_in_callbacks_can_be_used(loader: Loader, sandbox: Sandbox, icd2
     two_vendors(loader, sandbox, icd2, functions={way: list(CALLBACKS)})
     with loader.start(sandbox) as cl:
         objects = objects_of_m(cl)
-        wanted = [(f, address) for f, address in reached(cl).items() if f.name in CALLBACKS]
+        functions = [(f, address) for f, address in reached(cl).items() if f.name in CALLBACKS]
         uses = []
-        for function, _ in wanted:
+        for function, _ in functions:
             parameter, kind = CALLBACKS[function.name]
             uses.append((cl.when(f"{function.name}.{parameter}", USED[kind], CallbackArgument(0)), function))
-        for function, _ in wanted:
+        for function, _ in functions:
             PatternedCall(cl, function, objects).make()
-        assert cl.callbacks() == len(wanted) > 0
+        assert cl.callbacks() == len(functions) > 0
         assert [use.result() for use, _ in uses] == [0] * len(uses)
         log = sandbox.log
         for _, function in uses:

@@ -33,9 +33,9 @@ def test_tags_and_functions_decide_the_kind_of_platform(loader: Loader, sandbox:
         sandbox.vendor(name, icd2=True, faults=TAGS[tags] + missing)
     sandbox.vendor("z1")
     sandbox.vendor("z2", icd2=True)
-    wanted = {"both": {"complete"}, "none": set(FUNCTIONS)}.get(tags, set())
+    expected = {"both": {"complete"}, "none": set(FUNCTIONS)}.get(tags, set())
     with loader.start(sandbox) as cl:
-        assert cl.used_platforms() == {"z1", "z2"} | wanted
+        assert cl.used_platforms() == {"z1", "z2"} | expected
         managed = {event.who for event in sandbox.log.calls(SET)}
         assert managed == ({"z2", "complete"} if tags == "both" else {"z2"})
 

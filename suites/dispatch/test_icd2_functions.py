@@ -64,8 +64,8 @@ def test_own_table_is_not_called(loader: Loader, sandbox: Sandbox, table: str) -
         for objects in all_objects:  # the one function of an object that the loader answers in part itself
             assert cl.clGetExtensionFunctionAddressForPlatform(objects.platform, f"clSomething{objects.owner}")
         log = sandbox.log
-        asked = [event.who for event in log.calls("clGetExtensionFunctionAddressForPlatform") if event.who in "abc"]
-        assert asked == [objects.owner for objects in all_objects]
+        callers = [event.who for event in log.calls("clGetExtensionFunctionAddressForPlatform") if event.who in "abc"]
+        assert callers == [objects.owner for objects in all_objects]
         assert not log.happened("trap")
 
 
@@ -77,12 +77,12 @@ def test_missing_function_is_a_stub(loader: Loader, sandbox: Sandbox, lacking: s
     sandbox.vendor("full", icd2=True)
     sandbox.vendor("m", icd2=True, functions={"lacks": LACKING[lacking]})
     with loader.start(sandbox) as cl:
-        wanted = {f: address for f, address in reached(cl).items() if f.name in LACKING[lacking]}
-        found = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
-        assert not misrouted(sandbox, cl, [(found["full"], wanted)])
-        calls = lacking_calls(cl, found["m"], wanted)
+        missing = {f: address for f, address in reached(cl).items() if f.name in LACKING[lacking]}
+        vendors = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
+        assert not misrouted(sandbox, cl, [(vendors["full"], missing)])
+        calls = lacking_calls(cl, vendors["m"], missing)
         assert not [problem for call in calls for problem in refusal_problems(call)]
-        assert not {event.name for event in sandbox.log.calls(by="m")} & {f.name for f in wanted}
+        assert not {event.name for event in sandbox.log.calls(by="m")} & {f.name for f in missing}
 
 
 @requirement("DISP-ICD2-010")
@@ -97,10 +97,10 @@ def test_missing_function_of_the_only_vendor_is_a_stub(loader: Loader, sandbox: 
     sandbox.forget_log()
     with loader.start(sandbox) as cl:
         [platform] = cl.GetPlatformIDs()
-        wanted = {f: address for f, address in reached(cl).items() if f.name in LACKING[lacking]}
-        calls = lacking_calls(cl, Objects(cl, platform), wanted)
-        assert wanted and not [problem for call in calls for problem in refusal_problems(call)]
-        assert not {event.name for event in sandbox.log.calls(by="m")} & {f.name for f in wanted}
+        missing = {f: address for f, address in reached(cl).items() if f.name in LACKING[lacking]}
+        calls = lacking_calls(cl, Objects(cl, platform), missing)
+        assert missing and not [problem for call in calls for problem in refusal_problems(call)]
+        assert not {event.name for event in sandbox.log.calls(by="m")} & {f.name for f in missing}
 
 
 @requirement("DISP-ICD2-010")
@@ -138,9 +138,9 @@ def test_each_platform_of_one_vendor_has_its_own_functions(loader: Loader, sandb
     sandbox.vendor("b", icd2=True)
     with loader.start(sandbox) as cl:
         functions = reached(cl)
-        found = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
-        assert set(found) == {"a.0", "a.1", "b"}
-        for call in call_all(sandbox, cl, [(objects, functions) for objects in found.values()]):
+        platforms = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
+        assert set(platforms) == {"a.0", "a.1", "b"}
+        for call in call_all(sandbox, cl, [(objects, functions) for objects in platforms.values()]):
             missing = call.owner != "b" and call.function.name in lacks[int(call.owner[-1])]
             assert call.reached == ([] if missing else [f"{call.owner[0]} ({call.function})"]), call
             if missing and call.function.result_kind == "signed":
@@ -155,11 +155,11 @@ def test_every_function_is_asked_for_by_its_name(loader: Loader, sandbox: Sandbo
     sandbox.vendor("a", icd2=True, platforms=platforms)
     with loader.start(sandbox) as cl:
         known = {function.name for function in reached(cl)}
-        asked: dict[int, list[str]] = {int(platform): [] for platform in cl.GetPlatformIDs()}
-        assert len(asked) == platforms and len(known) > 100
+        requests: dict[int, list[str]] = {int(platform): [] for platform in cl.GetPlatformIDs()}
+        assert len(requests) == platforms and len(known) > 100
         for event in sandbox.log.calls(GET, by="a"):
-            asked[event.arguments[0]].append(event.data["in"]["func_name"])
-        for names in asked.values():
+            requests[event.arguments[0]].append(event.data["in"]["func_name"])
+        for names in requests.values():
             assert len(names) == len(set(names))
             assert known - set(names) == set()
             assert set(names) - set(slots()) == set()

@@ -53,14 +53,14 @@ def functions_of(*classes: str) -> list[Function]:
 
 def cases() -> list[Any]:
     """Every function that finds its vendor by one object, but those of a platform."""
-    found = []
+    result = []
     for function in functions_of(*CLASSES):
         slot = slots()[function.name]
         marks = [pytest.mark.requirement("DISP-NUL-001")]
         marks += [pytest.mark.requirement("DISP-NUL-011") if function.name in SVM else CLASSES[slot.class_]]
         marks += [pytest.mark.requirement("DISP-NUL-010")] * slot.errcode_ret
-        found.append(pytest.param(function, marks=marks, id=function.name))
-    return found
+        result.append(pytest.param(function, marks=marks, id=function.name))
+    return result
 
 
 class NoObjects(Objects):
@@ -74,13 +74,13 @@ class NoObjects(Objects):
 
 def available(cl: Session, functions: Sequence[Function]) -> dict[Function, Value | None]:
     """Those of the functions that this loader has, and where they are called."""
-    found: dict[Function, Value | None] = {}
+    result: dict[Function, Value | None] = {}
     for function in functions:
         try:
-            found[function] = address_of(cl, function)
+            result[function] = address_of(cl, function)
         except Unsupported:
             continue
-    return found
+    return result
 
 
 def null_calls(cl: Session, function: Function, objects: Objects, address: Value | None) -> list[PatternedCall]:
@@ -97,11 +97,11 @@ def null_calls(cl: Session, function: Function, objects: Objects, address: Value
 
 def refusals(calls: Sequence[PatternedCall]) -> list[str]:
     """Makes the calls; gives what is wrong with what came back."""
-    found = []
+    result = []
     for call in calls:
         call.make()
-        found += call.refusal_problems(slots()[call.function.name].null)
-    return found
+        result += call.refusal_problems(slots()[call.function.name].null)
+    return result
 
 
 def vendors_of_both_kinds(loader: Loader, sandbox: Sandbox, order: str = "ab", **settings: Any) -> None:
@@ -226,15 +226,15 @@ def with_null_elements(call: PatternedCall) -> PatternedCall:
 def arrival_problems(call: PatternedCall, log: CallLog) -> list[str]:
     """Whether the vendor got the handles, and the lists of them, as the application gave them."""
     sent, arrived = log.calls(by="application")[0], log.calls(by=call.objects.owner)[0]
-    found = []
+    result = []
     for index, parameter in enumerate(call.function.parameters):
         if parameter.kind in ("handle", "handles") and sent.arguments[index] != arrived.arguments[index]:
-            found.append(f"{call}: {parameter.name} arrived as {arrived.arguments[index]:#x}")
+            result.append(f"{call}: {parameter.name} arrived as {arrived.arguments[index]:#x}")
         if parameter.kind == "handles" and call.sent[index].content:
             words = [int(word, 16) for word in arrived.data["in"][parameter.name][:LIST_LENGTH]]
             if pack(words) != call.sent[index].content[: api().address * len(words)]:
-                found.append(f"{call}: the list {parameter.name} arrived as {words}")
-    return found
+                result.append(f"{call}: the list {parameter.name} arrived as {words}")
+    return result
 
 
 @requirement("DISP-NUL-015")

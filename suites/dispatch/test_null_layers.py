@@ -44,7 +44,7 @@ def two_layers(loader: Loader, sandbox: Sandbox, vendors: bool = True) -> None:
 
 def functions_of(cl: Session, kind: str) -> dict[Function, Value | None]:
     """The functions of a class that this loader has; where a function is called, None for its exported name."""
-    found: dict[Function, Value | None] = {}
+    result: dict[Function, Value | None] = {}
     for function in api().dispatched():
         slot = slots()[function.name]
         if slot.class_ != kind:
@@ -52,10 +52,10 @@ def functions_of(cl: Session, kind: str) -> dict[Function, Value | None]:
         if slot.reached == "query":
             address = cl.GetExtensionFunctionAddress(function.name)
             if address:
-                found[function] = address
+                result[function] = address
         elif int(cl.command(f"symbol {function.name}"), 16):
-            found[function] = None
-    return found
+            result[function] = None
+    return result
 
 
 def way(log: CallLog, name: str) -> list[str]:
@@ -95,8 +95,8 @@ def test_null_object_passes_all_layers_and_is_the_same_error(loader: Loader, san
         for call, part in zip(made[REFUSED:], parts[REFUSED:], strict=True):
             sent, *arrived = (event.arguments for event in part.calls(name))
             kinds = call.function.parameters
-            wanted = tuple(arriving(a, p) for a, p in zip(sent, kinds, strict=True))
-            assert arrived == [wanted] * 3, f"{call} arrived changed"
+            expected = tuple(arriving(a, p) for a, p in zip(sent, kinds, strict=True))
+            assert arrived == [expected] * 3, f"{call} arrived changed"
 
 
 def waits(cl: Session, event: Value | int) -> list[tuple[object, int]]:
@@ -157,16 +157,16 @@ def test_null_platform_passes_all_layers(loader: Loader, sandbox: Sandbox) -> No
     with loader.start(sandbox) as cl:
         first = cl.GetPlatformInfo(cl.GetPlatformIDs()[0])
         error = cl.buffer(4)
-        asked: dict[str, tuple[int, Any]] = {
+        requests: dict[str, tuple[int, Any]] = {
             "clGetPlatformInfo": (cl.clGetPlatformInfo(None, api().constant("CL_PLATFORM_NAME"), 0, None, None), 0),
             "clGetDeviceIDs": (cl.clGetDeviceIDs(None, api().constant("CL_DEVICE_TYPE_ALL"), 0, None, cl.buffer(4)), 0),
             "clUnloadPlatformCompiler": (cl.clUnloadPlatformCompiler(None), 0),
         }
         context = cl.clCreateContextFromType(None, api().constant("CL_DEVICE_TYPE_ALL"), None, None, error)
-        asked["clCreateContextFromType"] = (error.code(), context == 0)
+        requests["clCreateContextFromType"] = (error.code(), context == 0)
     log = sandbox.log
     for name in names:
-        answer = asked[name][0]
+        answer = requests[name][0]
         at = [first] if answer == 0 else []
         assert answer in (0, CL.INVALID_PLATFORM)
         assert way(log.during(name)[-1], name) == ["application", *LAYERS, *at]

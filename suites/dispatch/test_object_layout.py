@@ -82,9 +82,9 @@ def test_nothing_is_touched_after_release(loader: Loader, sandbox: Sandbox, icd2
     sandbox.vendor("b")
     with loader.start(sandbox) as cl:
         objects = next(o for o in (Objects(cl, p) for p in cl.GetPlatformIDs()) if o.owner == "a")
-        made = [(objects[kind], *functions) for kind, functions in RELEASED.items()]
-        assert len(made) == len(RELEASED)
-        for handle, retain, release in reversed(made):
+        items = [(objects[kind], *functions) for kind, functions in RELEASED.items()]
+        assert len(items) == len(RELEASED)
+        for handle, retain, release in reversed(items):
             assert (cl.call(retain, handle), cl.call(release, handle)) == (0, 0)
             assert readable(cl, handle)
             assert cl.call(release, handle) == CL.SUCCESS

@@ -16,16 +16,16 @@ COUNTERPARTS = ("clGetEventProfilingInfo", "clGetKernelArgInfo")
 
 def reachable(cl: Session) -> dict[Function, Value | None]:
     """Every function that reaches a vendor by one of its arguments: where it is called, None for its exported name."""
-    found: dict[Function, Value | None] = {}
+    result: dict[Function, Value | None] = {}
     for function in api().dispatched():
         slot = slots()[function.name]
         if slot.class_ in ("loader", "none"):
             continue
         if slot.reached == "export" and cl.symbol(function.name):
-            found[function] = None
+            result[function] = None
         elif slot.reached == "query" and (address := cl.GetExtensionFunctionAddress(function.name)):
-            found[function] = address
-    return found
+            result[function] = address
+    return result
 
 
 def meeting(cl: Session, thread: int, function: Function, objects: Objects, address: Value | None = None) -> None:

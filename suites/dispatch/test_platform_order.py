@@ -43,12 +43,12 @@ def test_platforms_of_one_library_keep_its_order(
         mocks.append(sandbox.icd(name, platforms=count, icd2=icd2, per_platform=devices))
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
     with loader.start(sandbox) as cl:
-        found = list(cl.platform_names())
-        assert cl.platform_names() == found
-    of_each = [[platform for platform in found if platform[0] == name] for name in names]
+        actual = list(cl.platform_names())
+        assert cl.platform_names() == actual
+    of_each = [[platform for platform in actual if platform[0] == name] for name in names]
     assert of_each == [expected(name, count) for name, count in zip(names, counts, strict=True)]
-    in_turn = sorted(of_each, key=lambda platforms: found.index(platforms[0]))
-    assert found == [platform for platforms in in_turn for platform in platforms]
+    in_turn = sorted(of_each, key=lambda platforms: actual.index(platforms[0]))
+    assert actual == [platform for platforms in in_turn for platform in platforms]
 
 
 @requirement("DISP-ORD-002")
@@ -62,9 +62,9 @@ def test_listed_libraries_come_first(loader: Loader, sandbox: Sandbox, listed: s
     sandbox.env["OCL_ICD_FILENAMES"] = ":".join(str(mocks[name]) for name in listed)
     sandbox.vendors_in_order([f"{mocks[name]}\n" for name in placed])
     with loader.start(sandbox) as cl:
-        found = list(cl.platform_names())
-    assert found[: 2 * len(listed)] == [platform for name in listed for platform in expected(name, 2)]
-    behind = found[2 * len(listed) :]
+        actual = list(cl.platform_names())
+    assert actual[: 2 * len(listed)] == [platform for name in listed for platform in expected(name, 2)]
+    behind = actual[2 * len(listed) :]
     in_order = [platform for name in placed for platform in expected(name, 2)]
     assert sorted(behind) == sorted(in_order)
     assert [name.endswith("0") for name in behind] == [True, False] * len(placed)
@@ -80,12 +80,12 @@ def test_devices_are_counted_for_the_order(loader: Loader, sandbox: Sandbox, sor
     mocks = [sandbox.icd(name, gpus=gpus, cpus=cpus) for name, (gpus, cpus) in zip(names, DEVICES, strict=True)]
     sandbox.vendors_in_order([f"{mock}\n" for mock in mocks])
     with loader.start(sandbox) as cl:
-        found = cl.platform_names()
-        asked = {event.who for event in sandbox.log.calls("clGetDeviceIDs")}
+        listed = cl.platform_names()
+        callers = {event.who for event in sandbox.log.calls("clGetDeviceIDs")}
         for platform in cl.GetPlatformIDs():
             cl.GetDeviceIDs(platform)
-    assert found == (["b", "e", "d", "a", "c"] if sort == "devices" else names)
-    assert asked == (set(names) if sort == "devices" else set())
+    assert listed == (["b", "e", "d", "a", "c"] if sort == "devices" else names)
+    assert callers == (set(names) if sort == "devices" else set())
     assert {event.who for event in sandbox.log.calls("clGetDeviceIDs")} == {"application", *names}
 
 
@@ -113,13 +113,13 @@ def test_context_that_needs_no_platform_is_the_first_platforms(
         contexts = [context_of_no_platform(cl)]
         first = cl.platform_names()[0]
         contexts.append(context_of_no_platform(cl))
-    made = [event.who for event in sandbox.log.calls("clCreateContextFromType") if event.who != "application"]
-    if not made:
+    callers = [event.who for event in sandbox.log.calls("clCreateContextFromType") if event.who != "application"]
+    if not callers:
         assert contexts == [(CL.INVALID_PLATFORM, 0)] * 2
         record("refused")
         return
     assert [error for error, _ in contexts] == [0, 0]
-    assert made == [first.split(".")[0]] * 2
+    assert callers == [first.split(".")[0]] * 2
     record("the first platform's")
 
 

@@ -59,9 +59,9 @@ class OldObjects(Objects):
     def _make(self, handle: str) -> Value:
         if handle != "cl_event":
             return super()._make(handle)
-        made = self.session.room(1, 0)
-        assert self.session.clEnqueueMarker(self.queue, made) == CL.SUCCESS
-        return made.handle()
+        room = self.session.room(1, 0)
+        assert self.session.clEnqueueMarker(self.queue, room) == CL.SUCCESS
+        return room.handle()
 
 
 @requirement("DISP-TAB-001", "DISP-TAB-002", "DISP-TAB-003", "DISP-TAB-004", "DISP-TAB-005", "DISP-OBJ-010")
@@ -74,15 +74,15 @@ def test_tables_of_all_lengths_work_to_their_end(loader: Loader, sandbox: Sandbo
         sandbox.vendor(f"v{end:03}", table=end, version="OpenCL 1.0 old")
     with loader.start(sandbox) as cl:
         functions = reached(cl)
-        found = {objects.owner: objects for objects in (OldObjects(cl, p) for p in cl.GetPlatformIDs())}
-        assert len(found) == len(ENDS)
-        wanted = []
+        vendors = {objects.owner: objects for objects in (OldObjects(cl, p) for p in cl.GetPlatformIDs())}
+        assert len(vendors) == len(ENDS)
+        expected = []
         start = 0
         for block, end in ENDS.items():
             slots_of_block = range(0 if block in ("1.0", "3.1") else start, end)
-            wanted.append((found[f"v{end:03}"], with_slots(functions, slots_of_block)))
+            expected.append((vendors[f"v{end:03}"], with_slots(functions, slots_of_block)))
             start = end
-        assert not misrouted(sandbox, cl, wanted)
+        assert not misrouted(sandbox, cl, expected)
 
 
 @requirement("DISP-TAB-010", "DISP-TAB-002")
@@ -130,12 +130,12 @@ def test_empty_extension_entry_is_invalid_operation(loader: Loader, sandbox: San
     sandbox.vendor("full", icd2=icd2)
     sandbox.vendor("m", icd2=icd2, functions={"lacks": EXTENSION_SLOTS})
     with loader.start(sandbox) as cl:
-        wanted = with_slots(reached(cl), [slots()[name].number for name in EXTENSION_SLOTS])
-        found = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
-        assert not misrouted(sandbox, cl, [(found["full"], wanted)])
-        calls = lacking_calls(cl, found["m"], wanted)
+        functions = with_slots(reached(cl), [slots()[name].number for name in EXTENSION_SLOTS])
+        vendors = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
+        assert not misrouted(sandbox, cl, [(vendors["full"], functions)])
+        calls = lacking_calls(cl, vendors["m"], functions)
         assert not [problem for call in calls for problem in refusal_problems(call)]
-        assert not {event.name for event in sandbox.log.calls(by="m")} & {f.name for f in wanted}
+        assert not {event.name for event in sandbox.log.calls(by="m")} & {f.name for f in functions}
 
 
 @requirement("DISP-TAB-007")
@@ -150,11 +150,11 @@ def test_empty_core_entry_harms_no_other_vendor(
     sandbox.vendor("a", functions={"lacks": [function]})
     sandbox.vendor("b")
     with contextlib.suppress(Crashed, AbnormalExit), loader.start(sandbox) as cl:
-        found = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
-        wanted = with_slots(reached(cl), [slots()[function].number])
-        assert not misrouted(sandbox, cl, [(found["b"], wanted)])
+        vendors = {objects.owner: objects for objects in (Objects(cl, p) for p in cl.GetPlatformIDs())}
+        functions = with_slots(reached(cl), [slots()[function].number])
+        assert not misrouted(sandbox, cl, [(vendors["b"], functions)])
         record("crashes")
-        (call,) = call_all(sandbox, cl, [(found["a"], wanted)])
+        (call,) = call_all(sandbox, cl, [(vendors["a"], functions)])
         record(f"answers {int(call.result)}")
     assert sandbox.log.calls(by="b").functions().count(function) == 1
 

@@ -80,9 +80,9 @@ def test_address_query_asks_the_vendor_of_the_suffix_only(loader: Loader, sandbo
     with loader.start(sandbox) as cl:
         cl.GetPlatformIDs()
         assert [cl.vendor_function(name) for name in names] == ["a", "b", None, "b", "a"]
-    asked = [[event.who for event in part.calls() if event.who != "application"]
+    callers = [[event.who for event in part.calls() if event.who != "application"]
              for part in sandbox.log.during("clGetExtensionFunctionAddress")]  # fmt: skip
-    assert [one for one in asked if one] == [["a"], ["b"], ["b"], ["a"]]
+    assert [one for one in callers if one] == [["a"], ["b"], ["b"], ["a"]]
 
 
 @requirement("DISP-NOA-004")

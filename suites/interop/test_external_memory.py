@@ -101,7 +101,7 @@ def test_queries_of_handle_types_come_back_unchanged(loader: Loader, sandbox: Sa
     for vendor, extensions in EXTENSIONS.items():
         sandbox.vendor(vendor, extensions=extensions, icd2=vendor == "b" and loader.has("ICD 2"))
     with loader.start(sandbox) as cl:
-        asked = 0
+        count = 0
         for platform in cl.GetPlatformIDs():
             own = Objects(cl, platform)
             handle, query = (own.platform, OF_PLATFORM[name]) if name in OF_PLATFORM else (own.device, OF_DEVICE[name])
@@ -111,7 +111,7 @@ def test_queries_of_handle_types_come_back_unchanged(loader: Loader, sandbox: Sa
                 assert cl.call(function, handle, query, 64, types, size) == CL.INVALID_VALUE
                 assert size.bytes() + types.bytes() == bytes([CANARY]) * (size.size + 64)
                 continue
-            asked += 1
+            count += 1
             needed = 4 * len(expected)
             assert cl.call(function, handle, query, 0, None, size) == CL.SUCCESS
             assert size.word() == needed
@@ -119,7 +119,7 @@ def test_queries_of_handle_types_come_back_unchanged(loader: Loader, sandbox: Sa
             assert types.bytes() == pack(expected, 4) + bytes([CANARY]) * (64 - needed)
             for room in range(needed):
                 assert cl.call(function, handle, query, room, types, None) == CL.INVALID_VALUE
-        assert asked > 0
+        assert count > 0
 
 
 @requirement("XM-IMP-017")

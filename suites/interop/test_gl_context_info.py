@@ -44,7 +44,7 @@ class Calls:
         """What each function reports; no context is made."""
         code, listed = self.cl.buffer(8), self.listed(platform, attributes)
         devices = self.cl.GetDeviceIDs(platform)
-        found = []
+        result = []
         kind = api().constant("CL_DEVICE_TYPE_GPU")
         for function, arguments in (
             ("clCreateContext", (listed, len(devices), devices, None, None)),
@@ -53,8 +53,8 @@ class Calls:
             assert self.cl.call(function, *arguments, code) == CL.SUCCESS
             assert self.cl.call(function, *arguments, None) == CL.SUCCESS
             assert code[4:] == b"\xa5" * 4
-            found.append(code.code())
-        return [*found, self.info(platform, QUERIES[0], api().address, self.cl.room(), None, attributes)]
+            result.append(code.code())
+        return [*result, self.info(platform, QUERIES[0], api().address, self.cl.room(), None, attributes)]
 
 
 def platforms_by_name(cl: Session) -> dict[str, Value]:
@@ -140,10 +140,10 @@ def test_gl_attributes_that_a_vendor_refuses_are_refused(loader: Loader, sandbox
     with loader.start(sandbox) as cl:
         calls, platforms = Calls(cl), platforms_by_name(cl)
         for name in "ab":
-            found = calls.errors(platforms[name], attributes)
-            assert found[:2] == [error] * 2
+            result = calls.errors(platforms[name], attributes)
+            assert result[:2] == [error] * 2
             if what != "user sync":  # that of clGetGLContextInfoKHR is for the vendor to choose
-                assert found[2] == error
+                assert result[2] == error
             context = cl.buffer(4)
             listed = calls.listed(platforms[name], ATTRIBUTES)
             kind = api().constant("CL_DEVICE_TYPE_GPU")

@@ -55,12 +55,12 @@ ALL = [*each(OF_MEMORY, "GL-OBJ-016"), *each(OF_COMMANDS, "GL-ACQ-011"), *each(O
 
 def ways(cl: Session, function: Function, platform: Value) -> list[Value | None]:
     """Where an application has the function from, for an object of the platform: None for the exported name."""
-    found: list[Value | None] = [None] if cl.symbol(function.name) else []
+    result: list[Value | None] = [None] if cl.symbol(function.name) else []
     queried = cl.GetExtensionFunctionAddress(function.name)
     for_platform = cl.call("clGetExtensionFunctionAddressForPlatform", platform, function.name)
     assert isinstance(for_platform, Value)
     assert queried or slots()[function.name].reached == "export"
-    return found + [address for address in (queried, for_platform) if address]
+    return result + [address for address in (queried, for_platform) if address]
 
 
 def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
@@ -71,9 +71,9 @@ def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
 
 
 def objects_by_owner(cl: Session) -> dict[str, Objects]:
-    found = {o.owner: o for o in (Objects(cl, platform) for platform in cl.GetPlatformIDs())}
-    assert sorted(found) == ["a", "b", "c"]
-    return found
+    platforms = {o.owner: o for o in (Objects(cl, platform) for platform in cl.GetPlatformIDs())}
+    assert sorted(platforms) == ["a", "b", "c"]
+    return platforms
 
 
 @pytest.mark.parametrize("function", ALL)
@@ -181,19 +181,19 @@ class Sharing:
         words = [api().constant(name) if isinstance(name, str) else name for name in names]
         error, self.context = cl.CreateContext([*words, 0], [self.device])
         assert error == CL.SUCCESS
-        self.queue = self.made("clCreateCommandQueue", self.device, 0)
+        self.queue = self.make("clCreateCommandQueue", self.device, 0)
 
     def call(self, function: str, *arguments: Any) -> int:
         if self.cl.symbol(function):
             return self.cl.call(function, *arguments)
         return self.cl.call_at(self.cl.GetExtensionFunctionAddress(function), function, *arguments)
 
-    def made(self, function: str, *arguments: Any) -> Value:
+    def make(self, function: str, *arguments: Any) -> Value:
         code = self.cl.buffer(4)
-        made = self.call(function, self.context, *arguments, code)
-        assert isinstance(made, Value)
-        assert (code.code(), bool(made)) == (0, True)
-        return made
+        handle = self.call(function, self.context, *arguments, code)
+        assert isinstance(handle, Value)
+        assert (code.code(), bool(handle)) == (0, True)
+        return handle
 
     def uses(self, acquire: str, release: str, memory: Value, event: Value) -> list[int]:
         """What acquire and release answer, and the waits for their events."""
@@ -215,11 +215,11 @@ def test_gl_objects_of_two_vendors_work_beside_each_other(loader: Loader, sandbo
         sharing = {name: Sharing(cl, platform) for name, platform in chosen}
         memory = {
             name: (
-                s.made("clCreateFromGLBuffer", 1, BUFFER),
-                s.made("clCreateFromGLTexture", 1, 0x0DE1, 0, TEXTURE),
-                s.made("clCreateFromEGLImageKHR", Value(DISPLAY, str(DISPLAY)), Value(IMAGE, str(IMAGE)), 4, None),
-                s.made("clCreateEventFromGLsyncKHR", Value(SYNC, str(SYNC))),
-                s.made("clCreateEventFromEGLSyncKHR", Value(EGL_SYNC, str(EGL_SYNC)), Value(DISPLAY, str(DISPLAY))),
+                s.make("clCreateFromGLBuffer", 1, BUFFER),
+                s.make("clCreateFromGLTexture", 1, 0x0DE1, 0, TEXTURE),
+                s.make("clCreateFromEGLImageKHR", Value(DISPLAY, str(DISPLAY)), Value(IMAGE, str(IMAGE)), 4, None),
+                s.make("clCreateEventFromGLsyncKHR", Value(SYNC, str(SYNC))),
+                s.make("clCreateEventFromEGLSyncKHR", Value(EGL_SYNC, str(EGL_SYNC)), Value(DISPLAY, str(DISPLAY))),
             )
             for name, s in sharing.items()
         }

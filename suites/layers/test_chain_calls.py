@@ -35,14 +35,14 @@ def chain(loader: Loader, sandbox: Sandbox, names: Sequence[str], **settings: An
 
 def functions() -> list[Any]:
     """Every function of the table that can be reached here, with the requirement that it is for."""
-    found = []
+    result = []
     for function in api().dispatched():
         slot = slots()[function.name]
         if slot.class_ not in ("loader", "none"):
             identifier = "LAY-CHN-001" if slot.reached == "export" else "LAY-CHN-004"
             marks = pytest.mark.requirement(identifier, "LAY-CHN-003")
-            found.append(pytest.param(function, marks=marks, id=function.name))
-    return found
+            result.append(pytest.param(function, marks=marks, id=function.name))
+    return result
 
 
 def through(log: CallLog, name: str) -> list[str]:

@@ -244,12 +244,12 @@ def test_layers_see_all_platforms_when_they_start(loader: Loader, sandbox: Sandb
     layers = {name: sandbox.layer(name, faults=asks if name != "back" else []) for name in ("front", "back", "first")}
     use_layers(sandbox, list(layers.values()))
     with loader.start(sandbox) as cl:
-        found = cl.platform_names()
-        assert found == set(names)
+        listed = cl.platform_names()
+        assert listed == set(names)
     log = sandbox.log
     assert [e.who for e in log.calls(init)] == ["first", "back", "front"]
     assert [e.data["detail"] for e in log.happened("call of target done")] == ["success"] * 2
-    assert [e.data["detail"] for e in log.happened("platform of target")] == [found[0]] * 2
+    assert [e.data["detail"] for e in log.happened("platform of target")] == [listed[0]] * 2
     counted = log.returns("clGetPlatformIDs", by="back")[0].data["out"]["num_platforms"]
     assert int(counted, 16) == vendors
 

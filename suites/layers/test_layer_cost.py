@@ -58,7 +58,7 @@ NEEDED = ("clGetExtensionFunctionAddress", "clGetPlatformIDs", "clGetPlatformInf
 
 def costs(loader: Loader, sandbox: Sandbox) -> dict[str, int]:
     """Instructions of each call, in the loader and on its behalf, after a first one; the vendor is the first listed."""
-    found = {}
+    result = {}
     with loader.start(sandbox) as cl:
         objects = Objects(cl, next(p for p in cl.GetPlatformIDs() if cl.GetPlatformInfo(p) == "a"))
         for function, handle in CALLS.items():
@@ -67,9 +67,9 @@ def costs(loader: Loader, sandbox: Sandbox) -> dict[str, int]:
             arguments += {"clGetPlatformIDs": (0, None, cl.buffer(4))}.get(function, ())
             if int(cl.command(f"symbol {function}"), 16):
                 cl.call(function, *arguments)
-                found[function] = counted(cl, loader.path, sandbox, function, *arguments).cost
-    assert len(found) >= 9
-    return found
+                result[function] = counted(cl, loader.path, sandbox, function, *arguments).cost
+    assert len(result) >= 9
+    return result
 
 
 def missing(sandbox: Sandbox) -> None:
@@ -141,11 +141,11 @@ def test_loaders_part_of_a_call_does_not_grow_with_layers(loader: Loader, sandbo
     use_scheme(loader, sandbox, scheme)
     sandbox.vendor("a")
     layers = [sandbox.layer(f"layer{number}", functions=FEW) for number in range(16)]
-    found = []
+    result = []
     for count in (0, 1, 3, 16):
         use_layers(sandbox, layers[:count])
-        found.append(costs(loader, sandbox))
-    without, one, three, sixteen = found
+        result.append(costs(loader, sandbox))
+    without, one, three, sixteen = result
     assert three == sixteen == one
     assert all(without[function] <= one[function] + 8 for function in one)
 
@@ -167,18 +167,18 @@ def opens_counted(folder: Path) -> Iterator[Callable[[], Counter[str]]]:
         raise Unsupported("machine", f"inotify does not work here: {os.strerror(ctypes.get_errno())}")
 
     def count() -> Counter[str]:
-        found: Counter[str] = Counter()
+        result: Counter[str] = Counter()
         try:
             events = os.read(watch, 1 << 20)
         except BlockingIOError:
-            return found
+            return result
         at = 0
         while at < len(events):
             _, mask, _, length = struct.unpack_from("=iIII", events, at)
             name = events[at + 16 : at + 16 + length].rstrip(b"\0")
-            found[os.fsdecode(name)] += bool(mask & IN_OPEN)
+            result[os.fsdecode(name)] += bool(mask & IN_OPEN)
             at += 16 + length
-        return found
+        return result
 
     try:
         yield count
@@ -236,8 +236,8 @@ def test_layer_files_are_read_once(loader: Loader, sandbox: Sandbox, content: st
 def exported(cl: Session) -> list[Function]:
     """Functions that the loader exports and that reach a vendor by one of their arguments, but for NEEDED."""
     routed = [f for f in api().dispatched() if slots()[f.name].class_ not in ("loader", "none")]
-    found = [f for f in routed if slots()[f.name].reached == "export" and f.name not in NEEDED]
-    return [f for f in found if int(cl.command(f"symbol {f.name}"), 16)]
+    result = [f for f in routed if slots()[f.name].reached == "export" and f.name not in NEEDED]
+    return [f for f in result if int(cl.command(f"symbol {f.name}"), 16)]
 
 
 @requirement("LAY-CST-003")

@@ -33,22 +33,22 @@ def check_layers(cl: Session, sandbox: Sandbox, *loaded: str) -> None:
 
 def lay_files(sandbox: Sandbox, names: Iterable[str], folder: Path) -> dict[str, str]:
     """A layer for each name of a file; gives the layers by file. The folder does not list them in their order."""
-    made = {name: f"layer{number:02}" for number, name in enumerate(names)}
-    order = list(made)
+    layers = {name: f"layer{number:02}" for number, name in enumerate(names)}
+    order = list(layers)
     for seed in range(20):
         random.Random(seed).shuffle(order)
         for name in order:
             (folder / name).unlink(missing_ok=True)
         for name in order:
-            (folder / name).write_text(f"{sandbox.libraries}/lib{made[name]}.so\n")
-        listed = [entry.name for entry in os.scandir(folder) if entry.name in made]
+            (folder / name).write_text(f"{sandbox.libraries}/lib{layers[name]}.so\n")
+        listed = [entry.name for entry in os.scandir(folder) if entry.name in layers]
         if len(listed) < 3 or listed not in (sorted(listed), sorted(listed, reverse=True)):
             break
     else:
         raise Unsupported("machine", "this file system lists folders in the order of names")
-    for layer in made.values():
+    for layer in layers.values():
         sandbox.layer(layer)
-    return made
+    return layers
 
 
 def use_folder(loader: Loader, sandbox: Sandbox) -> Path:
@@ -72,9 +72,9 @@ def test_every_lay_file_is_loaded_in_order_of_its_name(
     """Every .lay file names a layer, and they are loaded in the order of their names, however they lie there."""
     use_scheme(loader, sandbox, scheme)
     folder = use_folder(loader, sandbox)
-    made = lay_files(sandbox, [f"{number * 7 % 41:02}.lay" for number in range(count)], folder)
+    layers = lay_files(sandbox, [f"{number * 7 % 41:02}.lay" for number in range(count)], folder)
     with loader.start(sandbox, guarded_heap=count in (6, 14, 40)) as cl:
-        check_layers(cl, sandbox, *(made[name] for name in sorted(made)))
+        check_layers(cl, sandbox, *(layers[name] for name in sorted(layers)))
 
 
 @requirement("LAY-DSC-007")
@@ -99,9 +99,9 @@ def test_layer_files_are_ordered_by_the_bytes_of_their_names(loader: Loader, san
     folder = use_folder(loader, sandbox)
     names = ["10.lay", "9.lay", "10-a.lay", "A.lay", "a.lay", "B.lay", "b.lay", "aa.lay", "a b.lay", "_.lay", "~.lay",
              "a.lay.lay", "é.lay", "a-.lay", "Z" * 200 + ".lay", "0.lay"]  # fmt: skip
-    made = lay_files(sandbox, names, folder)
+    layers = lay_files(sandbox, names, folder)
     with loader.start(sandbox) as cl:
-        check_layers(cl, sandbox, *(made[name] for name in sorted(names, key=os.fsencode)))
+        check_layers(cl, sandbox, *(layers[name] for name in sorted(names, key=os.fsencode)))
 
 
 CONSIDERED = ["a.lay", "b.c.lay", "c.icd.lay", "d e.lay", "lay.lay", "x" * 251 + ".lay", ".hidden.lay"]
@@ -115,9 +115,9 @@ OTHERS = ["a", "lay", "alay", "a.la", "a.layx", "a.lay~", "a.lay.bak", "a.LAY", 
 def test_only_files_that_end_in_lay_count(loader: Loader, sandbox: Sandbox, heap: str, others: list[str]) -> None:
     """Files whose names end in ".lay" count, and no others."""
     folder = use_folder(loader, sandbox)
-    made = lay_files(sandbox, [*CONSIDERED, *others], folder)
+    layers = lay_files(sandbox, [*CONSIDERED, *others], folder)
     with loader.start(sandbox, guarded_heap=heap == "guarded heap") as cl:
-        check_layers(cl, sandbox, *(made[name] for name in sorted(CONSIDERED)))
+        check_layers(cl, sandbox, *(layers[name] for name in sorted(CONSIDERED)))
 
 
 @requirement("LAY-DSC-007")
@@ -125,11 +125,11 @@ def test_only_files_that_end_in_lay_count(loader: Loader, sandbox: Sandbox, heap
 def test_file_called_only_lay_does_no_harm(loader: Loader, sandbox: Sandbox, heap: str, record: Record) -> None:
     """A file called ".lay" counts or not; it does no harm."""
     folder = use_folder(loader, sandbox)
-    made = lay_files(sandbox, [".lay", "a.lay"], folder)
+    layers = lay_files(sandbox, [".lay", "a.lay"], folder)
     with loader.start(sandbox, guarded_heap=heap == "guarded heap") as cl:
         assert cl.platform_names() == ["a"]
-    assert passed(sandbox) in ([made["a.lay"], made[".lay"]], [made["a.lay"]])
-    record("counts" if made[".lay"] in passed(sandbox) else "passed over")
+    assert passed(sandbox) in ([layers["a.lay"], layers[".lay"]], [layers["a.lay"]])
+    record("counts" if layers[".lay"] in passed(sandbox) else "passed over")
 
 
 # What a file says ({} is the path of a layer), and whether the layer is used; None: as the loader likes.
@@ -164,14 +164,14 @@ def test_lay_file_is_one_line_that_names_a_library(
 ) -> None:
     """A file is one line of text that names a library, with a newline or not; whatever it says, others are read."""
     folder = use_folder(loader, sandbox)
-    made = lay_files(sandbox, ["1.lay", "2.lay", "3.lay"], folder)
-    tested = made["2.lay"]
+    layers = lay_files(sandbox, ["1.lay", "2.lay", "3.lay"], folder)
+    tested = layers["2.lay"]
     text, used = CONTENTS[content]
     path = sandbox.libraries / f"lib{tested}.so"
     (folder / "2.lay").write_text(text.format(path, name=path.name))
     with loader.start(sandbox, guarded_heap=True) as cl:
         assert cl.platform_names() == ["a"]
-    with_it, without = [made["3.lay"], tested, made["1.lay"]], [made["3.lay"], made["1.lay"]]
+    with_it, without = [layers["3.lay"], tested, layers["1.lay"]], [layers["3.lay"], layers["1.lay"]]
     assert passed(sandbox) in {True: [with_it], False: [without], None: [with_it, without]}[used]
     if used is None:
         record("used" if tested in passed(sandbox) else "not used")
@@ -199,8 +199,8 @@ def make_socket(path: Path, target: Path) -> None:
     here = os.getcwd()
     os.chdir(path.parent)  # a socket's name must be short
     try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(path.name)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path.name)
     finally:
         os.chdir(here)
 
@@ -233,12 +233,12 @@ SPECIAL: dict[str, tuple[Callable[[Path, Path], Any], bool]] = {
 def test_entry_that_is_not_a_lay_file_is_passed_over(loader: Loader, sandbox: Sandbox, special: str) -> None:
     """Entries that are not files are passed over, links are followed, and files around them are read."""
     folder = use_folder(loader, sandbox)
-    made = lay_files(sandbox, ["1.lay", "3.lay"], folder)
+    layers = lay_files(sandbox, ["1.lay", "3.lay"], folder)
     tested = sandbox.layer("tested")
     make, used = SPECIAL[special]
     make(folder / "2.lay", tested.path)
     with loader.start(sandbox) as cl:
-        check_layers(cl, sandbox, made["1.lay"], *(["tested"] if used else []), made["3.lay"])
+        check_layers(cl, sandbox, layers["1.lay"], *(["tested"] if used else []), layers["3.lay"])
 
 
 @requirement("LAY-DSC-007")
@@ -246,10 +246,10 @@ def test_entry_that_is_not_a_lay_file_is_passed_over(loader: Loader, sandbox: Sa
 def test_lay_file_without_permission_is_passed_over(loader: Loader, sandbox: Sandbox, readable: bool) -> None:
     """A file that the user may not read is passed over; the others are read."""
     folder = use_folder(loader, sandbox)
-    made = lay_files(sandbox, ["1.lay", "2.lay", "3.lay"], folder)
+    layers = lay_files(sandbox, ["1.lay", "2.lay", "3.lay"], folder)
     (folder / "2.lay").chmod(0o644 if readable else 0)
     with loader.start(sandbox, ordinary_user=True) as cl:
-        check_layers(cl, sandbox, *(made[name] for name in sorted(made) if readable or name != "2.lay"))
+        check_layers(cl, sandbox, *(layers[name] for name in sorted(layers) if readable or name != "2.lay"))
 
 
 # --- which folder ---
@@ -289,11 +289,11 @@ def test_folder_without_layers_leaves_the_list(loader: Loader, sandbox: Sandbox,
 def test_layer_folder_is_found_in_every_spelling(loader: Loader, sandbox: Sandbox, spelling: str) -> None:
     """The folder is found by any path that leads to it."""
     folder = use_folder(loader, sandbox)
-    made = lay_files(sandbox, ["1.lay", "2.lay"], folder)
+    layers = lay_files(sandbox, ["1.lay", "2.lay"], folder)
     (sandbox.root / "link").symlink_to(folder)
     sandbox.env[PATH] = spelling.format(folder)
     with loader.start(sandbox, guarded_heap=True) as cl:
-        check_layers(cl, sandbox, made["1.lay"], made["2.lay"])
+        check_layers(cl, sandbox, layers["1.lay"], layers["2.lay"])
 
 
 def system_folder(loader: Loader) -> str:
@@ -311,7 +311,7 @@ def test_compiled_in_layer_folder_comes_before_the_list(
     loader.require(PATH)
     sandbox.vendor("a")
     folder, similar = sandbox.folder("layers"), sandbox.folder("similar")
-    made = lay_files(sandbox, [f"{number}.lay" for number in range(count)], folder)
+    layers = lay_files(sandbox, [f"{number}.lay" for number in range(count)], folder)
     decoy = sandbox.layer("decoy")
     for place in (similar, sandbox.vendors, sandbox.root):
         (place / "decoy.lay").write_text(f"{decoy}\n")
@@ -321,7 +321,7 @@ def test_compiled_in_layer_folder_comes_before_the_list(
     binds = {loader.system_vendors: sandbox.vendors, system_folder(loader): folder}
     binds |= {"/etc/OpenCL/layer": similar, "/layers": similar}
     with loader.start(sandbox, system_binds=binds) as cl:
-        check_layers(cl, sandbox, *made.values(), *names)
+        check_layers(cl, sandbox, *layers.values(), *names)
 
 
 @requirement("LAY-DSC-007")
@@ -357,11 +357,11 @@ def test_system_layers_are_closer_to_the_vendors(
     """System layers are loaded before those of the list, so calls enter the list's layers first."""
     use_scheme(loader, sandbox, scheme)
     folder = use_folder(loader, sandbox)
-    made = lay_files(sandbox, [f"{number}.lay" for number in range(system)], folder)
+    layers = lay_files(sandbox, [f"{number}.lay" for number in range(system)], folder)
     names = [f"listed{number}" for number in range(listed)]
     sandbox.env["OPENCL_LAYERS"] = ":".join(str(sandbox.layer(name)) for name in names)
     with loader.start(sandbox) as cl:
-        check_layers(cl, sandbox, *made.values(), *names)
+        check_layers(cl, sandbox, *layers.values(), *names)
 
 
 @requirement("LAY-DSC-005", "LAY-DSC-009")
@@ -369,14 +369,14 @@ def test_system_layers_are_closer_to_the_vendors(
 def test_system_layer_that_is_listed_too_is_one_layer(loader: Loader, sandbox: Sandbox, listed: list[int]) -> None:
     """A layer of the folder that the list names again, or two files name, is one layer, at its first place."""
     folder = use_folder(loader, sandbox)
-    made = list(lay_files(sandbox, ["0.lay", "1.lay"], folder).values())
+    layers = list(lay_files(sandbox, ["0.lay", "1.lay"], folder).values())
     (folder / "2.lay").write_text((folder / "0.lay").read_text())
     extra = sandbox.layer("extra")
     sandbox.env["OPENCL_LAYERS"] = ":".join(
-        str(extra) if number == 9 else f"{sandbox.libraries}/lib{made[number]}.so" for number in listed
+        str(extra) if number == 9 else f"{sandbox.libraries}/lib{layers[number]}.so" for number in listed
     )
     with loader.start(sandbox) as cl:
-        check_layers(cl, sandbox, *made, *(["extra"] if 9 in listed else []))
+        check_layers(cl, sandbox, *layers, *(["extra"] if 9 in listed else []))
 
 
 @requirement("LAY-DSC-003", "LAY-DSC-014")
@@ -385,14 +385,14 @@ def test_system_layer_that_is_listed_too_is_one_layer(loader: Loader, sandbox: S
 def test_bad_layer_in_the_folder_costs_itself(loader: Loader, sandbox: Sandbox, position: int, bad: str) -> None:
     """A file whose library is not a layer costs itself: the layers of other files and of the list are used."""
     folder = use_folder(loader, sandbox)
-    made = lay_files(sandbox, ["0.lay", "1.lay", "2.lay"], folder)
+    layers = lay_files(sandbox, ["0.lay", "1.lay", "2.lay"], folder)
     settings: dict[str, list[str]] = {"version": ["reports_api_version=1"], "refuses": ["init_fails"]}
     target = f"{sandbox.root}/missing.so"
     if bad != "missing":
         target = str(sandbox.icd("bad") if bad == "vendor" else sandbox.layer("bad", faults=settings[bad]))
     (folder / f"{position}.lay").write_text(f"{target}\n")
     sandbox.env["OPENCL_LAYERS"] = str(sandbox.layer("listed"))
-    good = [layer for name, layer in made.items() if name != f"{position}.lay"]
+    good = [layer for name, layer in layers.items() if name != f"{position}.lay"]
     with loader.start(sandbox) as cl:
         assert cl.platform_names() == ["a"]
     assert passed(sandbox) == ["listed", *reversed(good)]

@@ -152,13 +152,13 @@ def test_target_works_during_deinitialisation(
     """In clDeinitLayer the target works: through the layers below, which are not deinitialised, to the vendor."""
     require_deinitialisation(loader)
     sandbox.vendor("a", extensions="cl_khr_icd cl_khr_icd_unloadable", unloadable=unloadable)
-    asked = NAMES if position == "all" else (position,)
-    use_layers(sandbox, [sandbox.layer(n, faults=["deinit_calls_target"] if n in asked else []) for n in NAMES])
+    callers = NAMES if position == "all" else (position,)
+    use_layers(sandbox, [sandbox.layer(n, faults=["deinit_calls_target"] if n in callers else []) for n in NAMES])
     with loader.start(sandbox, linked=way == "exit-linked") as cl:
         assert cl.platform_names() == ["a"]
         end(cl, way)
     log = sandbox.log
-    for name in asked:
+    for name in callers:
         inside = during_deinit(log, name)
         behind = list(NAMES[NAMES.index(name) + 1 :])
         assert [e.data["detail"] for e in inside.happened("call of target done")] == ["success"]

@@ -38,18 +38,18 @@ def used(cl: Session, sandbox: Sandbox) -> dict[str, list[str]]:
     functions |= {"clRetainKernel": objects.kernel, "clReleaseKernel": objects.kernel, "clRetainDevice": objects.device}
     for name, handle in functions.items():
         assert cl.call(name, handle) == 0, name
-    found = {}
+    result = {}
     log = sandbox.log
     for name in functions:
         reached = [event.who for event in log.during(name)[-1].calls(name) if event.who != "application"]
         assert reached[-1:] == [objects.owner]
-        found[name] = reached[:-1]
-    return found
+        result[name] = reached[:-1]
+    return result
 
 
 def all_through(names: list[str]) -> dict[str, list[str]]:
-    wanted = ("clRetainContext", "clFlush", "clFinish", "clRetainKernel", "clReleaseKernel", "clRetainDevice")
-    return dict.fromkeys(wanted, names)
+    functions = ("clRetainContext", "clFlush", "clFinish", "clRetainKernel", "clReleaseKernel", "clRetainDevice")
+    return dict.fromkeys(functions, names)
 
 
 def others(position: str) -> list[str]:
@@ -129,12 +129,12 @@ def test_null_entry_of_a_layer_goes_on_to_what_is_after_it(
     sandbox.vendor("a")
     chain(sandbox, position, [], functions={"only": PARTIAL[only]})
     with loader.start(sandbox) as cl:
-        found = used(cl, sandbox)
-    for name, layers in found.items():
+        actual = used(cl, sandbox)
+    for name, layers in actual.items():
         assert layers == (list(NAMES) if name in PARTIAL[only] else others(position)), name
     platforms = sandbox.log.during("clGetPlatformIDs")[-1]
-    wanted = list(NAMES) if "clGetPlatformIDs" in PARTIAL[only] else others(position)
-    assert [event.who for event in platforms.calls("clGetPlatformIDs") if event.who in NAMES] == wanted
+    expected = list(NAMES) if "clGetPlatformIDs" in PARTIAL[only] else others(position)
+    assert [event.who for event in platforms.calls("clGetPlatformIDs") if event.who in NAMES] == expected
 
 
 @requirement("LAY-INI-006")
@@ -145,8 +145,8 @@ def test_calls_meet_the_layers_that_have_them_in_order(loader: Loader, sandbox: 
     has = {"front": ["clFlush", "clFinish"], "middle": ["clFinish", "clRetainKernel"], "back": ["clFlush"]}
     use_layers(sandbox, [sandbox.layer(name, functions={"only": has[name]}) for name in NAMES])
     with loader.start(sandbox) as cl:
-        found = used(cl, sandbox)
-    assert found == {name: [layer for layer in NAMES if name in has[layer]] for name in found}
+        result = used(cl, sandbox)
+    assert result == {name: [layer for layer in NAMES if name in has[layer]] for name in result}
 
 
 @requirement("LAY-INI-007", "LAY-INI-009")
@@ -161,8 +161,8 @@ def test_shorter_layer_table_is_completed_by_its_target(
     sandbox.vendor("a")
     chain(sandbox, position, [f"table_length_is={length}"])
     with loader.start(sandbox) as cl:
-        found = used(cl, sandbox)
-    for name, layers in found.items():
+        result = used(cl, sandbox)
+    for name, layers in result.items():
         slot = api().functions[name].slot
         assert slot is not None
         assert layers == (list(NAMES) if slot < length else others(position)), name

@@ -42,9 +42,9 @@ def passed(sandbox: Sandbox) -> list[str]:
 
 
 def chain_with(good: list[str], position: str) -> list[str]:
-    made = list(good)
-    made.insert(POSITIONS.index(position), "tested")
-    return made
+    names = list(good)
+    names.insert(POSITIONS.index(position), "tested")
+    return names
 
 
 @requirement("LAY-API-002", "LAY-API-005")
@@ -61,17 +61,17 @@ def test_library_without_the_functions_of_a_layer_is_discarded(
     lacks = variant.removeprefix("layer").removeprefix("_without")
     has = {INIT_WITH_PROPERTIES: "_init_with_properties" not in lacks}
     has[INIT] = "_init" not in lacks.replace("_init_with_properties", "")
-    wanted = has[used.init] and "_info" not in lacks
+    expected = has[used.init] and "_info" not in lacks
     sandbox.vendor("a")
     tested = sandbox.layer("tested", variant=variant)
     good = around(sandbox, tested, "middle")
     with loader.start(sandbox) as cl:
         assert cl.platform_names() == ["a"]
-        if wanted and not has[INIT]:
-            wanted = "tested" in passed(sandbox)  # LAY-API-004: both are right
-        assert passed(sandbox) == (chain_with(good, "middle") if wanted else good)
+        if expected and not has[INIT]:
+            expected = "tested" in passed(sandbox)  # LAY-API-004: both are right
+        assert passed(sandbox) == (chain_with(good, "middle") if expected else good)
     calls = [name for name in sandbox.log.of("tested").functions() if name in (INIT, INIT_WITH_PROPERTIES)]
-    assert calls == ([used.init] if wanted else [])
+    assert calls == ([used.init] if expected else [])
 
 
 @requirement("LAY-API-003")

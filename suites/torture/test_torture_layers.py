@@ -34,11 +34,11 @@ def test_layers_that_can_be_had_work_where_a_call_fails(loader: Loader, sandbox:
     """A call for a resource that fails costs the layers that depend on it; the others work, and nothing is left."""
     torture = failure.torture(sandbox, loader.path)
     started = chain(loader, sandbox, torture)
-    wanted = ["infolder"] * loader.has("OPENCL_LAYER_PATH") + ["inner", "outer"]
-    assert started == [name for name in wanted if name in started]
+    expected = ["infolder"] * loader.has("OPENCL_LAYER_PATH") + ["inner", "outer"]
+    assert started == [name for name in expected if name in started]
     if failure.call is None:
-        assert started == wanted
+        assert started == expected
     elif failure.call.function == "dlopen":
-        assert len(started) >= len(wanted) - 1
+        assert len(started) >= len(expected) - 1
     failure.expect_it_happened(torture)
     failure.expect_nothing_left(torture)

@@ -57,27 +57,27 @@ class Registry:
     # --- constants ---
 
     def _read_constants(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        result: dict[str, int] = {}
         for node in self._root.iterfind("enums/enum"):
-            self._take_constant(found, node, 0)
+            self._take_constant(result, node, 0)
         for extension in (*self._root.iterfind("feature"), *self._root.iterfind("extensions/extension")):
             for node in extension.iterfind("require/enum"):
-                self._take_constant(found, node, int(extension.get("number", "0").partition(".")[0]))
+                self._take_constant(result, node, int(extension.get("number", "0").partition(".")[0]))
         for node in (*self._root.iterfind("enums/enum"), *self._root.iter("enum")):
-            if (alias := node.get("alias")) in found and (name := node.get("name")):
-                found.setdefault(name, found[alias])
-        return found
+            if (alias := node.get("alias")) in result and (name := node.get("name")):
+                result.setdefault(name, result[alias])
+        return result
 
     @staticmethod
-    def _take_constant(found: dict[str, int], node: ET.Element, number: int) -> None:
+    def _take_constant(constants: dict[str, int], node: ET.Element, number: int) -> None:
         name = node.get("name", "")
         if (offset := node.get("offset")) is not None:
             value = 1000000000 + (int(node.get("extnumber") or number) - 1) * 1000 + int(offset)
-            found[name] = -value if node.get("dir") else value
+            constants[name] = -value if node.get("dir") else value
         elif (bit := node.get("bitpos")) is not None:
-            found[name] = 1 << int(bit)
+            constants[name] = 1 << int(bit)
         elif re.fullmatch(r"-?\d+|0x[0-9a-fA-F]+", text := node.get("value", "")):
-            found[name] = int(text, 0)
+            constants[name] = int(text, 0)
 
     # --- types ---
 

@@ -22,12 +22,12 @@ def platforms_with_devices(icd: Icd) -> list[tuple[str, list[str]]]:
     sandbox = Sandbox()
     try:
         with icd.open(sandbox) as session:
-            found = []
+            result = []
             for platform in session.some_platforms():
                 session.platform = platform
                 names = [_name(session, device) for device in session.GetDeviceIDs(platform)]
-                found.append((session.GetPlatformInfo(platform), names))
-            return found
+                result.append((session.GetPlatformInfo(platform), names))
+            return result
     finally:
         sandbox.close()
 

@@ -94,8 +94,8 @@ def require_sentence(objects: IcdObjects, rule: Rule) -> None:
     """Makes the attempt `unsupported` where the text of the device's version of OpenCL does not have the rule."""
     version = objects.device_version()
     if not rule.holds_for(version):
-        said = f"the text of OpenCL {version[0]}.{version[1]} does not have this rule"
-        raise Unsupported("loader", said, rule.function)
+        messages = f"the text of OpenCL {version[0]}.{version[1]} does not have this rule"
+        raise Unsupported("loader", messages, rule.function)
 
 
 def refusals(function: str, *errors: int) -> list[int]:
@@ -145,8 +145,8 @@ def prepare(objects: IcdObjects, function: str, changed: Mapping[str, str] | Non
     about = api().functions[function]
     objects.require_function(function, objects.version())
     words = words_of(function, changed or {})
-    made = [_argument(objects, about, p, word) for p, word in zip(about.parameters, words, strict=True)]
-    return Call(objects, about, made)
+    arguments = [_argument(objects, about, p, word) for p, word in zip(about.parameters, words, strict=True)]
+    return Call(objects, about, arguments)
 
 
 def _argument(objects: IcdObjects, function: Function, parameter: Parameter, word: str) -> Any:
@@ -178,6 +178,6 @@ def _value(objects: IcdObjects, word: str) -> Any:
         return session.words([session.data(value.encode() + b"\0") if isinstance(value, str) else value])
     if kind == "w":
         return session.words([_value(objects, part) for part in rest.split(",")])
-    found = objects.named(word)
-    assert isinstance(found, Value)
-    return found
+    result = objects.named(word)
+    assert isinstance(result, Value)
+    return result

@@ -60,10 +60,10 @@ def require_compiler(every: Sequence[IcdObjects]) -> list[IcdObjects]:
     """Those platforms that have one; makes the case `unsupported` where none has."""
     if not every:
         raise Unsupported("machine", "this ICD has no platform on this machine")
-    found = [objects for objects in every if compiles(objects)]
-    if not found:
+    result = [objects for objects in every if compiles(objects)]
+    if not result:
         raise Unsupported("loader", "no device has a compiler", "compiler")
-    return found
+    return result
 
 
 def _device_says(objects: IcdObjects, query: str) -> int:

@@ -265,11 +265,11 @@ class Creator:
         code = self.session.buffer(4)
         arguments = (*self.about.arguments(self.objects, words), code)
         if self.address is not None:
-            made = self.session.call_at(self.address, self.about.function, *arguments)
+            handle = self.session.call_at(self.address, self.about.function, *arguments)
         else:
-            made = self.session.call(self.about.function, *arguments)
-        assert isinstance(made, Value)
-        return Outcome((Answer(code.i32(), shown(words)), made))
+            handle = self.session.call(self.about.function, *arguments)
+        assert isinstance(handle, Value)
+        return Outcome((Answer(code.i32(), shown(words)), handle))
 
     def make(self, properties: Properties) -> Value:
         """The object. Raises CallFailed where there is none."""
@@ -323,23 +323,23 @@ class Creator:
         older = self.function in CONTEXTS and self.version < (1, 1)
         return CL.INVALID_VALUE if older else self.about.refuses[0]
 
-    def number(self, made: Value, query: int, size: int) -> int | str:
+    def number(self, handle: Value, query: int, size: int) -> int | str:
         """What a query of the object answers."""
         value = self.session.buffer(size, 0)
-        error = self.session.call(self.about.query, made, query, size, value, None)
+        error = self.session.call(self.about.query, handle, query, size, value, None)
         return f"error {error}" if error else int.from_bytes(value.bytes(), "little")
 
-    def queried_list(self, made: Value, query: int | None = None) -> list[int] | str:
+    def queried_list(self, handle: Value, query: int | None = None) -> list[int] | str:
         """The property list that the query answers, element by element; or what is wrong with the answer."""
         query = self.about.listed if query is None else query
         size = self.session.buffer(8)
-        error = self.session.call(self.about.query, made, query, 0, None, size)
+        error = self.session.call(self.about.query, handle, query, 0, None, size)
         if error:
             return f"{error} to the size query"
         if size.u64() % 8 or size.u64() > 1 << 16:
             return f"a size of {size.u64()} bytes"
         room = self.session.buffer(size.u64() + 16)
-        error = self.session.call(self.about.query, made, query, size.u64(), room, size)
+        error = self.session.call(self.about.query, handle, query, size.u64(), room, size)
         if error or size.u64() != room.size - 16:
             return f"{error}, size {size.u64()} to the query with {room.size - 16} bytes"
         if room[size.u64() :] != b"\xa5" * 16:
@@ -386,20 +386,20 @@ class Creator:
         """Valid properties that are not the defaults, each of another name."""
         function = self.about.function
         if function in CONTEXTS:
-            found: list[tuple[int, int]] = [(CL.CONTEXT_PLATFORM, self.platform)]
-            found += [(CL.CONTEXT_INTEROP_USER_SYNC, 1)] if self.version >= (1, 2) else []
-            found += [(CL.CONTEXT_MEMORY_INITIALIZE_KHR, 1)] if "cl_khr_initialize_memory" in self.extensions else []
-            found += [(CL.CONTEXT_TERMINATE_KHR, 0)] if "cl_khr_terminate_context" in self.extensions else []
-            return found
+            result: list[tuple[int, int]] = [(CL.CONTEXT_PLATFORM, self.platform)]
+            result += [(CL.CONTEXT_INTEROP_USER_SYNC, 1)] if self.version >= (1, 2) else []
+            result += [(CL.CONTEXT_MEMORY_INITIALIZE_KHR, 1)] if "cl_khr_initialize_memory" in self.extensions else []
+            result += [(CL.CONTEXT_TERMINATE_KHR, 0)] if "cl_khr_terminate_context" in self.extensions else []
+            return result
         if function in QUEUES:
-            found = [(CL.QUEUE_PROPERTIES, CL.QUEUE_PROFILING_ENABLE)]
-            found += [(CL.QUEUE_PRIORITY_KHR, LOW)] if "cl_khr_priority_hints" in self.extensions else []
-            found += [(CL.QUEUE_THROTTLE_KHR, HIGH)] if "cl_khr_throttle_hints" in self.extensions else []
-            return found
+            result = [(CL.QUEUE_PROPERTIES, CL.QUEUE_PROFILING_ENABLE)]
+            result += [(CL.QUEUE_PRIORITY_KHR, LOW)] if "cl_khr_priority_hints" in self.extensions else []
+            result += [(CL.QUEUE_THROTTLE_KHR, HIGH)] if "cl_khr_throttle_hints" in self.extensions else []
+            return result
         if function == BUFFER:
             return [(CL.MEM_DEVICE_PRIVATE_ADDRESS_EXT, 1)] if "cl_ext_buffer_device_address" in self.extensions else []
         if function == SAMPLER:
-            found = [
+            result = [
                 (CL.SAMPLER_NORMALIZED_COORDS, 1),
                 (CL.SAMPLER_ADDRESSING_MODE, CL.ADDRESS_CLAMP_TO_EDGE),
                 (CL.SAMPLER_FILTER_MODE, CL.FILTER_LINEAR),
@@ -409,7 +409,7 @@ class Creator:
                 (CL.SAMPLER_LOD_MIN_KHR, 0),
                 (CL.SAMPLER_LOD_MAX_KHR, 0x4000_0000),
             ]  # the last two: 0 and 2 as floats
-            return found + (mipmaps if "cl_khr_mipmap_image" in self.extensions else [])
+            return result + (mipmaps if "cl_khr_mipmap_image" in self.extensions else [])
         return []
 
     def valid_zero_pairs(self) -> list[tuple[int, int]]:
@@ -437,10 +437,10 @@ class Creator:
             return {CL.MEM_FLAGS: 1}
         return {}
 
-    def answers(self, made: Value, pairs: Pairs) -> dict[int, int | str]:
+    def answers(self, handle: Value, pairs: Pairs) -> dict[int, int | str]:
         """What queries answer for an object."""
         size = 8 if self.about.function in (*QUEUES, *MEMORY) else 4
-        return {query: self.number(made, query, size) for query in self.expected_answers(pairs)}
+        return {query: self.number(handle, query, size) for query in self.expected_answers(pairs)}
 
 
 def creators_of(
@@ -451,7 +451,7 @@ def creators_of(
     `needs` raises Unsupported; `names` is how many properties the platform has to know. Where several platforms lack
     something, a failed precondition is told before everything else.
     """
-    found = []
+    result = []
     lacks: Unsupported | None = None
     for platform in session.some_platforms():
         try:
@@ -463,8 +463,8 @@ def creators_of(
             if lacks is None or lacks.capability != "precondition":
                 lacks = reason
         else:
-            found.append(one)
-    if not found:
+            result.append(one)
+    if not result:
         assert lacks is not None
         raise lacks
-    return found
+    return result

@@ -105,13 +105,13 @@ class Range:
         """What clharness_ids stores for each work item, where groups have this size."""
         size = (*self.size, 1, 1)[:3]
         offset = (*self.offset, 0, 0, 0)[:3] if self.offset else (0, 0, 0)
-        found = []
+        result = []
         for z in range(size[2]):
             for y in range(size[1]):
                 for x in range(size[0]):
                     at = (x, y, z)
                     own = [min(group[d], size[d] - at[d] // group[d] * group[d]) for d in range(3)]
-                    found.append(
+                    result.append(
                         [at[d] + offset[d] for d in range(3)]
                         + [at[d] % group[d] for d in range(3)]
                         + [at[d] // group[d] for d in range(3)]
@@ -121,7 +121,7 @@ class Range:
                         + list(offset)
                         + [len(self.size)]
                     )
-        return found
+        return result
 
 
 class Kernels(Memory):

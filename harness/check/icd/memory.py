@@ -34,10 +34,10 @@ def with_bytes(content: bytes, at: int, new: bytes) -> bytes:
     return content[:at] + new + content[at + len(new) :]
 
 
-def expect_same(found: bytes, expected: bytes, what: str = "the memory") -> None:
+def expect_same(actual: bytes, expected: bytes, what: str = "the memory") -> None:
     """Fails with the first byte that differs."""
-    differs = [i for i, (one, other) in enumerate(zip(found, expected, strict=True)) if one != other]
-    assert found == expected, f"{what} differs from what was written, first at byte {differs[0] if differs else 0}"
+    differs = [i for i, (one, other) in enumerate(zip(actual, expected, strict=True)) if one != other]
+    assert actual == expected, f"{what} differs from what was written, first at byte {differs[0] if differs else 0}"
 
 
 @dataclass(frozen=True)

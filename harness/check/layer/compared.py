@@ -30,18 +30,18 @@ def _told(log: CallLog, name: str, owner: str, output: str) -> int:
 
 def handles_of(log: CallLog, known: Iterable[Objects]) -> dict[int, int]:
     """What vendors' handles are called by the application, as the calls show that made them or told them."""
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     for objects in known:
-        found[_told(log, "clIcdGetPlatformIDsKHR", objects.owner, "platforms")] = int(objects.platform)
+        result[_told(log, "clIcdGetPlatformIDsKHR", objects.owner, "platforms")] = int(objects.platform)
         if device := objects.forget("cl_device_id"):  # not made for this
-            found[_told(log, "clGetDeviceIDs", objects.owner, "devices")] = int(device)
+            result[_told(log, "clGetDeviceIDs", objects.owner, "devices")] = int(device)
     for exchange in exchanges(log):
         outer = exchange.returns(by="application")
         inner = exchange.returns(exchange[0].name)
         if outer and len(inner) > 1 and exchange[0].name.startswith("clCreate"):
-            found[inner[0].result or 0] = outer[0].result or 0
-    found.pop(0, None)
-    return found
+            result[inner[0].result or 0] = outer[0].result or 0
+    result.pop(0, None)
+    return result
 
 
 class Comparison:
@@ -60,10 +60,10 @@ class Comparison:
     def problems(self) -> list[str]:
         """What is wrong with how the call arrived and what it answered, a sentence each; empty where all is right."""
         call, log = self.call, self.log
-        found = call.routing_problems(log) + call.argument_problems(log)
+        result = call.routing_problems(log) + call.argument_problems(log)
         if self.handles is None:
-            return found + call.answer_problems()
-        return found  # a handle of the layer's own comes back in the place of a pattern
+            return result + call.answer_problems()
+        return result  # a handle of the layer's own comes back in the place of a pattern
 
     def _as_sent(self, arrived: Event, sent: Event) -> Event:
         """The event with what nobody notices replaced by what was sent."""

@@ -79,12 +79,12 @@ def load_all(paths: Iterable[Path]) -> Mutants:
     by_name: dict[str, Mutant] = {}
     reasons: dict[str, str] = {}
     for path in paths:
-        found = load(path)
-        for name in found.by_name:
+        result = load(path)
+        for name in result.by_name:
             if name in by_name:
                 wrong(path, f"mutant {name}", "is in another list, too; give each a name of its own")
-        by_name |= found.by_name
-        reasons |= found.reasons
+        by_name |= result.by_name
+        reasons |= result.reasons
     return Mutants(by_name, reasons)
 
 

@@ -79,9 +79,9 @@ def test_first_enumeration_in_16_threads_gives_each_the_same_count(icd: Icd, san
         address = session.query(ENUMERATE)
         assert address
         counts = [session.buffer(4, 0) for _ in range(THREADS)]
-        asked = [session.in_thread(i, ENUMERATE, 0, None, c, address=address) for i, c in enumerate(counts)]
+        query = [session.in_thread(i, ENUMERATE, 0, None, c, address=address) for i, c in enumerate(counts)]
         assert session.go() == THREADS
-        assert {later.result() for later in asked} in ({0}, {CL.PLATFORM_NOT_FOUND_KHR})
+        assert {later.result() for later in query} in ({0}, {CL.PLATFORM_NOT_FOUND_KHR})
         assert len({count.u32() for count in counts}) == 1
 
 

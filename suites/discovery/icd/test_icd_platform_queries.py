@@ -113,15 +113,15 @@ def test_exported_query_answers_the_same(icd: Icd, sandbox: Sandbox) -> None:
 def test_unloadable_platform_answers_with_a_cl_bool(icd: Icd, sandbox: Sandbox) -> None:
     """A platform with cl_khr_icd_unloadable answers CL_PLATFORM_UNLOADABLE_KHR with a cl_bool."""
     with icd.open(sandbox) as session:
-        asked = 0
+        count = 0
         for platform in session.some_platforms():
             session.platform = platform
             if "cl_khr_icd_unloadable" in session.GetPlatformInfo(platform, "CL_PLATFORM_EXTENSIONS").split():
-                asked += 1
+                count += 1
                 value, size = session.buffer(4), session.buffer(8, 0)
                 constant = CL.PLATFORM_UNLOADABLE_KHR
                 assert session.call("clGetPlatformInfo", platform, constant, 4, value, size) == CL.SUCCESS
                 assert size.u64() == 4
                 assert value.u32() in (0, 1)
-        if not asked:
+        if not count:
             raise Unsupported("loader", "no platform of this ICD has cl_khr_icd_unloadable", "cl_khr_icd_unloadable")

@@ -213,9 +213,9 @@ def test_vendors_of_adapters_stand_in_the_order_of_dxgi(
     for number, place in enumerate(order):
         sandbox.adapter(vendor=sandbox.icd(f"adapter{number}"), dxgi=place)
     sandbox.registry_vendor(sandbox.icd("registered"))
-    wanted = [f"adapter{order.index(place)}" for place in range(len(order))]
+    expected = [f"adapter{order.index(place)}" for place in range(len(order))]
     names = listed(loader, sandbox)
-    assert [name for name in names if name != "registered"] == wanted
+    assert [name for name in names if name != "registered"] == expected
     assert "registered" in names
 
 
@@ -256,8 +256,8 @@ def test_driver_without_a_vendor_leaves_the_order_of_others(
             sandbox.adapter(raw=data, type=kind, dxgi=0)
         else:
             sandbox.adapter(vendor=sandbox.icd(f"adapter{number}"), dxgi=3 - number)
-    wanted = [f"adapter{number}" for number in (2, 1, 0) if number != place]
-    assert listed(loader, sandbox) == wanted
+    expected = [f"adapter{number}" for number in (2, 1, 0) if number != place]
+    assert listed(loader, sandbox) == expected
 
 
 @requirement("DISC-WIN-011")

@@ -31,9 +31,9 @@ def test_improper_argument_is_refused_with_its_error(icd: Icd, sandbox: Sandbox,
         codes = [0 if error in ("NULL", "CL_SUCCESS") else api().constant(error) for error in errors]
         call = calls.prepare(objects, function, rule.changed)
         error = call.make()
-        wanted = calls.refusals(function, *codes)
-        assert error in wanted, f"answered {error}, expected {' or '.join(rule.errors)}"
-        assert call.errcode is None or 0 in wanted or call.result == 0, f"gave an object beside the error {error}"
+        expected = calls.refusals(function, *codes)
+        assert error in expected, f"answered {error}, expected {' or '.join(rule.errors)}"
+        assert call.errcode is None or 0 in expected or call.result == 0, f"gave an object beside the error {error}"
 
     with icd.attempts(sandbox) as attempts:
         for rule in calls.rules():

@@ -95,8 +95,10 @@ def test_event_of_each_command_names_it_and_completes(icd: Icd, sandbox: Sandbox
         assert session.call("clFinish", objects.queue) == CL.SUCCESS
         had = status(session, event.handle())
         assert had == CL.COMPLETE, f"the status is {had} when the queue is finished, expected CL_COMPLETE"
-        kind, wanted = about(session, event.handle(), "CL_EVENT_COMMAND_TYPE"), api().constant(command_type(function))
-        assert kind == wanted, f"the type of the command is {kind:#x}, expected {command_type(function)} ({wanted:#x})"
+        kind, expected = about(session, event.handle(), "CL_EVENT_COMMAND_TYPE"), api().constant(command_type(function))
+        assert kind == expected, (
+            f"the type of the command is {kind:#x}, expected {command_type(function)} ({expected:#x})"
+        )
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("with an event", check)

@@ -19,8 +19,8 @@ FOREIGN_PROGRAMS = ("clCreateProgramWithBinary", "clCreateProgramWithIL", "clCre
 
 def handles(function: str, *classes: str) -> list[Parameter]:
     """Parameters that are single objects of these classes; of all classes that have an error, without any named."""
-    wanted = classes or tuple(calls.INVALID)
-    return [p for p in api().functions[function].parameters if p.kind == "handle" and p.handle in wanted]
+    expected = classes or tuple(calls.INVALID)
+    return [p for p in api().functions[function].parameters if p.kind == "handle" and p.handle in expected]
 
 
 def names(function: str) -> list[str]:
@@ -51,8 +51,8 @@ def test_null_for_an_object_is_the_error_of_its_class(icd: Icd, sandbox: Sandbox
         if function == "clSVMAlloc":
             assert error == CL.SUCCESS, f"answered {error:#x}, expected NULL"
             return
-        wanted = MEANT.get((function, parameter.name)) or calls.refusals(function, code)
-        assert error in wanted, f"answered {error}, expected {calls.INVALID[parameter.handle]}"
+        errors = MEANT.get((function, parameter.name)) or calls.refusals(function, code)
+        assert error in errors, f"answered {error}, expected {calls.INVALID[parameter.handle]}"
         assert call.errcode is None or call.result == 0, f"gave an object beside the error {error}"
 
     with icd.attempts(sandbox) as attempts:
@@ -72,8 +72,8 @@ def test_wait_list_that_does_not_fit_is_refused_by_every_command(icd: Icd, sandb
 
     def check(objects: IcdObjects, changed: dict[str, str]) -> None:
         error = calls.prepare(objects, function, changed).make()
-        wanted = calls.refusals(function, CL.INVALID_EVENT_WAIT_LIST)
-        assert error in wanted, f"answered {error}, expected CL_INVALID_EVENT_WAIT_LIST"
+        errors = calls.refusals(function, CL.INVALID_EVENT_WAIT_LIST)
+        assert error in errors, f"answered {error}, expected CL_INVALID_EVENT_WAIT_LIST"
 
     with icd.attempts(sandbox) as attempts:
         for label, changed in improper.items():
@@ -93,8 +93,8 @@ def test_event_of_another_context_is_invalid_context(icd: Icd, sandbox: Sandbox,
         for events in ([stranger], [own, stranger]):
             call.arguments[at : at + 2] = [len(events), events]
             error = call.make()
-            wanted = calls.refusals(function, CL.INVALID_CONTEXT)
-            assert error in wanted, f"answered {error}, expected CL_INVALID_CONTEXT"
+            errors = calls.refusals(function, CL.INVALID_CONTEXT)
+            assert error in errors, f"answered {error}, expected CL_INVALID_CONTEXT"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("an event of another context", check)
@@ -110,10 +110,10 @@ def test_object_of_another_context_is_invalid_context(icd: Icd, sandbox: Sandbox
         at = names(function).index(parameter.name)
         call.arguments[at] = objects.other.named(calls.recipes()[function].words[at])
         error = call.make()
-        wanted = calls.refusals(function, CL.INVALID_CONTEXT)
+        errors = calls.refusals(function, CL.INVALID_CONTEXT)
         if function == "clEnqueueUnmapMemObject":
-            wanted += [CL.INVALID_VALUE]  # it is not mapped there, either
-        assert error in wanted, f"answered {error}, expected CL_INVALID_CONTEXT"
+            errors += [CL.INVALID_VALUE]  # it is not mapped there, either
+        assert error in errors, f"answered {error}, expected CL_INVALID_CONTEXT"
 
     with icd.attempts(sandbox) as attempts:
         for parameter in handles(function, "cl_mem", "cl_kernel"):

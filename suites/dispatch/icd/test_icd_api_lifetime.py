@@ -127,8 +127,8 @@ def test_object_keeps_its_context_whichever_function_made_it(icd: Icd, sandbox: 
         answer = session.buffer(8, 0)
         assert session.call(query, child, api().constant(name), 8, answer, None) == CL.SUCCESS
         context, count = answer.handle(), session.buffer(4, 0)
-        asked = session.call("clGetContextInfo", context, CL.CONTEXT_NUM_DEVICES, 4, count, None)
-        assert (asked, count.u32()) == (CL.SUCCESS, 1), "its context is gone"
+        query_result = session.call("clGetContextInfo", context, CL.CONTEXT_NUM_DEVICES, 4, count, None)
+        assert (query_result, count.u32()) == (CL.SUCCESS, 1), "its context is gone"
         assert change(session, "Release", kind, child) == 0
 
 
@@ -193,8 +193,8 @@ def test_release_in_any_order_ends_well(icd: Icd, sandbox: Sandbox, order: str) 
     """Objects that belong together are released in any order, and the process ends as usual."""
     with icd.open(sandbox) as session:
         objects = platform_of(session)
-        made = {kind: objects[kind] for kind in ORDERS[order]}
-        for kind, handle in made.items():
+        items = {kind: objects[kind] for kind in ORDERS[order]}
+        for kind, handle in items.items():
             assert change(session, "Release", kind, handle) == 0, kind
         assert session.quit() == 0
 

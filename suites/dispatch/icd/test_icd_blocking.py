@@ -46,12 +46,12 @@ class Threads:
         mem, gate = self.memory.buffer(bytes(LARGE)), self.gate
         queue = self.objects.made_by("clCreateCommandQueue", self.objects.context, self.objects.device, 0)
         back = self.session.buffer(LARGE)
-        asked = self.call(0, gate, "clGetEventInfo", gate, api().constant(STATUS), 4, self.seen, None)
+        query = self.call(0, gate, "clGetEventInfo", gate, api().constant(STATUS), 4, self.seen, None)
         for _ in range(TIMES):
             self.call(1, queue, "clEnqueueReadBuffer", queue, mem, 1, 0, LARGE, back, 0, None, None)
         ended = self.call(1, gate, "clSetUserEventStatus", gate, CL.COMPLETE)
         self.session.go()
-        assert (asked.result(), ended.result()) == (CL.SUCCESS, CL.SUCCESS)
+        assert (query.result(), ended.result()) == (CL.SUCCESS, CL.SUCCESS)
         assert self.seen.i32() == CL.COMPLETE, "the call returned before the event had ended"
 
 

@@ -38,12 +38,14 @@ def test_event_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox) -
         answer = session.buffer(8, 0)
         address = session.entry(objects.event, "clGetEventInfo")
         query = api().constant("CL_EVENT_CONTEXT")
-        asked = session.when(name, "clGetEventInfo", CallbackArgument(0), query, 8, answer, None, address=address)
+        query_result = session.when(
+            name, "clGetEventInfo", CallbackArgument(0), query, 8, answer, None, address=address
+        )
         assert session.call("clSetEventCallback", objects.event, 0, Callback(name), None) == CL.SUCCESS
         assert session.call("clSetUserEventStatus", objects.event, 0) == CL.SUCCESS
         session.await_callbacks()
         assert handles(sandbox, name) == [objects.event]
-        assert (asked.result(), answer.u64()) == (0, objects.context)
+        assert (query_result.result(), answer.u64()) == (0, objects.context)
 
 
 @requirement("DISP-OBJ-005")
@@ -55,11 +57,13 @@ def test_program_in_its_callback_is_the_applications(icd: Icd, sandbox: Sandbox)
         program, answer = objects.with_source(), session.buffer(8, 0)
         address = session.entry(program, "clGetProgramInfo")
         query = api().constant("CL_PROGRAM_CONTEXT")
-        asked = session.when(name, "clGetProgramInfo", CallbackArgument(0), query, 8, answer, None, address=address)
+        query_result = session.when(
+            name, "clGetProgramInfo", CallbackArgument(0), query, 8, answer, None, address=address
+        )
         assert session.call("clBuildProgram", program, 1, [objects.device], "", Callback(name), None) == CL.SUCCESS
         session.await_callbacks()
         assert handles(sandbox, name) == [program]
-        assert (asked.result(), answer.u64()) == (0, objects.context)
+        assert (query_result.result(), answer.u64()) == (0, objects.context)
 
 
 # The callback of each function that compiles is called with the program that it is about.

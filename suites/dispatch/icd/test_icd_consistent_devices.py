@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from harness.check import CL, Asked, Icd, IcdObjects, Sandbox, Unsupported, flags_of, queries, requirement
+from harness.check import CL, Icd, IcdObjects, Info, Sandbox, Unsupported, flags_of, queries, requirement
 
 INFO = "clGetDeviceInfo"
 # Bits that a device has at least; those of the floating-point numbers only in the full profile.
@@ -18,11 +18,11 @@ PROFILES = ("FULL_PROFILE", "EMBEDDED_PROFILE")
 
 
 def of_device(objects: IcdObjects, query: str) -> int:
-    return Asked(objects).number(INFO, objects.device, query)
+    return Info(objects).number(INFO, objects.device, query)
 
 
 def is_full(objects: IcdObjects) -> bool:
-    return Asked(objects).text(INFO, objects.device, "CL_DEVICE_PROFILE") == "FULL_PROFILE"
+    return Info(objects).text(INFO, objects.device, "CL_DEVICE_PROFILE") == "FULL_PROFILE"
 
 
 def require_no_custom_device(objects: IcdObjects) -> None:
@@ -72,16 +72,16 @@ def test_profiles_and_language_have_the_form_of_the_text(icd: Icd, sandbox: Sand
     """Profiles are one of two strings; the version of OpenCL C begins with OpenCL C, a blank, and the version."""
 
     def check_profile(objects: IcdObjects) -> None:
-        asked = Asked(objects)
-        of_platform = asked.text("clGetPlatformInfo", objects.platform, "CL_PLATFORM_PROFILE")
-        own = asked.text(INFO, objects.device, "CL_DEVICE_PROFILE")
+        info = Info(objects)
+        of_platform = info.text("clGetPlatformInfo", objects.platform, "CL_PLATFORM_PROFILE")
+        own = info.text(INFO, objects.device, "CL_DEVICE_PROFILE")
         assert of_platform in PROFILES, f"CL_PLATFORM_PROFILE is {of_platform!r}"
         assert own in PROFILES, f"CL_DEVICE_PROFILE is {own!r}"
 
     def check_language(objects: IcdObjects) -> None:
         if not of_device(objects, "CL_DEVICE_COMPILER_AVAILABLE"):
             raise Unsupported("loader", "the device has no compiler", "compiler")
-        text = Asked(objects).text(INFO, objects.device, "CL_DEVICE_OPENCL_C_VERSION")
+        text = Info(objects).text(INFO, objects.device, "CL_DEVICE_OPENCL_C_VERSION")
         assert re.match(r"OpenCL C \d+\.\d+( |$)", text), f"CL_DEVICE_OPENCL_C_VERSION is {text!r}"
 
     with icd.attempts(sandbox) as attempts:

@@ -9,10 +9,10 @@ from harness.check import (
     CL,
     PLAIN_FORMAT,
     SHAPES,
-    Asked,
     Icd,
     IcdObjects,
     Images,
+    Info,
     Memory,
     Sandbox,
     Value,
@@ -25,14 +25,14 @@ SIZE = 256
 MEMORY, IMAGE = "clGetMemObjectInfo", "clGetImageInfo"
 
 
-def expect(asked: Asked, function: str, handle: Value, **answers: int) -> None:
+def expect(info: Info, function: str, handle: Value, **answers: int) -> None:
     """Compares numbers; CL_ is left out of the names of queries."""
-    for query, wanted in answers.items():
-        found = asked.number(function, handle, f"CL_{query}")
-        shown = "another object" if found and wanted > 1 << 32 else f"{found:#x}"
-        assert found == wanted, (
-            f"CL_{query} is {shown}, expected {wanted:#x}"
-            if wanted < 1 << 32
+    for query, expected in answers.items():
+        actual = info.number(function, handle, f"CL_{query}")
+        shown = "another object" if actual and expected > 1 << 32 else f"{actual:#x}"
+        assert actual == expected, (
+            f"CL_{query} is {shown}, expected {expected:#x}"
+            if expected < 1 << 32
             else (f"CL_{query} is {shown}, expected the one that it was made with")
         )
 
@@ -42,14 +42,14 @@ def test_context_names_its_devices(icd: Icd, sandbox: Sandbox) -> None:
     """A context has the devices that it was made with, as many as it counts, and the properties that were given."""
 
     def check(objects: IcdObjects) -> None:
-        asked = Asked(objects)
-        expect(asked, "clGetContextInfo", objects.context, CONTEXT_NUM_DEVICES=1, CONTEXT_REFERENCE_COUNT=1)
-        assert asked.words("clGetContextInfo", objects.context, "CL_CONTEXT_DEVICES") == [objects.device]
-        properties = asked.words("clGetContextInfo", objects.context, "CL_CONTEXT_PROPERTIES")
+        info = Info(objects)
+        expect(info, "clGetContextInfo", objects.context, CONTEXT_NUM_DEVICES=1, CONTEXT_REFERENCE_COUNT=1)
+        assert info.words("clGetContextInfo", objects.context, "CL_CONTEXT_DEVICES") == [objects.device]
+        properties = info.words("clGetContextInfo", objects.context, "CL_CONTEXT_PROPERTIES")
         assert properties == [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
 
     def check_all(objects: IcdObjects) -> None:
-        asked = Asked(objects)
+        info = Info(objects)
         context = objects.made_by(
             "clCreateContextFromType",
             [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0],
@@ -57,8 +57,8 @@ def test_context_names_its_devices(icd: Icd, sandbox: Sandbox) -> None:
             None,
             None,
         )
-        devices = asked.words("clGetContextInfo", context, "CL_CONTEXT_DEVICES")
-        count = asked.number("clGetContextInfo", context, "CL_CONTEXT_NUM_DEVICES")
+        devices = info.words("clGetContextInfo", context, "CL_CONTEXT_DEVICES")
+        count = info.number("clGetContextInfo", context, "CL_CONTEXT_NUM_DEVICES")
         assert len(devices) == count, f"{len(devices)} devices, and {count} as a number"
         known = [int(device) for device in objects.session.GetDeviceIDs(objects.platform)]
         assert set(devices) <= set(known) and len(set(devices)) == len(devices), "devices of others, or one twice"
@@ -73,11 +73,11 @@ def test_queue_names_its_context_device_and_properties(icd: Icd, sandbox: Sandbo
     """A queue has the context, the device and the properties that it was made with."""
 
     def check(objects: IcdObjects, properties: int) -> None:
-        asked = Asked(objects)
-        able = asked.number("clGetDeviceInfo", objects.device, "CL_DEVICE_QUEUE_PROPERTIES")
+        info = Info(objects)
+        able = info.number("clGetDeviceInfo", objects.device, "CL_DEVICE_QUEUE_PROPERTIES")
         queue = objects.made_by("clCreateCommandQueue", objects.context, objects.device, properties & able)
         expect(
-            asked,
+            info,
             "clGetCommandQueueInfo",
             queue,
             QUEUE_CONTEXT=objects.context,
@@ -97,8 +97,8 @@ def test_default_queue_of_a_device_is_one_on_the_device(icd: Icd, sandbox: Sandb
     """The default queue of a device is none, or a queue on the device: never one that runs commands of the host."""
 
     def check(objects: IcdObjects) -> None:
-        asked = Asked(objects)
-        default = asked.number("clGetCommandQueueInfo", objects.queue, "CL_QUEUE_DEVICE_DEFAULT")
+        info = Info(objects)
+        default = info.number("clGetCommandQueueInfo", objects.queue, "CL_QUEUE_DEVICE_DEFAULT")
         assert default != objects.queue, "CL_QUEUE_DEVICE_DEFAULT of a queue of the host is this queue"
 
     with icd.attempts(sandbox) as attempts:
@@ -110,13 +110,13 @@ def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
     """A buffer, and a sub-buffer of it, has its type, flags, size, host memory, offset and parent."""
 
     def check(objects: IcdObjects, flags: str) -> None:
-        memory, asked = Memory(objects), Asked(objects)
+        memory, info = Memory(objects), Info(objects)
         uses = "HOST_PTR" in flags and "ALLOC" not in flags
         host = memory.session.buffer(SIZE) if uses else None
         mem = objects.made_by("clCreateBuffer", objects.context, flags_of(flags), SIZE, host)
         pointer = memory.address(host) if host is not None and "USE" in flags else 0
         expect(
-            asked,
+            info,
             MEMORY,
             mem,
             MEM_TYPE=api().constant("CL_MEM_OBJECT_BUFFER"),
@@ -131,23 +131,23 @@ def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
         )
 
     def check_odd(objects: IcdObjects) -> None:
-        asked = Asked(objects)
+        info = Info(objects)
         mem = objects.made_by("clCreateBuffer", objects.context, CL.MEM_READ_WRITE, 101, None)
-        expect(asked, MEMORY, mem, MEM_SIZE=101)
+        expect(info, MEMORY, mem, MEM_SIZE=101)
 
     def check_shared(objects: IcdObjects) -> None:
         mem = objects.made_by("clCreateBuffer", objects.context, CL.MEM_READ_WRITE, SIZE, None)
-        expect(Asked(objects), MEMORY, mem, MEM_USES_SVM_POINTER=0)
+        expect(Info(objects), MEMORY, mem, MEM_USES_SVM_POINTER=0)
 
     def check_part(objects: IcdObjects, flags: str, own: str) -> None:
-        memory, asked = Memory(objects), Asked(objects)
+        memory, info = Memory(objects), Info(objects)
         align = memory.alignment()
         size = 3 * align
         host = memory.session.buffer(size)
         mem = objects.made_by("clCreateBuffer", objects.context, flags_of(flags), size, host)
         part = memory.part(mem, align, align, flags_of(own) if own else 0)
         expect(
-            asked,
+            info,
             MEMORY,
             part,
             MEM_TYPE=api().constant("CL_MEM_OBJECT_BUFFER"),
@@ -158,17 +158,17 @@ def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
             MEM_HOST_PTR=memory.address(host) + align if "USE" in flags else 0,
             MEM_REFERENCE_COUNT=1,
         )
-        found = asked.number(MEMORY, part, "CL_MEM_FLAGS")
+        actual = info.number(MEMORY, part, "CL_MEM_FLAGS")
         access = flags_of("CL_MEM_READ_WRITE|CL_MEM_READ_ONLY|CL_MEM_WRITE_ONLY")
-        wanted = flags_of(own) if own else flags_of(flags) & access
-        assert found & access == wanted & access, f"CL_MEM_FLAGS is {found:#x}, expected {wanted:#x}"
+        expected = flags_of(own) if own else flags_of(flags) & access
+        assert actual & access == expected & access, f"CL_MEM_FLAGS is {actual:#x}, expected {expected:#x}"
 
     def check_inherited(objects: IcdObjects, flags: str) -> None:
         memory = Memory(objects)
         given = flags in ("CL_MEM_USE_HOST_PTR", "CL_MEM_COPY_HOST_PTR")
         host = memory.session.buffer(SIZE) if given else None
         mem = objects.made_by("clCreateBuffer", objects.context, flags_of(flags), SIZE, host)
-        found = Asked(objects).number(MEMORY, memory.part(mem, 0, 16), "CL_MEM_FLAGS")
+        found = Info(objects).number(MEMORY, memory.part(mem, 0, 16), "CL_MEM_FLAGS")
         assert found & flags_of(flags), f"CL_MEM_FLAGS is {found:#x}, without {flags} of the buffer"
 
     with icd.attempts(sandbox) as attempts:
@@ -243,14 +243,14 @@ def test_image_says_how_it_was_made(icd: Icd, sandbox: Sandbox, kind: str) -> No
     """An image has its format, its sizes, pitches that hold its pixels, its type and its context."""
 
     def check(objects: IcdObjects) -> None:
-        images, asked = Images(objects), Asked(objects)
+        images, info = Images(objects), Info(objects)
         images.require(kind, PLAIN_FORMAT)
         image = images.image(kind, PLAIN_FORMAT)
         width, height, depth = SHAPES[kind]
         flat = kind in ("CL_MEM_OBJECT_IMAGE1D", "CL_MEM_OBJECT_IMAGE1D_BUFFER", "CL_MEM_OBJECT_IMAGE1D_ARRAY")
         layers = {"CL_MEM_OBJECT_IMAGE1D_ARRAY": height, "CL_MEM_OBJECT_IMAGE2D_ARRAY": depth}.get(kind, 0)
         expect(
-            asked,
+            info,
             IMAGE,
             image,
             IMAGE_WIDTH=width,
@@ -261,17 +261,17 @@ def test_image_says_how_it_was_made(icd: Icd, sandbox: Sandbox, kind: str) -> No
             IMAGE_NUM_MIP_LEVELS=0,
             IMAGE_NUM_SAMPLES=0,
         )
-        pair = asked.answer(IMAGE, image, "CL_IMAGE_FORMAT")
+        pair = info.answer(IMAGE, image, "CL_IMAGE_FORMAT")
         order, type_ = (int.from_bytes(pair[i : i + 4], "little") for i in (0, 4))
         assert order == api().constant("CL_RGBA") and type_ == api().constant("CL_UNSIGNED_INT8"), "CL_IMAGE_FORMAT"
-        expect(asked, MEMORY, image, MEM_TYPE=api().constant(kind), MEM_CONTEXT=objects.context, MEM_OFFSET=0)
-        row, slice_ = (asked.number(IMAGE, image, f"CL_IMAGE_{name}_PITCH") for name in ("ROW", "SLICE"))
+        expect(info, MEMORY, image, MEM_TYPE=api().constant(kind), MEM_CONTEXT=objects.context, MEM_OFFSET=0)
+        row, slice_ = (info.number(IMAGE, image, f"CL_IMAGE_{name}_PITCH") for name in ("ROW", "SLICE"))
         assert row >= 4 * width, f"CL_IMAGE_ROW_PITCH is {row}, and a row has {4 * width} bytes"
         several = bool(layers) or kind == "CL_MEM_OBJECT_IMAGE3D"
         least = row * (1 if flat else height) if several else 0
-        wanted = f"{least} or more" if several else "0"
-        assert slice_ >= least and bool(slice_) == several, f"CL_IMAGE_SLICE_PITCH is {slice_}, expected {wanted}"
-        size = asked.number(MEMORY, image, "CL_MEM_SIZE")
+        expected = f"{least} or more" if several else "0"
+        assert slice_ >= least and bool(slice_) == several, f"CL_IMAGE_SLICE_PITCH is {slice_}, expected {expected}"
+        size = info.number(MEMORY, image, "CL_MEM_SIZE")
         assert size >= 4 * width * height * depth, f"CL_MEM_SIZE is {size}, less than its pixels"
 
     with icd.attempts(sandbox) as attempts:
@@ -283,15 +283,15 @@ def test_image_of_a_buffer_names_it(icd: Icd, sandbox: Sandbox) -> None:
     """An image that is made of a buffer has that as the memory object that it was created from; another has none."""
 
     def check(objects: IcdObjects) -> None:
-        images, asked = Images(objects), Asked(objects)
+        images, info = Images(objects), Info(objects)
         kind = "CL_MEM_OBJECT_IMAGE1D_BUFFER"
         images.require(kind, PLAIN_FORMAT)
         own = images.buffer(bytes(64))
         image, plain = images.image(kind, PLAIN_FORMAT, own=own), images.image("CL_MEM_OBJECT_IMAGE1D", PLAIN_FORMAT)
-        expect(asked, MEMORY, image, MEM_ASSOCIATED_MEMOBJECT=own)
-        expect(asked, MEMORY, plain, MEM_ASSOCIATED_MEMOBJECT=0)
-        expect(asked, IMAGE, image, IMAGE_BUFFER=own)
-        expect(asked, IMAGE, plain, IMAGE_BUFFER=0)
+        expect(info, MEMORY, image, MEM_ASSOCIATED_MEMOBJECT=own)
+        expect(info, MEMORY, plain, MEM_ASSOCIATED_MEMOBJECT=0)
+        expect(info, IMAGE, image, IMAGE_BUFFER=own)
+        expect(info, IMAGE, plain, IMAGE_BUFFER=0)
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("a buffer", check)
@@ -306,7 +306,7 @@ def test_sampler_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
         modes = api().constant(addressing), api().constant(filter_)
         sampler = objects.made_by("clCreateSampler", objects.context, coordinates, *modes)
         expect(
-            Asked(objects),
+            Info(objects),
             "clGetSamplerInfo",
             sampler,
             SAMPLER_NORMALIZED_COORDS=coordinates,
@@ -332,7 +332,7 @@ def test_event_names_its_queue_and_context(icd: Icd, sandbox: Sandbox) -> None:
 
     def check(objects: IcdObjects, of: str, queue: bool) -> None:
         expect(
-            Asked(objects),
+            Info(objects),
             "clGetEventInfo",
             objects.named(of),
             EVENT_CONTEXT=objects.context,
@@ -344,7 +344,7 @@ def test_event_names_its_queue_and_context(icd: Icd, sandbox: Sandbox) -> None:
         second = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
         for queue in (second, first):
             event = objects.given_by("clEnqueueMarker", queue)
-            expect(Asked(objects), "clGetEventInfo", event, EVENT_CONTEXT=objects.context, EVENT_COMMAND_QUEUE=queue)
+            expect(Info(objects), "clGetEventInfo", event, EVENT_CONTEXT=objects.context, EVENT_COMMAND_QUEUE=queue)
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("of a command", lambda objects: check(objects, "done", True))
@@ -357,7 +357,7 @@ def test_sub_device_names_its_parent_and_its_platform(icd: Icd, sandbox: Sandbox
     """A sub-device has the device that it is a part of, the same platform, and a part of its compute units."""
 
     def check(objects: IcdObjects) -> None:
-        asked, cl = Asked(objects), objects.session
+        info, cl = Info(objects), objects.session
         properties = [api().constant("CL_DEVICE_PARTITION_EQUALLY"), 1, 0]
         count = cl.buffer(4, 0)
         objects.require_function("clCreateSubDevices", objects.version())
@@ -370,7 +370,7 @@ def test_sub_device_names_its_parent_and_its_platform(icd: Icd, sandbox: Sandbox
         )
         part = devices.handle()
         expect(
-            asked,
+            info,
             "clGetDeviceInfo",
             part,
             DEVICE_PARENT_DEVICE=objects.device,
@@ -378,11 +378,11 @@ def test_sub_device_names_its_parent_and_its_platform(icd: Icd, sandbox: Sandbox
             DEVICE_MAX_COMPUTE_UNITS=1,
             DEVICE_REFERENCE_COUNT=1,
         )
-        assert number <= asked.number("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_COMPUTE_UNITS")
+        assert number <= info.number("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_COMPUTE_UNITS")
         platform = [api().constant("CL_CONTEXT_PLATFORM"), objects.platform, 0]
         context = objects.made_by("clCreateContext", platform, 1, [part], None, None)
         queue = objects.made_by("clCreateCommandQueue", context, part, 0)
-        expect(asked, "clGetCommandQueueInfo", queue, QUEUE_CONTEXT=context, QUEUE_DEVICE=part)
+        expect(info, "clGetCommandQueueInfo", queue, QUEUE_CONTEXT=context, QUEUE_DEVICE=part)
         assert len(set(devices.handles())) == number, "a sub-device is listed twice"
 
     with icd.attempts(sandbox) as attempts:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.check import CL, Asked, Icd, IcdObjects, Sandbox, Unsupported, api, numeric_version, requirement
+from harness.check import CL, Icd, IcdObjects, Info, Sandbox, Unsupported, api, numeric_version, requirement
 
 TYPES = ("CL_DEVICE_TYPE_CPU", "CL_DEVICE_TYPE_GPU", "CL_DEVICE_TYPE_ACCELERATOR", "CL_DEVICE_TYPE_CUSTOM")
 # The least that a device of the full profile has; of images only where it has them.
@@ -35,19 +35,19 @@ LEAST_OF_IMAGES = {
 }
 
 
-def of_platform(asked: Asked, query: str) -> tuple[str, object, str]:
-    return "clGetPlatformInfo", asked.objects.platform, f"CL_PLATFORM_{query}"
+def of_platform(info: Info, query: str) -> tuple[str, object, str]:
+    return "clGetPlatformInfo", info.objects.platform, f"CL_PLATFORM_{query}"
 
 
-def of_device(asked: Asked, query: str) -> tuple[str, object, str]:
-    return "clGetDeviceInfo", asked.objects.device, f"CL_DEVICE_{query}"
+def of_device(info: Info, query: str) -> tuple[str, object, str]:
+    return "clGetDeviceInfo", info.objects.device, f"CL_DEVICE_{query}"
 
 
 ORDERS = range(0x10B0, 0x10C4)  # CL_R to CL_ABGR
 FIRST_OF_VENDORS = 0x4000  # the enumerants that extensions of vendors have begin here
 
 BOTH = {"platform": of_platform, "device": of_device}
-About = Callable[[Asked, str], tuple[str, object, str]]
+About = Callable[[Info, str], tuple[str, object, str]]
 
 
 @requirement("API-CON-001")
@@ -55,11 +55,11 @@ def test_version_as_a_number_is_that_of_the_string(icd: Icd, sandbox: Sandbox) -
     """Major and minor version of a platform, and of a device, are the same as a number and in the string."""
 
     def check(objects: IcdObjects, about: About) -> None:
-        asked = Asked(objects)
-        text = asked.text(*about(asked, "VERSION"))
+        info = Info(objects)
+        text = info.text(*about(info, "VERSION"))
         match = re.match(r"OpenCL (\d+)\.(\d+) ", text + " ")
         assert match, f"the version is {text!r}, expected OpenCL, a blank, and the version"
-        number = numeric_version(asked.number(*about(asked, "NUMERIC_VERSION")))
+        number = numeric_version(info.number(*about(info, "NUMERIC_VERSION")))
         assert number == (int(match[1]), int(match[2])), f"{number} as a number, and the string is {text!r}"
 
     with icd.attempts(sandbox) as attempts:
@@ -72,9 +72,9 @@ def test_extensions_with_versions_are_those_of_the_string(icd: Icd, sandbox: San
     """Extensions are listed with versions as they are in the string, each once."""
 
     def check(objects: IcdObjects, about: About) -> None:
-        asked = Asked(objects)
-        string = asked.text(*about(asked, "EXTENSIONS")).split()
-        listed = [name for name, _ in asked.versions(*about(asked, "EXTENSIONS_WITH_VERSION"))]
+        info = Info(objects)
+        string = info.text(*about(info, "EXTENSIONS")).split()
+        listed = [name for name, _ in info.versions(*about(info, "EXTENSIONS_WITH_VERSION"))]
         differing = set(string) ^ set(listed)
         assert not differing, f"in one of the lists only: {' '.join(sorted(differing))}"
         twice = sorted(name for name, count in Counter(listed).items() if count > 1)
@@ -95,14 +95,14 @@ def test_kernels_and_languages_with_versions_are_those_of_the_strings(icd: Icd, 
         assert len(found) == len(set(found)), f"{query} lists one twice: {' '.join(sorted(found))}"
 
     def check_kernels(objects: IcdObjects) -> None:
-        asked, query = Asked(objects), "BUILT_IN_KERNELS_WITH_VERSION"
-        string = {name for name in asked.text(*of_device(asked, "BUILT_IN_KERNELS")).split(";") if name}
-        check(objects, query, string, [name for name, _ in asked.versions(*of_device(asked, query))])
+        info, query = Info(objects), "BUILT_IN_KERNELS_WITH_VERSION"
+        string = {name for name in info.text(*of_device(info, "BUILT_IN_KERNELS")).split(";") if name}
+        check(objects, query, string, [name for name, _ in info.versions(*of_device(info, query))])
 
     def check_languages(objects: IcdObjects) -> None:
-        asked, query = Asked(objects), "ILS_WITH_VERSION"
-        string = set(asked.text(*of_device(asked, "IL_VERSION")).split())
-        listed = asked.versions(*of_device(asked, query))
+        info, query = Info(objects), "ILS_WITH_VERSION"
+        string = set(info.text(*of_device(info, "IL_VERSION")).split())
+        listed = info.versions(*of_device(info, query))
         check(objects, query, string, [f"{name}_{major}.{minor}" for name, (major, minor) in listed])
 
     with icd.attempts(sandbox) as attempts:
@@ -115,12 +115,12 @@ def test_platform_has_the_extensions_of_all_its_devices(icd: Icd, sandbox: Sandb
     """An extension that all devices of a platform have is one of the platform's."""
 
     def check(objects: IcdObjects) -> None:
-        asked = Asked(objects)
+        info = Info(objects)
         if objects.version() < (3, 0):
             raise Unsupported("loader", "older texts say less of the platform's extensions", "OpenCL 3.0")
         devices = objects.session.GetDeviceIDs(objects.platform)
-        of_each = [set(asked.text("clGetDeviceInfo", device, "CL_DEVICE_EXTENSIONS").split()) for device in devices]
-        lacking = set.intersection(*of_each) - set(asked.text(*of_platform(asked, "EXTENSIONS")).split())
+        of_each = [set(info.text("clGetDeviceInfo", device, "CL_DEVICE_EXTENSIONS").split()) for device in devices]
+        lacking = set.intersection(*of_each) - set(info.text(*of_platform(info, "EXTENSIONS")).split())
         assert not lacking, f"all devices have them, and the platform has not: {' '.join(sorted(lacking))}"
 
     with icd.attempts(sandbox) as attempts:
@@ -132,9 +132,9 @@ def test_versions_of_opencl_c_include_the_older_ones(icd: Icd, sandbox: Sandbox)
     """A device of OpenCL 3.0 that has a compiler lists OpenCL C 1.0, 1.1, 1.2 and 3.0, each once."""
 
     def check(objects: IcdObjects) -> None:
-        asked = Asked(objects)
-        listed = asked.versions(*of_device(asked, "OPENCL_C_ALL_VERSIONS"))
-        if not asked.number(*of_device(asked, "COMPILER_AVAILABLE")):
+        info = Info(objects)
+        listed = info.versions(*of_device(info, "OPENCL_C_ALL_VERSIONS"))
+        if not info.number(*of_device(info, "COMPILER_AVAILABLE")):
             raise Unsupported("loader", "the device has no compiler", "compiler")
         assert {name for name, _ in listed} == {"OpenCL C"}, f"the names are {sorted({n for n, _ in listed})}"
         versions = [version for _, version in listed]
@@ -154,20 +154,20 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
         return [int(device) for device in objects.session.GetDeviceIDs(objects.platform, kind)]
 
     def check(objects: IcdObjects) -> None:
-        asked = Asked(objects)
+        info = Info(objects)
         every = listed(objects, "CL_DEVICE_TYPE_ALL")
         assert listed(objects, "CL_DEVICE_TYPE_ALL") == every, "the list is another one the second time"
         assert len(set(every)) == len(every), f"{len(every)} devices are listed, and {len(set(every))} of them differ"
         of_types = {kind: listed(objects, kind) for kind in TYPES}
         for kind, devices in of_types.items():
             for device in objects.session.GetDeviceIDs(objects.platform, kind):
-                bits = asked.number("clGetDeviceInfo", device, "CL_DEVICE_TYPE")
+                bits = info.number("clGetDeviceInfo", device, "CL_DEVICE_TYPE")
                 assert bits & api().constant(kind), f"{kind} lists a device of type {bits:#x}"
                 single = bits & (bits - 1) == 0 or objects.version() < (3, 0)
                 assert single, f"a device is of several types, {bits:#x}"
             assert set(devices) <= set(every) or kind == "CL_DEVICE_TYPE_CUSTOM", f"{kind} lists more than all"
-        found = {device for kind in TYPES if kind != "CL_DEVICE_TYPE_CUSTOM" for device in of_types[kind]}
-        assert found >= set(every) - set(of_types["CL_DEVICE_TYPE_CUSTOM"]), "a device of all is of no type"
+        actual = {device for kind in TYPES if kind != "CL_DEVICE_TYPE_CUSTOM" for device in of_types[kind]}
+        assert actual >= set(every) - set(of_types["CL_DEVICE_TYPE_CUSTOM"]), "a device of all is of no type"
         default = listed(objects, "CL_DEVICE_TYPE_DEFAULT")
         assert len(default) == 1 and default[0] in every, f"{len(default)} devices are the default, expected one"
 
@@ -175,8 +175,8 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
         cl, count = objects.session, objects.session.buffer(4, 0)
         for kind in TYPES:
             error = cl.call("clGetDeviceIDs", objects.platform, api().constant(kind), 0, None, count)
-            wanted = CL.SUCCESS if listed(objects, kind) else CL.DEVICE_NOT_FOUND
-            assert error == wanted, f"{kind} answered {error}, expected {wanted}"
+            expected = CL.SUCCESS if listed(objects, kind) else CL.DEVICE_NOT_FOUND
+            assert error == expected, f"{kind} answered {error}, expected {expected}"
 
     def check_room(objects: IcdObjects) -> None:
         cl, every = objects.session, listed(objects, "CL_DEVICE_TYPE_ALL")
@@ -195,23 +195,25 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
 
     def check_mixed(objects: IcdObjects) -> None:
         cl, kinds = objects.session, TYPES[:3]
-        wanted = {device for kind in kinds for device in listed(objects, kind)}
+        expected = {device for kind in kinds for device in listed(objects, kind)}
         bits, count = sum(api().constant(kind) for kind in kinds), cl.buffer(4, 0)
-        if not wanted:
+        if not expected:
             raise Unsupported("loader", "there is no CPU, GPU or accelerator", "devices")
-        room = len(wanted) + 1
+        room = len(expected) + 1
         devices = cl.buffer(8 * room, 0)
         error = cl.call("clGetDeviceIDs", objects.platform, bits, room, devices, count)
         assert error == CL.SUCCESS, f"CPU, GPU and accelerator at once answered {error}, expected CL_SUCCESS"
-        found = [devices.u64(i) for i in range(min(count.u32(), room))]
-        assert sorted(found) == sorted(wanted), f"{len(found)} devices of three types, and {len(wanted)} of each alone"
+        actual = [devices.u64(i) for i in range(min(count.u32(), room))]
+        assert sorted(actual) == sorted(expected), (
+            f"{len(actual)} devices of three types, and {len(expected)} of each alone"
+        )
 
     def check_platform(objects: IcdObjects) -> None:
-        asked = Asked(objects)
+        info = Info(objects)
         for device in objects.session.GetDeviceIDs(objects.platform):
-            owner = asked.number("clGetDeviceInfo", device, "CL_DEVICE_PLATFORM")
+            owner = info.number("clGetDeviceInfo", device, "CL_DEVICE_PLATFORM")
             assert owner == objects.platform, "a device names another platform"
-            assert asked.number("clGetDeviceInfo", device, "CL_DEVICE_PARENT_DEVICE") == 0, "a root device has a parent"
+            assert info.number("clGetDeviceInfo", device, "CL_DEVICE_PARENT_DEVICE") == 0, "a root device has a parent"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("types", check)
@@ -226,40 +228,40 @@ def test_devices_are_listed_by_type(icd: Icd, sandbox: Sandbox) -> None:
 def test_numbers_of_a_device_reach_what_its_profile_demands(icd: Icd, sandbox: Sandbox) -> None:
     """The numbers of a device of the full profile are at least what the specification demands, and fit together."""
 
-    def require_full(asked: Asked) -> None:
-        custom = asked.number(*of_device(asked, "TYPE")) & CL.DEVICE_TYPE_CUSTOM
-        if custom or asked.text(*of_device(asked, "PROFILE")) != "FULL_PROFILE":
+    def require_full(info: Info) -> None:
+        custom = info.number(*of_device(info, "TYPE")) & CL.DEVICE_TYPE_CUSTOM
+        if custom or info.text(*of_device(info, "PROFILE")) != "FULL_PROFILE":
             raise Unsupported("loader", "the device is not one of the full profile", "full profile")
 
     def check_least(objects: IcdObjects, query: str, least: int, images: bool) -> None:
-        asked = Asked(objects)
-        require_full(asked)
+        info = Info(objects)
+        require_full(info)
         if images:
             objects.require_images()
-        value = asked.number("clGetDeviceInfo", objects.device, query)
+        value = info.number("clGetDeviceInfo", objects.device, query)
         assert value >= least, f"{query} is {value}, expected at least {least}"
 
     def check_dimensions(objects: IcdObjects) -> None:
-        asked = Asked(objects)
-        sizes = asked.words(*of_device(asked, "MAX_WORK_ITEM_SIZES"))
-        dimensions = asked.number(*of_device(asked, "MAX_WORK_ITEM_DIMENSIONS"))
+        info = Info(objects)
+        sizes = info.words(*of_device(info, "MAX_WORK_ITEM_SIZES"))
+        dimensions = info.number(*of_device(info, "MAX_WORK_ITEM_DIMENSIONS"))
         assert len(sizes) == dimensions, f"{len(sizes)} sizes for {dimensions} dimensions"
         assert min(sizes) >= 1, f"the sizes are {sizes}"
 
     def check_allocation(objects: IcdObjects) -> None:
-        asked = Asked(objects)
-        require_full(asked)
-        whole = asked.number(*of_device(asked, "GLOBAL_MEM_SIZE"))
-        largest = asked.number(*of_device(asked, "MAX_MEM_ALLOC_SIZE"))
+        info = Info(objects)
+        require_full(info)
+        whole = info.number(*of_device(info, "GLOBAL_MEM_SIZE"))
+        largest = info.number(*of_device(info, "MAX_MEM_ALLOC_SIZE"))
         least = max(min(1 << 30, whole // 4), 32 << 20)
         assert least <= largest, "CL_DEVICE_MAX_MEM_ALLOC_SIZE is less than 32 MiB or a quarter of the memory"
 
     def check_address(objects: IcdObjects) -> None:
-        asked = Asked(objects)
-        bits = asked.number(*of_device(asked, "ADDRESS_BITS"))
+        info = Info(objects)
+        bits = info.number(*of_device(info, "ADDRESS_BITS"))
         assert bits in (32, 64), f"CL_DEVICE_ADDRESS_BITS is {bits}"
-        align = asked.number(*of_device(asked, "MEM_BASE_ADDR_ALIGN"))
-        require_full(asked)
+        align = info.number(*of_device(info, "MEM_BASE_ADDR_ALIGN"))
+        require_full(info)
         assert align >= 8 * 128, f"CL_DEVICE_MEM_BASE_ADDR_ALIGN is {align} bits, expected at least those of a long16"
 
     with icd.attempts(sandbox) as attempts:

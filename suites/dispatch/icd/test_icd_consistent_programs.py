@@ -9,9 +9,9 @@ from harness.check import (
     ARGUMENT_INFORMATION,
     CL,
     KERNEL_SOURCES,
-    Asked,
     Icd,
     IcdObjects,
+    Info,
     Kernels,
     Sandbox,
     Value,
@@ -76,27 +76,27 @@ def test_program_says_what_it_is_made_of(icd: Icd, sandbox: Sandbox) -> None:
     """A program has the source that it was made of, all strings one after the other, its context and its device."""
 
     def check(objects: IcdObjects) -> None:
-        asked, cl = Asked(objects), objects.session
+        info, cl = Info(objects), objects.session
         texts = ["kernel void one() {}\n", "kernel void other() {} and what is past its length", "// end\n"]
         strings = [cl.data(text.encode() + b"\0") for text in texts]
         lengths = [0, len("kernel void other() {}"), len(texts[2])]
         program = objects.made_by("clCreateProgramWithSource", objects.context, 3, strings, lengths)
-        source = asked.text(PROGRAM, program, "CL_PROGRAM_SOURCE")
+        source = info.text(PROGRAM, program, "CL_PROGRAM_SOURCE")
         assert source == texts[0] + "kernel void other() {}" + texts[2], f"the source is {source!r}"
-        assert asked.number(PROGRAM, program, "CL_PROGRAM_NUM_DEVICES") == 1
-        assert asked.words(PROGRAM, program, "CL_PROGRAM_DEVICES") == [objects.device]
-        assert asked.number(PROGRAM, program, "CL_PROGRAM_CONTEXT") == objects.context
-        assert asked.number(PROGRAM, program, "CL_PROGRAM_REFERENCE_COUNT") == 1
+        assert info.number(PROGRAM, program, "CL_PROGRAM_NUM_DEVICES") == 1
+        assert info.words(PROGRAM, program, "CL_PROGRAM_DEVICES") == [objects.device]
+        assert info.number(PROGRAM, program, "CL_PROGRAM_CONTEXT") == objects.context
+        assert info.number(PROGRAM, program, "CL_PROGRAM_REFERENCE_COUNT") == 1
 
     def check_language(objects: IcdObjects) -> None:
-        language = Asked(objects).answer(PROGRAM, objects.with_source(TWO), "CL_PROGRAM_IL")
+        language = Info(objects).answer(PROGRAM, objects.with_source(TWO), "CL_PROGRAM_IL")
         assert not language, f"CL_PROGRAM_IL of a program that was made of source has {len(language)} bytes"
 
     def check_one(objects: IcdObjects) -> None:
         text = "kernel void one() {}\n"
         strings = [objects.session.data(f"{text}what is past its length".encode() + b"\0")]
         program = objects.made_by("clCreateProgramWithSource", objects.context, 1, strings, [len(text)])
-        source = Asked(objects).text(PROGRAM, program, "CL_PROGRAM_SOURCE")
+        source = Info(objects).text(PROGRAM, program, "CL_PROGRAM_SOURCE")
         assert source == text, f"the source is {source!r}"
 
     with icd.attempts(sandbox) as attempts:
@@ -111,14 +111,14 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
 
     def check(objects: IcdObjects, how: str) -> None:
         require_compiler([objects])
-        asked, cl = Asked(objects), objects.session
+        info, cl = Info(objects), objects.session
         program = objects.with_source(TWO)
         status, kind = CL.BUILD_NONE, "CL_PROGRAM_BINARY_TYPE_NONE"
         if how in ("built", "built again"):
             if how == "built again":
                 objects.build(program, "-D clharness=2 -D clharness_more")
                 for query in ("STATUS", "OPTIONS", "LOG"):  # what is answered now must not be kept
-                    asked.answer(BUILD, program, objects.device, f"CL_PROGRAM_BUILD_{query}")
+                    info.answer(BUILD, program, objects.device, f"CL_PROGRAM_BUILD_{query}")
             objects.build(program, OPTIONS)
             status, kind = CL.BUILD_SUCCESS, "CL_PROGRAM_BINARY_TYPE_EXECUTABLE"
         elif how == "failed":
@@ -131,15 +131,15 @@ def test_build_says_how_it_went(icd: Icd, sandbox: Sandbox) -> None:
             error = cl.call("clCompileProgram", program, 0, None, OPTIONS, 0, None, None, None, None)
             objects.require("clCompileProgram", error)
             status, kind = CL.BUILD_SUCCESS, "CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT"
-        answer = asked.answer(BUILD, program, objects.device, "CL_PROGRAM_BUILD_STATUS")
-        found = int.from_bytes(answer, "little", signed=True)
-        assert found == status, f"CL_PROGRAM_BUILD_STATUS is {found}, expected {status!r}"
-        type_ = asked.number(BUILD, program, objects.device, "CL_PROGRAM_BINARY_TYPE")
+        answer = info.answer(BUILD, program, objects.device, "CL_PROGRAM_BUILD_STATUS")
+        actual = int.from_bytes(answer, "little", signed=True)
+        assert actual == status, f"CL_PROGRAM_BUILD_STATUS is {actual}, expected {status!r}"
+        type_ = info.number(BUILD, program, objects.device, "CL_PROGRAM_BINARY_TYPE")
         assert how == "failed" or type_ == api().constant(kind), f"CL_PROGRAM_BINARY_TYPE is {type_}, expected {kind}"
-        options = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
+        options = info.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_OPTIONS")
         if how.startswith("built"):
             assert options.split() == OPTIONS.split(), f"CL_PROGRAM_BUILD_OPTIONS is {options!r}"
-        log = asked.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_LOG")
+        log = info.text(BUILD, program, objects.device, "CL_PROGRAM_BUILD_LOG")
         if how == "not built":
             assert (options, log) == ("", ""), f"the options are {options!r}, and the log {log!r}, before any build"
 
@@ -153,9 +153,9 @@ def test_global_variables_of_a_program_fit_the_device(icd: Icd, sandbox: Sandbox
     """The storage of a program's global variables is a part of the device's global memory."""
 
     def check(objects: IcdObjects) -> None:
-        asked, program = Asked(objects), built(objects)
-        used = asked.number(BUILD, program, objects.device, "CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE")
-        has = asked.number("clGetDeviceInfo", objects.device, "CL_DEVICE_GLOBAL_MEM_SIZE")
+        info, program = Info(objects), built(objects)
+        used = info.number(BUILD, program, objects.device, "CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE")
+        has = info.number("clGetDeviceInfo", objects.device, "CL_DEVICE_GLOBAL_MEM_SIZE")
         assert used <= has, f"CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE is {used}, of {has} bytes of global memory"
 
     with icd.attempts(sandbox) as attempts:
@@ -167,20 +167,20 @@ def test_built_program_lists_its_kernels(icd: Icd, sandbox: Sandbox) -> None:
     """The kernels of a program are as many as counted, by name and as objects, and each names its program."""
 
     def check(objects: IcdObjects) -> None:
-        asked, cl, program = Asked(objects), objects.session, built(objects)
-        names = asked.text(PROGRAM, program, "CL_PROGRAM_KERNEL_NAMES").split(";")
+        info, cl, program = Info(objects), objects.session, built(objects)
+        names = info.text(PROGRAM, program, "CL_PROGRAM_KERNEL_NAMES").split(";")
         assert set(names) == NAMES and len(names) == 2, f"CL_PROGRAM_KERNEL_NAMES is {';'.join(names)!r}"
-        assert asked.number(PROGRAM, program, "CL_PROGRAM_NUM_KERNELS") == 2
+        assert info.number(PROGRAM, program, "CL_PROGRAM_NUM_KERNELS") == 2
         count, kernels = cl.buffer(4, 0), cl.buffer(24, 0)
         objects.require("clCreateKernelsInProgram", cl.call("clCreateKernelsInProgram", program, 0, None, count))
         assert count.u32() == 2, f"clCreateKernelsInProgram counts {count.u32()} kernels without a list, expected 2"
         objects.require("clCreateKernelsInProgram", cl.call("clCreateKernelsInProgram", program, 3, kernels, count))
         assert count.u32() == 2, f"clCreateKernelsInProgram counts {count.u32()} kernels, expected 2"
-        found = {asked.text("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_FUNCTION_NAME") for i in range(2)}
-        assert found == NAMES, f"clCreateKernelsInProgram gives {sorted(found)}"
+        answer = {info.text("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_FUNCTION_NAME") for i in range(2)}
+        assert answer == NAMES, f"clCreateKernelsInProgram gives {sorted(answer)}"
         for i in range(2):
-            assert asked.number("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_PROGRAM") == program
-            assert asked.number("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_CONTEXT") == objects.context
+            assert info.number("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_PROGRAM") == program
+            assert info.number("clGetKernelInfo", kernels.handle(i), "CL_KERNEL_CONTEXT") == objects.context
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("two kernels", check)
@@ -191,9 +191,9 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
     """The binary of a program has the size that is reported, and a program that is made of it runs the same kernels."""
 
     def check(objects: IcdObjects) -> None:
-        asked, cl = Asked(objects), objects.session
+        info, cl = Info(objects), objects.session
         program = built(objects, KERNEL_SOURCES["clharness_sift"], "")
-        (size,) = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        (size,) = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
         assert 0 < size < 1 << 24, f"CL_PROGRAM_BINARY_SIZES is {size}"
         binary = cl.buffer(size + 16)
         error = cl.call(PROGRAM, program, CL.PROGRAM_BINARIES, 8, [binary], None)
@@ -209,11 +209,11 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
         )
         assert status.code() == CL.SUCCESS, f"the status of the binary is {status.code()}"
         objects.build(again, "")
-        names = asked.text(PROGRAM, again, "CL_PROGRAM_KERNEL_NAMES")
+        names = info.text(PROGRAM, again, "CL_PROGRAM_KERNEL_NAMES")
         assert names == "clharness_sift", f"CL_PROGRAM_KERNEL_NAMES of the binary is {names!r}"
         kernels = Kernels(objects, again)
-        found = kernels.sifted()
-        assert found == kernels.sifted_expected(), "the kernel of the binary computes something else"
+        result = kernels.sifted()
+        assert result == kernels.sifted_expected(), "the kernel of the binary computes something else"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("binary", check)
@@ -223,31 +223,31 @@ def test_program_of_a_binary_computes_what_its_source_did(icd: Icd, sandbox: San
 def test_kernel_names_its_parameters(icd: Icd, sandbox: Sandbox) -> None:
     """A kernel has its name, as many parameters as it was declared with, and their names, types and qualifiers."""
 
-    def made(objects: IcdObjects, name: str = "declared") -> tuple[Asked, Value]:
+    def made(objects: IcdObjects, name: str = "declared") -> tuple[Info, Value]:
         program = built(objects, DECLARED, ARGUMENT_INFORMATION)
-        return Asked(objects), objects.made_by("clCreateKernel", program, name)
+        return Info(objects), objects.made_by("clCreateKernel", program, name)
 
     def check_kernel(objects: IcdObjects) -> None:
-        asked, kernel = made(objects)
-        assert asked.text("clGetKernelInfo", kernel, "CL_KERNEL_FUNCTION_NAME") == "declared"
-        assert asked.number("clGetKernelInfo", kernel, "CL_KERNEL_NUM_ARGS") == len(PARAMETERS)
-        assert asked.number("clGetKernelInfo", kernel, "CL_KERNEL_REFERENCE_COUNT") == 1
+        info, kernel = made(objects)
+        assert info.text("clGetKernelInfo", kernel, "CL_KERNEL_FUNCTION_NAME") == "declared"
+        assert info.number("clGetKernelInfo", kernel, "CL_KERNEL_NUM_ARGS") == len(PARAMETERS)
+        assert info.number("clGetKernelInfo", kernel, "CL_KERNEL_REFERENCE_COUNT") == 1
 
     def check(objects: IcdObjects, kernel_name: str, index: int) -> None:
-        asked, kernel = made(objects, kernel_name)
+        info, kernel = made(objects, kernel_name)
         name, type_, address, qualifiers = {"declared": PARAMETERS, "qualified": QUALIFIED}[kernel_name][index]
         function = "clGetKernelArgInfo"
-        found = asked.text(function, kernel, index, "CL_KERNEL_ARG_NAME")
-        assert found == name, f"CL_KERNEL_ARG_NAME is {found!r}, expected {name!r}"
-        found = asked.text(function, kernel, index, "CL_KERNEL_ARG_TYPE_NAME")
-        assert found == type_, f"CL_KERNEL_ARG_TYPE_NAME is {found!r}, expected {type_!r}"
-        space = asked.number(function, kernel, index, "CL_KERNEL_ARG_ADDRESS_QUALIFIER")
+        actual = info.text(function, kernel, index, "CL_KERNEL_ARG_NAME")
+        assert actual == name, f"CL_KERNEL_ARG_NAME is {actual!r}, expected {name!r}"
+        actual = info.text(function, kernel, index, "CL_KERNEL_ARG_TYPE_NAME")
+        assert actual == type_, f"CL_KERNEL_ARG_TYPE_NAME is {actual!r}, expected {type_!r}"
+        space = info.number(function, kernel, index, "CL_KERNEL_ARG_ADDRESS_QUALIFIER")
         assert space == api().constant(address), f"CL_KERNEL_ARG_ADDRESS_QUALIFIER is {space:#x}, expected {address}"
-        access = asked.number(function, kernel, index, "CL_KERNEL_ARG_ACCESS_QUALIFIER")
+        access = info.number(function, kernel, index, "CL_KERNEL_ARG_ACCESS_QUALIFIER")
         assert access == CL.KERNEL_ARG_ACCESS_NONE, f"CL_KERNEL_ARG_ACCESS_QUALIFIER is {access:#x}"
-        bits = asked.number(function, kernel, index, "CL_KERNEL_ARG_TYPE_QUALIFIER")
-        wanted = flags_of(qualifiers) if isinstance(qualifiers, str) else 0
-        assert bits == wanted, f"CL_KERNEL_ARG_TYPE_QUALIFIER is {bits:#x}, expected {wanted:#x}"
+        bits = info.number(function, kernel, index, "CL_KERNEL_ARG_TYPE_QUALIFIER")
+        expected = flags_of(qualifiers) if isinstance(qualifiers, str) else 0
+        assert bits == expected, f"CL_KERNEL_ARG_TYPE_QUALIFIER is {bits:#x}, expected {expected:#x}"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("the kernel", check_kernel)
@@ -266,11 +266,13 @@ def test_kernel_says_how_it_accesses_its_images(icd: Icd, sandbox: Sandbox) -> N
     def check(objects: IcdObjects) -> None:
         objects.require_images()
         program = built(objects, IMAGES, ARGUMENT_INFORMATION)
-        asked, kernel = Asked(objects), objects.made_by("clCreateKernel", program, "imaged")
+        info, kernel = Info(objects), objects.made_by("clCreateKernel", program, "imaged")
         for index, name in enumerate(ACCESS):
-            found = asked.number("clGetKernelArgInfo", kernel, index, "CL_KERNEL_ARG_ACCESS_QUALIFIER")
-            wanted = api().constant(ACCESS[name])
-            assert found == wanted, f"CL_KERNEL_ARG_ACCESS_QUALIFIER of {name} is {found:#x}, expected {ACCESS[name]}"
+            actual = info.number("clGetKernelArgInfo", kernel, index, "CL_KERNEL_ARG_ACCESS_QUALIFIER")
+            expected = api().constant(ACCESS[name])
+            assert actual == expected, (
+                f"CL_KERNEL_ARG_ACCESS_QUALIFIER of {name} is {actual:#x}, expected {ACCESS[name]}"
+            )
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("images", check)
@@ -282,15 +284,15 @@ def test_work_group_of_a_kernel_fits_its_device(icd: Icd, sandbox: Sandbox) -> N
 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
-        asked, kernels = Asked(objects), Kernels(objects)
+        info, kernels = Info(objects), Kernels(objects)
         plain, fixed = kernels.kernel("clharness_sift"), kernels.kernel("clharness_fixed")
         function, device = "clGetKernelWorkGroupInfo", objects.device
-        most = asked.number("clGetDeviceInfo", device, "CL_DEVICE_MAX_WORK_GROUP_SIZE")
-        size = asked.number(function, plain, device, "CL_KERNEL_WORK_GROUP_SIZE")
+        most = info.number("clGetDeviceInfo", device, "CL_DEVICE_MAX_WORK_GROUP_SIZE")
+        size = info.number(function, plain, device, "CL_KERNEL_WORK_GROUP_SIZE")
         assert 1 <= size <= most, f"CL_KERNEL_WORK_GROUP_SIZE is {size}, and the device has {most}"
-        required = asked.words(function, plain, device, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE")
+        required = info.words(function, plain, device, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE")
         assert required == [0, 0, 0], f"CL_KERNEL_COMPILE_WORK_GROUP_SIZE is {required}, expected zeros"
-        required = asked.words(function, fixed, device, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE")
+        required = info.words(function, fixed, device, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE")
         assert required == [4, 2, 1], f"CL_KERNEL_COMPILE_WORK_GROUP_SIZE is {required}, expected 4, 2, 1"
 
     with icd.attempts(sandbox) as attempts:
@@ -303,12 +305,12 @@ def test_local_memory_of_a_kernel_counts_its_arguments(icd: Icd, sandbox: Sandbo
 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
-        asked, kernels = Asked(objects), Kernels(objects)
+        info, kernels = Info(objects), Kernels(objects)
         kernel, function = kernels.kernel("clharness_exchange"), "clGetKernelWorkGroupInfo"
         for index, (size, least) in enumerate(((64, 64), (192, 256)), 1):
             kernels.set(kernel, index, None, size)
-            found = asked.number(function, kernel, objects.device, "CL_KERNEL_LOCAL_MEM_SIZE")
-            assert found >= least, f"CL_KERNEL_LOCAL_MEM_SIZE is {found}, with local arguments of {least} bytes"
+            answer = info.number(function, kernel, objects.device, "CL_KERNEL_LOCAL_MEM_SIZE")
+            assert answer >= least, f"CL_KERNEL_LOCAL_MEM_SIZE is {answer}, with local arguments of {least} bytes"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("two local arguments", check)
@@ -329,8 +331,11 @@ def test_header_is_included_by_its_name(icd: Icd, sandbox: Sandbox, name: str) -
         error = objects.session.call("clCompileProgram", program, 0, None, None, 2, programs, names, None, None)
         objects.require("clCompileProgram", error)
         linked = objects.made_by("clLinkProgram", objects.context, 0, None, None, 1, [program], None, None)
-        found, wanted = Asked(objects).text(PROGRAM, linked, "CL_PROGRAM_KERNEL_NAMES"), headers[name].split()[2][:-2]
-        assert found == wanted, f"the program that includes {name} has the kernels {found!r}, expected {wanted!r}"
+        actual, expected = (
+            Info(objects).text(PROGRAM, linked, "CL_PROGRAM_KERNEL_NAMES"),
+            headers[name].split()[2][:-2],
+        )
+        assert actual == expected, f"the program that includes {name} has the kernels {actual!r}, expected {expected!r}"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check(f"of two headers, {name}", check)
@@ -342,11 +347,11 @@ def test_program_without_a_binary_has_the_size_zero(icd: Icd, sandbox: Sandbox) 
 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
-        asked, program = Asked(objects), objects.with_source(TWO)
-        sizes = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        info, program = Info(objects), objects.with_source(TWO)
+        sizes = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
         assert sizes == [0], f"CL_PROGRAM_BINARY_SIZES is {sizes} before the first build, expected 0"
         objects.build(program, OPTIONS)
-        sizes = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        sizes = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
         assert len(sizes) == 1 and sizes[0] > 0, f"CL_PROGRAM_BINARY_SIZES is {sizes} of a program that was built"
 
     with icd.attempts(sandbox) as attempts:
@@ -359,10 +364,10 @@ def test_kernel_says_what_attributes_it_has(icd: Icd, sandbox: Sandbox) -> None:
 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
-        asked, kernels = Asked(objects), Kernels(objects)
-        for name, wanted in (("clharness_sift", ""), ("clharness_fixed", "reqd_work_group_size(4,2,1)")):
-            found = asked.text("clGetKernelInfo", kernels.kernel(name), "CL_KERNEL_ATTRIBUTES")
-            assert "".join(found.split()) == wanted, f"CL_KERNEL_ATTRIBUTES is {found!r}, expected {wanted!r}"
+        info, kernels = Info(objects), Kernels(objects)
+        for name, expected in (("clharness_sift", ""), ("clharness_fixed", "reqd_work_group_size(4,2,1)")):
+            actual = info.text("clGetKernelInfo", kernels.kernel(name), "CL_KERNEL_ATTRIBUTES")
+            assert "".join(actual.split()) == expected, f"CL_KERNEL_ATTRIBUTES is {actual!r}, expected {expected!r}"
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("attributes", check)

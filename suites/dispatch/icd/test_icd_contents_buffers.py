@@ -168,16 +168,16 @@ def test_rectangle_is_moved_row_by_row(icd: Icd, sandbox: Sandbox, function: str
         if function == "clEnqueueCopyBufferRect":
             other = memory.buffer(OTHER)
             memory.succeed(function, memory.queue, mem, other, *words, *pitches, 0, None, None)
-            found = memory.content(other, SIZE)
+            answer = memory.content(other, SIZE)
         else:
             host = memory.session.data(OTHER)
             memory.succeed(function, memory.queue, mem, 1, *words, *pitches, host, 0, None, None)
-            found = host.bytes()
+            answer = host.bytes()
         if function == "clEnqueueWriteBufferRect":
             expect_same(memory.content(mem, SIZE), copied(OTHER, far, BEFORE, own, region), "the buffer")
-            expect_same(found, OTHER, "the host's memory")
+            expect_same(answer, OTHER, "the host's memory")
         else:
-            expect_same(found, copied(BEFORE, own, OTHER, far, region), "the target")
+            expect_same(answer, copied(BEFORE, own, OTHER, far, region), "the target")
             expect_same(memory.content(mem, SIZE), BEFORE, "the source")
 
     with icd.attempts(sandbox) as attempts:

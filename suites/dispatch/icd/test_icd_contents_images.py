@@ -350,11 +350,11 @@ def test_mapped_part_of_an_image_shows_and_takes_pixels(icd: Icd, sandbox: Sandb
         assert slice_ >= row * region[1] or not deep, f"the slice pitch is {slice_}"
         assert deep or not slice_, f"the slice pitch of a 2D image is {slice_}, expected 0"
         far = Layout(NO_ORIGIN, row, slice_ or row * region[1])
-        seen, wanted = b"", b""
+        seen, part = b"", b""
         for start, end in zip(own.rows(narrow), far.rows(narrow), strict=True):
             seen += session.bytes_at(mapped.plus(end), narrow[0])
-            wanted += before[start : start + narrow[0]]
-        expect_same(seen, wanted, "the mapping")
+            part += before[start : start + narrow[0]]
+        expect_same(seen, part, "the mapping")
         last = list(far.rows(narrow))[-1]
         session.store(mapped, last, b"changed.")
         images.unmap(image, mapped)

@@ -35,8 +35,8 @@ def test_context_of_another_vendors_device_is_invalid_device(icd: Icd, sandbox: 
     def check(objects: IcdObjects) -> None:
         strange, own = foreign(objects, vendor)[1], objects.device
         devices = {"alone": [strange], "before": [strange, own], "after": [own, strange]}[which]
-        error, made = objects.session.CreateContext([PLATFORM, objects.platform, 0], [own])
-        assert (error, bool(made)) == (0, True)
+        error, handle = objects.session.CreateContext([PLATFORM, objects.platform, 0], [own])
+        assert (error, bool(handle)) == (0, True)
         address, code = own_function(objects, "clCreateContext"), objects.session.buffer(4)
         context = objects.session.call_at(
             address, "clCreateContext", [PLATFORM, objects.platform, 0], len(devices), devices, None, None, code

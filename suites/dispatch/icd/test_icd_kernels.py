@@ -8,10 +8,10 @@ import struct
 from harness.check import (
     CL,
     KERNEL_TYPES,
-    Asked,
     CallFailed,
     Icd,
     IcdObjects,
+    Info,
     Kernels,
     Range,
     Sandbox,
@@ -67,9 +67,9 @@ def test_arguments_of_every_type_reach_the_kernel(icd: Icd, sandbox: Sandbox) ->
             for index, value in enumerate(values):
                 kernels.set(kernel, index, value)
             kernels.run(kernel, Range((1,)))
-            found, expected = kernels.content(to, SLOTS), kernels.stored(values, before)
+            actual, expected = kernels.content(to, SLOTS), kernels.stored(values, before)
             for i, type_ in enumerate(KERNEL_TYPES):
-                expect_same(found[64 * i : 64 * i + 64], expected[64 * i : 64 * i + 64], f"the argument of {type_}")
+                expect_same(actual[64 * i : 64 * i + 64], expected[64 * i : 64 * i + 64], f"the argument of {type_}")
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("a kernel of all types", check)
@@ -114,14 +114,14 @@ def test_work_items_know_their_places(icd: Icd, sandbox: Sandbox) -> None:
 
     def check(objects: IcdObjects, range_: Range) -> None:
         kernels = kernels_of(objects)
-        most = Asked(objects).words("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_WORK_ITEM_SIZES")
+        most = Info(objects).words("clGetDeviceInfo", objects.device, "CL_DEVICE_MAX_WORK_ITEM_SIZES")
         if any(size > limit for size, limit in zip(range_.group, most, strict=False)):
             raise Unsupported("loader", f"the device has no groups of {range_.group}", "work groups")
-        found = kernels.places(range_)
-        group = (*range_.group, 1, 1)[:3] if range_.group else tuple(found[0][12:15])
+        actual = kernels.places(range_)
+        group = (*range_.group, 1, 1)[:3] if range_.group else tuple(actual[0][12:15])
         assert all(size % own == 0 for size, own in zip(range_.size, group, strict=False)) or not range_.group
-        for place, wanted in zip(found, range_.places(group), strict=True):
-            assert place == wanted, f"a work item has {place}, expected {wanted}"
+        for place, expected in zip(actual, range_.places(group), strict=True):
+            assert place == expected, f"a work item has {place}, expected {expected}"
 
     with icd.attempts(sandbox) as attempts:
         for name, range_ in RANGES.items():
@@ -137,8 +137,8 @@ def test_every_work_item_of_a_large_range_runs(icd: Icd, sandbox: Sandbox) -> No
 
     def check(objects: IcdObjects) -> None:
         kernels = kernels_of(objects)
-        found = kernels.places(Range((3001,)))
-        lacking = [at for at, place in enumerate(found) if place[0] != at or place[9] != 3001]
+        result = kernels.places(Range((3001,)))
+        lacking = [at for at, place in enumerate(result) if place[0] != at or place[9] != 3001]
         assert not lacking, f"work item {lacking[0]} and {len(lacking) - 1} more did not run"
 
     with icd.attempts(sandbox) as attempts:
@@ -150,18 +150,18 @@ def test_last_group_is_smaller_where_sizes_are_uneven(icd: Icd, sandbox: Sandbox
     """Where the device has non-uniform work-groups, the last group of a dimension has what is left."""
 
     def check(objects: IcdObjects, range_: Range) -> None:
-        asked = Asked(objects)
+        info = Info(objects)
         version = objects.device_version()
         if version < (2, 0):
             raise Unsupported("loader", "non-uniform work-groups came with OpenCL 2.0", "non-uniform work-groups")
         if version >= (3, 0):
             query = "CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT"
-            if not asked.number("clGetDeviceInfo", objects.device, query):
+            if not info.number("clGetDeviceInfo", objects.device, query):
                 raise Unsupported("loader", f"{query} is CL_FALSE", "non-uniform work-groups")
         kernels = kernels_of(objects, "-cl-std=CL3.0" if version >= (3, 0) else "-cl-std=CL2.0")
-        found = kernels.places(range_)
-        for place, wanted in zip(found, range_.places((*range_.group, 1, 1)[:3]), strict=True):
-            assert place == wanted, f"a work item has {place}, expected {wanted}"
+        actual = kernels.places(range_)
+        for place, expected in zip(actual, range_.places((*range_.group, 1, 1)[:3]), strict=True):
+            assert place == expected, f"a work item has {place}, expected {expected}"
 
     with icd.attempts(sandbox) as attempts:
         for name, range_ in UNEVEN.items():
@@ -243,8 +243,8 @@ def test_clone_has_the_arguments_of_its_kernel(icd: Icd, sandbox: Sandbox) -> No
         clone = objects.made_by("clCloneKernel", kernel)
         if not clone:
             raise CallFailed("clCloneKernel gave no kernel beside CL_SUCCESS")
-        asked = Asked(objects)
-        programs = [asked.number("clGetKernelInfo", of, "CL_KERNEL_PROGRAM") for of in (kernel, clone)]
+        info = Info(objects)
+        programs = [info.number("clGetKernelInfo", of, "CL_KERNEL_PROGRAM") for of in (kernel, clone)]
         assert programs[0] == programs[1], "CL_KERNEL_PROGRAM of the clone is not that of its kernel"
         for index, value in enumerate(others):
             kernels.set(kernel, index, value)

@@ -115,21 +115,21 @@ def test_threads_make_and_release_objects_of_their_own(icd: Icd, sandbox: Sandbo
             session.entry(objects[kind], counting(kind, "Release")),
             session.entry(objects[kind], query_function),
         )
-        made, counts, released = [], [], []
+        handles, counts, released = [], [], []
         for thread in range(THREADS):
             for _ in range(STARTS if kind == "cl_context" else TIMES):
                 code, count = session.buffer(4), session.buffer(4)
-                made.append((in_thread(session, owner, thread, function, *arguments, code), code))
-                handle = answer_of(made[-1][0])
-                asked = session.in_thread(
+                handles.append((in_thread(session, owner, thread, function, *arguments, code), code))
+                handle = answer_of(handles[-1][0])
+                query_result = session.in_thread(
                     thread, query_function, handle, api().constant(query), 4, count, None, address=asks
                 )
-                counts.append((asked, count))
-                if len(made) % 2:
+                counts.append((query_result, count))
+                if len(handles) % 2:
                     released.append(session.in_thread(thread, counting(kind, "Release"), handle, address=release))
         assert session.go() == THREADS
-        assert {code.code() for _, code in made} == {CL.SUCCESS}
-        kept = [later.result() for later, _ in made[1::2]]
+        assert {code.code() for _, code in handles} == {CL.SUCCESS}
+        kept = [later.result() for later, _ in handles[1::2]]
         assert len(set(kept)) == len(kept), "the same handle was answered twice, and is still in use"
         assert {(later.result(), count.u32()) for later, count in counts} == {(CL.SUCCESS, 1)}
         assert {later.result() for later in released} == {CL.SUCCESS}

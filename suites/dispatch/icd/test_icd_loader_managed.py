@@ -26,10 +26,10 @@ DATA = 0x1001  # no address of anything: the vendor keeps it, and does not look 
 
 def platforms_of(session: IcdSession) -> list[Value]:
     """The platforms with cl_khr_icd 2.0."""
-    found = [platform for platform in session.some_platforms() if session.is_icd2(platform)]
-    if not found:
+    platforms = [platform for platform in session.some_platforms() if session.is_icd2(platform)]
+    if not platforms:
         raise Unsupported("loader", "this ICD is of before cl_khr_icd 2.0", "ICD 2")
-    return found
+    return platforms
 
 
 def set_data(session: IcdSession, platform: Value, data: int) -> int:
@@ -121,9 +121,11 @@ def test_dispatch_data_for_no_platform_is_invalid_platform(icd: Icd, sandbox: Sa
 @requirement("DISP-ICD2-020")
 def test_table_has_the_functions_for_older_loaders(icd: Icd, sandbox: Sandbox) -> None:
     """Besides the tags the table is one that older loaders can use: it has the functions of OpenCL 1.0."""
-    wanted = [f for f in api().dispatched() if f.name in ("clGetDeviceIDs", "clCreateContext", "clFinish", "clFlush")]
-    assert wanted
+    functions = [
+        f for f in api().dispatched() if f.name in ("clGetDeviceIDs", "clCreateContext", "clFinish", "clFlush")
+    ]
+    assert functions
     with icd.open(sandbox) as session:
         for platform in platforms_of(session):
-            empty = [f.name for f in wanted if not session.entry(platform, f.name)]
+            empty = [f.name for f in functions if not session.entry(platform, f.name)]
             assert not empty

@@ -7,11 +7,11 @@ from typing import Any
 
 from harness.check import (
     CL,
-    Asked,
     Callback,
     CallbackArgument,
     Icd,
     IcdObjects,
+    Info,
     Memory,
     Sandbox,
     Unsupported,
@@ -26,7 +26,7 @@ NUMBERS = (0x1122334455667788, 0x0102030405060708)
 
 def native_memory(objects: IcdObjects) -> Memory:
     """Memory of a device that runs native kernels."""
-    able = Asked(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_EXECUTION_CAPABILITIES")
+    able = Info(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_EXECUTION_CAPABILITIES")
     if not able & CL.EXEC_NATIVE_KERNEL:
         raise Unsupported("loader", "this device runs no native kernels", FUNCTION)
     return Memory(objects)
@@ -54,8 +54,8 @@ def test_native_kernel_gets_a_copy_of_its_arguments(icd: Icd, sandbox: Sandbox) 
         memory.finish()
         assert session.callbacks() == 6, "the kernel was not called once, or could not read what it was given"
         assert [session.number_of(value) for value in seen] == list(NUMBERS), "what the kernel got"
-        found = [session.number_of(value).to_bytes(8, "little") for value in held]
-        assert found == [content[8:16] for content in contents], "what the kernel found in its memory objects"
+        result = [session.number_of(value).to_bytes(8, "little") for value in held]
+        assert result == [content[8:16] for content in contents], "what the kernel found in its memory objects"
 
 
 # Arguments that do not agree: args, cb_args, num_mem_objects, mem_list, args_mem_loc.

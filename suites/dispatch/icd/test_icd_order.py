@@ -10,11 +10,11 @@ import pytest
 
 from harness.check import (
     CL,
-    Asked,
     Callback,
     Icd,
     IcdObjects,
     IcdSession,
+    Info,
     Memory,
     Sandbox,
     Unsupported,
@@ -91,7 +91,7 @@ def enqueue(objects: IcdObjects, function: str, waits: list[Value], queue: Value
 
 def queue_of(objects: IcdObjects, properties: str) -> Value:
     """A queue with a property. Makes the attempt `unsupported` where the device has none such."""
-    able = Asked(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_QUEUE_PROPERTIES")
+    able = Info(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_QUEUE_PROPERTIES")
     bits = api().constant(properties)
     if not able & bits:
         raise Unsupported("loader", f"the device has no queues with {properties}", properties)
@@ -289,9 +289,9 @@ def test_callback_of_each_status_is_called_once(icd: Icd, sandbox: Sandbox, earl
             session.command("hello")
         assert session.quit() == 0
         for number, state in enumerate(states):
-            found = [(own, how) for own, how, data in called(sandbox) if data == 10 + number]
-            assert len(found) == 1, f"the callback for {state!r} was called {len(found)} times, expected once"
-            own, how = found[0]
+            result = [(own, how) for own, how, data in called(sandbox) if data == 10 + number]
+            assert len(result) == 1, f"the callback for {state!r} was called {len(result)} times, expected once"
+            own, how = result[0]
             assert own == event, f"the callback for {state!r} got another event"
             assert CL.COMPLETE <= how <= state, (
                 f"the callback for {state!r} got the status {how}"
@@ -330,10 +330,10 @@ def test_times_of_a_command_are_in_order(icd: Icd, sandbox: Sandbox) -> None:
 
     def check(objects: IcdObjects, function: str) -> None:
         queue = queue_of(objects, "CL_QUEUE_PROFILING_ENABLE")
-        memory, asked = Memory(objects), Asked(objects)
+        memory, info = Memory(objects), Info(objects)
         event = enqueue(objects, function, [], queue)
         memory.succeed("clFinish", queue)
-        times = [asked.number("clGetEventProfilingInfo", event, f"CL_PROFILING_COMMAND_{name}") for name in TIMES]
+        times = [info.number("clGetEventProfilingInfo", event, f"CL_PROFILING_COMMAND_{name}") for name in TIMES]
         wrong = [f"{TIMES[i]} after {TIMES[i + 1]}" for i in range(3) if times[i] > times[i + 1]]
         assert not wrong, ", ".join(wrong)
         assert any(times), "all times are 0"
@@ -348,8 +348,8 @@ def test_command_is_not_finished_before_its_end(icd: Icd, sandbox: Sandbox) -> N
     """The time at which a command has finished with all that it enqueued is not before the one at which it ended."""
 
     def check(objects: IcdObjects) -> None:
-        asked, event = Asked(objects), objects.named("profiled")
-        last, finished = (asked.number("clGetEventProfilingInfo", event, query) for query in FINISHED)
+        info, event = Info(objects), objects.named("profiled")
+        last, finished = (info.number("clGetEventProfilingInfo", event, query) for query in FINISHED)
         assert finished >= last, f"CL_PROFILING_COMMAND_COMPLETE is {last - finished} ns before the end"
 
     with icd.attempts(sandbox) as attempts:
@@ -378,7 +378,7 @@ def test_times_of_a_command_are_in_nanoseconds(icd: Icd, sandbox: Sandbox) -> No
     """From its queueing to its end, a command that is kept waiting took as long as the host's clock says."""
     with icd.open(sandbox) as session:
         memory = memory_of(session)
-        queue, asked = queue_of(memory.objects, "CL_QUEUE_PROFILING_ENABLE"), Asked(memory.objects)
+        queue, info = queue_of(memory.objects, "CL_QUEUE_PROFILING_ENABLE"), Info(memory.objects)
         gate, mem = gate_of(memory.objects), memory.buffer(BEFORE)
         start = time.monotonic()
         event = memory.event("clEnqueueWriteBuffer", queue, mem, 0, 0, SIZE, session.data(AFTER), 1, [gate])
@@ -389,7 +389,7 @@ def test_times_of_a_command_are_in_nanoseconds(icd: Icd, sandbox: Sandbox) -> No
         memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
         memory.succeed("clFinish", queue)
         most = time.monotonic() - start
-        first, last = (asked.number("clGetEventProfilingInfo", event, f"CL_PROFILING_COMMAND_{n}") for n in ENDS)
+        first, last = (info.number("clGetEventProfilingInfo", event, f"CL_PROFILING_COMMAND_{n}") for n in ENDS)
         took = (last - first) / 1e9
         assert took <= 2 * most, f"it took {took} s by its times, and at most {most} s by the host's clock"
         assert took >= HELD / 2, f"it took {took} s by its times, and {HELD} s passed until it could end"

@@ -6,9 +6,9 @@ from __future__ import annotations
 from harness.check import (
     CL,
     KERNEL_SOURCES,
-    Asked,
     Icd,
     IcdObjects,
+    Info,
     Sandbox,
     Unsupported,
     Value,
@@ -46,12 +46,12 @@ def test_program_answers_for_each_of_its_devices(icd: Icd, sandbox: Sandbox) -> 
 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
-        devices, asked, cl = two_devices(objects), Asked(objects), objects.session
+        devices, info, cl = two_devices(objects), Info(objects), objects.session
         _, program = made(objects, devices, devices)
-        assert asked.number(PROGRAM, program, "CL_PROGRAM_NUM_DEVICES") == 2
-        listed = asked.words(PROGRAM, program, "CL_PROGRAM_DEVICES")
+        assert info.number(PROGRAM, program, "CL_PROGRAM_NUM_DEVICES") == 2
+        listed = info.words(PROGRAM, program, "CL_PROGRAM_DEVICES")
         assert sorted(listed) == sorted(map(int, devices)), "CL_PROGRAM_DEVICES are not the devices of the context"
-        sizes = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        sizes = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
         assert len(sizes) == 2 and min(sizes) > 0, f"CL_PROGRAM_BINARY_SIZES is {sizes} of a program of two devices"
         assert max(sizes) < 1 << 24, f"CL_PROGRAM_BINARY_SIZES is {sizes}"
         binary = cl.buffer(sizes[1] + 16)
@@ -69,14 +69,14 @@ def test_program_is_built_for_those_devices_that_are_named(icd: Icd, sandbox: Sa
 
     def check(objects: IcdObjects) -> None:
         require_compiler([objects])
-        devices, asked, cl = two_devices(objects), Asked(objects), objects.session
+        devices, info, cl = two_devices(objects), Info(objects), objects.session
         context, program = made(objects, devices, devices[1:])
-        states = [asked.answer(BUILD, program, device, "CL_PROGRAM_BUILD_STATUS") for device in devices]
+        states = [info.answer(BUILD, program, device, "CL_PROGRAM_BUILD_STATUS") for device in devices]
         found = [int.from_bytes(state, "little", signed=True) for state in states]
         wanted = [CL.BUILD_NONE, CL.BUILD_SUCCESS]
         assert found == wanted, f"CL_PROGRAM_BUILD_STATUS is {found} for the two devices, expected {wanted}"
-        place = asked.words(PROGRAM, program, "CL_PROGRAM_DEVICES").index(devices[0])
-        sizes = asked.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
+        place = info.words(PROGRAM, program, "CL_PROGRAM_DEVICES").index(devices[0])
+        sizes = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
         assert not sizes[place] and sizes[1 - place], f"CL_PROGRAM_BINARY_SIZES is {sizes}"
         kernel = objects.made_by("clCreateKernel", program, NAME)
         mem = objects.made_by("clCreateBuffer", context, CL.MEM_READ_WRITE, 64, None)

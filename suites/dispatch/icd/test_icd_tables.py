@@ -193,15 +193,15 @@ def test_object_that_a_query_answers_begins_with_a_table(
 def empty_slots(session: IcdSession, platform: Value) -> list[str]:
     """The functions of the version that a platform reports which its table does not have."""
     version = session.version(platform)
-    wanted = [
+    required = [
         slot
         for slot in slots().values()
         if tuple(map(int, opencl_version(slot).split("."))) <= version
         and not _EXTENSION.search(slot.function)
         and slot.function not in _NEVER_CALLED
     ]
-    assert wanted
-    return [s.function for s in wanted if not session.word(session.table(platform), 8 * s.number)]
+    assert required
+    return [s.function for s in required if not session.word(session.table(platform), 8 * s.number)]
 
 
 @requirement("DISP-TAB-008")

@@ -41,13 +41,13 @@ def check_two_queues(compute: Compute) -> None:
 
 
 def check_local_memory(compute: Compute) -> None:
-    found, group = compute.turned_groups()
-    assert found == compute.turned(group)
+    result, group = compute.turned_groups()
+    assert result == compute.turned(group)
 
 
 def check_image(compute: Compute) -> None:
-    found, written = compute.looked_at()
-    assert found == written
+    result, written = compute.looked_at()
+    assert result == written
 
 
 def check_error(compute: Compute) -> None:
@@ -61,8 +61,8 @@ def test_loader_lists_the_same_platforms_and_devices(icd: Icd, through: Loader, 
     """A loader lists the platforms and devices that the ICD itself lists, by name and in the order of each platform."""
     known = platforms_with_devices(icd)
     with icd.start(through, sandbox) as cl:
-        found = [(cl.GetPlatformInfo(p), device_names(cl, p)) for p in cl.GetPlatformIDs()]
-    assert sorted(found) == sorted(known)
+        platforms = [(cl.GetPlatformInfo(p), device_names(cl, p)) for p in cl.GetPlatformIDs()]
+    assert sorted(platforms) == sorted(known)
 
 
 def device_names(cl: Session, platform: Value) -> list[str]:
@@ -136,19 +136,19 @@ def test_kernels_compute_the_same_without_a_loader(
 
 def own_answers(objects: IcdObjects) -> list[bool]:
     """Whether each object names those that it was made of."""
-    asked: Sequence[tuple[str, Value, str, Value]] = (
+    requests: Sequence[tuple[str, Value, str, Value]] = (
         ("clGetDeviceInfo", objects.device, "CL_DEVICE_PLATFORM", objects.platform),
         ("clGetContextInfo", objects.context, "CL_CONTEXT_DEVICES", objects.device),
         ("clGetCommandQueueInfo", objects.queue, "CL_QUEUE_CONTEXT", objects.context),
         ("clGetMemObjectInfo", objects.mem, "CL_MEM_CONTEXT", objects.context),
         ("clGetProgramInfo", objects.program, "CL_PROGRAM_CONTEXT", objects.context),
     )
-    found = []
-    for function, handle, query, owner in asked:
+    result = []
+    for function, handle, query, owner in requests:
         answer = objects.session.buffer(8, 0)
         assert objects.session.call(function, handle, api().constant(query), 8, answer, None) == CL.SUCCESS
-        found.append(answer.u64() == owner)
-    return found
+        result.append(answer.u64() == owner)
+    return result
 
 
 @requirement("API-THR-007")

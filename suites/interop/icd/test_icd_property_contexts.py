@@ -57,13 +57,13 @@ def test_user_data_without_callback_is_invalid_value(icd: Icd, sandbox: Sandbox,
             arguments = list(creator.about.arguments(creator.objects, words))
             creator.expect_created(words)
             code = session.buffer(4)
-            made = session.call(function, *arguments[:-1], session.buffer(8), code)
-            assert (code.code(), made) == (CL.INVALID_VALUE, 0)
+            handle = session.call(function, *arguments[:-1], session.buffer(8), code)
+            assert (code.code(), handle) == (CL.INVALID_VALUE, 0)
             for user_data in (None, session.buffer(8)):
                 callback = Callback(f"{function}.pfn_notify")
-                made = session.call(function, *arguments[:-2], callback, user_data, code)
+                handle = session.call(function, *arguments[:-2], callback, user_data, code)
                 assert code.code() == CL.SUCCESS
-                assert made
+                assert handle
 
 
 def devices_of(creator: Creator, context: Value) -> list[int]:
@@ -84,12 +84,12 @@ def test_device_given_several_times_is_the_contexts_once(icd: Icd, sandbox: Sand
             given = [objects.device] * times
             code = session.buffer(4)
             words = list_of((CL.CONTEXT_PLATFORM, creator.platform))
-            made = session.call(CONTEXT, words, len(given), given, None, None, code)
-            assert isinstance(made, Value)
+            handle = session.call(CONTEXT, words, len(given), given, None, None, code)
+            assert isinstance(handle, Value)
             assert code.code() == CL.SUCCESS
-            assert devices_of(creator, made) == [objects.device]
+            assert devices_of(creator, handle) == [objects.device]
             if creator.version >= (1, 1):
-                assert creator.number(made, NUM_DEVICES, 4) == 1
+                assert creator.number(handle, NUM_DEVICES, 4) == 1
 
 
 @requirement("PL-CTX-004")
@@ -100,13 +100,13 @@ def test_all_devices_given_twice_are_the_contexts_once(icd: Icd, sandbox: Sandbo
             devices = session.GetDeviceIDs(creator.platform)
             for given in (devices + devices, [device for device in devices for _ in range(2)]):
                 code = session.buffer(4)
-                made = session.call(
+                handle = session.call(
                     CONTEXT, list_of((CL.CONTEXT_PLATFORM, creator.platform)), len(given), given, None, None, code
                 )
-                assert isinstance(made, Value)
+                assert isinstance(handle, Value)
                 assert code.code() == CL.SUCCESS
-                found = devices_of(creator, made)
-                assert sorted(found) == sorted(int(device) for device in devices)
+                result = devices_of(creator, handle)
+                assert sorted(result) == sorted(int(device) for device in devices)
 
 
 def user_sync(creator: Creator) -> None:

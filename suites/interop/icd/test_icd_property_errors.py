@@ -152,6 +152,6 @@ def test_repeated_property_of_a_queue_is_refused_or_makes_a_queue(icd: Icd, sand
     """Nor does it name one for a repeated name: any of these errors, or the queue, and not both."""
     with icd.open(sandbox) as session:
         for creator in creators_of(session, QUEUE):
-            error, made = creator.create([(CL.QUEUE_PROPERTIES, 2), (CL.QUEUE_PROPERTIES, 2)])
+            error, handle = creator.create([(CL.QUEUE_PROPERTIES, 2), (CL.QUEUE_PROPERTIES, 2)])
             assert error in (0, CL.INVALID_VALUE, CL.INVALID_QUEUE_PROPERTIES, CL.INVALID_PROPERTY)
-            assert bool(made) == (error == 0)
+            assert bool(handle) == (error == 0)

@@ -134,8 +134,8 @@ def test_value_that_equals_a_name_is_a_value(icd: Icd, sandbox: Sandbox, functio
             for before, after in ((first, []), ([], first), ([], [])):
                 outcomes = []
                 for bad in (UNKNOWN, value):
-                    error, made = creator.create(list_of(*before, (name, bad), *after))
-                    answer_of_bad = creator.answers(made, []) if made else {}
+                    error, handle = creator.create(list_of(*before, (name, bad), *after))
+                    answer_of_bad = creator.answers(handle, []) if handle else {}
                     answer_of_bad.pop(CL.SAMPLER_ADDRESSING_MODE, None)  # whatever became of the bad value
                     outcomes.append((error, answer_of_bad))
                 assert outcomes[0] == outcomes[1]

@@ -44,10 +44,10 @@ def test_no_properties_make_what_the_older_function_makes(
             code = session.buffer(4)
             control = session.call(older, *OLDER[older][1](creator.objects), code)
             assert isinstance(control, Value)
-            error, made = creator.create(words)
+            error, handle = creator.create(words)
             assert (error, code.code()) == (0, 0)
             for query, size in MEM_QUERIES.items():
-                answers = [creator.number(one, api().constant(query), size) for one in (made, control)]
+                answers = [creator.number(one, api().constant(query), size) for one in (handle, control)]
                 assert (query, answers[0]) == (query, answers[1])
 
 
@@ -70,8 +70,8 @@ def test_buffer_errors_are_those_of_the_older_function(icd: Icd, sandbox: Sandbo
             ):
                 codes = [session.buffer(4), session.buffer(4)]
                 older = session.call("clCreateBuffer", context, flags, size, host, codes[0])
-                made = session.call(BUFFER, context, words, flags, size, host, codes[1])
-                assert (flags, size, codes[1].code(), bool(made)) == (flags, size, codes[0].code(), bool(older))
+                handle = session.call(BUFFER, context, words, flags, size, host, codes[1])
+                assert (flags, size, codes[1].code(), bool(handle)) == (flags, size, codes[0].code(), bool(older))
 
 
 @requirement("PL-SMP-002")
@@ -86,8 +86,8 @@ def test_sampler_has_its_defaults_unless_listed(icd: Icd, sandbox: Sandbox) -> N
         for creator in creators_of(session, SAMPLER):
             heeded = [name for name, _ in creator.pairs()]
             for words in ([0], *(list_of(pair) for pair in defaults.items() if pair[0] in heeded)):
-                made = creator.make(words)
-                assert {query: creator.number(made, query, 4) for query in defaults} == defaults
+                handle = creator.make(words)
+                assert {query: creator.number(handle, query, 4) for query in defaults} == defaults
 
 
 @requirement("PL-SMP-005")
@@ -96,9 +96,9 @@ def test_level_of_detail_is_taken_as_float_bits(icd: Icd, sandbox: Sandbox, reco
     with icd.open(sandbox) as session:
         for creator in creators_of(session, SAMPLER, lambda one: one.require_extension("cl_khr_mipmap_image")):
             bits = struct.unpack("<I", struct.pack("<f", 1.5))[0]
-            error, made = creator.create([(CL.SAMPLER_LOD_MIN_KHR, bits)])
-            answered = creator.number(made, CL.SAMPLER_LOD_MIN_KHR, 4) if made else None
-            assert bool(made) == (error == 0)
+            error, handle = creator.create([(CL.SAMPLER_LOD_MIN_KHR, bits)])
+            answered = creator.number(handle, CL.SAMPLER_LOD_MIN_KHR, 4) if handle else None
+            assert bool(handle) == (error == 0)
             record(f"error {error}" if error else "as bits" if answered == bits else "taken")
 
 
@@ -108,9 +108,9 @@ def test_level_of_detail_is_taken_as_float_bits(icd: Icd, sandbox: Sandbox, reco
 def pipe(creator: Creator, words: list[int] | None) -> tuple[int, Value]:
     """A pipe of 4 packets of 16 bytes, with a list of properties."""
     code = creator.session.buffer(4)
-    made = creator.session.call("clCreatePipe", creator.objects.context, 0, 16, 4, words, code)
-    assert isinstance(made, Value)
-    return Answer(code.code(), shown(words)), made
+    handle = creator.session.call("clCreatePipe", creator.objects.context, 0, 16, 4, words, code)
+    assert isinstance(handle, Value)
+    return Answer(code.code(), shown(words)), handle
 
 
 def has_pipes(creator: Creator) -> bool:
@@ -134,9 +134,9 @@ def test_pipe_with_properties_is_invalid_value(icd: Icd, sandbox: Sandbox) -> No
     """A pipe has no properties: NULL is fine, and a list is CL_INVALID_VALUE."""
     with icd.open(sandbox) as session:
         for creator in creators_of(session, CONTEXT, pipes):
-            error, made = pipe(creator, None)
+            error, handle = pipe(creator, None)
             assert error == CL.SUCCESS
-            assert made
+            assert handle
             for words in ([0x7777, 1, 0], [0x7777, 0, 0]):
                 assert pipe(creator, words) == (CL.INVALID_VALUE, 0)
 
@@ -146,9 +146,9 @@ def test_pipe_with_an_empty_list_is_refused_or_made(icd: Icd, sandbox: Sandbox, 
     """By the letter an empty list is CL_INVALID_VALUE, too; yet the query speaks of lists that are not NULL."""
     with icd.open(sandbox) as session:
         for creator in creators_of(session, CONTEXT, pipes):
-            error, made = pipe(creator, [0])
+            error, handle = pipe(creator, [0])
             assert error in (0, CL.INVALID_VALUE)
-            assert bool(made) == (error == 0)
+            assert bool(handle) == (error == 0)
             record("refused" if error else "taken")
 
 
@@ -160,10 +160,10 @@ def test_pipe_properties_have_size_0(icd: Icd, sandbox: Sandbox) -> None:
             if creator.version < (3, 0):
                 raise Unsupported("loader", "CL_PIPE_PROPERTIES came with OpenCL 3.0", "OpenCL 3.0")
             size, room = session.buffer(8), session.buffer(16)
-            made = pipe(creator, None)[1]
-            assert session.call("clGetPipeInfo", made, CL.PIPE_PROPERTIES, 0, None, size) == CL.SUCCESS
+            result = pipe(creator, None)[1]
+            assert session.call("clGetPipeInfo", result, CL.PIPE_PROPERTIES, 0, None, size) == CL.SUCCESS
             assert size.u64() == 0
-            assert session.call("clGetPipeInfo", made, CL.PIPE_PROPERTIES, 16, room, size) == CL.SUCCESS
+            assert session.call("clGetPipeInfo", result, CL.PIPE_PROPERTIES, 16, room, size) == CL.SUCCESS
             assert (size.u64(), room.bytes()) == (0, b"\xa5" * 16)
 
 
@@ -175,6 +175,6 @@ def test_pipe_on_a_device_without_pipes_is_invalid_operation(
     """A device of OpenCL 3.0 without pipes refuses them with CL_INVALID_OPERATION (an empty list may come first)."""
     with icd.open(sandbox) as session:
         for creator in creators_of(session, CONTEXT, no_pipes):
-            error, made = pipe(creator, words)
+            error, handle = pipe(creator, words)
             assert error == CL.INVALID_OPERATION or (words and error == CL.INVALID_VALUE)
-            assert not made
+            assert not handle

@@ -53,32 +53,32 @@ class Device:
 
     def split(self, words: list[int], room: int) -> tuple[Answer, list[Value]]:
         """The error, and what the array of that many elements holds; it ends where an unreadable page begins."""
-        made = self.session.buffer(8 * room, 0)
-        error = self.session.call("clCreateSubDevices", self.handle, words, room, made, None)
-        return Answer(error, shown(words)), made.handles()
+        parts = self.session.buffer(8 * room, 0)
+        error = self.session.call("clCreateSubDevices", self.handle, words, room, parts, None)
+        return Answer(error, shown(words)), parts.handles()
 
     def parts(self, words: list[int]) -> list[Device]:
         """The sub-devices. Raises CallFailed where there is an error."""
         error, count = self.count(words)
         if error or not count or count > self.units:
             raise CallFailed(f"clCreateSubDevices answered {error} and the count {count} for {words} of {self.units}")
-        error, made = self.split(words, count)
+        error, parts = self.split(words, count)
         if error:
             raise CallFailed(f"clCreateSubDevices answered {error} to {words}, after it had answered the count {count}")
-        return [Device(self.session, handle) for handle in made]
+        return [Device(self.session, handle) for handle in parts]
 
 
 def devices_with(session: IcdSession, *schemes: int, units: int = 2) -> list[Device]:
     """A device of each platform that knows these schemes and has so many units; unsupported where there is none."""
-    found = []
+    result = []
     for platform in session.some_platforms():
         if session.version(platform) >= (1, 2):
             session.platform = platform
             devices = [Device(session, handle) for handle in session.GetDeviceIDs(platform)[:1]]
-            found += [d for d in devices if set(schemes) <= set(d.schemes) and d.units >= units and d.most >= 2]
-    if not found:
+            result += [d for d in devices if set(schemes) <= set(d.schemes) and d.units >= units and d.most >= 2]
+    if not result:
         raise Unsupported("loader", "no device of this ICD has these partition schemes", "sub-devices")
-    return found
+    return result
 
 
 def equally(units: int) -> list[int]:
@@ -168,8 +168,8 @@ def test_partition_into_too_many_is_invalid_partition_count(icd: Icd, sandbox: S
             lists = [[device.units + 1], [device.units, 1], [1] * (device.most + 1), [1 << 31, 1 << 31]]
             for counts in lists:
                 assert device.count(by_counts(*counts))[0] == CL.INVALID_DEVICE_PARTITION_COUNT
-                error, made = device.split(by_counts(*counts), len(counts))
-                assert (error, set(made)) == (CL.INVALID_DEVICE_PARTITION_COUNT, {0})
+                error, handle = device.split(by_counts(*counts), len(counts))
+                assert (error, set(handle)) == (CL.INVALID_DEVICE_PARTITION_COUNT, {0})
 
 
 @requirement("PL-SUB-004")
@@ -217,10 +217,10 @@ def test_room_for_fewer_sub_devices_is_invalid_value(icd: Icd, sandbox: Sandbox)
             assert (error, count) == (CL.SUCCESS, device.units)
             for room in {1, count - 1}:
                 assert device.split(equally(1), room)[0] == CL.INVALID_VALUE
-            error, made = device.split(equally(1), count + 2)
+            error, handle = device.split(equally(1), count + 2)
             assert error == CL.SUCCESS
-            assert all(made[:count])
-            assert len(set(made[:count])) == count
+            assert all(handle[:count])
+            assert len(set(handle[:count])) == count
 
 
 @requirement("PL-SUB-005")
@@ -240,10 +240,10 @@ def test_number_of_sub_devices_is_answered_beside_an_array(icd: Icd, sandbox: Sa
     with icd.open(sandbox) as session:
         for device in devices_with(session, EQUALLY):
             count, function = session.buffer(4, 0), "clCreateSubDevices"
-            made = session.buffer(8 * device.units, 0)
-            assert session.call(function, device.handle, equally(2), device.units, made, count) == CL.SUCCESS
+            parts = session.buffer(8 * device.units, 0)
+            assert session.call(function, device.handle, equally(2), device.units, parts, count) == CL.SUCCESS
             assert count.u32() == device.units // 2
-            assert session.call(function, device.handle, equally(1), device.units, made, None) == CL.SUCCESS
+            assert session.call(function, device.handle, equally(1), device.units, parts, None) == CL.SUCCESS
 
 
 def references(device: Device) -> int:

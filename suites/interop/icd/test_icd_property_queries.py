@@ -65,8 +65,8 @@ def test_query_gives_the_property_list_of_the_creation(icd: Icd, sandbox: Sandbo
             chosen += [list(order) for order in orders(pairs)]
             chosen += [[zero, *(pair for pair in pairs if pair[0] != zero[0])] for zero in creator.zero_pairs()]
             for given in chosen:
-                made = creator.expect_created(given)
-                assert not made or creator.queried_list(made) == list_of(*given)
+                handle = creator.expect_created(given)
+                assert not handle or creator.queried_list(handle) == list_of(*given)
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-012"))
@@ -74,8 +74,8 @@ def test_query_gives_an_empty_property_list(icd: Icd, sandbox: Sandbox, function
     """An empty list comes back as one element, its end marker."""
     with icd.open(sandbox) as session:
         for creator in creators_of(session, function, queried):
-            made = creator.expect_created([0])
-            assert not made or creator.queried_list(made) == [0]
+            handle = creator.expect_created([0])
+            assert not handle or creator.queried_list(handle) == [0]
 
 
 @pytest.mark.parametrize("function", functions("PL-GEN-011"))
@@ -83,17 +83,17 @@ def test_query_of_an_object_without_a_list_has_size_0(icd: Icd, sandbox: Sandbox
     """Where NULL was given nothing comes back: a size of 0, and nothing is written."""
     with icd.open(sandbox) as session:
         for creator in creators_of(session, function, queried):
-            made = creator.expect_created(None)
-            assert not made or creator.queried_list(made) in older_contexts(creator)
+            handle = creator.expect_created(None)
+            assert not handle or creator.queried_list(handle) in older_contexts(creator)
 
 
 def made_by_older(creator: Creator, function: str) -> Value:
     code = creator.session.buffer(4)
-    made = creator.session.call(function, *OLDER[function][1](creator.objects), code)
-    assert isinstance(made, Value)
-    if code.code() or not made:
-        raise CallFailed(f"{function} answered {made:#x} and the error {code.code()}, expected an object")
-    return made
+    handle = creator.session.call(function, *OLDER[function][1](creator.objects), code)
+    assert isinstance(handle, Value)
+    if code.code() or not handle:
+        raise CallFailed(f"{function} answered {handle:#x} and the error {code.code()}, expected an object")
+    return handle
 
 
 @requirement("PL-GEN-011", "PL-CQ-005", "PL-MEM-003", "PL-SMP-004")
@@ -129,9 +129,9 @@ def test_property_list_is_copied_at_creation(icd: Icd, sandbox: Sandbox, functio
     with icd.open(sandbox) as session:
         for creator in creators_of(session, function, queried, names=1):
             words = session.words(list_of(*creator.pairs()))
-            made = creator.make(words)
+            handle = creator.make(words)
             words.fill(0x5A)
-            assert creator.queried_list(made) == list_of(*creator.pairs())
+            assert creator.queried_list(handle) == list_of(*creator.pairs())
 
 
 @requirement("PL-GEN-010", "PL-OTH-006")
@@ -141,14 +141,14 @@ def test_too_little_room_for_the_property_list_is_invalid_value(icd: Icd, sandbo
     with icd.open(sandbox) as session:
         for creator in creators_of(session, function, queried):
             words = list_of(*creator.pairs())
-            made = creator.make(words)
+            handle = creator.make(words)
             query, name = creator.about.query, creator.about.listed
             room = session.buffer(8 * len(words) + 8)
             for size in (0, 1, 8 * len(words) - 8, 8 * len(words) - 1):
                 if size < 8 * len(words):
-                    assert (size, session.call(query, made, name, size, room, None)) == (size, CL.INVALID_VALUE)
+                    assert (size, session.call(query, handle, name, size, room, None)) == (size, CL.INVALID_VALUE)
             for size in (8 * len(words), room.size):
-                assert session.call(query, made, name, size, room, None) == CL.SUCCESS
+                assert session.call(query, handle, name, size, room, None) == CL.SUCCESS
                 assert room[8 * len(words) :] == b"\xa5" * 8
-            assert session.call(query, made, name, room.size, None, None) == CL.SUCCESS
-            assert session.call(query, made, name, 0, None, None) == CL.SUCCESS
+            assert session.call(query, handle, name, room.size, None, None) == CL.SUCCESS
+            assert session.call(query, handle, name, 0, None, None) == CL.SUCCESS

@@ -31,9 +31,9 @@ from harness.check import (
 def older(creator: Creator, bits: int) -> tuple[int, Value]:
     """The queue of these bits, made by clCreateCommandQueue."""
     code = creator.session.buffer(4)
-    made = creator.session.call("clCreateCommandQueue", creator.objects.context, creator.objects.device, bits, code)
-    assert isinstance(made, Value)
-    return Answer(code.code(), f"bits {bits:#x}"), made
+    queue = creator.session.call("clCreateCommandQueue", creator.objects.context, creator.objects.device, bits, code)
+    assert isinstance(queue, Value)
+    return Answer(code.code(), f"bits {bits:#x}"), queue
 
 
 def host_bits(creator: Creator) -> int:
@@ -113,11 +113,11 @@ def test_queue_size_beyond_the_maximum_is_refused(icd: Icd, sandbox: Sandbox) ->
         for creator in creators_of(session, QUEUE, device_queues):
             largest = creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, 4)
             for order in ([bits, (CL.QUEUE_SIZE, largest)], [(CL.QUEUE_SIZE, largest), bits]):
-                made = creator.expect_created(order)
-                assert creator.number(made, CL.QUEUE_PROPERTIES, 8) == bits[1]
-                assert creator.number(made, CL.QUEUE_SIZE, 4) == largest
-                assert creator.version < (3, 0) or creator.queried_list(made) == list_of(*order)
-                session.call("clReleaseCommandQueue", made)
+                handle = creator.expect_created(order)
+                assert creator.number(handle, CL.QUEUE_PROPERTIES, 8) == bits[1]
+                assert creator.number(handle, CL.QUEUE_SIZE, 4) == largest
+                assert creator.version < (3, 0) or creator.queried_list(handle) == list_of(*order)
+                session.call("clReleaseCommandQueue", handle)
             creator.expect_refused([bits, (CL.QUEUE_SIZE, largest + 1)], *REFUSED)
 
 
@@ -130,9 +130,9 @@ def test_queue_size_that_equals_a_name_is_a_size(icd: Icd, sandbox: Sandbox) -> 
             if creator.device_number(CL.DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, 4) < CL.QUEUE_PROPERTIES:
                 raise Unsupported("loader", "queues on this device are smaller than the numbers of names", "queue size")
             for pairs in ([(CL.QUEUE_SIZE, CL.QUEUE_PROPERTIES), bits], [bits, (CL.QUEUE_SIZE, CL.QUEUE_PROPERTIES)]):
-                made = creator.expect_created(pairs)
-                assert creator.number(made, CL.QUEUE_SIZE, 4) == CL.QUEUE_PROPERTIES
-                session.call("clReleaseCommandQueue", made)
+                handle = creator.expect_created(pairs)
+                assert creator.number(handle, CL.QUEUE_SIZE, 4) == CL.QUEUE_PROPERTIES
+                session.call("clReleaseCommandQueue", handle)
 
 
 @requirement("PL-CQ-004")
@@ -200,9 +200,9 @@ def test_queue_for_a_device_of_another_context_is_invalid_device(icd: Icd, sandb
             creator.expect_created(None)
             code = session.buffer(4)
             if creator.address is not None:
-                made = session.call_at(creator.address, function, context, other, None, code)
+                queue = session.call_at(creator.address, function, context, other, None, code)
             else:
-                made = session.call(function, context, other, None, code)
-            assert (code.code(), made) == (CL.INVALID_DEVICE, 0)
-            made = session.call("clCreateCommandQueue", context, other, 0, code)
-            assert (code.code(), made) == (CL.INVALID_DEVICE, 0)
+                queue = session.call(function, context, other, None, code)
+            assert (code.code(), queue) == (CL.INVALID_DEVICE, 0)
+            queue = session.call("clCreateCommandQueue", context, other, 0, code)
+            assert (code.code(), queue) == (CL.INVALID_DEVICE, 0)

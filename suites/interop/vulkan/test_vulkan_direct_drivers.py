@@ -117,8 +117,8 @@ def test_driver_of_the_application_sees_its_version(
     with vulkan_loader.start(sandbox) as vk:
         chain = driver_list(vk, "exclusive", own)
         assert vk.drivers(api_version="1.2.0", extensions=[EXTENSION], chain=chain) == {"own"}
-    made = sandbox.log.calls("vkCreateInstance", by="own").only
-    assert int(made.data["in"]["apiVersion"], 16) == 0x402000
+    creation = sandbox.log.calls("vkCreateInstance", by="own").only
+    assert int(creation.data["in"]["apiVersion"], 16) == 0x402000
 
 
 @requirement("VK-OBJ-019")

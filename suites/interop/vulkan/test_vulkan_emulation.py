@@ -56,8 +56,8 @@ def test_queries_of_formats_are_emulated(vulkan_loader: VulkanLoader, sandbox: V
         for device in by_driver(vk, instance).values():
             answer = vk.structure(answer_name)
             count: list[Any] = [vk.data((1).to_bytes(4, "little"))] if what.startswith("Sparse") else []
-            asked = vk.structure(name, **question) if name else question["format"]
-            rc = vk.call_found(instance, new, device, asked, *count, answer)
+            argument = vk.structure(name, **question) if name else question["format"]
+            rc = vk.call_found(instance, new, device, argument, *count, answer)
             assert what != "ImageFormatProperties" or int(rc) >= 1000  # what mock drivers answer
     log = sandbox.log
     assert [e.who for e in log.calls(old) if e.who != "application"] == ["lacks"]

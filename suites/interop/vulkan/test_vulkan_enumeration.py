@@ -213,8 +213,8 @@ def test_groups_of_all_drivers_are_listed(vulkan_loader: VulkanLoader, sandbox: 
     expected = [["a.0", "a.1"], ["a.2"], ["b.0", "b.1", "b.2"], ["c.0"], ["c.1"]]
 
     with vulkan_loader.start(sandbox) as vk:
-        found = groups(vk, vk.instance("1.1.0"))
-    assert sorted(sorted(group) for group in found) == expected
+        actual = groups(vk, vk.instance("1.1.0"))
+    assert sorted(sorted(group) for group in actual) == expected
 
 
 @requirement("VK-OBJ-011")
@@ -233,11 +233,11 @@ def test_devices_in_groups_have_the_handles_that_they_are_listed_with(
         assert vk.vkEnumeratePhysicalDeviceGroups(instance, count, listed) == 0
         layout = vulkan().structures[GROUP]
         first = layout.members["physicalDevices"].offset // 8
-        found = set()
+        result = set()
         for index in range(count.u32()):
             for place in range(vk.member(listed, GROUP, "physicalDeviceCount", index)):
-                found.add(int(listed.handle(index * layout.size // 8 + first + place)))
-    assert found == {int(device) for device in devices}
+                result.add(int(listed.handle(index * layout.size // 8 + first + place)))
+    assert result == {int(device) for device in devices}
 
 
 @requirement("VK-OBJ-011")
@@ -250,8 +250,8 @@ def test_devices_of_a_driver_without_groups_are_groups_of_one(
     sandbox.driver("old", devices=2, functions={"lacks": lacking}, api_version="1.0.0")
 
     with vulkan_loader.start(sandbox) as vk:
-        found = groups(vk, vk.instance("1.1.0"))
-    assert sorted(sorted(group) for group in found) == [["new.0", "new.1"], ["old.0"], ["old.1"]]
+        result = groups(vk, vk.instance("1.1.0"))
+    assert sorted(sorted(group) for group in result) == [["new.0", "new.1"], ["old.0"], ["old.1"]]
 
 
 @requirement("VK-OBJ-011")
@@ -269,8 +269,8 @@ def test_device_of_a_group_is_made_of_the_drivers_handles(vulkan_loader: VulkanL
         )
         assert vk.CreateDevice(chosen[0], chain=chain)[0] == 0
     own = {e.data["detail"]: e.data["handle"] for e in sandbox.log.happened("object", by="a")}
-    made = sandbox.log.calls("vkCreateDevice", by="a").only
-    assert made.data["in"]["physicalDevices"] == [own["physical device 0"], own["physical device 1"]]
+    creation = sandbox.log.calls("vkCreateDevice", by="a").only
+    assert creation.data["in"]["physicalDevices"] == [own["physical device 0"], own["physical device 1"]]
 
 
 @requirement("VK-OBJ-024")

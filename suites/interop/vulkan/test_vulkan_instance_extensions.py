@@ -180,8 +180,11 @@ def test_drivers_are_not_asked_for_layers(vulkan_loader: VulkanLoader, sandbox: 
         assert count.u32() == 1
     log = sandbox.log.of("a")
     assert not log.calls("vkEnumerateInstanceLayerProperties") and not log.calls("vkEnumerateDeviceLayerProperties")
-    asked = [*log.calls("vkEnumerateInstanceExtensionProperties"), *log.calls("vkEnumerateDeviceExtensionProperties")]
-    assert asked and not any("pLayerName" in event.data["in"] for event in asked)
+    requests = [
+        *log.calls("vkEnumerateInstanceExtensionProperties"),
+        *log.calls("vkEnumerateDeviceExtensionProperties"),
+    ]
+    assert requests and not any("pLayerName" in event.data["in"] for event in requests)
 
 
 @requirement("VK-EXT-007")
@@ -230,8 +233,8 @@ def test_extension_that_the_loader_does_not_know_is_enabled_where_the_user_wants
             rc, _ = vk.CreateInstance(extensions=[unknown])
             assert str(rc) == expected
         sandbox.env["VK_LOADER_DISABLE_INST_EXT_FILTER"] = "1"
-    made = sandbox.log.calls("vkCreateInstance", by="a").only
-    assert unknown in made.data["in"]["extensions"].split()
+    creation = sandbox.log.calls("vkCreateInstance", by="a").only
+    assert unknown in creation.data["in"]["extensions"].split()
 
 
 @requirement("VK-EXT-002")

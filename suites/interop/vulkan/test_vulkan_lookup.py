@@ -27,11 +27,11 @@ def test_functions_without_an_instance_are_found_with_none(vulkan_loader: Vulkan
     sandbox.driver("a")
 
     with vulkan_loader.start(sandbox) as vk:
-        wanted = [*GLOBAL, "vkCreateInstance"]
-        assert [name for name in wanted if not vk.proc(None, name)] == []
+        names = [*GLOBAL, "vkCreateInstance"]
+        assert [name for name in names if not vk.proc(None, name)] == []
         others = [f.name for f in vulkan().functions.values() if f.level != "global"]
-        found = [name for name in others if name != "vkGetInstanceProcAddr" and vk.proc(None, name)]
-    assert found == []
+        others_at_hand = [name for name in others if name != "vkGetInstanceProcAddr" and vk.proc(None, name)]
+    assert others_at_hand == []
 
 
 @requirement("VK-EP-012")
@@ -55,8 +55,8 @@ def test_functions_of_devices_are_found_with_a_device(vulkan_loader: VulkanLoade
 
     with vulkan_loader.start(sandbox) as vk:
         device = vk.device(vk.physical_devices(vk.instance())[0])
-        found = {f.name for f in core if vk.device_proc(device, f.name)}
-    assert found == {f.name for f in core if f.level == "device"}
+        result = {f.name for f in core if vk.device_proc(device, f.name)}
+    assert result == {f.name for f in core if f.level == "device"}
 
 
 @requirement("VK-EP-013")
@@ -70,8 +70,8 @@ def test_function_that_the_driver_lacks_is_not_found(
 
     with vulkan_loader.start(sandbox) as vk:
         devices = devices_by_driver(vk, vk.instance())
-        found = {who: bool(vk.device_proc(vk.device(device), name)) for who, device in devices.items()}
-    assert found == {"has": True, "lacks": False}
+        result = {who: bool(vk.device_proc(vk.device(device), name)) for who, device in devices.items()}
+    assert result == {"has": True, "lacks": False}
 
 
 @requirement("VK-EP-005", "VK-EP-009")
@@ -130,9 +130,9 @@ def test_several_unknown_functions_are_told_apart(vulkan_loader: VulkanLoader, s
         for number, address in enumerate(addresses):
             for device in (devices["a"], devices["b"]):
                 vk.call_at(address, "vkReleaseDisplayEXT", device, number)
-    made = [(event.who, event.name, event.arguments[1]) for event in sandbox.log if event.name in names
+    lookups = [(event.who, event.name, event.arguments[1]) for event in sandbox.log if event.name in names
             and event.kind == "call"]  # fmt: skip
-    assert made == [(who, name, number) for number, name in enumerate(names) for who in ("a", "b")]
+    assert lookups == [(who, name, number) for number, name in enumerate(names) for who in ("a", "b")]
 
 
 @requirement("VK-EP-012")
@@ -205,8 +205,8 @@ def test_several_unknown_functions_of_devices_are_told_apart(
         for number, address in enumerate(addresses):
             for who in ("a", "b"):
                 vk.call_at(address, "vkGetEventStatus", devices[who], number)
-    made = [(event.who, event.name, event.arguments[1]) for event in sandbox.log.calls() if event.name in names]
-    assert made == [(who, name, number) for number, name in enumerate(names) for who in ("a", "b")]
+    lookups = [(event.who, event.name, event.arguments[1]) for event in sandbox.log.calls() if event.name in names]
+    assert lookups == [(who, name, number) for number, name in enumerate(names) for who in ("a", "b")]
 
 
 @requirement("VK-EP-005", "VK-EP-010")
@@ -236,9 +236,9 @@ def test_order_of_look_ups(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance()
         assert vk.proc(instance, OWN_OF_DEVICES)
-    asked = [e.name for e in sandbox.log.of("a").calls() if e.data.get("in", {}).get("pName") == OWN_OF_DEVICES]
-    assert asked[0] == "vk_icdGetPhysicalDeviceProcAddr"
-    assert "vk_icdGetInstanceProcAddr" in asked
+    functions = [e.name for e in sandbox.log.of("a").calls() if e.data.get("in", {}).get("pName") == OWN_OF_DEVICES]
+    assert functions[0] == "vk_icdGetPhysicalDeviceProcAddr"
+    assert "vk_icdGetInstanceProcAddr" in functions
 
 
 @requirement("VK-EP-011")

@@ -63,13 +63,13 @@ def use_devices(vk: VulkanSession, instance: Value, own: Value) -> None:
 
 def use_surfaces(vk: VulkanSession, instance: Value, own: Value) -> None:
     """Makes more surfaces than a first list may hold, by the allocator and without, and ends all."""
-    made: list[tuple[Value, Value | None]] = []
+    surfaces: list[tuple[Value, Value | None]] = []
     for number in range(40):
         allocator, to = own if number % 2 else None, vk.buffer(8, 0)
         info: Buffer = vk.structure("VkHeadlessSurfaceCreateInfoEXT")
         assert vk.call_found(instance, "vkCreateHeadlessSurfaceEXT", instance, info, allocator, to) == 0
-        made.append((to.handle(), allocator))
-    for surface, allocator in made:
+        surfaces.append((to.handle(), allocator))
+    for surface, allocator in surfaces:
         vk.vkDestroySurfaceKHR(instance, surface, allocator)
 
 

@@ -97,17 +97,17 @@ def test_report_reaches_the_callbacks_for_it(vulkan_loader: VulkanLoader, sandbo
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance(extensions=[REPORT])
-        for data, wanted in CALLBACKS.items():
-            make(vk, instance, REPORT, {"flags": wanted, "pUserData": data})
+        for data, flags_of_callback in CALLBACKS.items():
+            make(vk, instance, REPORT, {"flags": flags_of_callback, "pUserData": data})
         prefix, text = vk.data(b"prefix\0"), vk.data(b"text\0")
-        name, said = "vkDebugReportMessageEXT", (flags, 3, 0x1122334455667788, 77, 99, prefix, text)
-        vk.call_found(instance, name, instance, *said)
+        name, arguments = "vkDebugReportMessageEXT", (flags, 3, 0x1122334455667788, 77, 99, prefix, text)
+        vk.call_found(instance, name, instance, *arguments)
         texts = [int(word) for word in vk.words([prefix, text]).handles()]
-    for_it = [data for data, wanted in CALLBACKS.items() if wanted & flags]
-    assert heard(sandbox, "report") == [[data, *said[:5], *texts] for data in for_it]
+    for_it = [data for data, flags_of_callback in CALLBACKS.items() if flags_of_callback & flags]
+    assert heard(sandbox, "report") == [[data, *arguments[:5], *texts] for data in for_it]
     for driver in ("a", "b"):  # a loader may tell drivers, too
         for event in sandbox.log.calls(name, by=driver):
-            assert list(event.arguments) == [own_instance(sandbox, driver), *said[:5], *texts]
+            assert list(event.arguments) == [own_instance(sandbox, driver), *arguments[:5], *texts]
 
 
 @requirement("VK-OBJ-028")
@@ -121,17 +121,17 @@ def test_messenger_that_was_ended_is_told_nothing(
 
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance(extensions=[UTILS])
-        made = {data: messenger(vk, instance, data) for data in MESSENGERS}
-        vk.call_found(instance, "vkDestroyDebugUtilsMessengerEXT", instance, made[ended], None)
+        messengers = {data: messenger(vk, instance, data) for data in MESSENGERS}
+        vk.call_found(instance, "vkDestroyDebugUtilsMessengerEXT", instance, messengers[ended], None)
         for severity, types in MESSAGES:
             submit(vk, instance, severity, types)
-    wanted = sorted(
+    expected = sorted(
         (data, severity, types)
         for severity, types in MESSAGES
         for data, (severities, kinds) in MESSENGERS.items()
         if data != ended and severities & severity and kinds & types
     )
-    assert [(data, severity, types) for data, severity, types, _ in heard(sandbox, "message")] == wanted
+    assert [(data, severity, types) for data, severity, types, _ in heard(sandbox, "message")] == expected
 
 
 @requirement("VK-OBJ-028")
@@ -152,8 +152,8 @@ def test_messengers_of_the_creation_hear_alike_and_only_then(
         submit(vk, instance, ERROR, GENERAL)
         assert heard(sandbox, "message") == first
         vk.vkDestroyInstance(instance, None)
-    told = [data for data, *_ in heard(sandbox, "message")]
-    assert told.count(0x5001) == told.count(0x5002)
+    messages = [data for data, *_ in heard(sandbox, "message")]
+    assert messages.count(0x5001) == messages.count(0x5002)
 
 
 # What a callback for reports is told of a message: the flags, by severity and types.

@@ -67,15 +67,15 @@ def test_objects_of_functions_that_are_looked_up_are_the_loaders(
             assert isinstance(function, Value)
         else:
             function = vk.proc(instance, name) if way == "instance" else vk.device_proc(device, name)
-        made = vk.buffer(8, 0)
+        room = vk.buffer(8, 0)
         if name == "vkGetDeviceQueue":
-            vk.call_at(function, name, device, 0, 1, made)
+            vk.call_at(function, name, device, 0, 1, room)
         elif name == "vkGetDeviceQueue2":
-            vk.call_at(function, name, device, vk.structure("VkDeviceQueueInfo2", queueIndex=1), made)
+            vk.call_at(function, name, device, vk.structure("VkDeviceQueueInfo2", queueIndex=1), room)
         else:
             info = vk.structure("VkCommandBufferAllocateInfo", commandPool=1, commandBufferCount=1)
-            assert vk.call_at(function, name, device, info, made) == 0
-        assert int(vk.peek(made.handle(), 0)) == int(vk.peek(device, 0))
+            assert vk.call_at(function, name, device, info, room) == 0
+        assert int(vk.peek(room.handle(), 0)) == int(vk.peek(device, 0))
     assert calls_of_drivers(sandbox, name) == ["a"]
 
 
@@ -200,8 +200,8 @@ def test_what_an_instance_is_made_with_reaches_every_driver(
         chain = vk.words([UNKNOWN_STRUCTURE + 1, last])
         vk.instance("1.1.0", chain=chain)
     for name in ("a", "b"):
-        made = sandbox.log.calls("vkCreateInstance", by=name).only
-        seen = [int(word, 16) for word in made.data["in"]["chain"]]  # a loader may have put its own before them
+        creation = sandbox.log.calls("vkCreateInstance", by=name).only
+        seen = [int(word, 16) for word in creation.data["in"]["chain"]]  # a loader may have put its own before them
         assert seen[-2:] == [UNKNOWN_STRUCTURE + 1, UNKNOWN_STRUCTURE]
 
 
@@ -216,9 +216,9 @@ def test_allocator_of_the_application_reaches_every_driver(vulkan_loader: Vulkan
         assert vk.vkCreateInstance(vk.instance_info("1.1.0"), allocator, to) == 0
         instance = to.handle()
         for physical_device in vk.physical_devices(instance):
-            made = vk.buffer(8)
-            assert vk.vkCreateDevice(physical_device, vk.structure("VkDeviceCreateInfo"), allocator, made) == 0
-            vk.vkDestroyDevice(made.handle(), allocator)
+            room = vk.buffer(8)
+            assert vk.vkCreateDevice(physical_device, vk.structure("VkDeviceCreateInfo"), allocator, room) == 0
+            vk.vkDestroyDevice(room.handle(), allocator)
         vk.vkDestroyInstance(instance, allocator)
     for name in ("a", "b"):
         for function, place in WITH_ALLOCATOR.items():
@@ -243,8 +243,8 @@ def test_what_a_device_is_made_with_reaches_its_driver(vulkan_loader: VulkanLoad
         )
         features = vk.member(info, "VkDeviceCreateInfo", "pEnabledFeatures")
         assert vk.vkCreateDevice(physical_device, info, None, vk.buffer(8)) == 0
-    made = sandbox.log.calls("vkCreateDevice", by="a").only
-    seen = made.data["in"]
+    creation = sandbox.log.calls("vkCreateDevice", by="a").only
+    seen = creation.data["in"]
     assert (int(seen["features"], 16), int(seen["queues"], 16)) == (features, 2)
     assert UNKNOWN_STRUCTURE in [int(word, 16) for word in seen["chain"]]
 
@@ -292,8 +292,8 @@ def test_extensions_of_devices_reach_the_driver(vulkan_loader: VulkanLoader, san
         vk.device(physical_device, extensions=["VK_CLH_own_thing", "VK_KHR_swapchain"])
         rc, _ = vk.CreateDevice(physical_device, extensions=["VK_CLH_nobody_has_this"])
         assert str(rc) == "VK_ERROR_EXTENSION_NOT_PRESENT"
-    made = sandbox.log.calls("vkCreateDevice", by="a").only
-    assert made.data["in"]["extensions"].split() == ["VK_CLH_own_thing", "VK_KHR_swapchain"]
+    creation = sandbox.log.calls("vkCreateDevice", by="a").only
+    assert creation.data["in"]["extensions"].split() == ["VK_CLH_own_thing", "VK_KHR_swapchain"]
 
 
 @requirement("VK-OBJ-018")

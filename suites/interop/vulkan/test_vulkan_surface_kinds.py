@@ -48,17 +48,17 @@ def test_surfaces_come_and_go(vulkan_loader: VulkanLoader, sandbox: VulkanSandbo
     with vulkan_loader.start(sandbox) as vk:
         instance = vk.instance(extensions=[SURFACE, extension])
         devices = vk.physical_devices(instance)
-        made = [make(vk, instance, kind, number) for number in range(3)]
+        items = [make(vk, instance, kind, number) for number in range(3)]
         for last in (False, True):
             if last:
-                vk.vkDestroySurfaceKHR(instance, made[1], None)
-                made[1] = make(vk, instance, kind, 3)
-            for surface in made:
+                vk.vkDestroySurfaceKHR(instance, items[1], None)
+                items[1] = make(vk, instance, kind, 3)
+            for surface in items:
                 for device in devices:
                     supported = vk.buffer(4, 0)
                     assert vk.vkGetPhysicalDeviceSurfaceSupportKHR(device, 0, surface, supported) == 0
                     assert supported.u32() == 1
-        for surface in made:
+        for surface in items:
             vk.vkDestroySurfaceKHR(instance, surface, None)
     for name in ("one", "two"):
         objects = sandbox.log.happened("object", by=name)

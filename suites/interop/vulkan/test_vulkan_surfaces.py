@@ -80,10 +80,10 @@ def test_driver_that_makes_surfaces_gets_its_own(vulkan_loader: VulkanLoader, sa
         vk.vkDestroySurfaceKHR(instance, surface, None)
     for name in ("own1", "own2"):
         objects = sandbox.log.happened("object", by=name)
-        made = [e.data["handle"] for e in objects if e.data["detail"].startswith("surface")]
-        assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=name)] == made
+        handles = [e.data["handle"] for e in objects if e.data["detail"].startswith("surface")]
+        assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=name)] == handles
         ended = [e.arguments[1] for e in sandbox.log.calls("vkDestroySurfaceKHR", by=name)]
-        assert len(made) == 1 and ended == [int(handle, 16) for handle in made]
+        assert len(handles) == 1 and ended == [int(handle, 16) for handle in handles]
     assert len(sandbox.log.happened("surface of the loader", by="plain")) == 1
     assert not sandbox.log.calls("vkDestroySurfaceKHR", by="plain")
 
@@ -122,9 +122,9 @@ def test_surfaces_are_told_apart(vulkan_loader: VulkanLoader, sandbox: VulkanSan
         vk.vkDestroySurfaceKHR(instance, first, None)
         assert support(vk, device, second) == 1
         vk.vkDestroySurfaceKHR(instance, second, None)
-    made = [e.data["handle"] for e in sandbox.log.happened("object", by="own") if "surface" in e.data["detail"]]
+    handles = [e.data["handle"] for e in sandbox.log.happened("object", by="own") if "surface" in e.data["detail"]]
     used = [e.data["handle"] for e in sandbox.log.happened("own surface", by="own")]
-    assert len(made) == 2 and sorted(used[:2]) == sorted(made)
+    assert len(handles) == 2 and sorted(used[:2]) == sorted(handles)
     assert used == [used[0], used[1], used[0], used[1], used[1]]
     ended = [hex(e.arguments[1]) for e in sandbox.log.calls("vkDestroySurfaceKHR", by="own")]
     assert ended == [used[0], used[1]]
@@ -150,10 +150,10 @@ def test_queries_of_surfaces_get_the_surface_of_the_driver(
                 assert vk.call_at(way, function, device, surface, *more) == 0
         vk.vkDestroySurfaceKHR(instance, surface, None)
     for name in ("one", "two"):
-        made = [e.data["handle"] for e in sandbox.log.happened("object", by=name) if "surface" in e.data["detail"]]
-        assert len(made) == 1
-        assert [hex(e.arguments[1]) for e in sandbox.log.calls("vkDestroySurfaceKHR", by=name)] == made
-        assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=name)] == made * 2
+        handles = [e.data["handle"] for e in sandbox.log.happened("object", by=name) if "surface" in e.data["detail"]]
+        assert len(handles) == 1
+        assert [hex(e.arguments[1]) for e in sandbox.log.calls("vkDestroySurfaceKHR", by=name)] == handles
+        assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=name)] == handles * 2
 
 
 @requirement("VK-OBJ-016")
@@ -194,8 +194,8 @@ def test_driver_that_cannot_make_a_surface_leaves_no_other_behind(
         if rc == 0:
             vk.vkDestroySurfaceKHR(instance, to.handle(), None)
         vk.vkDestroyInstance(instance, None)
-    made = [e for e in sandbox.log.happened("object", by="good") if e.data["detail"].startswith("surface")]
-    assert len(sandbox.log.calls("vkDestroySurfaceKHR", by="good")) == len(made)
+    events = [e for e in sandbox.log.happened("object", by="good") if e.data["detail"].startswith("surface")]
+    assert len(sandbox.log.calls("vkDestroySurfaceKHR", by="good")) == len(events)
     assert not sandbox.log.happened("foreign handle", by="good")
 
 
@@ -237,7 +237,7 @@ def test_surface_of_a_display_is_what_the_application_says(vulkan_loader: Vulkan
     extension = "VK_KHR_display"
     require_surfaces(vulkan_loader, sandbox, extension)
     sandbox.driver("a", interface=2, extensions=f"{SURFACE} {extension}")
-    wanted = {
+    expected = {
         "displayMode": 0x1234, "planeIndex": 3, "planeStackIndex": 4, "transform": 2, "alphaMode": 8,
         "width": 640, "height": 480,
     }  # fmt: skip
@@ -248,14 +248,14 @@ def test_surface_of_a_display_is_what_the_application_says(vulkan_loader: Vulkan
         info = vk.structure(
             "VkDisplaySurfaceCreateInfoKHR",
             imageExtent=(640).to_bytes(4, "little") + (480).to_bytes(4, "little"),
-            **{key: value for key, value in wanted.items() if key not in ("width", "height")},
+            **{key: value for key, value in expected.items() if key not in ("width", "height")},
         )
         assert vk.call_found(instance, "vkCreateDisplayPlaneSurfaceKHR", instance, info, None, to) == 0
         (device,) = vk.physical_devices(instance)
         assert support(vk, device, to.handle()) == 1
     seen = surface_of(sandbox, "a")
     assert seen["platform"] == VK_ICD_WSI_PLATFORM_DISPLAY
-    assert {key: seen[key] for key in wanted} == wanted
+    assert {key: seen[key] for key in expected} == expected
 
 
 @requirement("VK-OBJ-016")
@@ -292,9 +292,9 @@ def test_query_with_a_structure_gets_the_surface_of_the_driver(
         assert bytes(info[:]) == before
     for name in ("own", "other"):
         objects = sandbox.log.happened("object", by=name)
-        made = [e.data["handle"] for e in objects if e.data["detail"].startswith("surface")]
-        assert len(made) == 1
-        assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=name)] == made
+        handles = [e.data["handle"] for e in objects if e.data["detail"].startswith("surface")]
+        assert len(handles) == 1
+        assert [e.data["handle"] for e in sandbox.log.happened("own surface", by=name)] == handles
 
 
 @requirement("VK-OBJ-016")
@@ -320,9 +320,9 @@ def test_query_of_groups_gets_the_surface_of_the_driver(
         else:
             for way in (vk.proc(instance, name), vk.proc(instance, name)):
                 assert vk.call_at(way, name, physical_device, surface, vk.buffer(4, 0), None) == 0
-    made = [e.data["handle"] for e in sandbox.log.happened("object", by="own") if "surface" in e.data["detail"]]
-    assert len(made) == 1
-    assert [e.data["handle"] for e in sandbox.log.happened("own surface", by="own")] == made * 3
+    handles = [e.data["handle"] for e in sandbox.log.happened("object", by="own") if "surface" in e.data["detail"]]
+    assert len(handles) == 1
+    assert [e.data["handle"] for e in sandbox.log.happened("own surface", by="own")] == handles * 3
 
 
 @requirement("VK-OBJ-005")

@@ -46,9 +46,9 @@ def test_functions_beside_a_loader_are_the_drivers_own(vulkan_driver: VulkanDriv
     with vulkan_driver.open(sandbox, preload=[loader]) as vk:
         vk.begin()
         instance = vk.instance()
-        found = {name: vk.find(instance, name) for name in vulkan().functions}
-        assert found["vkDestroyInstance"]
-        modules = {name: vk.module(address) for name, address in found.items() if address}
+        result = {name: vk.find(instance, name) for name in vulkan().functions}
+        assert result["vkDestroyInstance"]
+        modules = {name: vk.module(address) for name, address in result.items() if address}
     assert not [name for name, module in modules.items() if module == str(loader.resolve())]
 
 

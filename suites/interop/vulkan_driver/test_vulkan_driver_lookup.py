@@ -140,9 +140,9 @@ def test_instance_functions_of_own_version_are_found(
         vk.begin()
         own = vk.instance_version() if vk.find(None, "vkEnumerateInstanceVersion") else 0
         vk.instance(api_version=version)
-        wanted = of_version("instance", version) + of_version("physical_device", version)
-        assert wanted
-        for name in wanted if version == "1.0" or own >= version_number(version) else []:
+        functions = of_version("instance", version) + of_version("physical_device", version)
+        assert functions
+        for name in functions if version == "1.0" or own >= version_number(version) else []:
             if not vk.find(vk.instance_in_use, name):
                 parts.fail(name, "is not found")
 
@@ -157,8 +157,8 @@ def test_functions_of_own_extensions_are_found(vulkan_driver: VulkanDriver, sand
         instance = vk.instance(extensions=sorted(names))
         for function in vulkan().of_level("instance", "physical_device"):
             of_surfaces = function.name.startswith("vkCreate") or function.name == "vkDestroySurfaceKHR"
-            wanted = function.extension in names and function.extends == "instance" and not of_surfaces
-            if wanted and not vk.find(instance, function.name):
+            must_be_there = function.extension in names and function.extends == "instance" and not of_surfaces
+            if must_be_there and not vk.find(instance, function.name):
                 parts.fail(function.name, "is not found")
 
 
@@ -173,8 +173,8 @@ def test_physical_device_query_finds_own_functions(vulkan_driver: VulkanDriver, 
         instance = vk.instance(extensions=sorted(set(vk.extension_names())))
         assert in_physical_device_query(vk, query, instance)
         for function in vulkan().of_level("physical_device"):
-            wanted = function.extension and vk.find(instance, function.name)
-            if wanted and not vk.find_for_physical_devices(query, instance, function.name):
+            must_be_there = function.extension and vk.find(instance, function.name)
+            if must_be_there and not vk.find_for_physical_devices(query, instance, function.name):
                 parts.fail(function.name, "is not found")
 
 
@@ -199,9 +199,9 @@ def test_device_query_finds_functions_of_devices(vulkan_driver: VulkanDriver, sa
         started(vk)
         assert vk.instance_in_use
         device = vk.device(vk.some_devices(vk.instance_in_use)[0])
-        wanted = of_version("device", "1.0")
-        assert wanted
-        for name in wanted:
+        functions = of_version("device", "1.0")
+        assert functions
+        for name in functions:
             if not vk.device_proc(device, name):
                 parts.fail(name, "is not found")
 
@@ -217,9 +217,9 @@ def test_device_query_finds_functions_of_own_version(
         if vk.device_version(vk.some_devices(vk.instance())[0]) < version_number(version):
             raise Unsupported("loader", f"this driver's device is older than Vulkan {version}")
         device = vk.device(vk.some_devices(vk.instance(api_version=version))[0])
-        wanted = of_version("device", version)
-        assert wanted
-        for name in wanted:
+        functions = of_version("device", version)
+        assert functions
+        for name in functions:
             if not vk.device_proc(device, name):
                 parts.fail(name, "is not found")
 

@@ -61,9 +61,9 @@ def test_version_is_the_highest_of_the_driver(vulkan_driver: VulkanDriver, sandb
 @requirement("VK-DRV-016")
 def test_portability_is_said_in_the_manifest(vulkan_driver: VulkanDriver, sandbox: VulkanSandbox) -> None:
     """A driver of which a device has VK_KHR_portability_subset says so by "is_portability_driver", no other does."""
-    said = vulkan_driver.require_manifest().icd.get("is_portability_driver", False)
+    is_portability = vulkan_driver.require_manifest().icd.get("is_portability_driver", False)
     with vulkan_driver.open(sandbox) as vk:
         vk.begin()
         devices = vk.some_devices(vk.instance())
         has = any("VK_KHR_portability_subset" in vk.device_extension_names(device) for device in devices)
-    assert said == has
+    assert is_portability == has

@@ -56,14 +56,14 @@ def test_call_is_handed_on_once_unchanged(layer: Layer, sandbox: Sandbox, functi
 
 def unchanged(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbox) -> list[tuple[Function, Value]]:
     """Some functions of the whole table that one thread alone finds handed on as they should be."""
-    found = []
-    wanted = [(f, entry) for f, entry in table.functions() if not layer.may_change(f.name)]
-    for function, entry in wanted[:: max(1, len(wanted) // ROUNDS)][:ROUNDS]:
+    result = []
+    functions = [(f, entry) for f, entry in table.functions() if not layer.may_change(f.name)]
+    for function, entry in functions[:: max(1, len(functions) // ROUNDS)][:ROUNDS]:
         call = OrdinaryCall(session, function, session.objects(), address=entry)
         call.make()
         if not noticeable_problems(call, exchanges(sandbox.log)[-1]):
-            found.append((function, entry))
-    return found
+            result.append((function, entry))
+    return result
 
 
 @requirement("LAY-CHN-015")

@@ -26,20 +26,20 @@ INITS = (INIT, INIT_WITH_PROPERTIES)
 
 def executable(session: LayerSession) -> list[range]:
     """Where the process may execute code."""
-    found = []
+    result = []
     with open(f"/proc/{session.pid}/maps") as file:
         for line in file:
             place, rights = line.split()[:2]
             start, _, end = place.partition("-")
             if "x" in rights:
-                found.append(range(int(start, 16), int(end, 16)))
-    return found
+                result.append(range(int(start, 16), int(end, 16)))
+    return result
 
 
 def accepts(session: LayerSession, function: str) -> bool:
     """Whether the layer is initialised as it should: the positive control of all that is refused."""
-    found = session.initialize(function)
-    return found.result == 0 and found.count > 0 and found.address != 0
+    answer = session.initialize(function)
+    return answer.result == 0 and answer.count > 0 and answer.address != 0
 
 
 def reaches(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbox, entries: int) -> list[str]:
@@ -47,8 +47,8 @@ def reaches(layer: Layer, session: LayerSession, table: Table, sandbox: Sandbox,
     if layer.wraps_handles:
         return []
     objects = session.objects()
-    wanted = [(f, entry) for f, entry in table.functions(below=entries) if not layer.may_change(f.name)]
-    calls = [OrdinaryCall(session, f, objects, address=entry) for f, entry in wanted]
+    functions = [(f, entry) for f, entry in table.functions(below=entries) if not layer.may_change(f.name)]
+    calls = [OrdinaryCall(session, f, objects, address=entry) for f, entry in functions]
     for call in calls:
         call.make()
     logs = exchanges(sandbox.log)[-len(calls) :] if calls else []
@@ -61,15 +61,15 @@ def test_layer_table_holds_functions_or_null(layer: Layer, sandbox: Sandbox, fun
     """The table holds as many entries as the layer tells; each is NULL or the address of a function."""
     layer.require(function)
     with layer.open(sandbox) as session:
-        found = session.initialize(function)
-        assert found.result == 0
-        assert found.address
-        assert 0 < found.count < 1 << 16
-        readable = session.command(f"read {found.address.token} {min(8 * found.count, 4096)}")
-        assert len(readable) == 2 * min(8 * found.count, 4096), "the table ends before the last entry that it tells of"
+        answer = session.initialize(function)
+        assert answer.result == 0
+        assert answer.address
+        assert 0 < answer.count < 1 << 16
+        readable = session.command(f"read {answer.address.token} {min(8 * answer.count, 4096)}")
+        assert len(readable) == 2 * min(8 * answer.count, 4096), "the table ends before the last entry that it tells of"
         code = executable(session)
-        for slot in range(min(found.count, all_entries())):
-            assert not found[slot] or any(int(found[slot]) in part for part in code), f"slot {slot} is not a function"
+        for slot in range(min(answer.count, all_entries())):
+            assert not answer[slot] or any(int(answer[slot]) in part for part in code), f"slot {slot} is not a function"
 
 
 @requirement("LAY-INI-020")
@@ -79,10 +79,10 @@ def test_longer_target_table_is_as_good(layer: Layer, sandbox: Sandbox, entries:
     """A loader that is newer than the layer, with a longer table, is as good; its surplus entries are not called."""
     layer.require(function)
     with layer.open(sandbox) as session:
-        found = session.initialize(function, entries)
-        assert found.result == 0
-        assert found.address
-        assert not reaches(layer, session, found, sandbox, all_entries())
+        answer = session.initialize(function, entries)
+        assert answer.result == 0
+        assert answer.address
+        assert not reaches(layer, session, answer, sandbox, all_entries())
     assert not sandbox.log.happened("surplus entry called")
 
 
@@ -100,11 +100,11 @@ def test_shorter_target_table_is_taken_or_invalid_value(layer: Layer, sandbox: S
     layer.require(function)
     for entries in LENGTHS:
         with layer.open(sandbox) as session:
-            found = session.initialize(function, entries)
-            assert found.result in (0, CL.INVALID_VALUE), f"{entries} entries"
-            if found.result == 0:
-                assert found.count <= entries, "it has functions that the loader's table does not have"
-                assert not reaches(layer, session, found, sandbox, entries), f"{entries} entries"
+            answer = session.initialize(function, entries)
+            assert answer.result in (0, CL.INVALID_VALUE), f"{entries} entries"
+            if answer.result == 0:
+                assert answer.count <= entries, "it has functions that the loader's table does not have"
+                assert not reaches(layer, session, answer, sandbox, entries), f"{entries} entries"
             else:
                 assert accepts(session, function), "a refused initialisation is not the last one"
 
@@ -136,9 +136,9 @@ def test_target_is_not_written(layer: Layer, sandbox: Sandbox, how: str, functio
     with layer.open(sandbox) as session:
         target = session.target(writable=how == "writable")
         before = session.command(f"read {target.token} {8 * all_entries()}")
-        found = session.initialize(function, target=target)
-        assert found.result == 0
-        reaches(layer, session, found, sandbox, all_entries())
+        answer = session.initialize(function, target=target)
+        assert answer.result == 0
+        reaches(layer, session, answer, sandbox, all_entries())
         if function == INIT_WITH_PROPERTIES and layer.has(DEINIT):
             session.layer_call(DEINIT)
         assert session.command(f"read {target.token} {8 * all_entries()}") == before
@@ -161,9 +161,9 @@ def test_no_init_properties_initialise_the_layer(layer: Layer, sandbox: Sandbox,
     """NULL and a list that ends at once have no properties: the layer is initialised."""
     layer.require(INIT_WITH_PROPERTIES)
     with layer.open(sandbox) as session:
-        found = session.initialize(INIT_WITH_PROPERTIES, properties=NO_PROPERTIES[given])
-        assert found.result == 0
-        assert found.address
+        answer = session.initialize(INIT_WITH_PROPERTIES, properties=NO_PROPERTIES[given])
+        assert answer.result == 0
+        assert answer.address
 
 
 @requirement("LAY-INI-018")
@@ -184,9 +184,9 @@ def test_windows_entries_are_not_called(layer: Layer, sandbox: Sandbox, function
     """What the table has for Windows only is not called: on other systems there may be nothing."""
     layer.require(function)
     with layer.open(sandbox) as session:
-        found = session.initialize(function)
-        assert found.result == 0
-        reaches(layer, session, found, sandbox, all_entries())
+        answer = session.initialize(function)
+        assert answer.result == 0
+        reaches(layer, session, answer, sandbox, all_entries())
         if function == INIT_WITH_PROPERTIES and layer.has(DEINIT):
             session.layer_call(DEINIT)
         session.close()

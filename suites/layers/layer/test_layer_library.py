@@ -25,8 +25,8 @@ def test_layer_is_initialised_and_deinitialised(layer: Layer, sandbox: Sandbox) 
     """A layer is initialised, is deinitialised with success where it can be, and the process ends as usual."""
     layer.require(INIT_WITH_PROPERTIES)
     with layer.open(sandbox) as session:
-        found = session.initialize(INIT_WITH_PROPERTIES)
-        assert found.result == 0
+        answer = session.initialize(INIT_WITH_PROPERTIES)
+        assert answer.result == 0
         if layer.has(DEINIT):
             assert session.layer_call(DEINIT) == CL.SUCCESS
         session.close()

@@ -48,12 +48,12 @@ PLACES = ("alone", "between")
 
 def functions() -> list[Any]:
     """Every function that a loader hands to a vendor and that can be reached here."""
-    found = []
+    result = []
     for function in api().dispatched():
         slot = slots()[function.name]
         if slot.reached != "windows-query" and slot.class_ not in ("loader", "none"):
-            found.append(pytest.param(function, id=function.name))
-    return found
+            result.append(pytest.param(function, id=function.name))
+    return result
 
 
 def chain(sandbox: Sandbox, layer: Layer, place: str) -> list[Layer | MockLayer]:
@@ -82,12 +82,12 @@ def wrong(loader: Loader, sandbox: Sandbox, layers: Sequence[Layer | MockLayer],
             call.make()
         log = sandbox.log
         handles = handles_of(log_without(log, *around), known) if wraps else None
-        found = []
+        result = []
         for call, own in zip(calls, exchanges(log)[-len(calls) :], strict=True):
-            found += noticeable_problems(call, log_without(own, *around), handles)
+            result += noticeable_problems(call, log_without(own, *around), handles)
             passed = [event.who for event in own.calls() if event.who in around]
-            found += [] if passed == around else [f"{call}: passed {passed}, expected {around}"]
-    return found
+            result += [] if passed == around else [f"{call}: passed {passed}, expected {around}"]
+    return result
 
 
 @requirement("LAY-CHN-010")
@@ -99,10 +99,10 @@ def test_call_through_a_loader_passes_the_chain_once(
     """A call goes to its owner, once, through every layer of the chain, and nowhere else; arguments and answers are
     the same as without the layer."""
     layer.require_unchanged(function.name)
-    found = wrong(through, sandbox, chain(sandbox, layer, place), function)
-    if found and wrong(through, sandbox, [m for m in chain(sandbox, layer, place) if m is not layer], function):
+    result = wrong(through, sandbox, chain(sandbox, layer, place), function)
+    if result and wrong(through, sandbox, [m for m in chain(sandbox, layer, place) if m is not layer], function):
         raise Unsupported("loader", f"without the layer the loader {through} does not do it, either")
-    assert not found
+    assert not result
 
 
 def runs(
@@ -136,8 +136,8 @@ def runs(
         assert not log.happened("foreign handle")
         passed = [e.name for e in log.calls() if e.who in ("before", "behind") and e.name in api().functions]
         calls, numbers = (
-            [call for call in found if not (layer.validates and re.fullmatch(r"clGet\w+Info", call[1]))]  # it may ask
-            for found in (vendors_calls(log, "ab"), vendors_numbers(log, "ab"))
+            [call for call in result if not (layer.validates and re.fullmatch(r"clGet\w+Info", call[1]))]  # it may ask
+            for result in (vendors_calls(log, "ab"), vendors_numbers(log, "ab"))
         )
         seen.append((results, calls, [n for n in passed if not (layer.validates and n.endswith("Info"))], numbers))
     return seen[0], seen[1]

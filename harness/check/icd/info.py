@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queries of a vendor's objects, whose answers are compared with each other and with how the objects were made.
 
-asked = Asked(objects)
-assert asked.number("clGetContextInfo", context, "CL_CONTEXT_NUM_DEVICES") == 1
+info = Info(objects)
+assert info.number("clGetContextInfo", context, "CL_CONTEXT_NUM_DEVICES") == 1
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LARGEST = 1 << 20  # bytes of an answer that is read
 _NAME_SIZE = 64  # of the name in a cl_name_version
 
 
-class Asked:
+class Info:
     """Queries of one platform's objects. An attempt is `unsupported` where the version lacks the query."""
 
     def __init__(self, objects: IcdObjects) -> None:
@@ -69,12 +69,12 @@ class Asked:
         content = self.answer(function, *about)
         step = 4 + _NAME_SIZE
         assert len(content) % step == 0, f"{about[-1]} has {len(content)} bytes, and an element {step}"
-        found = []
+        result = []
         for at in range(0, len(content), step):
             version = int.from_bytes(content[at : at + 4], "little")
             name = content[at + 4 : at + step].split(b"\0")[0].decode(errors="replace")
-            found.append((name, numeric_version(version)))
-        return found
+            result.append((name, numeric_version(version)))
+        return result
 
 
 def numeric_version(version: int) -> tuple[int, int]:
