@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Version ranges such as ">=2.3.1, <2.4", on dotted integers."""
+"""Version ranges such as ">=2.3.1, <2.4", on dotted integers.
+
+Loaders' versions are not those of Python packages, and each command would wait for the import of `packaging`.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,6 @@ class _Search:
     best: bytes
     until: float
     stopped: Callable[[], bool]
-    tries: int = 0
 
     def over(self) -> bool:
         return time.monotonic() > self.until or self.stopped()
@@ -27,7 +26,6 @@ class _Search:
     def better(self, candidate: bytes) -> bool:
         if candidate == self.best or self.over():
             return False
-        self.tries += 1
         if not self.shows(candidate):
             return False
         self.best = candidate

@@ -207,11 +207,6 @@ class IcdSession(Session):
         tags = [self.entry(platform, name) == CL.ICD2_TAG_KHR for name in TAGGED]
         return any(tags) or any(self.query(name) for name in ICD2_FUNCTIONS)
 
-    def require_icd2(self, platform: Value) -> None:
-        """Makes the case `unsupported` where it shows none."""
-        if not self.is_icd2(platform):
-            raise Unsupported("loader", "this ICD is of before cl_khr_icd 2.0", "ICD 2")
-
     def version(self, platform: Value) -> tuple[int, int]:
         """The version of OpenCL that a platform reports."""
         self.platform = platform

@@ -29,8 +29,7 @@ _BYTES = re.compile(r"(?:[0-9a-f]{2})*")
 _ANSWERS = (
     (
         _DONE,
-        "buffer free protect put word store setenv unsetenv chdir forkend exec thread when late open close machine "
-        "vkword",
+        "buffer free protect put word store setenv unsetenv chdir forkend exec thread when late open close vkword",
     ),
     (_NUMBER, "call address vkallocator vkhearer vkcall value peek descriptor vulkan target symbol count loaded"),
     (_DECIMAL, "layer handlers callbacks go heap handles vkallocated"),

@@ -106,10 +106,6 @@ class WindowsSession(Session):
         """The number of the machine's code page, which narrow texts are written in."""
         return int(self.command("codepage"))
 
-    def change_machine(self, line: str) -> None:
-        """Changes the registry or the devices while the subject runs: a line of harness/probe/windows/machine.h."""
-        self.command(f"machine {line}")
-
     def require_removal_at_exit(self) -> None:
         """Makes the case `unsupported`."""
         raise Unsupported("machine", "on Windows nothing is removed where a process ends (DISP-DEI-005)")

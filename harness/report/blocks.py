@@ -18,7 +18,6 @@ from harness.requirements.sources import url_of
 
 Style = Callable[[str, str], str]
 
-MOST_LINES = 15  # of a block
 _LABEL = 13
 _CALLS = 4  # lines of the call log around a deviation
 

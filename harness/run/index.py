@@ -100,11 +100,6 @@ class Index:
         """Whether all is as it was when the whole of the suites was found to be in order."""
         return bool(self._old["whole"] == self._whole())
 
-    @property
-    def has_new_files(self) -> bool:
-        """Whether there is a file of tests that is not known, or is not what it was."""
-        return not all(map(self._is_valid, self._test_files()))
-
     def not_collected(self) -> Iterator[Case]:
         """The cases of the suites that this run left out, without their functions; of the folders that it is of."""
         if self._expression is None:

@@ -80,7 +80,7 @@ class Machine:
     # --- the registry ---
 
     def registry_value(self, key: str, name: str, data: Data, type: str = "REG_DWORD") -> str:
-        """A value of any key; gives the line, which a running session can be sent, too (`change_machine`)."""
+        """A value of any key; gives its line of the description."""
         self.lines.append(value_line(key, name, data, type))
         return self.lines[-1]
 

@@ -12,7 +12,6 @@ import pytest
 from harness.check import Loader, MockIcd, Sandbox, Session, requirement
 
 Record = Callable[[str], None]
-NO_VARIABLE = ("OCL_ICD_VENDORS",)
 
 
 def in_folder(sandbox: Sandbox, folder: Path, name: str) -> MockIcd:

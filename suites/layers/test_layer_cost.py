@@ -152,7 +152,7 @@ def test_loaders_part_of_a_call_does_not_grow_with_layers(loader: Loader, sandbo
 
 # --- files ---
 
-IN_ACCESS, IN_CLOSE, IN_OPEN, IN_ISDIR = 0x1, 0x18, 0x20, 0x40000000
+IN_ACCESS, IN_CLOSE, IN_OPEN = 0x1, 0x18, 0x20
 
 
 @contextmanager

@@ -25,7 +25,6 @@ from harness.check import (
 pytestmark = extension("cl_khr_external_semaphore")
 
 EXTENSION = "cl_khr_external_semaphore"
-SYNC_FD_EXTENSION = "cl_khr_external_semaphore_sync_fd"
 EXPORT, EXPORTABLE = CL.SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL.SEMAPHORE_EXPORTABLE_KHR
 GET, REIMPORT = "clGetSemaphoreHandleForTypeKHR", "clReImportSemaphoreSyncFdKHR"
 BINARY = [CL.SEMAPHORE_TYPE_KHR, CL.SEMAPHORE_TYPE_BINARY_KHR]

@@ -8,7 +8,6 @@ import struct
 
 from harness.check import VulkanDriver, VulkanSandbox, requirement, version_number, version_text
 
-FIELDS = ("library_path", "api_version", "library_arch", "is_portability_driver")
 OF_1_0_1 = ("library_arch", "is_portability_driver")
 
 
