@@ -9,7 +9,7 @@ _SPELLED = {"NDRange": "Ndrange", "SVMMemFill": "SVM_Memfill", "SVM": "SVM_", "W
 
 
 def command_type(function: str) -> str:
-    """CL_COMMAND_READ_BUFFER for clEnqueueReadBuffer."""
+    """The command type that events of an enqueueing function have: CL_COMMAND_READ_BUFFER for clEnqueueReadBuffer."""
     name = function.removeprefix("clEnqueue")
     for theirs, ours in _SPELLED.items():
         name = name.replace(theirs, ours)

@@ -124,13 +124,13 @@ def _arguments(vk: VulkanSession, function: Function, handle: Value, surface: Va
     return arguments
 
 
-def _memory(vk: VulkanSession, of: str, surface: Value | None) -> Any:
+def _memory(vk: VulkanSession, owner: str, surface: Value | None) -> Any:
     buffer = vk.buffer(ROOM, 0)
-    layout = vulkan().structures.get(of)
+    layout = vulkan().structures.get(owner)
     if layout is not None and layout.stype is not None:
         vk.later(f"put {buffer.index} 0 {layout.stype.to_bytes(4, 'little').hex()}")
-    if of in _SURFACE_AT and surface is not None:
-        vk.later(f"word {buffer.index} {_SURFACE_AT[of]} {surface.token}")
+    if owner in _SURFACE_AT and surface is not None:
+        vk.later(f"word {buffer.index} {_SURFACE_AT[owner]} {surface.token}")
     return buffer
 
 

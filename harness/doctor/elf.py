@@ -204,8 +204,8 @@ class _Reader:
             return
         elf, self.names = self.elf, self._offset(known[_STRTAB])
 
-        def texts(wanted: int) -> list[str]:
-            return [self._text(self.names + value) for tag, value in tags if tag == wanted]
+        def texts(which: int) -> list[str]:
+            return [self._text(self.names + value) for tag, value in tags if tag == which]
 
         elf.needed = texts(_NEEDED)
         if known.get(_FLAGS_1, 0) & _PIE:

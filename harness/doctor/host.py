@@ -238,7 +238,7 @@ class Host:
         self.report(icd2_functions={"get": finds, "set": bool(setter), "code": code})
 
     def together(self, *names: str) -> None:
-        """Several vendors in one process, as every loader has them."""
+        """Opens several vendors in one process, as every loader does, and reports each step of each of them."""
         for name in names:
             self.report(vendor=name)
             library = self.open(name, os.RTLD_LAZY)

@@ -234,8 +234,8 @@ class _Update:
         alike: dict[Hashable, list[tuple[int, Table]]] = defaultdict(list)
         for number, table in self.document.single("deviation"):
             if decided[number] and "case" in table and not self.document.has_comment("deviation", number):
-                said = (key for key in sorted(table) if key != "case")
-                alike[tuple((key, str(table[key])) for key in said)].append((number, table))
+                keys = (key for key in sorted(table) if key != "case")
+                alike[tuple((key, str(table[key])) for key in keys)].append((number, table))
         for entries in alike.values():
             requirement = str(entries[0][1]["requirement"])
             chosen = patterns([name for n, _ in entries for name in decided[n]], self._kin(requirement))

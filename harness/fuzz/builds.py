@@ -142,15 +142,15 @@ def ordinary(names: Sequence[str]) -> FuzzBuild:
     return ordinary_build
 
 
-def compile_folder(folder: Path, options: Sequence[str], wanted: Sequence[str]) -> None:
+def compile_folder(folder: Path, options: Sequence[str], targets: Sequence[str]) -> None:
     """Configures a build folder of this project where that is to be done, and builds some of its targets."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:  # the project's own tests run side by side
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _compile_folder(folder, options, wanted)
+        _compile_folder(folder, options, targets)
 
 
-def _compile_folder(folder: Path, options: Sequence[str], wanted: Sequence[str]) -> None:
+def _compile_folder(folder: Path, options: Sequence[str], targets: Sequence[str]) -> None:
     if not (folder / "CMakeCache.txt").exists():
         command = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DCLHARNESS_BUILD_TESTS=OFF", "-DBUILD_TESTING=OFF"]
         command += [f"-DCLHARNESS_PYTHON={sys.executable}", *options]
@@ -164,7 +164,7 @@ def _compile_folder(folder: Path, options: Sequence[str], wanted: Sequence[str])
         except HarnessError:
             (folder / "CMakeCache.txt").unlink(missing_ok=True)
             raise
-    run_build(["cmake", "--build", str(folder), "--parallel", _parallel(), "--target", *wanted], folder)
+    run_build(["cmake", "--build", str(folder), "--parallel", _parallel(), "--target", *targets], folder)
 
 
 def run_build(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:

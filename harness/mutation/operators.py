@@ -184,7 +184,7 @@ def drop_assignment(source: Source, node: Node) -> Iterator[Edit]:
 
 
 def constant(source: Source, node: Node) -> Iterator[Edit]:
-    """A number, a character or a named constant, one more and one less."""
+    """Edits of a constant: a number, a character or a named constant becomes one more, and one less."""
     if not node.placed or (node.parent is not None and core(node.parent) is node and node.parent.placed):
         return
     text = source.text_of(node)
@@ -266,7 +266,7 @@ def _is_last(node: Node) -> bool:
 
 
 def jump(source: Source, node: Node) -> Iterator[Edit]:
-    """No break or continue, or the other one."""
+    """Edits of a jump: a `break` or `continue` is dropped, or becomes the other."""
     if node.kind in ("BreakStmt", "ContinueStmt") and node.placed and node.macro is None:
         yield node.start, node.end, ""
         yield node.start, node.end, "continue" if node.kind == "BreakStmt" else "break"

@@ -40,7 +40,7 @@ class Fate:
         return self.state not in NOT_COUNTED
 
     def as_json(self) -> dict[str, Any]:
-        """The line of it in the file of results."""
+        """The record of this mutant in the file of results, as `Fate` is read from it again."""
         return asdict(self) | {"mutant": asdict(self.mutant) | {"file": str(self.mutant.file)}}
 
 

@@ -75,7 +75,7 @@ class Buffer:
         return int(struct.unpack("<Q", self[8 * index : 8 * index + 8])[0])
 
     def word(self, index: int = 0) -> int:
-        """The n-th size_t, intptr_t or address."""
+        """The n-th word of the buffer, as wide as an address of the probe's machine: a size_t, intptr_t or address."""
         return self.u64(index) if api().address == 8 else self.u32(index)
 
     def handle(self, index: int = 0) -> Value:

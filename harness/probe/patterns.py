@@ -72,7 +72,7 @@ def width_of(parameter: Parameter) -> int:
 
 
 def narrowed_result(value: int, function: Function) -> int:
-    """What comes back of 64 bits that a function answers."""
+    """The part of a 64-bit answer that fits the function's result type, which is all that its caller gets."""
     return value & ((1 << 8 * api().address) - 1) if function.result_kind in ("handle", "pointer") else value
 
 

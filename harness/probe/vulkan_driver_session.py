@@ -74,7 +74,8 @@ class VulkanDriverSession(VulkanSession):
         return version
 
     def find(self, instance: Value | None, name: str) -> Value:
-        """vk_icdGetInstanceProcAddr, or what drivers of version 0 have in its place; 0 for none."""
+        """The address that the driver gives for a function's name, 0 for none: by vk_icdGetInstanceProcAddr, or by what
+        drivers of version 0 of the interface have in its place. Without an instance: of a global function."""
         function = GET_INSTANCE if self.symbol(GET_INSTANCE) else OFFICIAL[0]
         address = self.call_at(f"@{function}", _LIKE_GET, instance, name)
         assert isinstance(address, Value)

@@ -54,9 +54,9 @@ def reached(cl: Session) -> Functions:
     return functions
 
 
-def with_slots(functions: Functions, wanted: Iterable[int]) -> Functions:
+def with_slots(functions: Functions, slot_numbers: Iterable[int]) -> Functions:
     """Those of the functions whose slots are wanted."""
-    numbers = set(wanted)
+    numbers = set(slot_numbers)
     return {function: address for function, address in functions.items() if function.slot in numbers}
 
 
@@ -153,9 +153,9 @@ def exchanges(log: CallLog) -> list[CallLog]:
     return logs
 
 
-def call_all(sandbox: Sandbox, cl: Session, wanted: Sequence[tuple[Objects, Functions]]) -> list[BareCall]:
+def call_all(sandbox: Sandbox, cl: Session, targets: Sequence[tuple[Objects, Functions]]) -> list[BareCall]:
     """Makes one call of each function on the objects beside it, platforms in turn; gives what became of the calls."""
-    rows = [[bare(objects, f, address) for f, address in functions.items()] for objects, functions in wanted]
+    rows = [[bare(objects, f, address) for f, address in functions.items()] for objects, functions in targets]
     calls = [call for turn in itertools.zip_longest(*rows) for call in turn if call]
     assert calls
     for call in calls:
@@ -193,7 +193,7 @@ def refusal_problems(call: PatternedCall) -> list[str]:
     for parameter, sent in zip(call.function.parameters, call.sent, strict=True):
         if sent.buffer is None or not sent.content:
             continue
-        wanted = code + sent.content[4:] if parameter.kind == "errcode" else sent.content
-        if (had := sent.buffer.bytes()) != wanted:
-            problems.append(f"{call}: memory of {parameter.name} holds {had.hex()}, expected {wanted.hex()}")
+        correct = code + sent.content[4:] if parameter.kind == "errcode" else sent.content
+        if (had := sent.buffer.bytes()) != correct:
+            problems.append(f"{call}: memory of {parameter.name} holds {had.hex()}, expected {correct.hex()}")
     return problems

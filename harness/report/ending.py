@@ -40,8 +40,10 @@ class Ending:
         who, results = self.header.subject.title, self.results
         cases = counted(len(results), "case")
         if self.code == Exit.INTERRUPTED:
-            of = f" of {self.header.planned}" if self.header.planned is not None else ""
-            return f"{who}: interrupted after {cases}{of}, {len(self.unexpected)} unexpected so far; what ran is kept."
+            total = f" of {self.header.planned}" if self.header.planned is not None else ""
+            return (
+                f"{who}: interrupted after {cases}{total}, {len(self.unexpected)} unexpected so far; what ran is kept."
+            )
         if self.code == Exit.NOTHING_RAN:
             return f"{who}: nothing ran. Does the selection match any check?"
         if self.code == Exit.NOT_APPLICABLE:

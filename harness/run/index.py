@@ -167,8 +167,8 @@ def _stamps(root: Path) -> Iterator[tuple[str, list[int]]]:
     folders = [""]
     while folders:
         folder = folders.pop()
-        with contextlib.suppress(OSError), os.scandir(root / folder) as result:
-            for entry in sorted(result, key=lambda entry: entry.name):
+        with contextlib.suppress(OSError), os.scandir(root / folder) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
                 name = f"{folder}/{entry.name}" if folder else entry.name
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in _SKIPPED and not (not folder and entry.name.startswith("build")):

@@ -205,7 +205,7 @@ class _Writer:
         for one in dict.fromkeys((c.answer, c.kind) for c in group):
             lines.append(self._got(*one))
         expected = [self._wanted(compared) for compared in group]
-        text = " or ".join(said for _, said in expected)
+        text = " or ".join(text_of_test for _, text_of_test in expected)
         return [*lines, f"judge({' || '.join(test for test, _ in expected)}, {c_string(text)});"]
 
     def _got(self, answer: str, kind: str) -> str:

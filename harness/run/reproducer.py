@@ -138,7 +138,7 @@ def _chosen(library: Path, variables: Mapping[str, str], failures: Sequence[Fail
     return tuple(chosen[number] for number in sorted(chosen))
 
 
-def tried(made: Reproducer) -> list[tuple[str, str]]:
+def tried(reproducer: Reproducer) -> list[tuple[str, str]]:
     """What each part shows on the library, and on a correct mock ICD: "there", "gone" or "not judged".
 
     A part that does not compile is _NO_C, and what the compiler says. Without a compiler nothing can be tried, and each
@@ -146,19 +146,21 @@ def tried(made: Reproducer) -> list[tuple[str, str]]:
     """
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
-        return [("there", "gone")] * len(made.parts)
+        return [("there", "gone")] * len(reproducer.parts)
     with tempfile.TemporaryDirectory(prefix="clharness-reproducer-") as folder:
         source, built = Path(folder) / f"{NAME}.c", Path(folder) / NAME
-        source.write_text(made.text("", ""), encoding="utf-8", errors="backslashreplace")
+        source.write_text(reproducer.text("", ""), encoding="utf-8", errors="backslashreplace")
         command = [compiler, "-w", f"-DSECONDS={_SECONDS}", str(source), "-ldl", "-o", str(built)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            if len(made.parts) == 1:
+            if len(reproducer.parts) == 1:
                 lines = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr)
                 return [(_NO_C, lines.partition("error:")[2].strip() or lines.strip())]
-            return [tried(Reproducer(made.library, made.variables, (each,)))[0] for each in made.parts]
+            return [
+                tried(Reproducer(reproducer.library, reproducer.variables, (each,)))[0] for each in reproducer.parts
+            ]
         with correct_mock() as correct:
-            return list(zip(_run(built, made.library, made), _run(built, correct, made), strict=True))
+            return list(zip(_run(built, reproducer.library, reproducer), _run(built, correct, reproducer), strict=True))
 
 
 def _run(built: Path, library: Path, source: Reproducer) -> list[str]:

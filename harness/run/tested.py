@@ -96,7 +96,7 @@ def new_sandbox(config: pytest.Config) -> Sandbox:
 
 
 def asked_loader(config: pytest.Config) -> Loader:
-    """The same, asked."""
+    """The loader of this process (`loader_of`), asked for its name and for what it can do. Raises UsageError."""
     loader = loader_of(config)
     loader.ask()
     return loader
@@ -136,9 +136,9 @@ def case_subject(config: pytest.Config, sandbox: Sandbox) -> Subject:
     return own
 
 
-def time_limit(config: pytest.Config, of: Subject | None = None) -> float:
+def time_limit(config: pytest.Config, subject_at_hand: Subject | None = None) -> float:
     """Seconds until a call of the subject under test, or of another one, counts as hung."""
-    usual = (of or kind_of(config)).default_time_limit
+    usual = (subject_at_hand or kind_of(config)).default_time_limit
     return float(config.getoption("--time-limit") or usual)
 
 

@@ -70,16 +70,16 @@ def isolation(same_numbers: bool = False) -> str:
 
     same_numbers: a process outside has to know those of the program by the numbers that they themselves know.
     """
-    asked = os.environ.get(VARIABLE)
-    if asked and asked not in WAYS:
-        raise UsageError(f"{VARIABLE}={asked}: must be one of {', '.join(WAYS)}")
-    if asked == "namespaces" and same_numbers:
-        raise UsageError(f"{VARIABLE}={asked}: not for programs of Windows, which Wine's server has to reach")
-    for way in [asked] if asked else WAYS[same_numbers:2]:
+    name = os.environ.get(VARIABLE)
+    if name and name not in WAYS:
+        raise UsageError(f"{VARIABLE}={name}: must be one of {', '.join(WAYS)}")
+    if name == "namespaces" and same_numbers:
+        raise UsageError(f"{VARIABLE}={name}: not for programs of Windows, which Wine's server has to reach")
+    for way in [name] if name else WAYS[same_numbers:2]:
         if way == "plain" or (way == "namespaces" and _works(way)) or (way == "scope" and _has_scopes()):
             return way
-    if asked:
-        raise UsageError(f"{VARIABLE}={asked}: this machine does not allow that")
+    if name:
+        raise UsageError(f"{VARIABLE}={name}: this machine does not allow that")
     return "plain"
 
 

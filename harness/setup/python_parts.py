@@ -46,12 +46,12 @@ def fulfilled(requirement: str) -> bool:
     return enough and importlib.util.find_spec(MODULES.get(distribution, distribution)) is not None
 
 
-def folders(wanted: list[str]) -> list[str]:
+def folders(requirements_: list[str]) -> list[str]:
     """The folders that modules are found in, and those of the modules and of what says their versions."""
     from importlib import metadata
 
     existing = {folder for folder in sys.path[1:] if os.path.isdir(folder)}
-    for requirement in wanted:
+    for requirement in requirements_:
         distribution = requirement.split(">=")[0]
         spec = importlib.util.find_spec(MODULES.get(distribution, distribution))
         existing |= {os.path.dirname(spec.origin)} if spec and spec.origin else set()

@@ -36,15 +36,15 @@ def remembered(subject: Respondent, ask: Callable[[], tuple[dict[str, Any], bool
     """The answers of a subject. `ask` gives them, as JSON can hold them, and whether they are all certain."""
     if any(name in os.environ for name in PASSED_ON):
         return ask()[0]  # such as a seeded fault: who sets these wants to see what they do
-    asked: list[dict[str, Any]] = []
+    samples: list[dict[str, Any]] = []
 
     def make() -> dict[str, Any] | None:
         answers, certain = ask()
-        asked.append(answers)
+        samples.append(answers)
         return answers if certain else None
 
     answers = derived.kept("answers", str(subject.path), _digest(subject), make)
-    return asked[0] if asked else dict(answers)
+    return samples[0] if samples else dict(answers)
 
 
 def _digest(subject: Respondent) -> str:

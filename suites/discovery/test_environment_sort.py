@@ -80,7 +80,7 @@ def test_any_number_of_platforms_is_sorted_by_devices(loader: Loader, sandbox: S
     scrambled = [(11 * number) % 36 for number in range(count)]
     devices = [(number // 6, number % 6, 0) for number in scrambled]
     names = vendors(sandbox, devices)
-    expected = [names[devices.index(wanted)] for wanted in sorted(devices, reverse=True)]
+    expected = [names[devices.index(devices_of_one)] for devices_of_one in sorted(devices, reverse=True)]
     with loader.start(sandbox) as cl:
         assert cl.platform_names() == expected
         assert_usable(cl, expected)

@@ -254,8 +254,8 @@ def test_null_in_other_places_arrives_at_the_vendor(loader: Loader, sandbox: San
             for call in calls[name]:
                 call.make()
     log = sandbox.log
-    for name, made in calls.items():
-        for call, during in zip(made, log.during(name)[-len(made) :], strict=True):
+    for name, group in calls.items():
+        for call, during in zip(group, log.during(name)[-len(group) :], strict=True):
             assert not call.routing_problems(during)
             assert not arrival_problems(call, during)
 

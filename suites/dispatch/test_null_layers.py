@@ -75,24 +75,24 @@ def test_null_object_passes_all_layers_and_is_the_same_error(loader: Loader, san
         assert len(functions) >= 3
         for function, address in functions.items():
             null = function.parameters[routing_parameter(function)].name
-            made = [PatternedCall(cl, function, owners[0], null=null, wide=w, address=address) for w in (True, False)]
-            made.append(PatternedCall(cl, function, owners[1], null=null, address=address))
+            group = [PatternedCall(cl, function, owners[0], null=null, wide=w, address=address) for w in (True, False)]
+            group.append(PatternedCall(cl, function, owners[1], null=null, address=address))
             for index, parameter in enumerate(function.parameters):
                 if parameter.kind == "errcode":
-                    made[-1].sent[index] = Sent(None)
-            made.append(PatternedCall(cl, function, owners[0], address=address))
-            made.append(PatternedCall(cl, function, owners[1], wide=True, address=address))
-            calls[function.name] = made
-        for name, made in calls.items():
-            for number, call in enumerate(made):
+                    group[-1].sent[index] = Sent(None)
+            group.append(PatternedCall(cl, function, owners[0], address=address))
+            group.append(PatternedCall(cl, function, owners[1], wide=True, address=address))
+            calls[function.name] = group
+        for name, group in calls.items():
+            for number, call in enumerate(group):
                 call.make()
                 assert number >= REFUSED or not call.refusal_problems(slots()[name].null)
     log = sandbox.log
-    for name, made in calls.items():
-        parts = log.during(name)[-len(made) :]
+    for name, group in calls.items():
+        parts = log.during(name)[-len(group) :]
         vendors: list[list[str]] = [*[[]] * REFUSED, *([objects.owner] for objects in owners)]
         assert [way(part, name) for part in parts] == [["application", *LAYERS, *vendor] for vendor in vendors]
-        for call, part in zip(made[REFUSED:], parts[REFUSED:], strict=True):
+        for call, part in zip(group[REFUSED:], parts[REFUSED:], strict=True):
             sent, *arrived = (event.arguments for event in part.calls(name))
             kinds = call.function.parameters
             expected = tuple(arriving(a, p) for a, p in zip(sent, kinds, strict=True))
@@ -144,9 +144,9 @@ def test_lists_without_a_first_element_pass_all_layers_and_are_refused(
         return  # grey area 28: some loaders look for layers only where there is a vendor
     for name, refused in (("clWaitForEvents", 3), ("clCreateContext", 6)):
         ways = [way(part, name) for part in log.during(name)]
-        wanted: list[list[Any]] = [["application", *LAYERS]] * refused
-        wanted += [["application", *LAYERS, objects.owner] for objects in owners]
-        assert ways == wanted
+        expected_calls: list[list[Any]] = [["application", *LAYERS]] * refused
+        expected_calls += [["application", *LAYERS, objects.owner] for objects in owners]
+        assert ways == expected_calls
 
 
 @requirement("DISP-NUL-018", "DISP-NUL-002", "DISP-NUL-014")

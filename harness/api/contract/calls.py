@@ -67,7 +67,7 @@ class Recipe:
     source: str
 
 
-def load(of: Api) -> dict[str, Recipe]:
+def load(model: Api) -> dict[str, Recipe]:
     """The proper calls of all functions of an API, in slot order. Raises UsageError for what is wrong in the table."""
     data = read(FILE)
     only_keys(FILE, "the head", data, ("needs", "call"))
@@ -77,23 +77,23 @@ def load(of: Api) -> dict[str, Recipe]:
         for name, words in table.items():
             if name == "source":
                 continue
-            known(FILE, f"[call.{section}]", "function", name, [*of.functions, *slots()])
-            if name in of.functions:
-                recipes[name] = Recipe(name, _words(of, name, words), where)
+            known(FILE, f"[call.{section}]", "function", name, [*model.functions, *slots()])
+            if name in model.functions:
+                recipes[name] = Recipe(name, _words(model, name, words), where)
     return {name: recipes[name] for name in slots() if name in recipes}
 
 
-def _words(of: Api, function: str, text: str) -> tuple[str, ...]:
+def _words(model: Api, function: str, text: str) -> tuple[str, ...]:
     words = tuple(text.split())
-    takes = len(of.functions[function].parameters)
+    takes = len(model.functions[function].parameters)
     if len(words) != takes:
         wrong(FILE, function, f"takes {takes} arguments, not {len(words)}")
     for word in words:
-        check_word(FILE, function, word, of)
+        check_word(FILE, function, word, model)
     return words
 
 
-def check_word(path: Path, where: str, word: str, of: Api) -> None:
+def check_word(path: Path, where: str, word: str, model: Api) -> None:
     """Refuses a word that is not of the notation, or that names an unknown constant or object."""
     kind, colon, rest = word.partition(":")
     if word in ("-", "!", ">", "f") or (word.startswith("?") and word[1:].isdecimal()) or (colon and kind == "s"):
@@ -101,17 +101,17 @@ def check_word(path: Path, where: str, word: str, of: Api) -> None:
     for part in rest.split(",") if colon and kind in ("w", "u") else [rest] if colon and kind == "p" else [word]:
         if part.startswith(("?", "s:")):
             continue
-        if number(path, where, part, of) is None and not _is_object(of, part):
-            unknown(path, where, "word", part, [*OBJECTS, *(h.removeprefix("cl_") for h in handles(of))])
+        if number(path, where, part, model) is None and not _is_object(model, part):
+            unknown(path, where, "word", part, [*OBJECTS, *(h.removeprefix("cl_") for h in handles(model))])
 
 
-def _is_object(of: Api, word: str) -> bool:
-    return word in OBJECTS or f"cl_{word}" in handles(of)
+def _is_object(model: Api, word: str) -> bool:
+    return word in OBJECTS or f"cl_{word}" in handles(model)
 
 
-def handles(of: Api) -> frozenset[str]:
+def handles(model: Api) -> frozenset[str]:
     """The classes of objects that functions take."""
-    return frozenset(p.handle for f in of.functions.values() for p in f.parameters if p.handle)
+    return frozenset(p.handle for f in model.functions.values() for p in f.parameters if p.handle)
 
 
 @functools.cache

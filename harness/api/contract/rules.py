@@ -39,23 +39,23 @@ class Rule:
         return " ".join(f"{name}={word}" for name, word in self.changed.items())
 
 
-def load(of: Api, file: Path | None = None) -> tuple[Rule, ...]:
+def load(model: Api, file: Path | None = None) -> tuple[Rule, ...]:
     """All rules of functions of an API. Raises UsageError for what is wrong in the table."""
     file = file or FILE
     loaded: list[Rule] = []
-    recipes = calls.load(of)
+    recipes = calls.load(model)
     for function, table in read(file).items():
-        known(file, f"[{function}]", "function", function, [*of.functions, *slots()])
+        known(file, f"[{function}]", "function", function, [*model.functions, *slots()])
         only_keys(file, f"[{function}]", table, ("source", "rules"))
         where = source(file, f"[{function}]", table)
-        if function in of.functions and function not in recipes:
+        if function in model.functions and function not in recipes:
             wrong(file, f"[{function}]", f"changes the proper call of {function}, which calls.toml does not have")
-        if function in of.functions:
-            loaded += [_rule(of, file, function, text, where) for text in table["rules"]]
+        if function in model.functions:
+            loaded += [_rule(model, file, function, text, where) for text in table["rules"]]
     return tuple(loaded)
 
 
-def _rule(of: Api, file: Path, function: str, text: str, where: str) -> Rule:
+def _rule(model: Api, file: Path, function: str, text: str, where: str) -> Rule:
     entry = f"[{function}] {text!r}"
     row, _, versions = text.partition(" @")
     call, arrow, errors = row.partition(" -> ")
@@ -63,10 +63,10 @@ def _rule(of: Api, file: Path, function: str, text: str, where: str) -> Rule:
     if not arrow or not all(equals and word for _, equals, word in changes):
         wrong(file, entry, "is not a rule: PARAMETER=WORD … -> ERROR|ERROR, or with @1.2 or @1.0-2.0 at the end")
     for name, _, word in changes:
-        known(file, entry, "parameter", name, [p.name for p in of.functions[function].parameters])
-        calls.check_word(file, entry, word, of)
+        known(file, entry, "parameter", name, [p.name for p in model.functions[function].parameters])
+        calls.check_word(file, entry, word, model)
     for error in errors.split("|"):
-        known(file, entry, "error", error, ("NULL", *of.families[ERRORS].names))
+        known(file, entry, "error", error, ("NULL", *model.families[ERRORS].names))
     since, until = _versions(file, entry, function, versions)
     return Rule(function, {name: word for name, _, word in changes}, tuple(errors.split("|")), where, since, until)
 

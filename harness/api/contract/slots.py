@@ -56,12 +56,12 @@ def slots() -> dict[str, Slot]:
     return result
 
 
-def check(of: Api) -> None:
+def check(model: Api) -> None:
     """Refuses functions without a slot in headers and supplement.h, and numbers that are not error codes."""
-    errors = {of.constants[name] for name in of.families[ERRORS].names}
+    errors = {model.constants[name] for name in model.families[ERRORS].names}
     for name, slot in slots().items():
-        if name not in of.slots:
-            wrong(FILE, name, f"is not a slot of cl_icd_dispatch{nearest(name, list(of.slots))}")
+        if name not in model.slots:
+            wrong(FILE, name, f"is not a slot of cl_icd_dispatch{nearest(name, list(model.slots))}")
         if slot.null is not None and slot.null not in errors:
             wrong(FILE, name, f"has null = {slot.null}, which is not an error code of the OpenCL-Headers")
 

@@ -58,9 +58,9 @@ class Layout:
                 yield x + (y + height) * row + (z + depth) * slice_
 
 
-def copied(source: bytes, of: Layout, target: bytes, to: Layout, region: Sequence[int]) -> bytes:
+def copied(source: bytes, source_layout: Layout, target: bytes, target_layout: Layout, region: Sequence[int]) -> bytes:
     """The target after a region of the source was copied into it."""
-    for start, end in zip(of.rows(region), to.rows(region), strict=True):
+    for start, end in zip(source_layout.rows(region), target_layout.rows(region), strict=True):
         target = with_bytes(target, end, source[start : start + region[0]])
     return target
 

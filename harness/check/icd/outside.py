@@ -8,7 +8,8 @@ import stat
 import struct
 
 from harness.api.codes import CL
-from harness.check.icd.external import UUID_SIZE, Platform, Semaphores
+from harness.check.icd.external import UUID_SIZE, Semaphores
+from harness.check.icd.platform import Platform
 from harness.probe.calls import CallFailed
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import CommandError

@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.api.codes import CL
 from harness.api.model import api
-from harness.check.icd.external import UNKNOWN, OnPlatform, Platform, platforms_with
+from harness.check.icd.platform import UNKNOWN, OnPlatform, Platform, platforms_with
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.values import Value
 from harness.sandbox import Unsupported
