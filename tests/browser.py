@@ -23,9 +23,9 @@ KEYS = {"Escape": "\ue00c", "Right": "\ue014", "Left": "\ue012", "Enter": "\ue00
 class Browser:
     """A browser with one page. `with Browser() as browser:`."""
 
-    def __init__(self, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+    def __init__(self, width: int = 1280, height: int = 900) -> None:
         self._arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        self._arguments += [f"--window-size={width},{height}", *(["--force-dark-mode"] if dark else [])]
+        self._arguments += [f"--window-size={width},{height}"]
 
     def __enter__(self) -> Self:
         assert DRIVER is not None
@@ -70,6 +70,13 @@ class Browser:
     def open(self, page: Path, fragment: str = "") -> None:
         """Loads a page from disk."""
         self._call("POST", "/url", {"url": f"{page.absolute().as_uri()}{fragment}"})
+        self._settle()
+
+    def media(self, kind: str = "", dark: bool = False) -> None:
+        """Shows the page as on a "screen" or as it is in "print", to a user who wants dark colours or not."""
+        features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        body = {"cmd": "Emulation.setEmulatedMedia", "params": {"media": kind, "features": features}}
+        self._call("POST", "/goog/cdp/execute", body)
         self._settle()
 
     def run(self, script: str) -> Any:

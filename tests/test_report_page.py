@@ -79,6 +79,7 @@ def shots() -> Path:
 
 
 def opened(browser: Browser, folder: Path, *endings: Ending, fragment: str = "") -> Browser:
+    browser.media()
     browser.open(write_page(folder, endings or [ending()]), fragment)
     assert browser.run("document.documentElement.dataset.ready") == "yes"
     return browser
@@ -283,14 +284,24 @@ def test_everything_that_can_be_used_has_a_name_and_enough_contrast(browser: Bro
 
 
 @needs_browser
-def test_dark_mode_has_colours_of_its_own(tmp_path: Path) -> None:
-    with Browser(dark=True) as dark:
-        opened(dark, tmp_path)
-        if dark.run("matchMedia('(prefers-color-scheme: dark)').matches"):
-            assert dark.run("getComputedStyle(document.body).backgroundColor") == "rgb(18, 21, 27)"
-            assert dark.run(CONTRAST) == []
-        dark.screenshot(shots() / "dark.png")
-        assert dark.console() == []
+def test_dark_mode_has_colours_of_its_own(browser: Browser, tmp_path: Path) -> None:
+    opened(browser, tmp_path)
+    browser.media(dark=True)
+    assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(18, 21, 27)"
+    assert browser.run(CONTRAST) == []
+    browser.screenshot(shots() / "dark.png")
+    assert browser.console() == []
+
+
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_paper_is_white_and_what_is_on_it_can_be_read(browser: Browser, tmp_path: Path, dark: bool) -> None:
+    """Whatever colours the user wants on the screen."""
+    opened(browser, tmp_path)
+    browser.media("print", dark)
+    assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.run(CONTRAST) == []
+    browser.screenshot(shots() / f"print-{'dark' if dark else 'light'}.png")
 
 
 def test_recorded_runs_of_different_kinds_stand_side_by_side() -> None:

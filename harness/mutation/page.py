@@ -18,7 +18,7 @@ table { border-collapse: collapse; } th, td { padding: .15em .8em .15em 0; text-
 td + td { text-align: right; } pre { background: #f4f4f4; color: #111; padding: .6em; overflow-x: auto; }
 del { background: #ffd7d5; } ins { background: #ccf2d4; text-decoration: none; }
 section { margin: 1.4em 0; } h3 { font-size: 1em; margin: 0 0 .3em; } p { margin: .3em 0; }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   body { background: #181818; color: #ddd; } pre { background: #262626; color: #ddd; }
   del { background: #6b2320; } ins { background: #1f5130; }
 }
