@@ -59,3 +59,7 @@ FAULT(programs_have_one_binary)
 FAULT(kernels_are_listed_by_version_only)
 /* Lists an intermediate language with its version, which the string lacks. */
 FAULT(languages_are_listed_by_version_only)
+/* Reports that a single allocation may be larger than the device's memory. */
+FAULT(allocations_exceed_the_memory)
+/* Prefers work-group sizes that are multiples of 0. */
+FAULT(groups_have_no_preferred_multiple)

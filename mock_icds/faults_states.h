@@ -150,3 +150,7 @@ FAULT(commands_finish_at_their_start)
 FAULT(parts_inherit_nothing)
 /* Looks at the context of the first event of a wait list only. */
 FAULT(later_events_are_of_anybody)
+/* Copies within shared virtual memory although the parts overlap. */
+FAULT(shared_overlaps_are_taken)
+/* Copies within an image although slices of the regions overlap. */
+FAULT(overlapping_slices_are_taken)

@@ -238,6 +238,20 @@ class Content(_Answer, bytes):
         return Number(plain, f"u{8 * width}({self.start}, {self.offset})", self.record)
 
 
+def number_of(content: bytes, *, signed: bool = False) -> int:
+    """The little-endian number that bytes are. Where they were answered, comparisons of it are kept."""
+    plain = int.from_bytes(bytes(content), "little", signed=signed)
+    if not isinstance(content, Content) or len(content) not in ((4,) if signed else (1, 2, 4, 8)):
+        return plain
+    like = "i32" if signed else f"u{8 * len(content)}"
+    return Number(plain, f"{like}({content.start}, {content.offset})", content.record)
+
+
+def numbers_of(content: bytes, width: int) -> list[int]:
+    """The little-endian numbers of `width` bytes that bytes are, as number_of() has each."""
+    return [number_of(content[at : at + width]) for at in range(0, len(content) // width * width, width)]
+
+
 class Text(_Answer, str):
     """A C string that was read."""
 

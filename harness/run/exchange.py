@@ -27,6 +27,7 @@ _IGNORED = (
     "state",
     "heap",
 )
+_OF_ITSELF = ("clGetPlatformInfo", "clGetDeviceInfo")
 _GETTERS = re.compile(r"cl(Icd)?Get(?!.*Extension.*Semaphore)\w+$")
 _IDENTIFIER = re.compile(r"\b[br]\d+\b")
 _SUFFIXED = re.compile(r"\bCL_\w+_(?:KHR|EXT|APPLE|INTEL|ARM|QCOM|NV|AMD|IMG|POCL)\b")
@@ -140,6 +141,30 @@ def needed(steps: Sequence[Step], judged: set[str], ends: bool) -> list[Step]:
             kept.append(step)
             needs |= uses if not _through_a_table(step, steps) else uses - {_address(step)} | {_owner(step, steps)}
     return kept[::-1]
+
+
+def essential(steps: Sequence[Step]) -> list[Step]:
+    """The steps without looks at tables that only lead to a call, and without what a vendor says of its platforms and
+    devices on the way to a call of another kind: with its next release that may be something else."""
+    last = next((step.function.name for step in reversed(steps) if step.is_call), "")
+    kept: list[Step] = []
+    needs: set[str] = set()
+    for step in reversed(steps):
+        own, uses = step.defines(), step.uses()
+        passes = step.is_call and step.function.name in _OF_ITSELF and last not in _OF_ITSELF
+        passes = passes and not any(word in needs for word in step.given)
+        leads = own not in needs and (passes or step.kind in ("buffer", "peek"))
+        if leads or step.kind in ("get", "read"):
+            continue
+        kept.append(step)
+        needs |= uses if not _through_a_table(step, steps) else uses - {_address(step)} | {_owner(step, steps)}
+    written = {id(step) for step in kept}
+    return [step for step in steps if id(step) in written or (step.kind in ("get", "read") and _read(step) in needs)]
+
+
+def _read(step: Step) -> str:
+    """The memory, or the result, that is read."""
+    return f"b{step.words[0]}" if step.kind == "get" else next(iter(_IDENTIFIER.findall(step.words[0])), "")
 
 
 def _changes(step: Step, needs: set[str]) -> bool:

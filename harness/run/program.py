@@ -5,7 +5,8 @@ A function judges in one of these forms:
 
 compared   makes the comparison with which the check failed; only the calls that matter
 whole      the same, with every call of the exchange
-answers    every call, and compares each answer with that of the run that failed
+answers    every call but those that ask a vendor for itself, and compares each answer with that of the run that failed
+every      the same, with every call and every look at a dispatch table
 ended      the process must come back from its last call
 """
 
@@ -22,10 +23,11 @@ from harness.api.model import api
 from harness.escaping import c_comment, c_string, one_line
 from harness.probe.answers import Compared
 from harness.probe.connection import KEPT_REPLY
-from harness.run.exchange import NotReproducible, Step, Words, literal, needed, steps_of
+from harness.run.exchange import NotReproducible, Step, Words, essential, literal, needed, steps_of
 from harness.run.program_head import ANSWERS, HEAD, TAIL
 
-FORMS = ("compared", "whole", "answers")
+FORMS = ("compared", "whole", "answers", "every")
+_OF_ANSWERS = FORMS[2:]
 _INVERSE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _ICD2 = {
     "clIcdGetFunctionAddressForPlatformKHR": (
@@ -82,11 +84,12 @@ def part(failure: Failure, form: str) -> Part:
     texts = [text for c in group for text in (c.answer, c.other if c.is_expression else "") if isinstance(text, str)]
     judged = {result for text in texts for result in re.findall(r"\b[br]\d+\b", text)}
     shown = needed(steps, judged, failure.ended) if form in ("compared", "ended") else steps
+    shown = essential(steps) if form == "answers" else shown
     words = Words(steps, shown, judged)
     writer = _Writer(words, judged, form)
     lines = [line for step in shown for line in writer.lines(step)]
     lines += writer.judgement(group) if group else []
-    if form == "answers":
+    if form in _OF_ANSWERS:
         lines.append('judge(differs, "another answer than in the run that failed");')
     body = "".join(f"    {line}\n" for line in lines)
     constants = {name: int(api().constants[name]) for name in sorted(words.constants) if name in api().constants}
@@ -113,6 +116,7 @@ class _Writer:
         self.form = form
         self.codes: set[int] = set()
         self._addresses: dict[int, int] = {}
+        self._said: set[str] = set()  # what is compared since the last call
 
     def lines(self, step: Step) -> list[str]:
         words, kind = self.words, step.kind
@@ -121,8 +125,8 @@ class _Writer:
         if kind == "buffer":
             own = step.defines()
             return [] if own in words.inline else [f"void *{words.names[own]} = {words.content(step)};"]
-        if kind in ("get", "read") and self.form == "answers":
-            return self._answer(step)
+        if kind in ("get", "read") and self.form in _OF_ANSWERS:
+            return self._once(self._answer(step))
         if kind == "put":
             return [f"memcpy(at({words.pointer('b' + step.words[0])}, {step.words[1]}), {_hex(step.words[2])});"]
         if kind == "store":
@@ -133,7 +137,7 @@ class _Writer:
         if kind == "peek":
             name = words.names[step.defines()]
             line = f"void *{name} = HANDLE({words.pointer(step.words[1])}, {step.words[2]});"
-            return [line, *(self._word_answer(step, name) if self.form == "answers" else [])]
+            return [line, *(self._word_answer(step, name) if self.form in _OF_ANSWERS else [])]
         if kind == "protect":
             return [f"mprotect((void *)(V({words.pointer('b' + step.words[0])}) & ~4095ull), 4096, PROT_READ);"]
         if kind == "setenv":
@@ -152,7 +156,8 @@ class _Writer:
         if function.result_kind == "void":
             return [f"{text};"]
         line = f"{words.types[own]}{name} = {text};"
-        if self.form == "answers":
+        if self.form in _OF_ANSWERS:
+            self._said.clear()
             return [line, *self._answer_of(step, name)]
         touches = {own, *(token for token in step.given)} & self.judged
         if touches or not step.reply:
@@ -166,6 +171,12 @@ class _Writer:
         return [line]
 
     # --- every answer ---
+
+    def _once(self, lines: list[str]) -> list[str]:
+        """The lines that were not written since the last call."""
+        new = [line for line in lines if line not in self._said]
+        self._said.update(new)
+        return new
 
     def _numbered(self, content: bytes) -> bytes:
         """The content with numbers in the place of addresses, as `number_addresses` of the program has it."""
@@ -273,7 +284,7 @@ def program(
         for code in codes
         if str(Code(code)).startswith("CL_")
     )
-    answers = ANSWERS if any(part.form == "answers" for part in parts) else ""
+    answers = ANSWERS if any(part.form in _OF_ANSWERS for part in parts) else ""
     head = HEAD.format(
         title=c_comment(one_line(title)), message=comment, name=name, declared=declared, codes=named, answers=answers
     )

@@ -218,7 +218,8 @@ static cl_ulong local_memory(const struct kernel *kernel)
 
 static bool work_group_info(const struct kernel *kernel, cl_uint query, const uint64_t *rest, cl_int *result)
 {
-    size_t size = query == CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE ? 8 : GROUP_SIZE;
+    size_t multiple = fault(FAULT_groups_have_no_preferred_multiple, ANY_PLATFORM) ? 0 : 8;
+    size_t size = query == CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE ? multiple : GROUP_SIZE;
     cl_ulong local = local_memory(kernel);
     switch (query) {
     case CL_KERNEL_LOCAL_MEM_SIZE:

@@ -73,6 +73,9 @@ static cl_ulong reported(cl_uint query, cl_ulong value)
     if (query == CL_DEVICE_LOCAL_MEM_SIZE && fault(FAULT_devices_have_little_local_memory, ANY_PLATFORM)) {
         return 1024;
     }
+    if (query == CL_DEVICE_MAX_MEM_ALLOC_SIZE && fault(FAULT_allocations_exceed_the_memory, ANY_PLATFORM)) {
+        return value * 8;
+    }
     if (query == CL_DEVICE_EXECUTION_CAPABILITIES && fault(FAULT_devices_run_no_kernels, ANY_PLATFORM)) {
         return CL_EXEC_NATIVE_KERNEL;
     }

@@ -94,6 +94,14 @@ static cl_int check_copy(const uint64_t *a)
     return overlap(&source, &target);
 }
 
+static cl_int check_shared_copy(const uint64_t *a)
+{
+    const struct box target = {{a[2], 0, 0}, {a[4], 1, 1}};
+    const struct box source = {{a[3], 0, 0}, {a[4], 1, 1}};
+    return error_unless_fault(FAULT_shared_overlaps_are_taken,
+                              meet(&source, &target) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS);
+}
+
 static void read_box(struct box *box, uint64_t origin, uint64_t region)
 {
     for (int i = 0; i < 3; i++) {
@@ -122,7 +130,8 @@ static cl_int check_copy_of_boxes(const uint64_t *a, bool same_pitches)
     if (share_rows(&source, target) && fault(FAULT_rectangles_may_not_interleave, ANY_PLATFORM)) {
         return CL_MEM_COPY_OVERLAP;
     }
-    return overlap(&source, &target);
+    bool slices = source.start[2] != target.start[2] && fault(FAULT_overlapping_slices_are_taken, ANY_PLATFORM);
+    return slices ? CL_SUCCESS : overlap(&source, &target);
 }
 
 static cl_int check_formats(const uint64_t *a)
@@ -196,6 +205,8 @@ cl_int states_error(enum function function, const uint64_t *a)
         return check_unmap(a);
     case FUNCTION_clEnqueueCopyBuffer:
         return check_copy(a);
+    case FUNCTION_clEnqueueSVMMemcpy:
+        return check_shared_copy(a);
     case FUNCTION_clEnqueueCopyBufferRect:
         return check_copy_of_boxes(a, a[6] == a[8] && a[7] == a[9]);
     case FUNCTION_clEnqueueCopyImage:

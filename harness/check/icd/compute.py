@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.api.model import api
+from harness.probe.answers import number_of
 from harness.probe.calls import Buffer
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import Session
@@ -206,4 +207,4 @@ class Compute:
         waits = list(after) or None
         self.succeed("clEnqueueReadBuffer", queue, memory, 1, 0, to.size, to, len(after), waits, None)
         content = to.bytes()
-        return [int.from_bytes(content[i : i + 4], "little", signed=True) for i in range(0, len(content), 4)]
+        return [number_of(content[i : i + 4], signed=True) for i in range(0, len(content), 4)]

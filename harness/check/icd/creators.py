@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from harness.api.codes import CL, Code
 from harness.api.model import api
+from harness.probe.answers import number_of, numbers_of
 from harness.probe.calls import Buffer, CallFailed
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
@@ -327,7 +328,7 @@ class Creator:
         """What a query of the object answers."""
         value = self.session.buffer(size, 0)
         error = self.session.call(self.about.query, handle, query, size, value, None)
-        return f"error {error}" if error else int.from_bytes(value.bytes(), "little")
+        return f"error {error}" if error else number_of(value.bytes())
 
     def queried_list(self, handle: Value, query: int | None = None) -> list[int] | str:
         """The property list that the query answers, element by element; or what is wrong with the answer."""
@@ -344,7 +345,7 @@ class Creator:
             return f"{error}, size {size.u64()} to the query with {room.size - 16} bytes"
         if room[size.u64() :] != b"\xa5" * 16:
             return "more bytes written than its size says"
-        return [int.from_bytes(room[i : i + 8], "little") for i in range(0, size.u64(), 8)]
+        return numbers_of(room[: size.u64()], 8)
 
     # --- what lists mean ---
 

@@ -10,6 +10,7 @@ from typing import Any
 from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.icd.platform import UNKNOWN, OnPlatform, Platform, platforms_with
+from harness.probe.answers import number_of
 from harness.probe.calls import CallFailed
 from harness.probe.icd_session import IcdSession
 from harness.probe.session import CommandError
@@ -265,7 +266,7 @@ class Semaphores(OnPlatform):
         error, value = self.query(semaphore, CL.SEMAPHORE_PAYLOAD_KHR)
         if error or len(value) != 8:
             raise CallFailed(f"the query of the payload answered {error} and {len(value)} bytes, expected 8")
-        return int.from_bytes(value, "little")
+        return number_of(value)
 
     def export(self, semaphore: Value, kind: int, device: Value | None = None) -> Value:
         """A new descriptor of a semaphore."""

@@ -7,11 +7,11 @@ assert info.number("clGetContextInfo", context, "CL_CONTEXT_NUM_DEVICES") == 1
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
 from harness.api.codes import constant
 from harness.api.contract.queries import Query, queries
+from harness.probe.answers import number_of, numbers_of
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.session import Session
 from harness.sandbox import Unsupported
@@ -51,12 +51,11 @@ class Info:
 
     def number(self, function: str, *about: Any) -> int:
         """An answer of 4 or 8 bytes; also a handle or an address."""
-        return int.from_bytes(self.answer(function, *about), "little")
+        return number_of(self.answer(function, *about))
 
     def words(self, function: str, *about: Any) -> list[int]:
         """An answer that is a list of 64-bit words."""
-        content = self.answer(function, *about)
-        return list(struct.unpack(f"<{len(content) // 8}Q", content))
+        return numbers_of(self.answer(function, *about), 8)
 
     def text(self, function: str, *about: Any) -> str:
         """An answer that is a string, whose end is a part of it."""

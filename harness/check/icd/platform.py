@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.api.codes import CL
 from harness.api.model import api
+from harness.probe.answers import number_of
 from harness.probe.calls import Buffer, CallFailed
 from harness.probe.extensions import function_of
 from harness.probe.icd_objects import IcdObjects
@@ -173,7 +174,7 @@ class Platform:
         error, value = self.answer("clGetEventInfo", event, api().constant(query))
         if error or len(value) != 4:
             raise CallFailed(f"clGetEventInfo({query}) answered {error} and {len(value)} bytes, expected 4")
-        return int.from_bytes(value, "little", signed=True)
+        return number_of(value, signed=True)
 
     def write(self, queue: Value, memory: Value, content: bytes, event: Buffer | None = None) -> None:
         """Enqueues a write of `content` to a buffer's start: a blocking one unless the caller wants its event."""

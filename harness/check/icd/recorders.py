@@ -8,12 +8,12 @@ for recorder in recorders(session):
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
 from harness.api.codes import CL
 from harness.api.model import api
 from harness.check.icd.platform import UNKNOWN, OnPlatform, Platform, platforms_with
+from harness.probe.answers import number_of
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.values import Value
 from harness.sandbox import Unsupported
@@ -97,7 +97,7 @@ class Recorder(OnPlatform):
         """CL_COMMAND_BUFFER_STATE_KHR of a command buffer."""
         error, value = self.query(buffer, CL.COMMAND_BUFFER_STATE_KHR)
         assert (error, len(value)) == (0, 4)
-        return int(struct.unpack("<I", value)[0])
+        return number_of(value)
 
 
 def recorders(session: Any) -> list[Recorder]:

@@ -110,6 +110,14 @@ def test_object_keeps_what_it_is_made_of(icd: Icd, sandbox: Sandbox, parent: str
         assert count_of(session, kind, child) >= 1
         if kind == "cl_command_queue":
             assert session.call("clFinish", child) == CL.SUCCESS
+        query, name = CONTEXTS[kind] if parent == "cl_context" else ("clGetKernelInfo", "CL_KERNEL_PROGRAM")
+        answer = session.buffer(8, 0)
+        assert session.call(query, child, api().constant(name), 8, answer, None) == CL.SUCCESS
+        assert answer.handle() == above, f"{name} is another object"
+        query = "clGetContextInfo" if parent == "cl_context" else "clGetProgramInfo"
+        number = CL.CONTEXT_NUM_DEVICES if parent == "cl_context" else CL.PROGRAM_NUM_DEVICES
+        asked = session.call(query, above, number, 4, session.buffer(4), None)
+        assert asked == CL.SUCCESS, f"{query} of what it is made of answered {asked}"
         assert change(session, "Release", kind, child) == 0
 
 

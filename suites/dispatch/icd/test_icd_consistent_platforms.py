@@ -255,6 +255,7 @@ def test_numbers_of_a_device_reach_what_its_profile_demands(icd: Icd, sandbox: S
         largest = info.number(*of_device(info, "MAX_MEM_ALLOC_SIZE"))
         least = max(min(1 << 30, whole // 4), 32 << 20)
         assert least <= largest, "CL_DEVICE_MAX_MEM_ALLOC_SIZE is less than 32 MiB or a quarter of the memory"
+        assert largest <= whole, f"CL_DEVICE_MAX_MEM_ALLOC_SIZE is {largest}, of {whole} bytes of memory"
 
     def check_address(objects: IcdObjects) -> None:
         info = Info(objects)

@@ -290,6 +290,8 @@ def test_work_group_of_a_kernel_fits_its_device(icd: Icd, sandbox: Sandbox) -> N
         most = info.number("clGetDeviceInfo", device, "CL_DEVICE_MAX_WORK_GROUP_SIZE")
         size = info.number(function, plain, device, "CL_KERNEL_WORK_GROUP_SIZE")
         assert 1 <= size <= most, f"CL_KERNEL_WORK_GROUP_SIZE is {size}, and the device has {most}"
+        multiple = info.number(function, plain, device, "CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE")
+        assert multiple, "CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE is 0, of which no work-group size is a multiple"
         required = info.words(function, plain, device, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE")
         assert required == [0, 0, 0], f"CL_KERNEL_COMPILE_WORK_GROUP_SIZE is {required}, expected zeros"
         required = info.words(function, fixed, device, "CL_KERNEL_COMPILE_WORK_GROUP_SIZE")

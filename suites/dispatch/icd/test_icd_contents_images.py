@@ -271,6 +271,34 @@ def test_part_of_an_image_is_copied_to_one_of_another_kind(icd: Icd, sandbox: Sa
         attempts.check(f"{BETWEEN[name][0][0]} to {BETWEEN[name][1][0]}", check)
 
 
+@requirement("API-DAT-009", "API-DAT-013")
+@pytest.mark.parametrize("kind", [kind for kind in PARTS if not kind.endswith("BUFFER")])
+def test_copy_within_an_image_may_not_overlap(icd: Icd, sandbox: Sandbox, kind: str) -> None:
+    """A copy within an image whose regions overlap is CL_MEM_COPY_OVERLAP; beside each other, pixels are copied."""
+    region = PARTS[kind][1]
+
+    def check(objects: IcdObjects, dimension: int, overlap: int) -> None:
+        images = Images(objects)
+        images.require(kind, PLAIN_FORMAT)
+        before = whole(kind, PLAIN_FORMAT, 1)
+        image = made(images, kind, PLAIN_FORMAT, before)
+        target = tuple(region[i] - overlap if i == dimension else 0 for i in range(3))
+        words = [images.session.words(list(w)) for w in (NO_ORIGIN, target, region)]
+        error = images.session.call("clEnqueueCopyImage", images.queue, image, image, *words, 0, None, None)
+        wanted = CL.MEM_COPY_OVERLAP if overlap else CL.SUCCESS
+        assert error == wanted, f"answered {error}, expected {wanted!r}"
+        places = layout_of(kind, 4, NO_ORIGIN), layout_of(kind, 4, target)
+        copy = copied(before, places[0], before, places[1], bytes_of(region, PLAIN_FORMAT))
+        expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), before if overlap else copy, "the image")
+
+    with icd.attempts(sandbox) as attempts:
+        for dimension, name in enumerate(("columns", "rows", "slices")):
+            if region[dimension] > 1:
+                for overlap, how in ((1, "that overlap"), (0, "beside each other")):
+                    row = dimension, overlap
+                    attempts.check(f"{name} {how}", lambda objects, row=row: check(objects, *row))  # type: ignore[misc]
+
+
 # A colour, as it is given and as pixels have it, by type and, where it is not CL_RGBA, order of channels.
 FILLS = {
     "CL_UNORM_INT8 CL_BGRA": (struct.pack("<4f", 1, 0, 0, 1), bytes([0, 0, 255, 255])),

@@ -80,6 +80,31 @@ def test_many_pages_of_shared_memory_are_moved_to_the_last_byte(icd: Icd, sandbo
             expect_same(memory.held(at.plus(place), SIZE), expected[place : place + SIZE], f"the memory at {place}")
 
 
+@requirement("API-DAT-009", "API-DAT-010")
+def test_copy_of_shared_memory_may_not_overlap(icd: Icd, sandbox: Sandbox) -> None:
+    """A copy within shared virtual memory whose parts overlap is CL_MEM_COPY_OVERLAP; side by side is none."""
+
+    def check(objects: IcdObjects, source: int, target: int, wanted: int) -> None:
+        memory = Shared(objects)
+        at = memory.allocate(BEFORE)
+        arguments = (memory.queue, 1, at.plus(target), at.plus(source), 32, 0, None, None)
+        error = memory.session.call("clEnqueueSVMMemcpy", *arguments)
+        assert error == wanted, f"answered {error}, expected {wanted!r}"
+        copy = BEFORE if wanted else with_bytes(BEFORE, target, BEFORE[source : source + 32])
+        expect_same(memory.held(at, SIZE), copy, "the memory")
+
+    with icd.attempts(sandbox) as attempts:
+        for source, target, wanted in (
+            (0, 31, CL.MEM_COPY_OVERLAP),
+            (100, 101, CL.MEM_COPY_OVERLAP),
+            (64, 33, CL.MEM_COPY_OVERLAP),
+            (0, 32, CL.SUCCESS),
+            (96, 64, CL.SUCCESS),
+        ):
+            label = f"32 bytes from {source} to {target}"
+            attempts.check(label, lambda o, row=(source, target, wanted): check(o, *row))  # type: ignore[misc]
+
+
 @requirement("API-DAT-010")
 def test_mapped_shared_memory_shows_and_takes_its_content(icd: Icd, sandbox: Sandbox) -> None:
     """While shared virtual memory is mapped, the host sees what it holds; what it writes is there afterwards."""
