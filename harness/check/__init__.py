@@ -148,7 +148,7 @@ if TYPE_CHECKING:
     # --- its sharing with OpenGL, its external memory and semaphores ---
     from harness.check.icd.outside import from_outside
     from harness.check.icd.external import SIZE as MEMORY_SIZE, STATUS, TYPE, Importer, Semaphores, importers, target
-    from harness.check.icd.platform import OnPlatform, Platform, may_block, platforms_with
+    from harness.check.icd.platform import Platform, may_block, platforms_with
     from harness.check.icd.gl import FILL, GlPlatform, gl_platforms
     from harness.check.icd.recorders import SIZE as RECORDED_SIZE, Recorder, recorders
 # fmt: on
