@@ -8,7 +8,7 @@
  *
  * What this cannot do: a library that reads its own code sees the breakpoints. A library that replaces the handler past
  * the C library, or blocks SIGTRAP there, dies of the first breakpoint in the same call: what shows only with
- * breakpoints is no finding (harness/fuzz/findings.py).
+ * breakpoints is not a finding (harness/fuzz/findings.py).
  */
 #define _GNU_SOURCE
 #include "blocks.h"

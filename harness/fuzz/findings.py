@@ -105,8 +105,9 @@ class Keeper:
     ) -> Finding | None:
         """Replays the input, makes it small and writes its folder. `known` are the keys found before.
 
-        A finding is replayed without breakpoints: what shows only with them is no finding, and None. An ICD cannot be
-        put back into an earlier state, so that a fresh process may show nothing of a true finding: it is unstable then.
+        A finding is replayed without breakpoints: what shows only with them is not a finding, and None. An ICD cannot
+        be put back into an earlier state, so that a fresh process may show nothing of a true finding: it is unstable
+        then.
         """
         work = self._out / "work" / f"replay-{target}-{word(first.key)}"
         limit = 2 if first.kind == "hang" else TIME_LIMIT

@@ -33,8 +33,8 @@ struct vendor {
  * from the library" and leaves the way open; vendors use both. */
 static entry vendor_function(const struct vendor *vendor, const char *name)
 {
-    entry found = (entry)(uintptr_t)vendor->extension_address(name);
-    return found ? found : library_symbol(vendor->library, name);
+    entry address = (entry)(uintptr_t)vendor->extension_address(name);
+    return address ? address : library_symbol(vendor->library, name);
 }
 
 static bool find_functions(struct vendor *vendor)

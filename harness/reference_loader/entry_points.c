@@ -35,11 +35,11 @@ static void set_error(cl_int *errcode_ret, cl_int error)
 /* The vendor's function, or NULL with an error set. */
 static entry find(const void *object, int function, cl_int *errcode_ret)
 {
-    entry found = vendor_entry(object, function_info[function].slot);
-    if (!found) {
+    entry forward = vendor_entry(object, function_info[function].slot);
+    if (!forward) {
         set_error(errcode_ret, CL_INVALID_OPERATION);
     }
-    return found;
+    return forward;
 }
 
 static bool is_offered(cl_platform_id id)
@@ -78,11 +78,11 @@ cl_context loader_clCreateContext(const cl_context_properties *properties, cl_ui
         set_error(errcode_ret, CL_INVALID_DEVICE);
         return NULL;
     }
-    entry found = find(devices[0], FUNCTION_clCreateContext, errcode_ret);
-    return found ? ((cl_context(CL_API_CALL *)(const cl_context_properties *, cl_uint, const cl_device_id *,
-                                               context_notify, void *, cl_int *))found)(
-                       properties, num_devices, devices, notify, user_data, errcode_ret)
-                 : NULL;
+    entry forward = find(devices[0], FUNCTION_clCreateContext, errcode_ret);
+    return forward ? ((cl_context(CL_API_CALL *)(const cl_context_properties *, cl_uint, const cl_device_id *,
+                                                 context_notify, void *, cl_int *))forward)(
+                         properties, num_devices, devices, notify, user_data, errcode_ret)
+                   : NULL;
 }
 
 cl_context loader_clCreateContextFromType(const cl_context_properties *properties, cl_device_type device_type,
@@ -93,10 +93,11 @@ cl_context loader_clCreateContextFromType(const cl_context_properties *propertie
         set_error(errcode_ret, CL_INVALID_PLATFORM);
         return NULL;
     }
-    entry found = find(platform, FUNCTION_clCreateContextFromType, errcode_ret);
-    return found ? ((cl_context(CL_API_CALL *)(const cl_context_properties *, cl_device_type, context_notify, void *,
-                                               cl_int *))found)(properties, device_type, notify, user_data, errcode_ret)
-                 : NULL;
+    entry forward = find(platform, FUNCTION_clCreateContextFromType, errcode_ret);
+    return forward
+               ? ((cl_context(CL_API_CALL *)(const cl_context_properties *, cl_device_type, context_notify, void *,
+                                             cl_int *))forward)(properties, device_type, notify, user_data, errcode_ret)
+               : NULL;
 }
 
 cl_int loader_clGetGLContextInfoKHR(const cl_context_properties *properties, cl_gl_context_info param_name,
@@ -104,11 +105,11 @@ cl_int loader_clGetGLContextInfoKHR(const cl_context_properties *properties, cl_
 {
     cl_int error = CL_INVALID_PLATFORM;
     cl_platform_id platform = platform_of(properties);
-    entry found = platform ? find(platform, FUNCTION_clGetGLContextInfoKHR, &error) : NULL;
-    return found ? ((cl_int(CL_API_CALL *)(const cl_context_properties *, cl_gl_context_info, size_t, void *,
-                                           size_t *))found)(properties, param_name, param_value_size, param_value,
-                                                            param_value_size_ret)
-                 : error;
+    entry forward = platform ? find(platform, FUNCTION_clGetGLContextInfoKHR, &error) : NULL;
+    return forward ? ((cl_int(CL_API_CALL *)(const cl_context_properties *, cl_gl_context_info, size_t, void *,
+                                             size_t *))forward)(properties, param_name, param_value_size, param_value,
+                                                                param_value_size_ret)
+                   : error;
 }
 
 /* All events are of one context (API), so the first tells the vendor. */
@@ -121,8 +122,8 @@ cl_int loader_clWaitForEvents(cl_uint num_events, const cl_event *event_list)
     if (!event_list[0]) {
         return CL_INVALID_EVENT;
     }
-    entry found = find(event_list[0], FUNCTION_clWaitForEvents, &error);
-    return found ? ((cl_int(CL_API_CALL *)(cl_uint, const cl_event *))found)(num_events, event_list) : error;
+    entry forward = find(event_list[0], FUNCTION_clWaitForEvents, &error);
+    return forward ? ((cl_int(CL_API_CALL *)(cl_uint, const cl_event *))forward)(num_events, event_list) : error;
 }
 
 /* No argument tells a vendor, and the function promises nothing (API, deprecated by 1.2). */
@@ -207,22 +208,22 @@ void *loader_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, c
     if (known || !platform || is_for_loaders(func_name)) {
         return known;
     }
-    entry found = find(platform, FUNCTION_clGetExtensionFunctionAddressForPlatform, NULL);
-    return found ? ((void *(CL_API_CALL *)(cl_platform_id, const char *))found)(platform, func_name) : NULL;
+    entry forward = find(platform, FUNCTION_clGetExtensionFunctionAddressForPlatform, NULL);
+    return forward ? ((void *(CL_API_CALL *)(cl_platform_id, const char *))forward)(platform, func_name) : NULL;
 }
 
 void *loader_clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
 {
-    entry found = context ? find(context, FUNCTION_clSVMAlloc, NULL) : NULL;
-    return found ? ((void *(CL_API_CALL *)(cl_context, cl_svm_mem_flags, size_t, cl_uint))found)(context, flags, size,
-                                                                                                 alignment)
-                 : NULL;
+    entry forward = context ? find(context, FUNCTION_clSVMAlloc, NULL) : NULL;
+    return forward ? ((void *(CL_API_CALL *)(cl_context, cl_svm_mem_flags, size_t, cl_uint))forward)(context, flags,
+                                                                                                     size, alignment)
+                   : NULL;
 }
 
 void loader_clSVMFree(cl_context context, void *svm_pointer)
 {
-    entry found = context ? find(context, FUNCTION_clSVMFree, NULL) : NULL;
-    if (found) {
-        ((void(CL_API_CALL *)(cl_context, void *))found)(context, svm_pointer);
+    entry forward = context ? find(context, FUNCTION_clSVMFree, NULL) : NULL;
+    if (forward) {
+        ((void(CL_API_CALL *)(cl_context, void *))forward)(context, svm_pointer);
     }
 }

@@ -48,11 +48,11 @@ def _loader_function(function: dict[str, Any], slot: Slot) -> str:
     if (!{handle}) {{
 {fail(slot.null or 0)}
     }}
-    type_of_{name} *found = (type_of_{name} *)vendor_entry({handle}, {slot.number});
-    if (!found) {{
+    type_of_{name} *forward = (type_of_{name} *)vendor_entry({handle}, {slot.number});
+    if (!forward) {{
 {fail("CL_INVALID_OPERATION")}
     }}
-    return found({_arguments(function)});
+    return forward({_arguments(function)});
 }}
 """
 

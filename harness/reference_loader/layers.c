@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chain of layers (LAY): each gets the table of what is behind it, and gives the table that stands before it. */
+/* The chain of layers (LAY): each gets the table of what comes after it, and gives the table that stands before it. */
 #include "loader.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct layer {
     struct table table; /* complete: what the layer left out is filled in from its target */
     void *library;
     deinit_function *deinit;
-    struct layer *next; /* the one behind it */
+    struct layer *next; /* the one after it */
 };
 
 static struct layer *first_layer;
@@ -85,7 +85,7 @@ void layer_add(const char *name)
     first_layer_table = &layer->table;
 }
 
-/* LAY "Layer Deinitialization", front to back: a layer may still call what is behind it. Calls that come now skip all
+/* LAY "Layer Deinitialization", front to back: a layer may still call what comes after it. Calls that come now skip all
  * layers. */
 void layers_remove(void)
 {

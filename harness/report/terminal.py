@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The terminal: a line of progress that is redrawn, colours, and text that cannot do harm there.
 
-When the output is no terminal, or a CI system or TERM=dumb says that it is a poor one, progress comes as
+When the output is not a terminal, or a CI system or TERM=dumb says that it is a poor one, progress comes as
 plain lines now and then.
 """
 
@@ -114,5 +114,5 @@ class Terminal:
 
     @property
     def failed(self) -> bool:
-        """Whether output was lost; a reader that went away is no loss."""
+        """Whether output was lost; a reader that went away is not a loss."""
         return self.trouble not in (None, "closed")

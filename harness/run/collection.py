@@ -17,7 +17,7 @@ from harness.run.cases import CASE, COMMAND, Case
 from harness.run.index import INDEX, Index, index_of
 
 COLLECTED = pytest.StashKey[list[tuple[tuple[str, ...], str]]]()  # requirements and name of each case that there is
-DISORDER = pytest.StashKey[str]()  # what the lint of a worker found
+LINT_MESSAGE = pytest.StashKey[str]()  # what the lint of a worker says
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -129,17 +129,17 @@ def _problems(
 def pytest_testnodedown(node: Any, error: object) -> None:
     """A worker of pytest-xdist ended: what it could not say itself."""
     if message := getattr(node, "workeroutput", {}).get("clharness"):
-        node.config.stash[DISORDER] = message
+        node.config.stash[LINT_MESSAGE] = message
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if DISORDER in session.config.stash:
+    if LINT_MESSAGE in session.config.stash:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if message := config.stash.get(DISORDER, None):
+    if message := config.stash.get(LINT_MESSAGE, None):
         print(f"ERROR: {message}", file=sys.stderr)
 
 

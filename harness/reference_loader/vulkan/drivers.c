@@ -33,8 +33,8 @@ static function symbol(const struct driver *driver, const char *name)
 /* Finds a function of the interface itself: exported, else, from version 7 on, by query. */
 static function interface_function(const struct driver *driver, const char *name, bool may_query)
 {
-    function found = symbol(driver, name);
-    return found || !may_query || !driver->get ? found : (function)driver->get(NULL, name);
+    function direct = symbol(driver, name);
+    return direct || !may_query || !driver->get ? direct : (function)driver->get(NULL, name);
 }
 
 /* Agrees on a version; without a negotiation it is 1 or 0, as the driver has vk_icdGetInstanceProcAddr or not. */

@@ -78,7 +78,7 @@ static generic *const for_devices[MAX_UNKNOWN] = {EACH_SLOT(DEVICE_ROW)};
 /* Asks all drivers for a function of physical devices. */
 static function find_for_physical_devices(struct instance *instance, const char *name)
 {
-    bool found = false;
+    bool any = false;
     int slot = -1;
     for (size_t i = 0; i < instance->driver_count; i++) {
         struct driver *driver = &instance->drivers[i];
@@ -86,10 +86,10 @@ static function find_for_physical_devices(struct instance *instance, const char 
         slot = own && slot < 0 ? slot_of(name) : slot;
         if (own && slot >= 0) {
             driver->unknown[slot] = own;
-            found = true;
+            any = true;
         }
     }
-    return found ? (function)for_physical_devices[slot] : NULL;
+    return any ? (function)for_physical_devices[slot] : NULL;
 }
 
 /* What a driver finds that is not a function of physical devices takes a device. */
@@ -150,8 +150,8 @@ function lookup_instance(struct instance *instance, const char *name)
     if (known >= 0) {
         return vulkan_function_info[known].level == VULKAN_global ? NULL : find_known(instance, known);
     }
-    function found = find_for_physical_devices(instance, name);
-    return found ? found : find_for_devices(instance, name);
+    function physical = find_for_physical_devices(instance, name);
+    return physical ? physical : find_for_devices(instance, name);
 }
 
 /* Whether the loader has to see the calls of a function of devices: those that make or end objects, or take surfaces.

@@ -68,7 +68,7 @@ class Forwarded:
 
     def call(self, names: Sequence[str] | None = None) -> str:
         """The C call of the vendor's function, with these arguments or with its own."""
-        return f"found({', '.join(self.names if names is None else names)})"
+        return f"forward({', '.join(self.names if names is None else names)})"
 
     def with_argument(self, index: int, instead: str) -> str:
         """That call with another expression in the place of one argument."""

@@ -6,7 +6,7 @@ The lists lie in vulkan_driver/, a file for each section of the catalogue. An en
 name, requirement, sentence, cases   as those of ICDs (icd.py)
 faults, functions, variant, file     as VulkanSandbox.library takes them
 manifest, manifest_name              fields of the manifest, as VulkanSandbox.manifest takes them, and its file name
-lacks_manners                        true: takes extensions that it does not list, which the plain driver refuses
+takes_unlisted_extensions            true: takes extensions that it does not list, which the plain driver refuses
 
 The other keys are settings of mock_icds/vulkan/settings.h.
 """
@@ -28,10 +28,10 @@ _SETTINGS = (
     *("groups", "device_extensions"),
 )
 _KEYS = (
-    *("faults", "functions", "variant", "file", "manifest", "manifest_name", "lacks_manners"),
+    *("faults", "functions", "variant", "file", "manifest", "manifest_name", "takes_unlisted_extensions"),
     *_SETTINGS,
 )
-_MANNERS = "create_instance_refuses_extensions"
+_REFUSES_UNLISTED = "create_instance_refuses_extensions"
 _PLAIN: dict[str, Any] = {
     "interface": 7,
     "interface_by_query": True,
@@ -55,7 +55,10 @@ def seeded_vulkan_driver(sandbox: Sandbox) -> VulkanDriver:
     settings = {**_PLAIN, **chosen(vulkan_driver_mutants())}
     manifest = settings.pop("manifest", {})
     manifest_name = settings.pop("manifest_name", "subject.json")
-    faults = [*settings.pop("faults", ()), *([] if settings.pop("lacks_manners", False) else [_MANNERS])]
+    faults = [
+        *settings.pop("faults", ()),
+        *([] if settings.pop("takes_unlisted_extensions", False) else [_REFUSES_UNLISTED]),
+    ]
     driver = sandbox.library("subject", folder=sandbox.folder("subject"), faults=faults, **settings)
     without_log(driver.path)
     return VulkanDriver(sandbox.manifest(manifest_name, driver, **manifest))
