@@ -8,7 +8,9 @@ what stands around them, line breaks, and the end of whatever it is quoted in.
 from __future__ import annotations
 
 import html
+import os
 import re
+from collections.abc import Mapping
 
 # Control characters but newline and tab, halves of characters that stand for bytes which were no text, and characters
 # that are not seen but act: separators of lines, directions of text, joiners.
@@ -18,6 +20,8 @@ _ACTING = re.compile(
 )
 # What XML 1.0 cannot hold, in whatever form.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_COMMAND = re.compile(r"^([^\S\n]*)::", re.MULTILINE)
 
 
 def _spelt_out(match: re.Match[str]) -> str:
@@ -35,6 +39,13 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """The same as one line: a name, a path."""
     return printable(text.replace("\n", "\\n").replace("\t", "\\t"))
+
+
+def no_command(text: str, environ: Mapping[str, str] = os.environ) -> str:
+    """Lines that the runner of GitHub Actions does not take for its commands: these begin with :: or have ##[ inside."""
+    if environ.get("GITHUB_ACTIONS") != "true":
+        return text
+    return _COMMAND.sub(r"\1: :", text).replace("##[", "# #[")
 
 
 def xml(text: str) -> str:

@@ -179,3 +179,11 @@ def test_a_strangers_record_takes_no_file_from_elsewhere(tmp_path: Path, result:
 def test_text_without_danger_stays_as_it_is() -> None:
     for text in ("Grüße, 東京 😀 line", "a\tb\nc"):
         assert escaping.printable(text) == text
+
+
+def test_line_of_a_subject_is_no_command_to_the_runner_of_github() -> None:
+    text = "it says\n::error::x\n \t::add-mask::x ##[group]x\na::b"
+    assert escaping.no_command(text, {}) == text
+    assert escaping.no_command(text, {"GITHUB_ACTIONS": "true"}) == (
+        "it says\n: :error::x\n \t: :add-mask::x # #[group]x\na::b"
+    )

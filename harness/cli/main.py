@@ -21,7 +21,7 @@ from pathlib import Path
 import harness.cli
 from harness import __version__
 from harness.errors import ClharnessError, Exit, UsageError
-from harness.escaping import printable
+from harness.escaping import no_command, printable
 
 _EPILOG = """\
 exit codes: 0 as expected, 1 unexpected results, 2 wrong usage,
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except ClharnessError as error:
-        print(f"clharness: {printable(str(error))}", file=sys.stderr)
+        print(no_command(f"clharness: {printable(str(error))}"), file=sys.stderr)
         return int(error.exit_code)
     except KeyboardInterrupt:
         print("clharness: interrupted", file=sys.stderr)

@@ -114,7 +114,10 @@ def _merge(files: Sequence[Path], args: argparse.Namespace) -> int:
 
 def _expectations(header: Header) -> Expectations:
     """The file of this project that the run was judged by; the judgement itself is part of the records."""
-    path = Path(header.expectations or "").resolve()
-    ours = path.is_file() and path.is_relative_to(FOLDER)  # the records may be a stranger's
     subject = header.subject
+    try:
+        path = Path(header.expectations or "").resolve()
+        ours = path.is_relative_to(FOLDER) and path.is_file()  # the records may be a stranger's
+    except (OSError, ValueError):  # no file can have that name
+        return Expectations()
     return load(path, subject.version or None, abilities(subject.facts)) if ours else Expectations()

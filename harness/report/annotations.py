@@ -30,7 +30,7 @@ def error_lines(ending: Ending, environ: Mapping[str, str]) -> list[str]:
         if known:
             file, line = place_of(known[0])
             place = f"file={FOLDER}/{file},line={line},"
-        title = f"{first.status} {first.verdict} {' '.join(first.requirements)}".strip()
+        title = printable(f"{first.status} {first.verdict} {' '.join(first.requirements)}".strip())
         parts = [f"{count}{first.case}", known[0].text if known else "", actual(first), first.reproduce or ""]
         url = url_of(first.requirements, first.name)
         message = "\n".join(printable(part) for part in [*parts, url or ""] if part)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import html
 
 from harness.errors import Exit
-from harness.escaping import printable
+from harness.escaping import one_line, xml
 from harness.report.ending import Ending
 
 _COLORS = {"good": "#1b7540", "known": "#875d00", "bad": "#b71f32", "none": "#566074"}
@@ -16,7 +16,7 @@ _PADDING = 12
 
 def badge(ending: Ending) -> str:
     """The picture, whose text is also there for screen readers."""
-    left, (right, color) = printable(ending.header.subject.title), _said(ending)
+    left, (right, color) = xml(one_line(ending.header.subject.title)), _said(ending)
     one, other = (round(len(text) * _WIDTH) + 2 * _PADDING for text in (left, right))
     name = html.escape(f"{left}: {right}")
     return (

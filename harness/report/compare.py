@@ -240,13 +240,13 @@ def how_of(group: Sequence[Change]) -> str:
 def compared(header: Header) -> str:
     """A side of the comparison in a line."""
     build = f", build {header.subject.facts['build_id']}" if header.subject.facts.get("build_id") else ""
-    return f"{header.subject.title} ({header.subject.path}{build}, {header.started[:10]})"
+    return one_line(f"{header.subject.title} ({header.subject.path}{build}, {header.started[:10]})")
 
 
 def lines(comparison: Comparison, style: Style, width: int, verbose: bool = False) -> list[str]:
     """The comparison as lines of text."""
     verdict = [style(line, "good" if comparison.good else "bad") for line in wrap(comparison.sentence(), width)]
-    output = [f"before  {printable(compared(comparison.before))}", f"after   {printable(compared(comparison.after))}"]
+    output = [f"before  {compared(comparison.before)}", f"after   {compared(comparison.after)}"]
     output += ["", *verdict]
     for kind in KINDS:
         changes = comparison.of(kind)

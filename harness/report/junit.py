@@ -46,7 +46,7 @@ def write_junit(path: Path, header: Header, results: Sequence[CaseResult], inter
 
 def _suite(root: ElementTree.Element, name: str, header: Header, results: Sequence[CaseResult]) -> ElementTree.Element:
     """Adds the cases of one section."""
-    suite = ElementTree.SubElement(root, "testsuite", name=name, timestamp=header.started[:19])
+    suite = ElementTree.SubElement(root, "testsuite", name=xml(name), timestamp=xml(header.started[:19]))
     properties = ElementTree.SubElement(suite, "properties")
     for subject in (header.subject, *header.used_with):
         for key in ("path", "name", "version", "build_id"):
@@ -128,4 +128,4 @@ def _details(result: CaseResult) -> str:
 
 
 def _property(parent: ElementTree.Element, name: str, value: str) -> None:
-    ElementTree.SubElement(parent, "property", name=name, value=xml(value))
+    ElementTree.SubElement(parent, "property", name=xml(name), value=xml(value))

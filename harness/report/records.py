@@ -10,9 +10,9 @@ import dataclasses
 import datetime
 import hashlib
 import json
-import math
 import os
 import platform
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,8 +21,12 @@ from typing import Any, Literal
 
 from harness import __version__
 from harness.deviation import Deviation
+from harness.escaping import one_line
+from harness.requirements.catalogue import STRENGTHS
 
 FORMAT = 3
+_LONGEST = 1e9  # seconds of a case
+_REQUIREMENT = re.compile("[A-Z]+-[A-Z0-9]+-[0-9]{3}")
 
 Verdict = Literal["pass", "fail", "crash", "hang", "leak", "unsupported", "error"]
 Status = Literal["ok", "expected", "unexpected", "improved", "changed", "flaky", "deviation"]
@@ -131,16 +135,18 @@ class CaseResult:
             all(isinstance(text, str) for text in texts)
             and all(text is None or isinstance(text, str) for text in (*optional, self.expected_outcome))
             and all(isinstance(a_list, tuple) and all(isinstance(text, str) for text in a_list) for a_list in lists)
+            and all(_REQUIREMENT.fullmatch(identifier) for identifier in self.requirements)
             and all(isinstance(text, str) for deviation in self.deviations for text in (deviation.what, deviation.how))
             and isinstance(self.log_times, tuple)
             and all(isinstance(time, int) for time in self.log_times)
             and isinstance(self.environment, Mapping)
             and all(isinstance(text, str) for pair in self.environment.items() for text in pair)
             and isinstance(self.duration, (int, float))
-            and math.isfinite(self.duration)
+            and abs(self.duration) < _LONGEST
             and (self.number is None or isinstance(self.number, int))
         )
-        if not right or self.verdict not in VERDICTS or self.status not in STATUSES:
+        known = self.verdict in VERDICTS and self.status in STATUSES and self.strength in STRENGTHS
+        if not (right and known):
             raise ValueError(f"the record of {self.case!r:.200} is not one of a case")
 
 
@@ -172,8 +178,8 @@ class SubjectRecord:
     def title(self) -> str:
         """The subject in a few words, for headlines: its name and version, else its path."""
         if not self.name:
-            return self.path or f"unknown {self.word}"
-        return f"{'' if self.kind == 'loader' else f'{self.word} '}{self.name} {self.version}".strip()
+            return one_line(self.path or f"unknown {self.word}")
+        return one_line(f"{'' if self.kind == 'loader' else f'{self.word} '}{self.name} {self.version}".strip())
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> SubjectRecord:
@@ -264,7 +270,7 @@ def counts_of(results: Sequence[CaseResult]) -> dict[str, dict[str, int]]:
 def selection_of(cases: Iterable[str]) -> dict[str, Any]:
     """What tells one selection of cases, given by their IDs, from another: how many they are, and a digest."""
     names = sorted(cases)
-    digest = hashlib.sha256("\n".join(names).encode(errors="surrogateescape"))
+    digest = hashlib.sha256("\n".join(names).encode(errors="surrogatepass"))
     return {"cases": len(names), "digest": digest.hexdigest()[:32]}
 
 

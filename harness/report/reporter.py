@@ -149,7 +149,6 @@ class Reporter:
         if missing and header.planned is not None and not interrupted:
             troubles.append(f"{len(self.results)} of {header.planned} planned cases have a record")
         code = exit_code(judged, bool(stale), interrupted, bool(troubles))
-        troubles += self._end_records(header, int(code), interrupted, stale)
         ending = Ending(
             header,
             self.results,
@@ -159,17 +158,21 @@ class Reporter:
             [f"{entry.id}: {one_line(entry.reason or '')}" for entry in self._expectations.unexplained],
             layout.unseen_sections(self.results, self._expectations),
         )
-        troubles += self._write_page(ending) + self._write_sarif(ending)
-        if troubles and code != Exit.INTERRUPTED:
-            code = Exit.HARNESS
-        return self._show(dataclasses.replace(ending, code=int(code), troubles=troubles))
+        # The records come last: their exit code is that of the run, also where another file cannot be written.
+        for write in (self._write_page, self._write_sarif, self._end_records):
+            troubles += write(ending)
+            if troubles and code != Exit.INTERRUPTED:
+                code = Exit.HARNESS
+            ending = dataclasses.replace(ending, code=int(code))
+        return self._show(dataclasses.replace(ending, troubles=troubles))
 
-    def _end_records(self, header: Header, code: int, interrupted: bool, stale: Sequence[str]) -> list[str]:
+    def _end_records(self, ending: Ending) -> list[str]:
         """Ends the files of records; gives the troubles that there were."""
+        header, interrupted = ending.header, ending.code == Exit.INTERRUPTED
         troubles: list[str] = []
         if self._jsonl:
             counts, recorded = counts_of(self.results), len(self.results)
-            footer = Footer(counts, code, not interrupted, header.planned, recorded, list(stale))
+            footer = Footer(counts, ending.code, not interrupted, header.planned, recorded, list(ending.stale))
             self._jsonl.write(footer.to_json())
             self._jsonl.close()
             troubles += filter(None, [self._jsonl.trouble])
@@ -187,8 +190,8 @@ class Reporter:
         if trouble := write_step_summary(self._environ, ending):
             self._print(trouble)
         self._print_report(ending)
-        if lines := error_lines(ending, self._environ):
-            self._print(*lines)
+        if self._terminal:
+            self._terminal.commands(error_lines(ending, self._environ))
         self.unprinted = self._terminal.trouble if self._terminal and self._terminal.failed else None
         if self.unprinted and ending.code == Exit.AS_EXPECTED:
             return Exit.HARNESS

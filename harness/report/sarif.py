@@ -47,7 +47,7 @@ def sarif_of(rules: list[dict[str, Any]], results: list[dict[str, Any]]) -> dict
 
 
 def _rule_of(result: CaseResult) -> str:
-    return result.requirements[0] if result.requirements else "none"
+    return _plain(result.requirements[0]) if result.requirements else "none"
 
 
 def _rule(identifier: str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _result(result: CaseResult, rule: int, ending: Ending) -> dict[str, Any]:
         "locations": [
             {
                 # The library's name: where it lies on this machine says nothing to a service.
-                "physicalLocation": physical(Path(ending.header.subject.path or "subject").name),
+                "physicalLocation": physical(_plain(Path(ending.header.subject.path).name) or "subject"),
                 "logicalLocations": [{"fullyQualifiedName": _plain(result.case), "kind": "function"}],
             }
         ],

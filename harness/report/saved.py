@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import UsageError
+from harness.errors import Exit, UsageError
 from harness.report.records import FORMAT, CaseResult, Header
+
+_WORD = re.compile("[A-Za-z][A-Za-z _-]{0,39}")  # for a kind of subject
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Saved:
     @property
     def stale(self) -> list[str]:
         """The entries of the expectation file that no case of this run has."""
-        return [text for text in (self.footer or {}).get("stale") or () if isinstance(text, str)]
+        return list((self.footer or {}).get("stale") or ())
 
 
 def read(path: Path, option: str = "") -> Saved:
@@ -65,23 +68,34 @@ def read(path: Path, option: str = "") -> Saved:
     except ValueError:
         raise UsageError(f"{where}: holds a case whose record is not complete") from None
     footer = next((record for record in records if record.get("record") == "footer"), None)
+    if footer and not _is_footer(footer):
+        raise UsageError(f"{where}: has a footer that is not one of a run")
     version = records[0].get("clharness")
     own = version if isinstance(version, str) else None
     return Saved(path, Header.from_json(records[0]), results, own, footer, written)
 
 
 def _is_header(record: Mapping[str, Any]) -> bool:
-    parts = (record.get("shard") or {"index": 1, "of": 1}, record.get("selection") or {"cases": 0, "digest": ""})
+    shard, selection = record.get("shard"), record.get("selection")
     return (
         record.get("record") == "header"
         and _has_subject(record)
-        and all(isinstance(part, dict) for part in (*parts, record.get("machine", {})))
-        and all(isinstance(parts[0].get(key), int) for key in ("index", "of"))
-        and isinstance(record.get("planned"), int | None)
-        and isinstance(record.get("expectations"), str | None)
+        and isinstance(record.get("machine", {}), dict)
+        and (shard is None or _has_numbers(shard, "index", "of"))
+        and (selection is None or (_has_numbers(selection, "cases") and isinstance(selection.get("digest"), str)))
+        and all(isinstance(record.get(key), int | None) for key in ("planned", "repeat", "random_seed"))
+        and all(isinstance(record.get(key), str | None) for key in ("expectations", "catalogue"))
         and isinstance(record.get("started", ""), str)
         and _is_list_of_texts(record.get("arguments", []))
     )
+
+
+def _is_footer(record: Mapping[str, Any]) -> bool:
+    return record.get("exit", 0) in tuple(Exit) and _is_list_of_texts(record.get("stale") or [])
+
+
+def _has_numbers(table: Any, *keys: str) -> bool:
+    return isinstance(table, dict) and all(isinstance(table.get(key), int) for key in keys)
 
 
 def _has_subject(record: Mapping[str, Any]) -> bool:
@@ -91,11 +105,14 @@ def _has_subject(record: Mapping[str, Any]) -> bool:
     others = record.get("used_with", [])
     return isinstance(others, list) and all(
         isinstance(each, dict)
-        and isinstance(each.get("kind"), str)
-        and isinstance(each.get("word", ""), str)
+        and all(_is_word(each.get(key)) for key in ("kind", "word")[: 1 + ("word" in each)])
         and isinstance(each.get("facts"), dict)
         for each in (record.get("subject"), *others)
     )
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and _WORD.fullmatch(value) is not None
 
 
 def _is_list_of_texts(value: Any) -> bool:

@@ -90,7 +90,7 @@ def screen(ending: Ending, style: Style, width: int, table_width: int | None, ve
     lines += _known(ending, width, verbose)
     lines += _one_line_each(ending, width, verbose)
     lines += _part("Calls for resources that failed, by place", layout.torture_lines(ending.results))
-    subject = ending.header.expectations or "the expectation file"
+    subject = one_line(ending.header.expectations or "the expectation file")
     stale = [f"{one_line(entry)}: no case has it; --update-expectations removes it" for entry in ending.stale]
     lines += _part(f"Stale entries in {subject}", stale)
     lines += _part("Expectations updated", ending.changes)
@@ -102,7 +102,7 @@ def screen(ending: Ending, style: Style, width: int, table_width: int | None, ve
 
 
 def _part(title: str, lines: Sequence[str]) -> list[str]:
-    return ["", f"{title}:", *(f"  {line}" for line in lines)] if lines else []
+    return ["", f"{printable(title)}:", *(f"  {printable(line)}" for line in lines)] if lines else []
 
 
 def _sign(ending: Ending, style: Style, width: int) -> list[str]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TextIO
 
-from harness.escaping import printable
+from harness.escaping import no_command, printable
 
 Color = Literal["auto", "always", "never"]
 
@@ -50,6 +50,7 @@ class Terminal:
     ) -> None:
         self._stream = stream
         self._clock = clock
+        self._environ = environ
         self.trouble: str | None = None
         self._capable = stream.isatty() and environ.get("TERM") != "dumb"
         self._redraws = self._capable and not environ.get("CI")
@@ -75,7 +76,11 @@ class Terminal:
     def line(self, text: str = "") -> None:
         """Writes one or several lines above the line of progress. Escapes in it are ours: see `printable`."""
         erase = "\r\x1b[K" if self._progress else ""
-        self._write(f"{erase}{text}\n{self._progress}")
+        self._write(f"{erase}{no_command(text, self._environ)}\n{self._progress}")
+
+    def commands(self, lines: Sequence[str]) -> None:
+        """Writes commands for the runner of GitHub Actions, which no other line is."""
+        self._write("".join(f"{line}\n" for line in lines))
 
     def progress(self, text: str) -> None:
         """Shows how far the work is, not too often."""
@@ -85,7 +90,7 @@ class Terminal:
         self._drawn = now
         if not self._redraws:
             self._pause *= 2  # so that a long run leaves few lines
-            self._write(f"{printable(text)}\n")
+            self._write(f"{no_command(printable(text), self._environ)}\n")
             return
         line = printable(text).expandtabs(1).replace("\n", " ")
         from rich.cells import cell_len, set_cell_size  # a run without a line of progress does without it

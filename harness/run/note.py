@@ -40,5 +40,5 @@ def read_note(folder: Path) -> Note:
         content = json.loads(untrusted.head(folder / NOTE, MAX_NOTE))
         options = tuple(map(str, content["options"]))
         return Note(CaseResult.from_json(content["result"]), str(content["root"]), options, str(content["build"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{folder / NOTE} cannot be read ({error}): run the checks again for a new one") from None

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from harness import __version__
 from harness.errors import UsageError
@@ -76,10 +78,16 @@ def rendered(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_harmless,
     )
-    environment.filters["printable"] = printable
+    environment.filters["in_url"] = partial(quote, safe="", errors="replace")  # halves of characters, too
     parts = {name.replace(".", "_"): (FOLDER / name).read_text(encoding="utf-8") for name in _PARTS}
     return environment.get_template(template).render(**values, **parts)
+
+
+def _harmless(value: Any) -> Any:
+    """What a template shows; what it marks as safe has no text of a subject."""
+    return printable(value) if type(value) is str else value
 
 
 def embedded(data: Any) -> str:

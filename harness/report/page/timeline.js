@@ -102,7 +102,7 @@ function timeline(log, times) {
       class: `call l-${LANES[bar.lane]}`, x, y, width: wide, height: BAR, rx: bar.kind === "call" ? 3 : 9,
       tabindex: number ? -1 : 0, role: "img", "aria-label": words,
     });
-    const show = () => (shown.textContent = words);
+    const show = () => (shown.textContent = harmless(words));
     item.addEventListener("mouseenter", show);
     item.addEventListener("focus", show);
     item.append(shape("title", {}, words));
@@ -153,7 +153,7 @@ function timeline(log, times) {
 
 function shape(tag, attributes, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, harmless(value));
+  node.append(...children.map((child) => (child instanceof Node ? child : harmless(child))));
   return node;
 }
