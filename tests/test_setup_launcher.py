@@ -270,6 +270,16 @@ def test_a_folder_that_cannot_be_written_to_is_one_sentence(checkout: Path, libr
     )
 
 
+@pytest.mark.parametrize("mark", list('"#$;<>:\\\n\t'), ids=repr)
+def test_path_that_cmake_cannot_build_in_is_one_sentence(
+    checkout: Path, tmp_path: Path, library: str, mark: str
+) -> None:
+    run = launch(checkout, "loader", library, CLHARNESS_BUILD=str(tmp_path / f"a{mark}b"))
+
+    assert (run.returncode, run.stderr.count("\n")) == (3, 1), run.stderr
+    assert "cannot build in " in run.stderr and "set CLHARNESS_BUILD to another folder" in run.stderr
+
+
 def test_builds_in_the_folder_that_is_set(checkout: Path, tmp_path: Path, library: str) -> None:
     run = launch(checkout, "loader", library, cwd=tmp_path, CLHARNESS_BUILD="somewhere")
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import struct
 import subprocess
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from harness.api import headers
 
-ROOT = Path(__file__).parents[1]
+SHELL_ROOT = shlex.quote(str(Path(__file__).parents[1]))
 I386, ARM, X86_64, AARCH64 = 3, 40, 62, 183
 
 
@@ -22,8 +23,8 @@ def library(folder: Path, bits: int, machine: int) -> Path:
 
 
 def set_up(body: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    script = f'set -euo pipefail; say() {{ echo "$*"; }}; root={ROOT} build=/b; '
-    script += f"source {ROOT}/harness/setup/other_machines.sh; {body}"
+    script = f'set -euo pipefail; say() {{ echo "$*"; }}; root={SHELL_ROOT} build=/b; '
+    script += f'source "$root/harness/setup/other_machines.sh"; {body}'
     command = ["bash", "-c", script, "set-up", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
@@ -77,7 +78,7 @@ def test_packages_for_another_machine_remove_none() -> None:
     depends = "gcc-multilib\\n  Depends: gcc-12-multilib\\n"
     script = f"""
         apt-cache() {{ case $1 in depends) printf '{depends}' ;; show) echo "Package: $2" ;; esac; }}
-        source {ROOT}/harness/setup/machine.sh; source {ROOT}/harness/setup/install.sh
+        source "$root/harness/setup/machine.sh"; source "$root/harness/setup/install.sh"
         packages_of compiler-x86-32; packages_of compiler-arm64; words_of compiler-x86-32; words_of compiler-arm64
         declare -f apt_install"""
     lines = set_up(script).stdout.splitlines()
@@ -91,9 +92,9 @@ def test_what_apt_refuses_is_said(tmp_path: Path) -> None:
     refusal = "E: Packages need to be removed but remove is disabled."
     script = f"""
         stop() {{ say "$@"; exit 3; }}; root_by() {{ :; }}; is_debian() {{ :; }}; look_around() {{ :; }}
-        source {ROOT}/harness/setup/install.sh
+        source "$root/harness/setup/install.sh"
         apt-cache() {{ :; }}; apt_get() {{ echo '{refusal}' >>$build/setup.log; return 1; }}
-        build={tmp_path} missing=(compiler-arm64) wanted=()
+        build={shlex.quote(str(tmp_path))} missing=(compiler-arm64) wanted=()
         provide build '' 2>&1"""
     done = set_up(script)
     assert done.returncode == 3, done

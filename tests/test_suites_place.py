@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where sandboxes are made is not a part of a verdict: not even the length of their paths."""
+"""Where sandboxes and loaders are is not a part of a verdict: neither the length of paths nor blanks in them."""
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from harness.build import build
+from harness.errors import UsageError
 from harness.sandbox import Sandbox
 from harness.sandbox import sandbox as module
 from harness.sandbox.machine import scratch_root
 from harness.subject.loader import Loader
+from suites.dispatch.test_exports import test_loader_library_is_named_libopencl as name_check
 from suites.discovery.test_general_leaks import test_other_files_of_a_folder_cost_no_heap as check
 
-check.__test__ = False  # type: ignore[attr-defined]
+check.__test__ = name_check.__test__ = False  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +37,29 @@ def test_heap_of_a_correct_loader(loader: Loader, monkeypatch: pytest.MonkeyPatc
             check(loader, sandbox, "layers")
         finally:
             sandbox.close()
+
+
+@pytest.mark.parametrize("folder", ["plain", "a b", "a (deleted) b", "it's $x é", "a:b"])
+def test_name_of_a_loader_in_any_folder(tmp_path: Path, folder: str) -> None:
+    """What is mapped into the process is found also where the path of it holds blanks."""
+    place = tmp_path / folder
+    place.mkdir()
+    shutil.copy(build().reference_loader.resolve(), place / "libOpenCL.so.1")
+    loader = Loader(place / "libOpenCL.so.1")
+    loader.ask()
+    sandbox = Sandbox(loader.path)
+    try:
+        name_check(loader, sandbox)
+    finally:
+        sandbox.close()
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b", "a\tb"])
+def test_folder_of_which_nothing_can_be_preloaded_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """Else the heap would not be guarded there, and defects would be taken for gone."""
+    (tmp_path / name).mkdir()
+    monkeypatch.setenv("CLHARNESS_SCRATCH", str(tmp_path / name))
+    with pytest.raises(UsageError, match="LD_PRELOAD"):
+        scratch_root.__wrapped__()

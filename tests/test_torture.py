@@ -39,6 +39,8 @@ class Subject:
 
     def __init__(self, folder: Path) -> None:
         self.library, self.program, self.report = folder / "libgo.so", folder / "program", folder / "report"
+        self.preloaded = folder / build().torture.name  # a path without blanks, which LD_PRELOAD cannot hold
+        self.preloaded.symlink_to(build().torture)
         (folder / "program.c").write_text(PROGRAM)
         source = Path(__file__).with_name("torture_library.c")
         flags = ["-O1", "-fno-builtin", "-Wall", "-Wextra", "-pthread"]
@@ -53,7 +55,7 @@ class Subject:
         self.report.write_text("")
         variables |= {"CLHARNESS_TORTURE_IN": str(self.library), "CLHARNESS_TORTURE_REPORT": str(self.report)}
         variables |= {"CLHARNESS_TORTURE_FAIL": str(failing)} if failing else {}
-        variables |= {"LD_PRELOAD": str(build().torture), "PATH": os.environ["PATH"]}
+        variables |= {"LD_PRELOAD": str(self.preloaded), "PATH": os.environ["PATH"]}
         command = [str(self.program), str(self.library), str(self.library.parent)]
         done = subprocess.run(command, env=variables, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

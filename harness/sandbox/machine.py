@@ -11,8 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from harness.build import build
+from harness.errors import UsageError
 
 NOBODY = 65534
+SEPARATORS = set(" \t\n:")  # of what LD_PRELOAD and lists of folders hold
 
 
 class Unsupported(Exception):
@@ -26,7 +28,12 @@ class Unsupported(Exception):
 
 
 def _usable(folder: Path) -> bool:
-    """A folder for libraries and set-uid copies: large enough, and neither noexec nor nosuid."""
+    """A folder for libraries and set-uid copies: large enough, and neither noexec nor nosuid.
+
+    Its path can be part of LD_PRELOAD and of lists of folders.
+    """
+    if SEPARATORS & set(os.fspath(folder)):
+        return False
     try:
         state = os.statvfs(folder)
     except OSError:
@@ -41,6 +48,8 @@ def _usable(folder: Path) -> bool:
 def scratch_root() -> Path:
     """Where sandboxes are made: memory where possible, because the call log is twice as fast there."""
     place = os.environ.get("CLHARNESS_SCRATCH")
+    if place and SEPARATORS & set(place):
+        raise UsageError(f"CLHARNESS_SCRATCH={place}: has a blank or a colon, which LD_PRELOAD cannot hold in a path")
     for folder in [Path(place)] if place else [Path("/dev/shm"), Path(tempfile.gettempdir()), Path("/var/tmp")]:
         if _usable(folder):
             return folder

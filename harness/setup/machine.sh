@@ -160,12 +160,23 @@ make_build_folder() {
     [[ -w $build ]] || stop "cannot write to $build: set CLHARNESS_BUILD to a folder that can be written to"
 }
 
+# CMake cannot build in a folder with some of these in its path, and lists of paths end at the others.
+require_path() {
+    case $1 in
+    *[\"\#\;\<\>:\\\$$'\n\t']*)
+        stop "cannot build in $(printf '%q' "$1"): CMake takes no path with one of \" # \$ ; < > : \\ or a line break; $2"
+        ;;
+    esac
+}
+
 # set_up NEEDS NO_INSTALL: installs what is missing, builds what is not built. NEEDS is "build" or "tests".
 set_up() {
     local needs=$1 no_install=$2
     local -x LC_ALL=C # order of files and words of programs are not the user's
     # shellcheck source=harness/setup/build.sh
     source "$root/harness/setup/build.sh"
+    require_path "$root" "put the checkout elsewhere"
+    require_path "$build" "set CLHARNESS_BUILD to another folder"
     [[ -d $build ]] || make_build_folder
     look_around "$needs"
     if ((${#missing[@]} + ${#wanted[@]})); then

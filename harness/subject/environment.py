@@ -10,6 +10,7 @@ from pathlib import Path
 from harness.build import build
 from harness.probe.torture import Torture
 from harness.sandbox import Sandbox, Unsupported
+from harness.sandbox.machine import SEPARATORS
 from harness.sandbox.sandbox import LOADER_VARIABLES, PASSED_ON
 
 # glibc's heap without caches of its own, so that what is allocated and freed can be counted exactly.
@@ -76,7 +77,7 @@ def environment(
 def _preloadable(sandbox: Sandbox, library: str) -> str:
     """A path of the library that LD_PRELOAD can hold: its elements end at blanks and colons."""
     folder, name = os.path.split(library)
-    if not any(mark in folder for mark in " \t\n:"):
+    if not SEPARATORS & set(folder):
         return library
     link = sandbox.root / f"preloaded-{name}"
     if not link.is_symlink():
