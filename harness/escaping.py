@@ -42,7 +42,7 @@ def one_line(text: str) -> str:
 
 
 def no_command(text: str, environ: Mapping[str, str] = os.environ) -> str:
-    """Lines that the runner of GitHub Actions does not take for its commands: these begin with :: or have ##[ inside."""
+    """Lines that the runner of GitHub Actions takes for no commands: those begin with ::, or have ##[ inside."""
     if environ.get("GITHUB_ACTIONS") != "true":
         return text
     return _COMMAND.sub(r"\1: :", text).replace("##[", "# #[")

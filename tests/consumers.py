@@ -21,7 +21,7 @@ LOADER = f"""
 file(GLOB sources ${{CMAKE_CURRENT_SOURCE_DIR}}/loader/*.c)
 add_library(OpenCL SHARED ${{sources}})
 add_library(OpenCL::OpenCL ALIAS OpenCL)
-target_include_directories(OpenCL PRIVATE loader {ROOT}/harness/api/include)
+target_include_directories(OpenCL PRIVATE loader "{ROOT}/harness/api/include")
 target_compile_definitions(OpenCL PRIVATE CLHARNESS_VERSION="1.2.3")
 target_compile_options(OpenCL PRIVATE -w -fPIC -fvisibility=hidden -std=gnu11)
 target_link_libraries(OpenCL PRIVATE -pthread dl -Wl,-Bsymbolic)

@@ -98,12 +98,12 @@ class SmallRun:
             **popen,
         )
 
-    def end(self, process: subprocess.Popen[str]) -> Outcome:
-        said, _ = process.communicate(timeout=120)
+    def end(self, process: subprocess.Popen[str], limit: float = 120) -> Outcome:
+        said, _ = process.communicate(timeout=limit)
         return Outcome(process.returncode, said, read(self.records))
 
-    def run(self, *options: str) -> Outcome:
-        return self.end(self.start(*options))
+    def run(self, *options: str, limit: float = 120) -> Outcome:
+        return self.end(self.start(*options), limit)
 
 
 def kept_folder(small: SmallRun, case: str) -> Path:

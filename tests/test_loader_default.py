@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
@@ -94,8 +95,8 @@ def test_search_without_a_linker_cache(tmp_path: Path, monkeypatch: pytest.Monke
 def test_set_up_installs_no_loader_for_a_user(tmp_path: Path, needs: str, loader_is_there: bool, missing: bool) -> None:
     """What the set-up finds missing on a machine without a loader: it only counts for the project's own tests."""
     script = f"""
-        root={ROOT} build={tmp_path}
-        source {ROOT}/harness/setup/machine.sh
+        root={shlex.quote(str(ROOT))} build={shlex.quote(str(tmp_path))}
+        source "$root/harness/setup/machine.sh"
         has_system_loader() {{ {"true" if loader_is_there else "false"}; }}
         look_around {needs}
         echo "missing: ${{missing[*]}}"

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.build import build
+from tests import small_runs
 from tests.small_runs import HOSTILE, QUIET, SmallRun, read
 
 WAITS = '''
@@ -294,3 +295,53 @@ def test_another_selection_is_not_resumed(small: SmallRun) -> None:
     assert done.code == 2
     assert "give the same selection" in done.said
     assert os.path.getsize(small.records) > 0
+
+
+# The file of each report, and what writes it; it waits there until the flag is gone.
+MOMENTS = {
+    "--html": ("harness.report.page", "write_page"),
+    "--sarif": ("harness.report.sarif", "write_sarif"),
+    "--junit": ("harness.report.junit", "write_junit"),
+}
+STOPS = """
+import importlib, pathlib, select
+module = importlib.import_module({module!r})
+def stop(*arguments, go_on=module.{function}):
+    pathlib.Path({started!r}).touch()
+    while pathlib.Path({flag!r}).exists():
+        select.select([], [], [], 0.01)
+    return go_on(*arguments)
+module.{function} = stop
+"""
+
+
+@pytest.mark.parametrize("option", MOMENTS)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_signal_while_a_report_is_written(
+    cut: Cut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, option: str
+) -> None:
+    """All cases ran: the report comes to its end, or the records are there and a resumed run brings it to its end."""
+    module, function = MOMENTS[option]
+    places = {"module": module, "function": function, "started": str(cut.started), "flag": str(cut.flag)}
+    monkeypatch.setattr(small_runs, "COMMAND", STOPS.format(**places) + small_runs.COMMAND)
+    cut.suite(QUIET)
+    wanted = ["--html", str(tmp_path / "page"), "--sarif", str(tmp_path / "run.sarif")]
+    process = cut.small.start("-j", "2", *wanted)
+    cut.until(cut.started.exists, process)
+    process.send_signal(number)
+    if number == signal.SIGKILL:
+        process.communicate()
+        assert [r["record"] for r in read(cut.small.records)][:7] == ["header", *["case"] * 6]
+    cut.flag.unlink()
+    done = cut.small.end(process) if number != signal.SIGKILL else None
+    if done is None or done.code == 130:
+        done = cut.small.run("-j", "2", *wanted, "--resume", str(cut.small.records))
+    assert done.code == done.footer["exit"] == 0, done.said
+    assert (done.footer["planned"], done.footer["recorded"], done.footer["complete"]) == (6, 6, True)
+    assert {case["verdict"] for case in done.cases.values()} == {"pass"}
+    assert ElementTree.parse(cut.small.junit).getroot().get("tests") == "6"
+    assert json.loads((tmp_path / "run.sarif").read_text())["version"] == "2.1.0"
+    assert (tmp_path / "page" / "index.html").read_text().rstrip().endswith("</html>")
+    left = [path.name for folder in (tmp_path, tmp_path / "page") for path in folder.iterdir()]
+    assert not [name for name in left if name.startswith(".")], "no half of a file stays after the next run"
+    assert not list(cut.small.scratch.iterdir())

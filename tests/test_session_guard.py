@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import signal
@@ -18,8 +19,12 @@ import pytest
 
 from harness.errors import HarnessError, UsageError
 from harness.probe import AbnormalExit, Crashed, Hung, SubjectFailure, process
+from harness.report import Header
+from harness.report.screen import head
 from harness.sandbox import Sandbox, guard
-from harness.sandbox.machine import scratch_root
+from harness.sandbox import sandbox as module
+from harness.sandbox.folder import OwnFolder
+from harness.sandbox.machine import NOBODY, is_root, scratch_root
 from harness.subject.loader import Loader
 from tests.hostile import Tell, hostile, sandbox, tell
 
@@ -278,6 +283,45 @@ def test_dev_shm_is_the_subjects_own_but_for_what_others_have_there(
     assert other.log_path.exists()
     other.close()
     assert not other.problems
+
+
+@EVERY_WAY
+def test_sandboxes_of_others_are_out_of_sight_in_any_folder(
+    hostile: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All else is there: files, links, folders; what is new there ends with the subject."""
+    monkeypatch.setattr(module, "_swept_root", lambda: tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("said")
+    (tmp_path / "link").symlink_to("file")
+    with contextlib.closing(Sandbox(hostile.path)) as sandbox, contextlib.closing(Sandbox(hostile.path)) as other:
+        if guard.words(sandbox.root) != guard.isolation():
+            pytest.skip("an ordinary user has no mounts of its own in this way")
+        sandbox.env["HOSTILE"] = "shell=ls .. > seen; cat ../link >> seen; touch ../folder/new ../left"
+        with hostile.start(sandbox) as cl:
+            assert cl.platform_count() == 1
+        seen = (sandbox.root / "seen").read_text().split()
+        assert seen == [sandbox.root.name, "file", "folder", "link", "said"]
+        assert (tmp_path / "folder" / "new").exists() and not (tmp_path / "left").exists()
+        assert other.log_path.exists()
+
+
+@pytest.mark.skipif(not is_root(), reason="only root can become an ordinary user")
+@pytest.mark.parametrize("isolation", guard.WAYS[1:], indirect=True)
+def test_where_sandboxes_are_in_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ordinary user outside of namespaces has no mounts of its own."""
+    own = OwnFolder(scratch_root(), guard.PREFIX)
+    try:
+        assert guard.words(own.path) == guard.isolation()
+        as_nobody = functools.partial(subprocess.run, user=NOBODY, group=NOBODY, extra_groups=[])
+        monkeypatch.setattr(subprocess, "run", as_nobody)
+        said = guard.words(own.path)
+    finally:
+        own.remove()
+    assert said == f"{guard.isolation()}, sandboxes of other cases in reach"
+    header = Header(machine={"isolation": said})
+    assert any("in reach" in line for line in head(header, 80))
+    assert not any("isolation" in line for line in head(Header(machine={"isolation": "plain"}), 80))
 
 
 @pytest.mark.parametrize("isolation", ["namespaces"], indirect=True)

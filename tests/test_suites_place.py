@@ -15,8 +15,8 @@ from harness.sandbox import Sandbox
 from harness.sandbox import sandbox as module
 from harness.sandbox.machine import scratch_root
 from harness.subject.loader import Loader
-from suites.dispatch.test_exports import test_loader_library_is_named_libopencl as name_check
 from suites.discovery.test_general_leaks import test_other_files_of_a_folder_cost_no_heap as check
+from suites.dispatch.test_exports import test_loader_library_is_named_libopencl as name_check
 
 check.__test__ = name_check.__test__ = False  # type: ignore[attr-defined]
 

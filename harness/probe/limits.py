@@ -19,6 +19,7 @@ from harness.probe.process import MAX_FAMILY, Process
 
 MAX_TASKS = 2000  # processes and threads
 MAX_ENTRIES = 100_000  # files and folders in the sandbox
+MAX_DEPTH = 200  # folders within each other, where there are many
 MAX_OPEN = 20_000  # descriptors, each of which may hold memory of the kernel (pipes, sockets)
 SUSPICIOUS = 128 << 20  # bytes that left a file system before anybody asks who has them
 SUSPICIOUS_ENTRIES = 10_000
@@ -90,14 +91,15 @@ class Limits:
         return self._processes() or self._files() or self._nameless()
 
     def _processes(self) -> str:
-        pids = list(itertools.islice(self._process.pids(), 1, MAX_FAMILY))
+        pids = []
         tasks = resident = 0
-        for pid in pids:
+        for pid in itertools.islice(self._process.pids(), 1, MAX_FAMILY):
+            pids.append(pid)
             with contextlib.suppress(OSError, ValueError):  # it is gone
                 tasks += len(os.listdir(f"/proc/{pid}/task"))
+                if tasks > MAX_TASKS:  # time matters: more of them come meanwhile
+                    return f"more than {MAX_TASKS} processes and threads"
                 resident += _resident(pid)
-        if tasks > MAX_TASKS:
-            return f"more than {MAX_TASKS} processes and threads"
         most = _most_memory()
         if resident <= most:
             return ""
@@ -117,7 +119,9 @@ class Limits:
         if self._taken() < min(SUSPICIOUS, self._disk) and entries_taken < SUSPICIOUS_ENTRIES:
             return ""
         entries = size = 0
-        for _, folders, files, at in os.fwalk(".", dir_fd=self._folder):
+        for path, folders, files, at in os.fwalk(".", dir_fd=self._folder):
+            if path.count("/") > MAX_DEPTH:  # each level takes a descriptor, and a frame of Python's stack
+                return f"more than {MAX_DEPTH} folders within each other in its sandbox"
             entries += len(folders) + len(files)
             for name in files:
                 with contextlib.suppress(OSError):

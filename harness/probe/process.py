@@ -158,7 +158,7 @@ class Process:
     def _start(self, program: str) -> int:
         """Waits until the program runs; gives its number."""
         line = self._line()
-        if line[:1] == ["pid"]:
+        if line[:1] in (["pid"], ["exposed"]):
             return int(line[1])
         error = int(line[1]) if line[:1] == ["error"] else 0
         self.end()

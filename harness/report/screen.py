@@ -47,6 +47,8 @@ def head(header: Header, width: int) -> list[str]:
     for other in header.used_with:
         lines += _whole("used with", other.path, other.title if other.name else "", width)
     lines += _whole("expectations", _near(header.expectations) if header.expectations else "none", "", width)
+    if "," in (isolation := str(header.machine.get("isolation", ""))):
+        lines += field("isolation", isolation, width)
     if header.shard:
         lines += field("shard", f"{header.shard['index']} of {header.shard['of']}", width)
     if header.random_seed is not None:

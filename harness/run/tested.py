@@ -21,8 +21,11 @@ from harness.expectations import FOLDER, Expectations, find, load
 from harness.expectations.abilities import abilities
 from harness.expectations.recognition import of_build, recognised
 from harness.report import Header, SubjectRecord
+from harness.report.records import machine_facts
 from harness.requirements.catalogue import fingerprint
-from harness.sandbox import Sandbox
+from harness.sandbox import Sandbox, guard
+from harness.sandbox.folder import OwnFolder
+from harness.sandbox.machine import scratch_root
 from harness.selftest.targets import SEEDED, seeded_option
 from harness.subject import KINDS, Loader, Subject, capabilities
 
@@ -199,7 +202,17 @@ def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
     used_with = () if alone else (_record(asked_loader(config)),)
     path = expectations(config).path
     expected = str(path) if path else None
-    return Header(_record(tested), used_with, expected, arguments, catalogue=fingerprint())
+    machine = machine_facts() | {"isolation": _isolation()}
+    return Header(_record(tested), used_with, expected, arguments, catalogue=fingerprint(), machine=machine)
+
+
+def _isolation() -> str:
+    """How the guard keeps subjects away from the rest."""
+    folder = OwnFolder(scratch_root(), guard.PREFIX)
+    try:
+        return guard.words(folder.path)
+    finally:
+        folder.remove()
 
 
 def _record(subject: Subject) -> SubjectRecord:

@@ -4,13 +4,13 @@
  *
  *   guard STATUS WAY USER FILE_SIZE NAME=VALUE… -- PROGRAM [ARGUMENT…]
  *
- * STATUS is a descriptor that says "pid NUMBER\n" once the program runs ("error ERRNO\n" where it cannot be), then
- * "exit CODE\n" or "signal NUMBER\n". It is closed without that where the guard was ended. The program gets the
- * environment that is listed and no other, signals as a fresh login has them, a session of its own, no core files, no
- * file larger than FILE_SIZE bytes, and the number USER as user and group unless that is -1; where this machine allows
- * that, a name of the host and shared memory, semaphores and message queues (System V, POSIX) of its own, because these
- * outlive processes. It can neither set the clock, end the machine, watch who opens files, nor change how terminals
- * work. WAY is one of
+ * STATUS is a descriptor that says "pid NUMBER\n" once the program runs ("exposed NUMBER\n" where it can reach the
+ * sandboxes of others, "error ERRNO\n" where it cannot be), then "exit CODE\n" or "signal NUMBER\n". It is closed
+ * without that where the guard was ended. The program gets the environment that is listed and no other, signals as a
+ * fresh login has them, a session of its own, no core files, no file larger than FILE_SIZE bytes, and the number USER
+ * as user and group unless that is -1; where this machine allows that, a name of the host and shared memory, semaphores
+ * and message queues (System V, POSIX) of its own, because these outlive processes. It can neither set the clock, end
+ * the machine, watch who opens files, nor change how terminals work. WAY is one of
  *
  *   namespaces  the program sees no process but those that come from it, and all of these end with it;
  *   scope       it sees others, but the kernel refuses its signals to them (Landlock), and so does the guard;
@@ -50,6 +50,7 @@
 #include <unistd.h>
 
 #define TASKS "4096" /* processes and threads of a program in namespaces, and the end of their numbers for root */
+#define MAX_FILES 4  /* of the largest size that a program may have in /dev/shm */
 #define SHARED_PAGES "65536" /* of System V memory, of which only the program's own namespace knows */
 
 /* Of <linux/landlock.h>, whose older versions lack what is needed, <linux/sched.h> and <linux/capability.h>. */
@@ -58,14 +59,21 @@ struct ruleset {
     uint64_t net;
     uint64_t scoped;
 };
-enum { SCOPE_SIGNAL = 2, CREATE_RULESET = 444, RESTRICT_SELF = 446, CAN_TRACE = 19, CAN_BOOT = 22, CAN_SET_CLOCK = 25 };
+struct __attribute__((packed)) path_rule {
+    uint64_t allowed;
+    int32_t folder;
+};
+enum { SCOPE_SIGNAL = 2, MAKE_BLOCK = 1 << 11, REFER = 1 << 13, PATH_RULE = 1, VERSION_ONLY = 1 };
+enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
+enum { CAN_TRACE = 19, CAN_MOUNT = 21, CAN_BOOT = 22, CAN_RAISE_PRIORITY = 23, CAN_SET_CLOCK = 25 };
 struct clone_request {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
 
 static int status_fd;
 static long user;
-static pid_t init; /* of the namespace, 0 for none; see start_init */
+static rlim_t file_size; /* bytes */
+static pid_t init;       /* of the namespace, 0 for none; see start_init */
 static char **environment;
 static char **program;
 
@@ -93,7 +101,7 @@ static void reset_signals(void)
 
 /* No core files: the hard limit stays, because a sanitizer's runtime reads both and writes them back. A limit of 1 also
  * keeps programs away that collect them. */
-static void limit(rlim_t file_size)
+static void limit(void)
 {
     struct rlimit core = {0};
     getrlimit(RLIMIT_CORE, &core);
@@ -124,11 +132,25 @@ static bool enter_namespaces(void)
     return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
 }
 
-/* Away from the machine's: what is left in these stays for ever, or is the same for everybody. */
+/* bubblewrap has to, and takes that right away from the program that it starts (harness/sandbox/machine.py). */
+static bool mounts(void)
+{
+    const char *name = strrchr(program[0], '/');
+    return strcmp(name ? name + 1 : program[0], "bwrap") == 0;
+}
+
+/* Away from the machine's: what is left in these stays for ever, or is the same for everybody. What root may do is what
+ * the program has when it starts: it can neither uncover what the guard has covered nor be more urgent than the
+ * harness.
+ */
 static void leave_shared_state(void)
 {
     prctl(PR_CAPBSET_DROP, CAN_BOOT, 0, 0, 0);
     prctl(PR_CAPBSET_DROP, CAN_SET_CLOCK, 0, 0, 0);
+    prctl(PR_CAPBSET_DROP, CAN_RAISE_PRIORITY, 0, 0, 0);
+    if (!mounts()) {
+        prctl(PR_CAPBSET_DROP, CAN_MOUNT, 0, 0, 0);
+    }
     unshare(CLONE_NEWUTS);
     if (unshare(CLONE_NEWIPC) == 0) {
         write_file("/proc/sys/kernel/shmall", SHARED_PAGES);
@@ -170,12 +192,24 @@ static bool is_set_uid(void)
     return stat(program[0], &state) == 0 && (state.st_mode & S_ISUID);
 }
 
-static void restrict_signals(void)
+/* Landlock closes the memory of all processes that are not the program's to it (/proc/PID/mem, too); in a scope, it
+ * keeps its signals in. Rules that are about files forbid mounts, and links and renames between folders where these are
+ * not allowed in so many words, which the oldest version cannot do. */
+static void restrict_reach(bool in_scope)
 {
-    struct ruleset rules = {.scoped = SCOPE_SIGNAL};
-    int fd = (int)syscall(CREATE_RULESET, &rules, sizeof rules, 0);
-    if (fd < 0 || is_set_uid()) {
+    long version = syscall(CREATE_RULESET, NULL, 0, VERSION_ONLY);
+    struct ruleset rules = {.files = in_scope ? 0 : MAKE_BLOCK | REFER, .scoped = in_scope ? SCOPE_SIGNAL : 0};
+    if (is_set_uid() || (!in_scope && (version < 2 || mounts()))) {
         return;
+    }
+    int fd = (int)syscall(CREATE_RULESET, &rules, sizeof rules, 0);
+    if (fd < 0) {
+        return;
+    }
+    if (!in_scope) {
+        struct path_rule all = {REFER, open("/", O_PATH | O_CLOEXEC)};
+        syscall(ADD_RULE, fd, PATH_RULE, &all, 0);
+        close(all.folder);
     }
     if (syscall(RESTRICT_SELF, fd, 0) != 0) {
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -264,8 +298,8 @@ static _Noreturn void become_program(const char *way, int trouble)
         ready = ready && setresuid((uid_t)user, (uid_t)user, (uid_t)user) == 0;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     }
-    if (strcmp(way, "scope") == 0) {
-        restrict_signals();
+    if (sees_others) {
+        restrict_reach(strcmp(way, "scope") == 0);
     }
     if (ready) {
         execvpe(program[0], program, environment);
@@ -381,14 +415,12 @@ static int guard(const char *way)
         return 0;
     }
     leave_shared_state();
-    if (in_namespace) {
-        leave_shared_files();
-    } else {
+    bool has_mounts = in_namespace;
+    if (!in_namespace) {
         hide();
-        if (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0) {
-            leave_shared_files();
-        }
+        has_mounts = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
     }
+    bool is_hidden = has_mounts && leave_shared_files(MAX_FILES * (uint64_t)file_size);
     int ends = notice_ends();
     if ((in_namespace && !start_init()) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, trouble) != 0) {
         say("error", errno);
@@ -404,7 +436,7 @@ static int guard(const char *way)
     if (error || (calls != NO_CALLS && read(trouble[0], &error, sizeof error) > 0)) {
         say("error", error);
     } else {
-        say("pid", child);
+        say(is_hidden ? "pid" : "exposed", child);
         close_others(calls, ends);
         int status = wait_for(child);
         say(WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -438,6 +470,7 @@ int main(int count, char **arguments)
     environment = arguments + 5;
     program = arguments + end + 1;
     reset_signals();
-    limit((rlim_t)strtoull(arguments[4], NULL, 10));
+    file_size = (rlim_t)strtoull(arguments[4], NULL, 10);
+    limit();
     _exit(guard(arguments[2]));
 }

@@ -4,6 +4,8 @@
 #include "guard_files.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,11 +14,12 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #define SHARED_FILES "/dev/shm"
 #define SANDBOX "clharness-case-" /* how the names of sandboxes begin (harness/sandbox/sandbox.py) */
-enum { MAX_KEPT = 256 };          /* entries of SHARED_FILES */
+enum { MAX_KEPT = 1024 };         /* entries of a place */
 
 /* Of <linux/mount.h>, and calls for which older C libraries have no function. */
 enum { OPEN_TREE = 428, MOVE_MOUNT = 429, TREE_CLONE = 1, MOVE_FROM_DESCRIPTOR = 4 };
@@ -24,11 +27,18 @@ enum { OPEN_TREE = 428, MOVE_MOUNT = 429, TREE_CLONE = 1, MOVE_FROM_DESCRIPTOR =
 #define AT_RECURSIVE 0x8000
 #endif
 
-/* A file or a folder that stays what it is in a place that becomes the program's own. */
+/* A file or a folder that stays what it is in a place that becomes the program's own, or a link that is made again. */
 struct kept {
     char name[NAME_MAX + 1];
-    bool is_folder;
-    int tree; /* descriptor of its mount */
+    mode_t mode;
+    int tree;     /* descriptor of its mount */
+    char *target; /* of a link */
+};
+
+struct place {
+    int folder;
+    int count;
+    struct kept kept[MAX_KEPT];
 };
 
 /* Whether a library that is tested lies there, as in the self-test: the harness names such sandboxes, with a / after
@@ -45,69 +55,131 @@ static bool is_shared(const char *sandbox)
     return false;
 }
 
-/* Reads what stays: all but the sandboxes of others. Gives the number, or -1 where there is too much. */
-static int read_kept(int place, const char *own, struct kept *kept)
+static bool is_sandbox(const char *name)
 {
-    int count = 0;
+    return strncmp(name, SANDBOX, strlen(SANDBOX)) == 0;
+}
+
+static char *read_link(int folder, const char *name)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlinkat(folder, name, target, sizeof target);
+    return length < 0 ? NULL : strndup(target, (size_t)length);
+}
+
+/* Keeps an entry of the kind that is wanted. What cannot be kept is not there for the program. */
+static void keep(struct place *place, const char *name, bool wants_folders)
+{
     struct stat state;
-    DIR *entries = fdopendir(dup(place));
-    for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
-        const char *name = entry->d_name;
-        bool of_others = strncmp(name, SANDBOX, strlen(SANDBOX)) == 0 && strcmp(name, own) != 0 && !is_shared(name);
-        if (of_others || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-            fstatat(place, name, &state, AT_SYMLINK_NOFOLLOW) != 0 || S_ISLNK(state.st_mode)) {
-            continue;
-        }
-        if (count == MAX_KEPT) {
-            count = -1;
-            break;
-        }
-        int tree = (int)syscall(OPEN_TREE, place, name, TREE_CLONE | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW | O_CLOEXEC);
-        if (tree >= 0) {
-            snprintf(kept[count].name, sizeof kept->name, "%s", name);
-            kept[count].is_folder = S_ISDIR(state.st_mode);
-            kept[count++].tree = tree;
+    if (place->count == MAX_KEPT || fstatat(place->folder, name, &state, AT_SYMLINK_NOFOLLOW) != 0 ||
+        S_ISDIR(state.st_mode) != wants_folders) {
+        return;
+    }
+    struct kept *kept = &place->kept[place->count];
+    *kept = (struct kept){.mode = state.st_mode, .tree = -1};
+    if (S_ISLNK(state.st_mode)) {
+        kept->target = read_link(place->folder, name);
+    } else {
+        int flags = TREE_CLONE | AT_RECURSIVE | AT_SYMLINK_NOFOLLOW | O_CLOEXEC;
+        kept->tree = (int)syscall(OPEN_TREE, place->folder, name, flags);
+    }
+    snprintf(kept->name, sizeof kept->name, "%s", name);
+    place->count += kept->target || kept->tree >= 0;
+}
+
+/* Keeps all but the sandboxes of others: sandboxes first, then folders, then files, as far as there is room. */
+static void keep_all(struct place *place, const char *own)
+{
+    DIR *entries = fdopendir(dup(place->folder));
+    for (int turn = 0; entries && turn < 3; turn++) {
+        rewinddir(entries);
+        for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
+            const char *name = entry->d_name;
+            bool is_seen = !is_sandbox(name) || strcmp(name, own) == 0 || is_shared(name);
+            if (is_seen && (turn == 0) == is_sandbox(name) && strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+                keep(place, name, turn < 2);
+            }
         }
     }
     if (entries) {
         closedir(entries);
     }
-    return count;
 }
 
 /* Whether it is again where it was, in the new place. */
 static bool put_back(int place, const struct kept *kept)
 {
+    if (kept->target) {
+        return symlinkat(kept->target, place, kept->name) == 0;
+    }
     int file =
-        kept->is_folder ? mkdirat(place, kept->name, 0700) : openat(place, kept->name, O_CREAT | O_CLOEXEC, 0600);
+        S_ISDIR(kept->mode) ? mkdirat(place, kept->name, 0700) : openat(place, kept->name, O_CREAT | O_CLOEXEC, 0600);
     if (file > 0) {
         close(file);
     }
     return file >= 0 && syscall(MOVE_MOUNT, kept->tree, "", place, kept->name, MOVE_FROM_DESCRIPTOR) == 0;
 }
 
-void leave_shared_files(void)
+/* A file system over the old place, for at most so many bytes, a quarter of the memory, and no more files than a
+ * sandbox may have. */
+static bool cover(const char *path, int folder, uint64_t size)
 {
-    static struct kept kept[MAX_KEPT];
+    char options[96];
+    struct stat state;
+    struct sysinfo machine;
+    if (fstat(folder, &state) != 0 || sysinfo(&machine) != 0) {
+        return false;
+    }
+    uint64_t most = (uint64_t)machine.totalram * machine.mem_unit / 4;
+    snprintf(options, sizeof options, "mode=%o,size=%" PRIu64 ",nr_inodes=100k", state.st_mode & 07777U,
+             size < most ? size : most);
+    return mount("clharness", path, "tmpfs", 0, options) == 0;
+}
+
+/* Makes a place the program's own; gives whether it is that. */
+static bool leave_place(const char *path, const char *own, uint64_t size)
+{
+    static struct place place;
+    place.count = 0;
+    place.folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place.folder < 0) {
+        return false;
+    }
+    keep_all(&place, own);
+    bool is_new = cover(path, place.folder, size);
+    close(place.folder);
+    place.folder = is_new ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool whole = place.folder >= 0;
+    for (int i = 0; i < place.count; i++) {
+        bool is_back = whole && put_back(place.folder, &place.kept[i]);
+        whole = whole && (is_back || !is_sandbox(place.kept[i].name));
+        free(place.kept[i].target);
+        close(place.kept[i].tree);
+    }
+    close(place.folder);
+    if (is_new && !whole) {
+        umount2(path, MNT_DETACH);
+    }
+    return whole;
+}
+
+bool leave_shared_files(uint64_t size)
+{
     char here[PATH_MAX];
-    size_t length = strlen(SHARED_FILES);
-    if (!getcwd(here, sizeof here) || strncmp(here, SHARED_FILES "/" SANDBOX, length + 1 + strlen(SANDBOX)) != 0) {
-        return;
+    char own[PATH_MAX];
+    char above[PATH_MAX];
+    if (!getcwd(here, sizeof here)) {
+        return false;
     }
-    char *own = strndup(here + length + 1, strcspn(here + length + 1, "/"));
-    int place = open(SHARED_FILES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int count = own && place >= 0 ? read_kept(place, own, kept) : -1;
-    bool is_new = count > 0 && mount("clharness", SHARED_FILES, "tmpfs", 0, "mode=1777,size=25%") == 0;
-    close(place);
-    place = is_new ? open(SHARED_FILES, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    bool whole = place >= 0;
-    for (int i = 0; i < count; i++) {
-        whole = whole && put_back(place, &kept[i]);
-        close(kept[i].tree);
+    snprintf(own, sizeof own, "%s", strrchr(here, '/') + 1);
+    snprintf(above, sizeof above, "%s", here);
+    char *parent = dirname(above);
+    if (!is_sandbox(own)) {
+        return true; /* a program of the harness's own, which has no sandbox */
     }
-    close(place);
-    if (is_new && (!whole || chdir(here) != 0)) {
-        umount2(SHARED_FILES, MNT_DETACH);
+    bool whole = leave_place(SHARED_FILES, own, size);
+    if (strcmp(parent, SHARED_FILES) != 0) {
+        whole = leave_place(parent, own, size) && whole;
     }
-    free(own);
+    return chdir(here) == 0 && whole;
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A /dev/shm of the program's own. */
+/* A /dev/shm of the program's own, and a place of sandboxes without those of others. */
 #ifndef CLHARNESS_GUARD_FILES_H
 #define CLHARNESS_GUARD_FILES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* What a program puts into /dev/shm (shared memory and semaphores of POSIX) outlives it, and it could reach the
- * sandboxes of others there: with mounts of its own, it has a /dev/shm of its own with all that others have there but
- * those. For a program that is in a sandbox there: the sandboxes that others need are unknown. */
-void leave_shared_files(void);
+ * sandboxes of others. With mounts of its own, it has a /dev/shm of its own, and the folder that its sandbox is in,
+ * each with all that others have there but those: of more than a thousand entries, folders come first. For a program
+ * that is in a sandbox, which has to be its working folder. `size` is in bytes. Gives false where it sees those of
+ * others. */
+bool leave_shared_files(uint64_t size);
 
 #endif

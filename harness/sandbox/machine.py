@@ -70,6 +70,7 @@ def bubblewrap(binds: dict[str, Path], keep: list[Path]) -> list[str]:
     assert program is not None
     command = [
         program,
+        *(["--cap-drop", "CAP_SYS_ADMIN"] if is_root() else []),  # what it covers stays covered
         "--die-with-parent",
         "--ro-bind",
         "/usr",

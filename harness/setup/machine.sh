@@ -163,8 +163,8 @@ make_build_folder() {
 # CMake cannot build in a folder with some of these in its path, and lists of paths end at the others.
 require_path() {
     case $1 in
-    *[\"\#\;\<\>:\\\$$'\n\t']*)
-        stop "cannot build in $(printf '%q' "$1"): CMake takes no path with one of \" # \$ ; < > : \\ or a line break; $2"
+    *[\"\#\;\<\>:\\\$\[$'\n\t']*)
+        stop "cannot build in $(printf '%q' "$1"): CMake takes no path with one of \" # \$ [ ; < > : \\ or a line break; $2"
         ;;
     esac
 }
