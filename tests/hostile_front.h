@@ -69,6 +69,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t size, 
     return CL_SUCCESS;
 }
 
+/* Both functions that a layer may have; it does not want to be part of the chain. */
 CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const struct _cl_icd_dispatch *target, cl_uint *own,
                                             const struct _cl_icd_dispatch **table)
 {
@@ -77,7 +78,19 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const struct _cl_ic
     (void)own;
     (void)table;
     act();
-    return CL_INVALID_VALUE; /* it does not want to be part of the chain */
+    return CL_INVALID_VALUE;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries, const struct _cl_icd_dispatch *target,
+                                                          cl_uint *own, const struct _cl_icd_dispatch **table,
+                                                          const void *properties);
+
+CL_API_ENTRY cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries, const struct _cl_icd_dispatch *target,
+                                                          cl_uint *own, const struct _cl_icd_dispatch **table,
+                                                          const void *properties)
+{
+    (void)properties;
+    return clInitLayer(entries, target, own, table);
 }
 #else
 CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl_uint *found)

@@ -186,7 +186,7 @@ static void looks_for_sandboxes(void)
     if (!getcwd(here, sizeof here)) {
         abort();
     }
-    strcpy(above, here);
+    snprintf(above, sizeof above, "%s", here);
     const char *place = dirname(above);
     const char *own = basename(here);
     for (int turn = 0; turn < 4; turn++) {
