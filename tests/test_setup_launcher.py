@@ -6,9 +6,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import select
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -272,16 +270,6 @@ def test_a_folder_that_cannot_be_written_to_is_one_sentence(checkout: Path, libr
     )
 
 
-@pytest.mark.parametrize("mark", list('"#$;<>:\\\n\t'), ids=repr)
-def test_path_that_cmake_cannot_build_in_is_one_sentence(
-    checkout: Path, tmp_path: Path, library: str, mark: str
-) -> None:
-    run = launch(checkout, "loader", library, CLHARNESS_BUILD=str(tmp_path / f"a{mark}b"))
-
-    assert (run.returncode, run.stderr.count("\n")) == (3, 1), run.stderr
-    assert "cannot build in " in run.stderr and "set CLHARNESS_BUILD to another folder" in run.stderr
-
-
 def test_builds_in_the_folder_that_is_set(checkout: Path, tmp_path: Path, library: str) -> None:
     run = launch(checkout, "loader", library, cwd=tmp_path, CLHARNESS_BUILD="somewhere")
 
@@ -304,35 +292,6 @@ def test_a_python_that_will_not_do_is_refused(checkout: Path, tmp_path: Path, li
 
 def test_the_launcher_can_be_executed() -> None:
     assert os.access(ROOT / "clharness", os.X_OK)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-def test_build_that_was_cut_short_is_made_by_the_next_command(
-    checkout: Path, tmp_path: Path, library: str, number: signal.Signals
-) -> None:
-    """The signal goes to all that the terminal started, or to the launcher alone, while a compiler runs."""
-    waits, begun = tmp_path / "waits", tmp_path / "begun"
-    waits.touch()
-    compiler = tmp_path / "compiler"
-    compiler.write_text(f'#!/bin/sh\ntouch {begun}\nwhile [ -e {waits} ]; do sleep 0.05; done\nexec "$@"\n')
-    compiler.chmod(0o755)
-    for whole_group in (True, False):
-        shutil.rmtree(checkout / "build", ignore_errors=True)
-        begun.unlink(missing_ok=True)
-        waits.touch()
-        environment = BASE | {"CMAKE_C_COMPILER_LAUNCHER": str(compiler)}
-        command = [checkout / "clharness", "loader", library]
-        null = subprocess.DEVNULL
-        with subprocess.Popen(
-            command, env=environment, process_group=0, stdin=null, stdout=null, stderr=null
-        ) as process:
-            while not begun.exists():
-                assert process.poll() is None
-                select.select([], [], [], 0.01)
-            os.killpg(process.pid, number) if whole_group else process.send_signal(number)
-            waits.unlink()
-        run = launch(checkout, "loader", library)
-        assert (run.returncode, run.stdout[:4]) == (0, "ran "), run.stderr
 
 
 def test_commands_without_work_run_side_by_side(checkout: Path, library: str) -> None:
