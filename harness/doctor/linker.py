@@ -150,9 +150,9 @@ class Linker:
 
 def _near(folder: Path, name: str) -> list[Path]:
     """Files of that name in the folder of a library, one below it, or one beside it: packages of drivers have such."""
-    found = [folder / name] if os.path.exists(folder / name) else []
+    paths = [folder / name] if os.path.exists(folder / name) else []
     usual = str(folder) in _LIKELY or str(folder).startswith(("/usr/lib", "/lib"))  # where thousands of others are, too
-    return found if usual else [*found, *globbed(folder, f"*/{name}"), *globbed(folder.parent, f"lib*/{name}")]
+    return paths if usual else [*paths, *globbed(folder, f"*/{name}"), *globbed(folder.parent, f"lib*/{name}")]
 
 
 def _is_linker(name: str) -> bool:

@@ -130,9 +130,9 @@ def _in_full(lines: Sequence[str]) -> list[str]:
     """What an assertion says with all that varies between runs, which deviations leave out; [] if it says none."""
     if not lines or not lines[0].startswith("assert "):
         return []
-    told = [line for line in lines if not _HINT.match(line)]
-    items = [line for line in told[1:] if " != " in line]
-    return items or told  # items of two dictionaries say more than what fits of both
+    lines_told = [line for line in lines if not _HINT.match(line)]
+    items = [line for line in lines_told[1:] if " != " in line]
+    return items or lines_told  # items of two dictionaries say more than what fits of both
 
 
 def by_reason(results: Sequence[CaseResult]) -> list[tuple[str, list[CaseResult]]]:

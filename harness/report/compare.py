@@ -233,8 +233,8 @@ def how_of(group: Sequence[Change]) -> str:
         return first.how
     results = [change.before if _lacks(change.after) else change.after for change in group]
     counts = Counter(result.verdict for result in results if result)
-    said = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-    return f"{said} {'before' if _lacks(first.after) else 'after'}"
+    counts_in_words = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+    return f"{counts_in_words} {'before' if _lacks(first.after) else 'after'}"
 
 
 def compared(header: Header) -> str:
@@ -268,13 +268,13 @@ def lines(comparison: Comparison, style: Style, width: int, verbose: bool = Fals
 
 def _capabilities(all_groups: Sequence[Sequence[Change]], width: int, verbose: bool) -> list[str]:
     """A line for each capability: who lacks it, and what the cases do where it is there."""
-    told = []
+    output = []
     for group in sorted(all_groups, key=len, reverse=True):
         first, *more = wrap(f"{printable(title_of(group))} ({how_of(group)})", width, "       ", 3)
-        told += [f"{len(group):5}{first[5:]}", *more]
+        output += [f"{len(group):5}{first[5:]}", *more]
         if verbose:
-            told += [f"       {one_line(short_id(change.case))}" for change in group]
-    return told
+            output += [f"       {one_line(short_id(change.case))}" for change in group]
+    return output
 
 
 def _rest(more: Sequence[Sequence[Change]], width: int) -> list[str]:

@@ -46,13 +46,13 @@ def is_somewhere(function: str, exported: set[str], untold: set[str]) -> bool:
     return function in exported or (ADDRESS in exported and function not in untold)
 
 
-WAYS = [(variant, told) for variant in EXPORTED for told in UNTOLD]
+WAYS = [(variant, queryable) for variant in EXPORTED for queryable in UNTOLD]
 COMPLETE = [way for way in WAYS if not UNTOLD[way[1]][0] and {LIST, INFO, ADDRESS} <= EXPORTED[way[0]]]
 LACKING = [
-    (variant, told)
-    for variant, told in WAYS
+    (variant, queryable)
+    for variant, queryable in WAYS
     if ADDRESS not in EXPORTED[variant]
-    or not all(is_somewhere(function, EXPORTED[variant], UNTOLD[told][0]) for function in (LIST, INFO))
+    or not all(is_somewhere(function, EXPORTED[variant], UNTOLD[queryable][0]) for function in (LIST, INFO))
 ]
 BETWEEN = [way for way in WAYS if way not in COMPLETE and way not in LACKING]
 
@@ -77,41 +77,41 @@ def accepted(loader: Loader, sandbox: Sandbox, **settings: Any) -> bool:
 
 @requirement("DISC-ACC-004")
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("variant, told", COMPLETE)
+@pytest.mark.parametrize("variant, queryable", COMPLETE)
 def test_library_whose_functions_are_exported_and_told_is_a_vendor(
-    loader: Loader, sandbox: Sandbox, variant: str, told: str, table: str
+    loader: Loader, sandbox: Sandbox, variant: str, queryable: str, table: str
 ) -> None:
     """A library that exports its functions and tells them is a vendor, with or without the query in its table."""
-    assert accepted(loader, sandbox, variant=variant, faults=UNTOLD[told][1], functions=TABLES[table])
+    assert accepted(loader, sandbox, variant=variant, faults=UNTOLD[queryable][1], functions=TABLES[table])
 
 
 @requirement("DISC-ACC-002", "DISC-ACC-003", "DISC-ACC-006")
-@pytest.mark.parametrize("variant, told", LACKING)
+@pytest.mark.parametrize("variant, queryable", LACKING)
 def test_library_with_a_function_in_no_place_is_no_vendor(
-    loader: Loader, sandbox: Sandbox, variant: str, told: str
+    loader: Loader, sandbox: Sandbox, variant: str, queryable: str
 ) -> None:
     """A library is not a vendor if one of the functions is neither exported nor given by an exported query."""
-    assert not accepted(loader, sandbox, variant=variant, faults=UNTOLD[told][1])
+    assert not accepted(loader, sandbox, variant=variant, faults=UNTOLD[queryable][1])
 
 
 @requirement("DISC-ACC-031")
-@pytest.mark.parametrize("variant, told", BETWEEN)
+@pytest.mark.parametrize("variant, queryable", BETWEEN)
 def test_function_in_one_of_two_places_makes_a_vendor_or_not(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], variant: str, told: str
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], variant: str, queryable: str
 ) -> None:
     """A library with a function only exported, or only told, is a vendor or not, alike wherever it is listed."""
-    record("accepted" if accepted(loader, sandbox, variant=variant, faults=UNTOLD[told][1]) else "ignored")
+    record("accepted" if accepted(loader, sandbox, variant=variant, faults=UNTOLD[queryable][1]) else "ignored")
 
 
 @requirement("DISC-ACC-031")
-@pytest.mark.parametrize("told", UNTOLD_ICD2)
+@pytest.mark.parametrize("queryable", UNTOLD_ICD2)
 @pytest.mark.parametrize("variant", ["icd", "icd_exports_all"])
 def test_icd2_functions_in_one_of_two_places_make_a_vendor_or_not(
-    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], variant: str, told: str
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], variant: str, queryable: str
 ) -> None:
     """The same of the two functions of ICD 2: told, they make a vendor; in no place, they make none; else either."""
     loader.require("ICD 2")
-    untold, faults = UNTOLD_ICD2[told]
+    untold, faults = UNTOLD_ICD2[queryable]
     result = accepted(loader, sandbox, variant=variant, faults=faults, icd2=True)
     if not untold:
         assert result

@@ -40,8 +40,8 @@ class Recorder(OnPlatform):
     def objects(self) -> IcdObjects:
         """Further objects of the platform, in the same context and for the same queue."""
         objects = self.platform.objects
-        made = {"cl_device_id": self.device, "cl_context": self.context, "cl_command_queue": self.queue}
-        for kind, handle in made.items():
+        handles = {"cl_device_id": self.device, "cl_context": self.context, "cl_command_queue": self.queue}
+        for kind, handle in handles.items():
             objects.remember(kind, handle)
         return objects
 

@@ -168,8 +168,8 @@ def test_buffer_says_how_it_was_made(icd: Icd, sandbox: Sandbox) -> None:
         given = flags in ("CL_MEM_USE_HOST_PTR", "CL_MEM_COPY_HOST_PTR")
         host = memory.session.buffer(SIZE) if given else None
         mem = objects.made_by("clCreateBuffer", objects.context, flags_of(flags), SIZE, host)
-        found = Info(objects).number(MEMORY, memory.part(mem, 0, 16), "CL_MEM_FLAGS")
-        assert found & flags_of(flags), f"CL_MEM_FLAGS is {found:#x}, without {flags} of the buffer"
+        answer = Info(objects).number(MEMORY, memory.part(mem, 0, 16), "CL_MEM_FLAGS")
+        assert answer & flags_of(flags), f"CL_MEM_FLAGS is {answer:#x}, without {flags} of the buffer"
 
     with icd.attempts(sandbox) as attempts:
         for flags in (

@@ -285,8 +285,8 @@ def test_copy_within_an_image_may_not_overlap(icd: Icd, sandbox: Sandbox, kind: 
         target = tuple(region[i] - overlap if i == dimension else 0 for i in range(3))
         words = [images.session.words(list(w)) for w in (NO_ORIGIN, target, region)]
         error = images.session.call("clEnqueueCopyImage", images.queue, image, image, *words, 0, None, None)
-        wanted = CL.MEM_COPY_OVERLAP if overlap else CL.SUCCESS
-        assert error == wanted, f"answered {error}, expected {wanted!r}"
+        expected = CL.MEM_COPY_OVERLAP if overlap else CL.SUCCESS
+        assert error == expected, f"answered {error}, expected {expected!r}"
         places = layout_of(kind, 4, NO_ORIGIN), layout_of(kind, 4, target)
         copy = copied(before, places[0], before, places[1], bytes_of(region, PLAIN_FORMAT))
         expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), before if overlap else copy, "the image")

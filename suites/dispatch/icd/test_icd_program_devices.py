@@ -72,9 +72,11 @@ def test_program_is_built_for_those_devices_that_are_named(icd: Icd, sandbox: Sa
         devices, info, cl = two_devices(objects), Info(objects), objects.session
         context, program = made(objects, devices, devices[1:])
         states = [info.answer(BUILD, program, device, "CL_PROGRAM_BUILD_STATUS") for device in devices]
-        found = [int.from_bytes(state, "little", signed=True) for state in states]
-        wanted = [CL.BUILD_NONE, CL.BUILD_SUCCESS]
-        assert found == wanted, f"CL_PROGRAM_BUILD_STATUS is {found} for the two devices, expected {wanted}"
+        actual = [int.from_bytes(state, "little", signed=True) for state in states]
+        states_in_order = [CL.BUILD_NONE, CL.BUILD_SUCCESS]
+        assert actual == states_in_order, (
+            f"CL_PROGRAM_BUILD_STATUS is {actual} for the two devices, expected {states_in_order}"
+        )
         place = info.words(PROGRAM, program, "CL_PROGRAM_DEVICES").index(devices[0])
         sizes = info.words(PROGRAM, program, "CL_PROGRAM_BINARY_SIZES")
         assert not sizes[place] and sizes[1 - place], f"CL_PROGRAM_BINARY_SIZES is {sizes}"

@@ -126,11 +126,11 @@ def test_every_object_of_a_list_begins_with_a_table(icd: Icd, sandbox: Sandbox, 
     kind, give = LISTS[way]
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
-            found = give(session.objects(platform))
-            assert found, "the list is empty"
-            for number, handle in enumerate(found):
-                assert session.table(handle), f"number {number} of {len(found)} has no table"
-                assert answers(session, handle, kind) == 0, f"number {number} of {len(found)}"
+            objects = give(session.objects(platform))
+            assert objects, "the list is empty"
+            for number, handle in enumerate(objects):
+                assert session.table(handle), f"number {number} of {len(objects)} has no table"
+                assert answers(session, handle, kind) == 0, f"number {number} of {len(objects)}"
 
 
 @requirement("DISP-OBJ-003")

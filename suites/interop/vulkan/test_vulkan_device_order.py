@@ -140,8 +140,8 @@ def test_user_puts_a_group_first(vulkan_loader: VulkanLoader, sandbox: VulkanSan
     sandbox.env["VK_LOADER_DEVICE_SELECT"] = f"0x{vendors[chosen]:x}:0x1"
 
     with vulkan_loader.start(sandbox) as vk:
-        found = devices_of_groups(vk, vk.instance("1.1.0"))
-    assert sorted(found) == [["a.0"], ["b.0"], ["c.0"]] and found[0] == [f"{chosen}.0"]
+        groups = devices_of_groups(vk, vk.instance("1.1.0"))
+    assert sorted(groups) == [["a.0"], ["b.0"], ["c.0"]] and groups[0] == [f"{chosen}.0"]
 
 
 @requirement("VK-OBJ-020")
@@ -190,8 +190,8 @@ def test_groups_are_filtered_by_the_numbers_of_their_devices(
 
     sandbox.env[variable] = value
     with vulkan_loader.start(sandbox) as vk:
-        found = devices_of_groups(vk, vk.instance("1.2.0"))
-    assert sorted(sorted(group) for group in found) == expected
+        actual = devices_of_groups(vk, vk.instance("1.2.0"))
+    assert sorted(sorted(group) for group in actual) == expected
 
 
 @requirement("VK-DSC-032")

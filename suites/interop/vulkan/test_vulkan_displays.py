@@ -80,12 +80,12 @@ def test_capabilities_of_planes_are_emulated(vulkan_loader: VulkanLoader, sandbo
     with vulkan_loader.start(sandbox) as vk:
         instance, devices = start_instance(vulkan_loader, vk)
         for device in devices.values():
-            asked = vk.structure("VkDisplayPlaneInfo2KHR", mode=MODE, planeIndex=PLANE)
+            plane = vk.structure("VkDisplayPlaneInfo2KHR", mode=MODE, planeIndex=PLANE)
             answer, plain = (
                 vk.structure("VkDisplayPlaneCapabilities2KHR"),
                 vk.structure("VkDisplayPlaneCapabilitiesKHR"),
             )
-            assert vk.call_found(instance, new, device, asked, answer) == 0
+            assert vk.call_found(instance, new, device, plane, answer) == 0
             assert vk.call_found(instance, old, device, MODE, PLANE, plain) == 0
             assert any(plain[:]) and answer[16 : 16 + len(plain[:])] == plain[:]
     assert sandbox.log.calls(new, by="has")
@@ -120,7 +120,7 @@ def test_driver_without_displays_has_no_planes(vulkan_loader: VulkanLoader, sand
     with vulkan_loader.start(sandbox) as vk:
         instance, devices = start_instance(vulkan_loader, vk)
         for who, device in devices.items():
-            asked = vk.structure("VkDisplayPlaneInfo2KHR", mode=MODE, planeIndex=PLANE)
+            plane = vk.structure("VkDisplayPlaneInfo2KHR", mode=MODE, planeIndex=PLANE)
             answer = vk.structure("VkDisplayPlaneCapabilities2KHR", capabilities=b"\x11" * 64)
-            assert vk.call_found(instance, new, device, asked, answer) == 0
+            assert vk.call_found(instance, new, device, plane, answer) == 0
             assert (not any(answer[16:80])) == (who == "lacks")

@@ -190,5 +190,5 @@ def test_query_of_external_images_is_emulated(vulkan_loader: VulkanLoader, sandb
                 assert str(rc) == "VK_ERROR_FORMAT_NOT_SUPPORTED"
             else:
                 assert int(rc) >= 1000 and left == [0, 0, 0]
-    asked = [list(e.arguments[1:6]) for e in sandbox.log.calls(old, by="lacks")]
-    assert asked == ([] if handle else [image])
+    queries = [list(e.arguments[1:6]) for e in sandbox.log.calls(old, by="lacks")]
+    assert queries == ([] if handle else [image])

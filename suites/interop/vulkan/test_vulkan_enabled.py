@@ -71,5 +71,7 @@ def test_function_that_takes_what_is_the_loaders_needs_its_extension(
         require_extension(vulkan_loader, vk, SURFACE)
         (physical_device,) = vk.physical_devices(vk.instance(extensions=[SURFACE]))
         others = [other for other in own if other != extension]
-        found = [bool(vk.device_proc(vk.device(physical_device, extensions=names), name)) for names in (own, others)]
-    assert found == [True, False]
+        addresses = [
+            bool(vk.device_proc(vk.device(physical_device, extensions=names), name)) for names in (own, others)
+        ]
+    assert addresses == [True, False]

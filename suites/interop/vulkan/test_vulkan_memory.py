@@ -84,13 +84,13 @@ def messenger_info(vk: VulkanSession, kind: str) -> Buffer:
 def use_messengers(vk: VulkanSession, instance: Value, own: Value) -> None:
     """Makes more messengers and callbacks for reports than a first list may hold, by the allocator and without."""
     for kind in EXTENSION_OF:
-        made: list[tuple[Value, Value | None]] = []
+        messengers: list[tuple[Value, Value | None]] = []
         info = messenger_info(vk, kind)
         for number in range(40):
             allocator, to = own if number % 2 else None, vk.buffer(8, 0)
             assert vk.call_found(instance, f"vkCreate{kind}", instance, info, allocator, to) == 0
-            made.append((to.handle(), allocator))
-        for messenger, allocator in made:
+            messengers.append((to.handle(), allocator))
+        for messenger, allocator in messengers:
             vk.call_found(instance, f"vkDestroy{kind}", instance, messenger, allocator)
 
 

@@ -209,6 +209,6 @@ def test_messengers_hear_reports(vulkan_loader: VulkanLoader, sandbox: VulkanSan
         for data in (VERBOSE, INFO, WARNING, ERROR):
             types = GENERAL | VALIDATION | PERFORMANCE
             make(vk, instance, UTILS, {"messageSeverity": data, "messageType": types, "pUserData": 0x7000 + data})
-        said = (flags, 3, 0x1122334455667788, 77, 99, vk.data(b"prefix\0"), vk.data(b"text\0"))
-        vk.call_found(instance, "vkDebugReportMessageEXT", instance, *said)
-    assert [told[:2] for told in heard(sandbox, "message")] == [[0x7000 + AS_MESSAGES[flags], AS_MESSAGES[flags]]]
+        arguments = (flags, 3, 0x1122334455667788, 77, 99, vk.data(b"prefix\0"), vk.data(b"text\0"))
+        vk.call_found(instance, "vkDebugReportMessageEXT", instance, *arguments)
+    assert [reports[:2] for reports in heard(sandbox, "message")] == [[0x7000 + AS_MESSAGES[flags], AS_MESSAGES[flags]]]

@@ -46,7 +46,7 @@ def end(vk: VulkanSession, instance: Value, extension: str, messenger: Value | N
     vk.call_found(instance, f"vkDestroy{KINDS[extension]}", instance, messenger, allocator)
 
 
-def made(sandbox: VulkanSandbox, driver: str, kind: str = "messenger") -> list[int]:
+def handles_of(sandbox: VulkanSandbox, driver: str, kind: str = "messenger") -> list[int]:
     """The handles of all objects of a kind that a driver made, in order."""
     objects = sandbox.log.happened("object", by=driver)
     return [int(e.data["handle"], 16) for e in objects if e.data["detail"].startswith(f"{kind} ")]
@@ -78,8 +78,8 @@ def test_messenger_is_one_in_each_driver(vulkan_loader: VulkanLoader, sandbox: V
             end(vk, instance, extension, messenger)
         vk.vkDestroyInstance(instance, None)
     for name in ("one", "two"):
-        (own_instance,) = made(sandbox, name, "instance")
-        handles = made(sandbox, name)
+        (own_instance,) = handles_of(sandbox, name, "instance")
+        handles = handles_of(sandbox, name)
         assert len(handles) == 3
         assert ended(sandbox, name, extension) == [handles[1], handles[0], handles[2]]
         assert [sandbox.log.calls(f, by=name)[0].arguments[0] for f in functions] == [own_instance] * 2
@@ -129,7 +129,7 @@ def test_messenger_that_one_driver_cannot_make(
             end(vk, instance, extension, messenger)
         assert vk.drivers(instance) == {"good", "fails"}
         vk.vkDestroyInstance(instance, None)
-    assert ended(sandbox, "good", extension) == made(sandbox, "good")
+    assert ended(sandbox, "good", extension) == handles_of(sandbox, "good")
     assert sandbox.log.calls(f"vkCreate{KINDS[extension]}", by="fails")
 
 
@@ -168,4 +168,4 @@ def test_object_is_named_by_the_handle_of_the_driver(
     for name in ("a", "b"):
         named = sandbox.log.happened("named object", by=name).only
         assert int(named.data["type"], 16) == TYPES[what]
-        assert [int(named.data["handle"], 16)] == made(sandbox, name, what)
+        assert [int(named.data["handle"], 16)] == handles_of(sandbox, name, what)

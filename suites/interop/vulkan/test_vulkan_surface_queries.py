@@ -51,17 +51,17 @@ def test_lists_of_surfaces_take_memory_of_any_size(
 ) -> None:
     """As many elements as there is room for are the driver's, nothing else is written, VK_INCOMPLETE says of more."""
     sandbox.driver("a", extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
-    wanted = FORMATS if what == "Formats" else MODES
-    function, width = f"vkGetPhysicalDeviceSurface{what}KHR", len(wanted[0])
+    expected = FORMATS if what == "Formats" else MODES
+    function, width = f"vkGetPhysicalDeviceSurface{what}KHR", len(expected[0])
 
     with vulkan_loader.start(sandbox) as vk:
         _, devices, surface = start_surface(vulkan_loader, vk)
         count, listed = vk.data((room or 0).to_bytes(4, "little")), vk.buffer(48, 0) if room else None
         rc = vk.call(function, devices["a"], surface, count, listed)
-        number = min(room or len(wanted), len(wanted))
-        assert (str(rc), count.u32()) == ("VK_SUCCESS" if number == len(wanted) else "VK_INCOMPLETE", number)
+        number = min(room or len(expected), len(expected))
+        assert (str(rc), count.u32()) == ("VK_SUCCESS" if number == len(expected) else "VK_INCOMPLETE", number)
         if listed:
-            assert words(listed[: number * width * 4], width) == wanted[:number]
+            assert words(listed[: number * width * 4], width) == expected[:number]
             assert not any(listed[number * width * 4 :])
 
 
@@ -84,8 +84,8 @@ def test_formats_of_surfaces_are_emulated(
             rc = vk.call_found(instance, function, device, info, count, listed)
             number = min(3 if room is None else room, 3)
             assert (str(rc), count.u32()) == ("VK_SUCCESS" if number == 3 else "VK_INCOMPLETE", number)
-            found = [words(listed[i * size + 16 : i * size + 24], 2)[0] for i in range(6)] if listed else []
-            assert found == ((FORMATS[: min(room or 0, 3)] + [(0, 0)] * 6)[:6] if listed else [])
+            formats = [words(listed[i * size + 16 : i * size + 24], 2)[0] for i in range(6)] if listed else []
+            assert formats == ((FORMATS[: min(room or 0, 3)] + [(0, 0)] * 6)[:6] if listed else [])
 
 
 @requirement("VK-EXT-002")
@@ -102,8 +102,8 @@ def test_capabilities_of_surfaces_are_emulated(vulkan_loader: VulkanLoader, sand
         for device in devices.values():
             plain = vk.structure("VkSurfaceCapabilitiesKHR")
             assert vk.call("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", device, surface, plain) == 0
-            wanted = {name: vk.member(plain, "VkSurfaceCapabilitiesKHR", name) for name in members}
-            assert 0 not in wanted.values()
+            expected = {name: vk.member(plain, "VkSurfaceCapabilitiesKHR", name) for name in members}
+            assert 0 not in expected.values()
             if newer == "2KHR":
                 answer = vk.structure("VkSurfaceCapabilities2KHR")
                 info = vk.structure("VkPhysicalDeviceSurfaceInfo2KHR", surface=surface)
@@ -113,7 +113,7 @@ def test_capabilities_of_surfaces_are_emulated(vulkan_loader: VulkanLoader, sand
                 name = "VkSurfaceCapabilities2EXT"
                 answer = vk.structure(name, supportedSurfaceCounters=7)
                 assert vk.call_found(instance, function, device, surface, answer) == 0
-                assert {member: vk.member(answer, name, member) for member in members} == wanted
+                assert {member: vk.member(answer, name, member) for member in members} == expected
                 assert vk.member(answer, name, "supportedSurfaceCounters") == 0
 
 
