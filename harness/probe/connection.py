@@ -75,6 +75,9 @@ class Connection:
         self._socket = ours
         self._poll = select.poll()
         self._poll.register(self._process.descriptor, select.POLLIN)
+        self._awaited = 0  # event of the socket that it knows
+        self._early = select.poll()
+        self._early.register(ours, select.POLLIN)
         self._started = time.monotonic()
         self.deadline = self._started + self.time_limit  # for checks that look for what comes without an answer
         try:
@@ -225,11 +228,11 @@ class Connection:
 
         0 is not an event: then it waits for the end of the process.
         """
-        if event:
+        if event and event != self._awaited:
             self._poll.register(self._socket, event)
-        else:
-            with contextlib.suppress(KeyError):
-                self._poll.unregister(self._socket)
+        elif not event and self._awaited:
+            self._poll.unregister(self._socket)
+        self._awaited = event
         if time.monotonic() > self._next_look:  # something is there each time, of an answer that never ends
             self._next_look = time.monotonic() + self._look()
         wait = FIRST_LOOK
@@ -302,8 +305,9 @@ class Connection:
 
     def _require_silence(self) -> None:
         """Nothing comes from the probe but answers: there is one for each command, and none before it."""
-        with contextlib.suppress(BlockingIOError, ConnectionResetError):
-            self._received += self._socket.recv(200)
+        if self._early.poll(0):  # in place of an exception for each command
+            with contextlib.suppress(BlockingIOError, ConnectionResetError):
+                self._received += self._socket.recv(200)
         if self._received:
             raise ProtocolViolation(f"nobody asked for what came after {self._last!r}: {bytes(self._received[:200])!r}")
 
