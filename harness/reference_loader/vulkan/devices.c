@@ -95,6 +95,8 @@ VkResult loader_vkCreateDevice(struct physical_device *from, const VkDeviceCreat
     PFN_vkCreateDevice create = (PFN_vkCreateDevice)from->driver->functions[VULKAN_vkCreateDevice];
     VkDeviceCreateInfo own = *info;
     own.pEnabledFeatures = features_for(from->driver, info);
+    own.enabledLayerCount = 0;
+    own.ppEnabledLayerNames = NULL;
     VkResult result = create(from->handle, &own, allocator, to);
     if (group) {
         group->pPhysicalDevices = before;

@@ -38,6 +38,34 @@ EMULATED_LIST(vkGetDisplayModeProperties2KHR, vkGetDisplayModePropertiesKHR, VkD
               VkDisplayModeProperties2KHR, displayModeProperties, OF_DISPLAY, display, )
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/* --- VK_EXT_acquire_xlib_display: a driver without it has no display that can be had. Its types need not be here. ---
+ */
+
+typedef VkResult acquire_function(VkPhysicalDevice device, void *connection, VkDisplayKHR display);
+typedef VkResult find_function(VkPhysicalDevice device, void *connection, uint64_t output, VkDisplayKHR *to);
+
+VkResult loader_vkAcquireXlibDisplayEXT(struct physical_device *device, void *connection, VkDisplayKHR display);
+VkResult loader_vkAcquireXlibDisplayEXT(struct physical_device *device, void *connection, VkDisplayKHR display)
+{
+    function own = device->driver->functions[VULKAN_vkAcquireXlibDisplayEXT];
+    return own ? ((acquire_function *)own)(device->handle, connection, display) : VK_ERROR_INITIALIZATION_FAILED;
+}
+
+VkResult loader_vkGetRandROutputDisplayEXT(struct physical_device *device, void *connection, uint64_t output,
+                                           VkDisplayKHR *to);
+VkResult loader_vkGetRandROutputDisplayEXT(struct physical_device *device, void *connection, uint64_t output,
+                                           VkDisplayKHR *to)
+{
+    function own = device->driver->functions[VULKAN_vkGetRandROutputDisplayEXT];
+    if (own) {
+        return ((find_function *)own)(device->handle, connection, output, to);
+    }
+    *to = VK_NULL_HANDLE;
+    return VK_SUCCESS;
+}
+
+/* --- planes --- */
+
 VkResult loader_vkGetDisplayPlaneCapabilities2KHR(struct physical_device *device, const VkDisplayPlaneInfo2KHR *info,
                                                   VkDisplayPlaneCapabilities2KHR *to);
 VkResult loader_vkGetDisplayPlaneCapabilities2KHR(struct physical_device *device, const VkDisplayPlaneInfo2KHR *info,

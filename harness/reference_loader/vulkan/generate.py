@@ -25,6 +25,7 @@ BY_HAND = {
     "vkGetPhysicalDeviceFormatProperties2", "vkGetPhysicalDeviceImageFormatProperties2",
     "vkGetPhysicalDeviceSparseImageFormatProperties2", "vkGetPhysicalDeviceExternalBufferProperties",
     "vkGetPhysicalDeviceExternalFenceProperties", "vkGetPhysicalDeviceExternalSemaphoreProperties",
+    "vkAcquireXlibDisplayEXT", "vkGetRandROutputDisplayEXT", "vkGetPhysicalDeviceSurfaceCapabilitiesKHR",
     "vkGetPhysicalDeviceSurfaceSupportKHR", "vkGetPhysicalDeviceSurfaceFormatsKHR",
     "vkGetPhysicalDeviceSurfacePresentModesKHR", "vkGetPhysicalDeviceToolProperties",
     "vkGetPhysicalDeviceExternalImageFormatPropertiesNV",

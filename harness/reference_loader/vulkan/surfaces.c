@@ -202,6 +202,19 @@ VkResult loader_vkGetPhysicalDeviceSurfaceSupportKHR(struct physical_device *dev
     return VK_SUCCESS;
 }
 
+VkResult loader_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(struct physical_device *device, VkSurfaceKHR surface,
+                                                          VkSurfaceCapabilitiesKHR *to);
+VkResult loader_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(struct physical_device *device, VkSurfaceKHR surface,
+                                                          VkSurfaceCapabilitiesKHR *to)
+{
+    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilitiesKHR)) {
+        return FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(device->handle,
+                                                                           surfaces_for(device->driver, surface), to);
+    }
+    *to = (VkSurfaceCapabilitiesKHR){0};
+    return VK_SUCCESS;
+}
+
 #define LIST_OF_SURFACE(name, type)                                                                          \
     VkResult loader_##name(struct physical_device *device, VkSurfaceKHR surface, uint32_t *count, type *to); \
     VkResult loader_##name(struct physical_device *device, VkSurfaceKHR surface, uint32_t *count, type *to)  \

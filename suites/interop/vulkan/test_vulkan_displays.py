@@ -124,3 +124,27 @@ def test_driver_without_displays_has_no_planes(vulkan_loader: VulkanLoader, sand
             answer = vk.structure("VkDisplayPlaneCapabilities2KHR", capabilities=b"\x11" * 64)
             assert vk.call_found(instance, new, device, plane, answer) == 0
             assert (not any(answer[16:80])) == (who == "lacks")
+
+
+@requirement("VK-EXT-002")
+def test_driver_that_cannot_acquire_displays_has_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """A driver without VK_EXT_acquire_xlib_display finds no display for an output, and does not hand one over."""
+    extension = "VK_EXT_acquire_xlib_display"
+    find, acquire = "vkGetRandROutputDisplayEXT", "vkAcquireXlibDisplayEXT"
+    extensions = [SURFACE, DISPLAY, "VK_EXT_direct_mode_display", extension]
+    sandbox.driver("has", extensions=" ".join(extensions))
+    sandbox.driver("lacks", functions={"lacks": [find, acquire]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        for name in set(extensions) - set(vk.extension_names()):
+            vulkan_loader.require(name)
+        instance = vk.instance(extensions=extensions)
+        for device in vk.physical_devices(instance):
+            lacks = vk.device_name(device).startswith("lacks")
+            display = vk.words([0xD1])
+            rc = vk.call_found(instance, find, device, 0x1234, 5, display)
+            assert (str(rc) == "VK_SUCCESS") == lacks  # mock drivers answer another number, and write nothing
+            assert int(display.handle()) == (0 if lacks else 0xD1)
+            assert (vk.call_found(instance, acquire, device, 0x1234, 0xD1) < 0) == lacks
+    assert list(sandbox.log.calls(find, by="has").only.arguments[1:3]) == [0x1234, 5]
+    assert list(sandbox.log.calls(acquire, by="has").only.arguments[1:]) == [0x1234, 0xD1]

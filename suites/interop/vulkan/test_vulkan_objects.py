@@ -359,3 +359,22 @@ def test_destroying_nothing_does_nothing(vulkan_loader: VulkanLoader, sandbox: V
         vk.call(what, None, None)
         assert calls_of_drivers(sandbox, what) == []
         assert vk.drivers(instance) == vk.drivers() == {"a"}
+
+
+@requirement("VK-EXT-011")
+def test_layers_of_a_device_are_not_the_drivers(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """Names of layers, which devices no longer have, are not handed on with what a device is made with."""
+    sandbox.driver("a", device_extensions="VK_CLH_own")
+
+    with vulkan_loader.start(sandbox) as vk:
+        (physical_device,) = vk.physical_devices(vk.instance())
+        info = vk.structure(
+            "VkDeviceCreateInfo",
+            enabledLayerCount=2,
+            ppEnabledLayerNames=vk.strings(["VK_LAYER_CLH_one", "VK_LAYER_CLH_two"]),
+            enabledExtensionCount=1,
+            ppEnabledExtensionNames=vk.strings(["VK_CLH_own"]),
+        )
+        assert vk.vkCreateDevice(physical_device, info, None, vk.buffer(8)) == 0
+    seen = sandbox.log.calls("vkCreateDevice", by="a").only.data["in"]
+    assert seen["layers"] == "" and seen["extensions"] == "VK_CLH_own"

@@ -118,6 +118,21 @@ def test_capabilities_of_surfaces_are_emulated(vulkan_loader: VulkanLoader, sand
 
 
 @requirement("VK-EXT-002")
+def test_driver_without_surfaces_can_do_nothing_with_one(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
+    """What such a driver can do with a surface is nothing, whatever was in the place of the answer before."""
+    function, name = "vkGetPhysicalDeviceSurfaceCapabilitiesKHR", "VkSurfaceCapabilitiesKHR"
+    sandbox.driver("has", extensions=f"{SURFACE} {HEADLESS}", surfaces=True)
+    sandbox.driver("lacks", functions={"lacks": [function, "vkCreateHeadlessSurfaceEXT", "vkDestroySurfaceKHR"]})
+
+    with vulkan_loader.start(sandbox) as vk:
+        _, devices, surface = start_surface(vulkan_loader, vk)
+        for who, device in devices.items():
+            answer = vk.structure(name, **dict.fromkeys(("minImageCount", "supportedUsageFlags"), 77))
+            assert vk.call(function, device, surface, answer) == 0
+            assert (not any(answer[:])) == (who == "lacks")
+
+
+@requirement("VK-EXT-002")
 @pytest.mark.parametrize("what", ["Support", "Formats", "PresentModes"])
 def test_driver_without_surfaces_supports_none(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str) -> None:
     """A driver that knows nothing of surfaces supports none and lists nothing; the call itself succeeds."""
