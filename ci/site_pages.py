@@ -15,11 +15,12 @@ import re
 import shlex
 import shutil
 import subprocess
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
 from harness.build import ROOT
-from harness.cli.pages import Command, commands
+from harness.cli.pages import Command, Option, commands
 from harness.requirements.catalogue import Requirement, catalogue, index
 from harness.requirements.marks import Check, find_checks
 from harness.requirements.sources import links_of
@@ -73,14 +74,21 @@ def escaped(text: str) -> str:
     return re.sub(r"([<>|*_])", r"\\\1", text)
 
 
+def value_of(option: Option) -> str:
+    """What follows an option; of several words, in the form of help: a bar would end the cell of a table."""
+    words = option.metavar.split("|")
+    return f" {{{','.join(words)}}}" if len(words) > 1 else f" {option.metavar}" * bool(option.metavar)
+
+
 def command_page(command: Command) -> str:
-    lines = [f"# clharness {command.name}", "", escaped(command.help[:1].upper() + command.help[1:]) + ".", ""]
-    lines += ["```", command.usage, "```", ""]
+    summary = command.help[:1].upper() + command.help[1:].rstrip(".")
+    lines = [f"# clharness {command.name}", "", f"{escaped(summary)}.", ""]
+    usage = textwrap.fill(command.usage, 78, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    lines += ["```", usage, "```", ""]
     rows = [(f"`{name}`", help_text) for name, help_text in command.positionals]
-    rows += [(f"`{', '.join(option.names)}{f' {option.metavar}' * bool(option.metavar)}`", option.help)
-             for option in command.options]  # fmt: skip
+    rows += [(f"`{', '.join(option.names)}{value_of(option)}`", option.help) for option in command.options]
     lines += ["| argument | meaning |", "| --- | --- |"]
-    lines += [f"| {name.replace('|', chr(92) + '|')} | {escaped(text)} |" for name, text in rows]
+    lines += [f"| {name} | {escaped(text)} |" for name, text in rows]
     if command.epilog:
         lines += ["", "```", command.epilog.strip("\n"), "```"]
     return "\n".join(lines) + "\n"

@@ -36,6 +36,14 @@ def test_each_command_has_a_page_with_its_options(pages: Path) -> None:
         text = (pages / "commands" / f"{command.name}.md").read_text()
         assert text.startswith(f"# clharness {command.name}\n")
         assert [o.names for o in command.options if f"`{', '.join(o.names)}" not in text] == []
+        assert [o.names for o in command.options if not o.help] == [], "each is explained"
+        assert "\\|" not in text and ".." not in text.partition("```")[0]
+        assert max(map(len, text.partition("```\n")[2].partition("\n```")[0].splitlines())) <= 78
+
+
+def test_site_loads_nothing_from_elsewhere() -> None:
+    """It is read from disk and behind walls; ci/site looks at what the generator made, too."""
+    assert re.search(r"^  highlightjs: false\b", (ROOT / "docs" / "site.yml").read_text(), re.M)
 
 
 def test_every_page_of_the_menu_is_made(pages: Path) -> None:

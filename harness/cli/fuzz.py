@@ -65,7 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--time", metavar="T", type=_seconds, default=600.0, help="such as 90s, 10m (default), 8h")
     parser.add_argument("--jobs", metavar="N", type=positive, default=1, help="processes at a time (default: 1)")
-    parser.add_argument("--engine", choices=("libfuzzer", "afl"), default="libfuzzer")
+    parser.add_argument(
+        "--engine", choices=("libfuzzer", "afl"), default="libfuzzer", help="what makes the inputs (default: libfuzzer)"
+    )
     parser.add_argument("--out", metavar="DIR", help="corpora and findings; with the same folder a campaign goes on")
     parser.add_argument("--corpus", metavar="DIR", help="more inputs to begin with; of one target, or a folder of each")
     parser.add_argument("--json", metavar="FILE", help="write the result there")

@@ -86,7 +86,12 @@ def add_selection_arguments(parser: argparse.ArgumentParser) -> None:
 def add_terminal_arguments(parser: argparse.ArgumentParser) -> None:
     """For every command that prints a report."""
     parser.add_argument("--verbose", action="store_true", help="report all cases, reasons and outcomes, by section")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="default: auto, in a terminal that has them and without NO_COLOR",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
