@@ -90,7 +90,8 @@ def test_event_of_another_context_is_invalid_context(icd: Icd, sandbox: Sandbox,
         assert objects.session.call("clSetUserEventStatus", stranger, 0) == 0  # or a vendor that takes it would wait
         at = names(function).index("num_events_in_wait_list")
         for before in (0, 1):
-            anew = objects.session.objects(objects.platform)  # a call that fails may have unmapped what it was given
+            # A call that fails may have unmapped what it was given.
+            anew = IcdObjects(objects.session, objects.platform)
             call = calls.prepare(anew, function)
             events = [*[anew.named("done")] * before, stranger]
             call.arguments[at : at + 2] = [len(events), events]
