@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness.check import CommandError, Loader, MockIcd, Sandbox, build, requirement
+from harness.check import CommandError, Loader, MockIcd, Sandbox, Unsupported, build, requirement
 
 Record = Callable[[str], None]
 
@@ -405,3 +405,35 @@ def test_copy_of_the_loader_named_as_a_vendor_ends_the_search(loader: Loader, sa
         assert set(listed) == set(names)
         cl.check_functions(*names, like="clWho_{name}")
     record("once" if listed == set(names) else "also through the copy")
+
+
+# --- another library with the functions of OpenCL in the program ---
+
+
+def copy_of_the_loader(loader: Loader, sandbox: Sandbox) -> str:
+    """It asks the vendors as well, as soon as one of its functions is called."""
+    return str(shutil.copy(loader.path, sandbox.root / "other-loader.so"))
+
+
+def library_of_a_vendor(loader: Loader, sandbox: Sandbox) -> str:
+    """It exports every function, and logs each call."""
+    return str(vendor(sandbox, "linked", variant="icd_exports_all", file="linked"))
+
+
+@requirement("DISC-LNX-037")
+@pytest.mark.parametrize("other", [copy_of_the_loader, library_of_a_vendor])
+def test_functions_of_another_library_are_not_called(
+    loader: Loader, sandbox: Sandbox, other: Callable[[Loader, Sandbox], str]
+) -> None:
+    """In a program that has the functions of another library, the loader finds its vendors by itself."""
+    sandbox.require_linux("libraries that are preloaded")
+    if loader.facts.sanitizer:
+        raise Unsupported("machine", "this loader's sanitizer has to be preloaded, so no other library can be")
+    sandbox.env["LD_PRELOAD"] = other(loader, sandbox)
+    sandbox.vendors_in_order([f"{vendor(sandbox, name, platforms=2)}\n" for name in "abc"])
+
+    with loader.start(sandbox) as cl:
+        assert cl.maps(sandbox.env["LD_PRELOAD"]), "it is not in the program: the check would prove nothing"
+        cl.used_platforms()
+        cl.check_asked_once("a", "b", "c")
+    assert [str(call) for call in sandbox.log.calls(by="linked")] == []
