@@ -223,6 +223,21 @@ def test_list_of_bad_elements_leaves_the_directory(loader: Loader, sandbox: Sand
         assert_lists(cl, ["directory"])
 
 
+@requirement("DISC-ENV-008", "DISC-ENV-009")
+@pytest.mark.parametrize("between", ["many missing", "long names", "all separators"])
+def test_long_list_of_libraries_is_read_to_its_end(loader: Loader, sandbox: Sandbox, between: str) -> None:
+    """A list that is as long as a variable can be is read to its end."""
+    loader.require(VARIABLE)
+    sandbox.require_linux("a variable of this length")
+    sandbox.vendor("directory", suffix="DIRECTORY")
+    named = [str(vendor) for vendor in vendors(sandbox, "abc")]
+    element = {"many missing": "/x:", "long names": "/" + "x" * 5000 + ":", "all separators": ":"}[between]
+    filling = element * (25_000 // len(element))
+    sandbox.env[VARIABLE] = filling + filling.join(f"{library}:" for library in named) + filling
+    with loader.start(sandbox) as cl:
+        assert_lists(cl, ["a", "b", "c", "directory"])
+
+
 # --- empty elements ---
 
 # The list of a library "{a}" and a library "{b}", and the vendors that it means.
