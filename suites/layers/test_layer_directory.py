@@ -77,6 +77,21 @@ def test_every_lay_file_is_loaded_in_order_of_its_name(
         check_layers(cl, sandbox, *(layers[name] for name in sorted(layers)))
 
 
+@requirement("LAY-DSC-007", "LAY-DSC-008")
+@pytest.mark.parametrize("others", [".lay", ".txt"])
+def test_layer_folder_of_ten_thousand_files_is_read_to_its_end(loader: Loader, sandbox: Sandbox, others: str) -> None:
+    """A folder of ten thousand files is read to its end; the layers among them keep their order."""
+    folder = use_folder(loader, sandbox)
+    names = ["0.lay", "1500.lay", "9999.lay"]
+    layers = lay_files(sandbox, names, folder)
+    absent = sandbox.file("absent", "/absent/lib.so\n")
+    for number in range(10_000):
+        if f"{number:04}.lay" not in names:
+            os.link(absent, folder / f"{number:04}{others}")
+    with loader.start(sandbox) as cl:
+        check_layers(cl, sandbox, *(layers[name] for name in names))
+
+
 @requirement("LAY-DSC-007")
 @pytest.mark.parametrize("kind", ["good", "empty", "missing", "other", "none"])
 def test_layer_folder_and_files_are_closed_again(loader: Loader, sandbox: Sandbox, kind: str) -> None:

@@ -103,6 +103,23 @@ def test_empty_element_is_not_the_program(loader: Loader, sandbox: Sandbox, shap
         check_layers(cl, sandbox, *names)
 
 
+# --- what a layer exports ---
+
+
+@requirement("LAY-DSC-016")
+@pytest.mark.parametrize("count", [1, 3])
+def test_symbols_of_a_layer_stay_its_own(loader: Loader, sandbox: Sandbox, count: int) -> None:
+    """What a layer exports is not found by the program, which could be bound to it, nor by vendors."""
+    loader.require(LIST)
+    sandbox.require_linux("scopes of symbols")
+    sandbox.vendor("a")
+    sandbox.env[LIST] = ":".join(str(sandbox.layer(name)) for name in GOOD[:count])
+    with loader.start(sandbox, linked=True) as cl:
+        check_layers(cl, sandbox, *GOOD[:count])
+        assert cl.symbol("clGetPlatformIDs")
+        assert not cl.symbol("clGetLayerInfo")
+
+
 # --- elements that are not layers ---
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from harness.check import Leaked, Loader, Sandbox, Unsupported, requirement
 
 SMALLEST_BLOCK = 32  # of the C library's heap
+POINTER = struct.calcsize("P")
 
 # Elements that bring no layer; names of the same length for numbers below 100.
 BAD: dict[str, Callable[[Sandbox, int], str]] = {
@@ -53,6 +55,23 @@ def test_bad_layers_cost_no_memory(loader: Loader, sandbox: Sandbox, kind: str, 
         used.append(heap_after_discovery(loader, sandbox))
     if used[1] - used[0] >= 15 * SMALLEST_BLOCK:
         raise Leaked(f"fifteen more: {used[0]} bytes of the heap were in use, and then {used[1]}")
+
+
+@requirement("LAY-INF-010", "LAY-DSC-007")
+@pytest.mark.parametrize("content", ["missing library", "empty"])
+def test_list_of_the_layer_folder_costs_no_memory(loader: Loader, sandbox: Sandbox, content: str) -> None:
+    """The files of the folder cost no memory once discovery is over, not even a pointer for each."""
+    loader.require("OPENCL_LAYER_PATH")
+    sandbox.vendor("a")
+    folder = sandbox.folder("layers")
+    sandbox.env["OPENCL_LAYER_PATH"] = str(folder)
+    used = []
+    for number in (1, 1000):
+        for n in range(number):
+            (folder / f"{n:03}.lay").write_text("/absent/lib.so\n" if content == "missing library" else "")
+        used.append(heap_after_discovery(loader, sandbox))
+    if used[1] - used[0] >= 999 * POINTER // 2:  # blocks are larger than what was asked for
+        raise Leaked(f"999 files more: {used[0]} bytes of the heap were in use, and then {used[1]}")
 
 
 @requirement("LAY-DSC-003", "LAY-DSC-014")
