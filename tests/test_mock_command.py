@@ -55,7 +55,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def log_path(done: subprocess.CompletedProcess[str]) -> Path:
-    match = re.search(r"log: (\S+)", done.stderr)
+    match = re.search(r"log: (.+)", done.stderr)
     assert match, done.stderr
     return Path(match[1])
 

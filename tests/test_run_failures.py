@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def test_replay_of_an_earlier_run_is_its_own(small: SmallRun, tmp_path: Path) ->
         assert kept[0] != kept[1]
         for folder, record, name in zip(kept, (first, second), ("one", "three"), strict=True):
             assert (folder / "vendors" / f"{name}.icd").exists()
-            assert record["reproduce"] == f"./clharness replay {folder}"
+            assert record["reproduce"] == f"./clharness replay {shlex.quote(str(folder))}"
     finally:
         for folder in kept:
             shutil.rmtree(folder.parent.parent)
