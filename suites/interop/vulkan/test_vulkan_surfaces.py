@@ -224,11 +224,11 @@ def test_surface_of_a_window_is_what_the_application_says(
         assert vk.call_found(instance, f"vkCreate{system}SurfaceKHR", instance, info, None, to) == 0
         for device in vk.physical_devices(instance):
             assert support(vk, device, to.handle()) == 1
+        for name in ("a", "b"):
+            seen = surface_of(sandbox, name)
+            assert seen["platform"] == platform
+            assert [seen["connection"], seen["window"]] == [0x11223344, 0x55667788]
         vk.vkDestroySurfaceKHR(instance, to.handle(), None)
-    for name in ("a", "b"):
-        seen = surface_of(sandbox, name)
-        assert seen["platform"] == platform
-        assert [seen["connection"], seen["window"]] == [0x11223344, 0x55667788]
 
 
 @requirement("VK-OBJ-015")
