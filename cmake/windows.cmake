@@ -53,6 +53,7 @@ function(clharness_windows_mock kind name file)
   target_compile_definitions(clharness_${name} PRIVATE ${ARGN})
   target_include_directories(clharness_${name} PRIVATE ${PROJECT_SOURCE_DIR}/mock_${kind}s)
   target_link_libraries(clharness_${name} PRIVATE clharness_common)
+  target_link_options(clharness_${name} PRIVATE -Wl,--strip-debug) # each case copies them, and Wine reads them whole
   set_target_properties(clharness_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/mock_${kind}s)
   string(TOUPPER ${kind} upper)
@@ -120,7 +121,7 @@ list(TRANSFORM portable PREPEND ${source}/harness/probe/)
 file(GLOB own CONFIGURE_DEPENDS ${source}/harness/probe/windows/*.c)
 add_executable(clharness_probe ${portable} ${own} ${api}/clharness_callbacks.c)
 target_include_directories(clharness_probe PRIVATE ${source}/harness/probe ${source}/harness/probe/windows)
-target_link_libraries(clharness_probe PRIVATE clharness_common ole32 uuid)
+target_link_libraries(clharness_probe PRIVATE clharness_common uuid)
 set_target_properties(clharness_probe PROPERTIES OUTPUT_NAME clharness_probe)
 
 include(${source}/cmake/host_guard.cmake)

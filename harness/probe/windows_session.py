@@ -106,6 +106,14 @@ class WindowsSession(Session):
         """The number of the machine's code page, which narrow texts are written in."""
         return int(self.command("codepage"))
 
+    def registry(self) -> str:
+        """The keys of the case's registry and the names of their values, a line each."""
+        return bytes.fromhex(self.command("registry")).decode(errors="replace")
+
+    def change_machine(self, line: str) -> None:
+        """Changes the registry or the devices while the subject runs: a line of harness/probe/windows/machine.h."""
+        self.command(f"machine {line}")
+
     def require_removal_at_exit(self) -> None:
         """Makes the case `unsupported`."""
         raise Unsupported("machine", "on Windows nothing is removed where a process ends (DISP-DEI-005)")

@@ -119,6 +119,8 @@ class Machine:
         devices: bool = True,
         traits: Sequence[str] = (),
         undescribed: bool = False,
+        late: bool = False,
+        translated: Library | str | None = None,
     ) -> int:
         """A display adapter whose driver names a vendor, by all ways that Windows has; gives the number of its device.
 
@@ -126,7 +128,8 @@ class Machine:
         driver names for 32-bit processes. dxgi: its place in the order of DXGI (default: as they were added). luid: its
         number of 64 bits for DXGI and the kernel (default: a new one, in the lower half). kernel, devices: whether
         D3DKMT lists it, and the configuration manager. problem: of the device, such as NEED_RESTART; traits: as in
-        harness/probe/windows/machine.h. undescribed: DXGI cannot describe it.
+        harness/probe/windows/machine.h. undescribed: DXGI cannot describe it. late: it comes when the kernel was asked
+        how many there are. translated: what the driver names for who has D3DKMT translate the path.
         """
         place = self._adapters if dxgi is None else dxgi
         self._adapters += 1
@@ -136,7 +139,8 @@ class Machine:
         if raw is not None:
             values.append(f"{_hex(DRIVER_NAME)} {TYPES[type]} {_hex(raw)}")
         self.lines += [f"adapter-value {value}" for value in values]
-        self.lines += ["adapter-trait undescribed"] * undescribed
+        self.lines += [f"adapter-translated {value}" for value in _driver_values(translated, None, type)]
+        self.lines += ["adapter-trait undescribed"] * undescribed + ["adapter-trait late"] * late
         return self._device("display", problem, -1, values, traits) if devices else -1
 
     def component(
@@ -167,12 +171,16 @@ class Machine:
         self.lines.append("older")
 
     def no_dxgi(self, how: str) -> None:
-        """A system without DXGI: its functions are "missing", or they "fail"."""
+        """A system without DXGI: its library is "absent", its functions are "missing", or they "fail"."""
         self.lines.append(f"no-dxgi {how}")
 
     def no_token(self) -> None:
         """A process that cannot ask what it may do."""
         self.lines.append("no-token")
+
+    def strict_paths(self) -> None:
+        """A system that refuses LOAD_WITH_ALTERED_SEARCH_PATH for relative paths, for which it is undefined."""
+        self.lines.append("strict-paths")
 
     def class_numbers(self) -> None:
         """A configuration manager that tells the class of a device as a number to who has no room for its text."""

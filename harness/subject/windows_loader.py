@@ -18,7 +18,7 @@ from harness.subject.library import read_library
 from harness.subject.loader import Loader
 
 # The options of Loader.start that are the same, or nothing, on Windows; and those that only Linux has.
-ALWAYS = ("system", "ordinary_user", "guarded_heap", "guarded_front")
+ALWAYS = ("system", "ordinary_user")
 ONLY_ON_LINUX = {
     "linked": "a program that is linked to the loader",
     "bind_global": "RTLD_GLOBAL",
@@ -58,6 +58,8 @@ class WindowsLoader(Loader):
         time_limit: float | None = None,
         integrity: str = "",
         wow64: bool = False,
+        guarded_heap: bool = False,
+        guarded_front: bool = False,
         **of_linux: Any,
     ) -> Session:
         """As Loader.start, whose other options are about what Windows has always, or not at all.
@@ -72,6 +74,7 @@ class WindowsLoader(Loader):
                 raise Unsupported("machine", f"{ONLY_ON_LINUX[option]}: only on Linux, so far")
         level = INTEGRITY[integrity or ("high" if elevated else "medium")]
         lines = [*sandbox.machine_lines(), f"integrity {level:#x}", *(["wow64"] if wow64 else [])]
+        lines += ["heap front"] if guarded_front else ["heap end"] if guarded_heap else []
         machine = sandbox.new_place("machine").with_suffix(".txt")
         machine.write_text("\n".join(lines) + "\n")
         arguments: list[str] = [

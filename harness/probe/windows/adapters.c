@@ -70,7 +70,7 @@ static ULONG list(struct adapter_info *to)
 {
     ULONG count = 0;
     for (unsigned i = 0; i < machine.adapter_count; i++) {
-        if (machine.adapters[i].kernel) {
+        if (machine.adapters[i].kernel && !machine.adapters[i].late) {
             if (to) {
                 to[count] = (struct adapter_info){i + 1, machine.adapters[i].luid, 1, FALSE};
             }
@@ -86,6 +86,9 @@ static LONG fill(ULONG *count, struct adapter_info *to)
     ULONG all = list(NULL);
     if (!to) {
         *count = all + 2;
+        for (unsigned i = 0; i < machine.adapter_count; i++) {
+            machine.adapters[i].late = false;
+        }
         return SUCCESS;
     }
     if (*count < all) {
@@ -140,6 +143,15 @@ static LONG WINAPI hook_D3DKMTOpenAdapterFromLuid(struct open_by_luid *open)
     return INVALID_PARAMETER;
 }
 
+/* The value as it is to be read: translated, where that is asked for and makes a difference. */
+static HKEY key_of(const struct adapter *adapter, const struct query_registry *query)
+{
+    enum { TRANSLATE_PATH = 1 };
+    bool differs = adapter->translated &&
+                   RegQueryValueExW(adapter->translated, query->name, NULL, NULL, NULL, NULL) == ERROR_SUCCESS;
+    return differs && (query->flags & TRANSLATE_PATH) ? adapter->translated : adapter->key;
+}
+
 /* A value of the wanted type; the size that is needed is told where it does not fit. */
 static void read_value(HKEY key, struct query_registry *query, UINT room)
 {
@@ -169,7 +181,7 @@ static LONG WINAPI hook_D3DKMTQueryAdapterInfo(const struct query_adapter *about
         query->status = STATUS_FAIL;
         return SUCCESS;
     }
-    read_value(machine.adapters[about->adapter - 1].key, query,
+    read_value(key_of(&machine.adapters[about->adapter - 1], query), query,
                about->size - (UINT)offsetof(struct query_registry, output));
     return query->status == STATUS_FAIL ? NOT_FOUND : SUCCESS;
 }

@@ -120,7 +120,7 @@ static const WCHAR *in_view(HKEY parent, const WCHAR *path, REGSAM access, WCHAR
     return to;
 }
 
-static LSTATUS WINAPI hook_RegOpenKeyExW(HKEY parent, LPCWSTR path, DWORD options, REGSAM access, PHKEY key)
+LSTATUS WINAPI registry_open_key(HKEY parent, LPCWSTR path, DWORD options, REGSAM access, PHKEY key)
 {
     WCHAR room[512];
     if (is_denied(parent, path) || (parent == HKEY_LOCAL_MACHINE && registry_refuses(access))) {
@@ -136,12 +136,12 @@ static LSTATUS WINAPI hook_RegOpenKeyExA(HKEY parent, LPCSTR path, DWORD options
     if (path && !MultiByteToWideChar(CP_ACP, 0, path, -1, wide, 512)) {
         return ERROR_INVALID_PARAMETER;
     }
-    return hook_RegOpenKeyExW(parent, path ? wide : NULL, options, access, key);
+    return registry_open_key(parent, path ? wide : NULL, options, access, key);
 }
 
 static LSTATUS WINAPI hook_RegOpenKeyW(HKEY parent, LPCWSTR path, PHKEY key)
 {
-    return hook_RegOpenKeyExW(parent, path, 0, MAXIMUM_ALLOWED, key);
+    return registry_open_key(parent, path, 0, MAXIMUM_ALLOWED, key);
 }
 
 static LSTATUS WINAPI hook_RegOpenKeyA(HKEY parent, LPCSTR path, PHKEY key)
@@ -201,7 +201,7 @@ const struct hook system_hooks[] = {
     HOOK(GetTokenInformation),
     HOOK(IsWow64Process),
     HOOK(IsWow64Process2),
-    HOOK(RegOpenKeyExW),
+    {"RegOpenKeyExW", (FARPROC)(uintptr_t)registry_open_key, NULL},
     HOOK(RegOpenKeyExA),
     HOOK(RegOpenKeyW),
     HOOK(RegOpenKeyA),

@@ -149,7 +149,6 @@ static CONFIGRET WINAPI hook_CM_Open_DevNode_Key(DEVINST instance, REGSAM access
 {
     const struct device *device = device_of(instance);
     (void)profile;
-    (void)disposition;
     if (!device) {
         return CR_INVALID_DEVNODE;
     }
@@ -159,11 +158,15 @@ static CONFIGRET WINAPI hook_CM_Open_DevNode_Key(DEVINST instance, REGSAM access
     if (registry_refuses(access)) {
         return CR_ACCESS_DENIED;
     }
-    if (flags != CM_REGISTRY_SOFTWARE ||
-        RegOpenKeyExW(machine.root, device->key_path, 0, access, key) != ERROR_SUCCESS) {
+    if (flags == CM_REGISTRY_SOFTWARE &&
+        RegOpenKeyExW(machine.root, device->key_path, 0, access, key) == ERROR_SUCCESS) {
+        return CR_SUCCESS;
+    }
+    if (flags != CM_REGISTRY_SOFTWARE || disposition != RegDisposition_OpenAlways) {
         return CR_NO_SUCH_REGISTRY_KEY;
     }
-    return CR_SUCCESS;
+    *key = registry_refuses(KEY_CREATE_SUB_KEY) ? NULL : registry_own_key(device->key_path);
+    return *key ? CR_SUCCESS : CR_ACCESS_DENIED;
 }
 
 /* The first device after `last` with this parent. */
@@ -251,6 +254,23 @@ static const WCHAR *property_of(const struct device *device, ULONG property)
     return property == CM_DRP_CLASS ? names[device->class] : NULL;
 }
 
+/* A number of the form {xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx}. CLSIDFromString would bring ole32 into every process,
+ * and with it half of the system. */
+static bool read_number(const WCHAR *text, GUID *to)
+{
+    unsigned long first;
+    unsigned parts[10];
+    if (swscanf(text, L"{%8lx-%4x-%4x-%2x%2x-%2x%2x%2x%2x%2x%2x}", &first, &parts[0], &parts[1], &parts[2], &parts[3],
+                &parts[4], &parts[5], &parts[6], &parts[7], &parts[8], &parts[9]) != 11) {
+        return false;
+    }
+    *to = (GUID){first, (WORD)parts[0], (WORD)parts[1], {0}};
+    for (int i = 0; i < 8; i++) {
+        to->Data4[i] = (BYTE)parts[2 + i];
+    }
+    return true;
+}
+
 static CONFIGRET get_property(DEVINST instance, ULONG property, PULONG type, void *to, PULONG length, bool is_wide)
 {
     const struct device *device = device_of(instance);
@@ -262,7 +282,7 @@ static CONFIGRET get_property(DEVINST instance, ULONG property, PULONG type, voi
         return CR_NO_SUCH_VALUE;
     }
     if (machine.class_numbers && property == CM_DRP_CLASSGUID && to && *length == sizeof(GUID)) {
-        return CLSIDFromString(text, to) == S_OK ? CR_SUCCESS : CR_FAILURE;
+        return read_number(text, to) ? CR_SUCCESS : CR_FAILURE;
     }
     ULONG count = (ULONG)wcslen(text) + 1;
     ULONG needed = count * (is_wide ? sizeof *text : 1);

@@ -5,14 +5,17 @@
 
 #include <string.h>
 
-static const struct hook *const tables[] = {adapter_hooks, device_hooks, dxgi_hooks, system_hooks};
+static const struct hook *const tables[] = {
+    heap_hooks, adapter_hooks, creation_hooks, device_hooks, dxgi_hooks, library_hooks, system_hooks,
+};
 
-static FARPROC own_function(const char *name)
+/* The heap is that of imports only: who looks up one of its functions means that of a certain library. */
+static const struct hook *own_hook(const char *name, bool is_import)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    for (size_t i = machine.heap && is_import ? 0 : 1; i < sizeof tables / sizeof *tables; i++) {
         for (const struct hook *hook = tables[i]; hook->name; hook++) {
             if (strcmp(hook->name, name) == 0) {
-                return hook->function;
+                return hook;
             }
         }
     }
@@ -27,8 +30,8 @@ static FARPROC WINAPI look_up(HMODULE library, LPCSTR name)
         SetLastError(ERROR_PROC_NOT_FOUND);
         return NULL;
     }
-    FARPROC own = by_number ? NULL : own_function(name);
-    return own ? own : GetProcAddress(library, name);
+    const struct hook *own = by_number ? NULL : own_hook(name, false);
+    return own ? own->function : GetProcAddress(library, name);
 }
 
 static void put(FARPROC *place, FARPROC function)
@@ -51,9 +54,14 @@ static void hook_imports(unsigned char *base, DWORD names_at, DWORD places_at)
         }
         const IMAGE_IMPORT_BY_NAME *import = (const void *)(base + names->u1.AddressOfData);
         const char *name = (const char *)import->Name;
-        FARPROC own = strcmp(name, "GetProcAddress") == 0 ? (FARPROC)(uintptr_t)look_up : own_function(name);
+        const struct hook *own = own_hook(name, true);
+        if (own && own->before) {
+            *own->before = *places;
+        }
         if (own) {
-            put(places, own);
+            put(places, own->function);
+        } else if (strcmp(name, "GetProcAddress") == 0) {
+            put(places, (FARPROC)(uintptr_t)look_up);
         }
     }
 }

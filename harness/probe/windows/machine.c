@@ -98,6 +98,17 @@ static const char *add_adapter(char **words)
     return NULL;
 }
 
+static const char *add_translated_value(char **words)
+{
+    WCHAR path[64];
+    struct adapter *adapter = machine.adapter_count ? &machine.adapters[machine.adapter_count - 1] : NULL;
+    if (adapter && !adapter->translated) {
+        swprintf(path, 64, L"Translated\\%u", machine.adapter_count - 1);
+        adapter->translated = registry_own_key(path);
+    }
+    return adapter && set_value(adapter->translated, words) ? NULL : "no adapter has this value";
+}
+
 static const char *add_adapter_value(char **words)
 {
     bool good = machine.adapter_count > 0 && set_value(machine.adapters[machine.adapter_count - 1].key, words);
@@ -106,10 +117,15 @@ static const char *add_adapter_value(char **words)
 
 static const char *add_adapter_trait(char **words)
 {
-    if (machine.adapter_count == 0 || strcmp(words[0], "undescribed") != 0) {
+    struct adapter *adapter = machine.adapter_count ? &machine.adapters[machine.adapter_count - 1] : NULL;
+    bool *trait = !adapter                               ? NULL
+                  : strcmp(words[0], "undescribed") == 0 ? &adapter->undescribed
+                  : strcmp(words[0], "late") == 0        ? &adapter->late
+                                                         : NULL;
+    if (!trait) {
         return "no adapter has this trait";
     }
-    machine.adapters[machine.adapter_count - 1].undescribed = true;
+    *trait = true;
     return NULL;
 }
 
@@ -191,9 +207,10 @@ static const char *set_older(char **words)
 
 static const char *set_no_dxgi(char **words)
 {
+    machine.dxgi_absent = strcmp(words[0], "absent") == 0;
     machine.dxgi_missing = strcmp(words[0], "missing") == 0;
     machine.dxgi_fails = strcmp(words[0], "fail") == 0;
-    return machine.dxgi_missing || machine.dxgi_fails ? NULL : "not a way to have no DXGI";
+    return machine.dxgi_absent || machine.dxgi_missing || machine.dxgi_fails ? NULL : "not a way to have no DXGI";
 }
 
 static const char *set_no_token(char **words)
@@ -210,19 +227,45 @@ static const char *set_class_numbers(char **words)
     return NULL;
 }
 
+static const char *set_strict_paths(char **words)
+{
+    (void)words;
+    machine.strict_paths = true;
+    return NULL;
+}
+
+static const char *set_heap(char **words)
+{
+    machine.heap = strcmp(words[0], "end") == 0     ? HEAP_GUARDS_END
+                   : strcmp(words[0], "front") == 0 ? HEAP_GUARDS_FRONT
+                                                    : HEAP_OF_SYSTEM;
+    return machine.heap ? NULL : "not a way to guard the heap";
+}
+
 static const struct {
     const char *name;
     int words;
     const char *(*run)(char **words);
 } lines[] = {
-    {"value", 4, add_value},       {"key", 1, add_key},
-    {"deny", 1, deny_key},         {"adapter", 4, add_adapter},
-    {"device", 3, add_device},     {"adapter-value", 3, add_adapter_value},
-    {"package", 3, add_package},   {"device-value", 3, add_device_value},
-    {"wow64", 0, set_wow64},       {"integrity", 1, set_integrity},
-    {"older", 0, set_older},       {"adapter-trait", 1, add_adapter_trait},
-    {"no-dxgi", 1, set_no_dxgi},   {"device-trait", 1, add_device_trait},
-    {"no-token", 0, set_no_token}, {"class-numbers", 0, set_class_numbers},
+    {"value", 4, add_value},
+    {"key", 1, add_key},
+    {"deny", 1, deny_key},
+    {"adapter", 4, add_adapter},
+    {"device", 3, add_device},
+    {"adapter-value", 3, add_adapter_value},
+    {"package", 3, add_package},
+    {"device-value", 3, add_device_value},
+    {"wow64", 0, set_wow64},
+    {"integrity", 1, set_integrity},
+    {"older", 0, set_older},
+    {"adapter-trait", 1, add_adapter_trait},
+    {"no-dxgi", 1, set_no_dxgi},
+    {"device-trait", 1, add_device_trait},
+    {"no-token", 0, set_no_token},
+    {"class-numbers", 0, set_class_numbers},
+    {"heap", 1, set_heap},
+    {"strict-paths", 0, set_strict_paths},
+    {"adapter-translated", 3, add_translated_value},
 };
 
 const char *machine_line(char *line)

@@ -10,7 +10,9 @@
  *   adapter LOW HIGH KERNEL DXGI    a display adapter, its LUID in two parts: whether the kernel lists it, and its place
  *                                   in DXGI's order, or -1
  *   adapter-value NAME TYPE DATA    a value of the software key of the adapter before
- *   adapter-trait TRAIT             "undescribed": DXGI cannot describe the adapter before
+ *   adapter-translated NAME TYPE DATA  the same value for who has the path translated into one that this process can open
+ *   adapter-trait TRAIT             of the adapter before: "undescribed": DXGI cannot describe it; "late": it comes when
+ *                                   the number of adapters was asked for
  *   device CLASS PROBLEM PARENT     a device of the configuration manager: display, component or other; the number of
  *                                   its problem, 0 for none; the number of the device above it, -1 for none
  *   device-value NAME TYPE DATA     a value of the software key of the device before
@@ -21,9 +23,13 @@
  *   integrity LEVEL                 of the process: 0x1000 low, 0x2000 medium, 0x2100 medium plus, 0x3000 high
  *   wow64                           a 32-bit process of a 64-bit system, as far as the subject can ask
  *   older                           a system whose kernel lists no adapters: it has no D3DKMTEnumAdapters2 and relatives
- *   no-dxgi HOW                     DXGI makes no factory: its functions are "missing", or they "fail"
+ *   no-dxgi HOW                     DXGI makes no factory: its library is "absent", its functions are "missing", or they
+ *                                   "fail"
  *   no-token                        the process cannot ask what it may do
  *   class-numbers                   the class of a device is told as a number of 16 bytes to who has no room for a text
+ *   strict-paths                    LOAD_WITH_ALTERED_SEARCH_PATH is refused for a relative path, for which it is undefined
+ *   heap WAY                        misuse of the subject's heap is a crash: past the "end" of blocks, or before their
+ *                                   "front"
  *
  * The registry proper is one of its own for this process (registry.c): volatile keys, which RegOverridePredefKey puts
  * in the place of HKLM and HKCU. What is not in there is answered by functions that take the place of those that the
@@ -48,7 +54,9 @@ struct adapter {
     bool kernel; /* listed by D3DKMTEnumAdapters… */
     int dxgi;    /* place in the order, or -1 */
     bool undescribed;
+    bool late;
     HKEY key;
+    HKEY translated; /* values that differ where paths are translated */
 };
 
 enum device_class { DEVICE_DISPLAY, DEVICE_COMPONENT, DEVICE_OTHER };
@@ -84,10 +92,13 @@ struct machine {
     DWORD integrity;
     bool wow64;
     bool older;
+    bool dxgi_absent;
     bool dxgi_missing;
     bool dxgi_fails;
     bool no_token;
     bool class_numbers;
+    bool strict_paths;
+    enum { HEAP_OF_SYSTEM, HEAP_GUARDS_END, HEAP_GUARDS_FRONT } heap;
     HKEY root; /* of the volatile tree */
 };
 
@@ -104,11 +115,15 @@ void registry_close(void);
 bool registry_set(const WCHAR *key, const WCHAR *name, DWORD type, const BYTE *data, DWORD size);
 /* A key of the machine's own below the root, made where it is not there. */
 HKEY registry_own_key(const WCHAR *path);
+/* All keys and the names of their values, a line each; to be given to free(), or NULL. */
+char *registry_text(void);
 
 /* --- answers.c --- */
 
 /* Whether a process of this integrity may not open a key of the machine in this way. */
 bool registry_refuses(REGSAM access);
+/* RegOpenKeyExW as the subject has it: views, and what is refused. */
+LSTATUS WINAPI registry_open_key(HKEY parent, LPCWSTR path, DWORD options, REGSAM access, PHKEY key);
 
 /* --- what the subject has not given back, of what is not a handle of the system --- */
 
@@ -125,17 +140,21 @@ void hooks_install(HMODULE library);
 struct hook {
     const char *name;
     FARPROC function;
+    FARPROC *before; /* NULL, or what keeps the function that the subject imported */
 };
 
 /* The tables of the files below; the last row has no name. */
 extern const struct hook adapter_hooks[];
+extern const struct hook creation_hooks[];
 extern const struct hook device_hooks[];
 extern const struct hook dxgi_hooks[];
+extern const struct hook heap_hooks[]; /* only where the machine has a heap of its own */
+extern const struct hook library_hooks[];
 extern const struct hook system_hooks[];
 
-#define HOOK(name)                             \
-    {                                          \
-#name, (FARPROC)(uintptr_t)hook_##name \
+#define HOOK(name)                                   \
+    {                                                \
+#name, (FARPROC)(uintptr_t)hook_##name, NULL \
     }
 
 #endif

@@ -121,12 +121,16 @@ static void show_state(const struct argument *a, const struct reply *reply)
 {
     char text[2048];
     char folder[MAX_PATH] = "";
+    char libraries[1024] = "";
     (void)a;
     fflush(NULL);
     GetCurrentDirectoryA(sizeof folder, folder);
+    GetDllDirectoryA(sizeof libraries, libraries);
     int length = snprintf(text, sizeof text,
-                          "locale=%s\nworking directory=%s\nfloating-point control=%#lx\nthreads=%u\nerror mode=%u\n",
-                          setlocale(LC_ALL, NULL), folder, arithmetic(), count_threads(), GetErrorMode());
+                          "locale=%s\nworking directory=%s\nfolder of libraries=%s\nfloating-point control=%#lx\n"
+                          "threads=%u\nerror mode=%u\nerror mode of the thread=%lu\npriority class=%lu\n",
+                          setlocale(LC_ALL, NULL), folder, libraries, arithmetic(), count_threads(), GetErrorMode(),
+                          (unsigned long)GetThreadErrorMode(), (unsigned long)GetPriorityClass(GetCurrentProcess()));
     reply_bytes(reply, text, (size_t)length);
 }
 

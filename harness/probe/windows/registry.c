@@ -4,6 +4,7 @@
 #include "machine.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HOME L"Software\\clharness"
@@ -79,4 +80,61 @@ bool registry_set(const WCHAR *path, const WCHAR *name, DWORD type, const BYTE *
 HKEY registry_own_key(const WCHAR *path)
 {
     return make_key(machine.root, path);
+}
+
+/* --- what there is, as a text --- */
+
+struct text {
+    char *start;
+    size_t length;
+    size_t room;
+};
+
+static void add_line(struct text *text, const WCHAR *key, const WCHAR *value)
+{
+    size_t needed = 4 * (wcslen(key) + wcslen(value)) + 4;
+    if (text->length + needed > text->room) {
+        size_t room = 2 * (text->room + needed);
+        char *larger = realloc(text->start, room);
+        if (!larger) {
+            return;
+        }
+        text->start = larger;
+        text->room = room;
+    }
+    int length = snprintf(text->start + text->length, needed, "%ls: %ls\n", key, value);
+    text->length += length > 0 ? (size_t)length : 0;
+}
+
+static void add_key(struct text *text, HKEY key, const WCHAR *path)
+{
+    static WCHAR name[16384];
+    DWORD length = 16384;
+    add_line(text, path, L"");
+    for (DWORD i = 0; RegEnumValueW(key, i, name, &length, NULL, NULL, NULL, NULL) == ERROR_SUCCESS; i++) {
+        add_line(text, path, name);
+        length = 16384;
+    }
+    WCHAR below[512];
+    size_t own = wcslen(path);
+    wcscpy(below, path);
+    below[own] = L'\\';
+    length = 256;
+    for (DWORD i = 0;
+         own + 258 < 512 && RegEnumKeyExW(key, i, below + own + 1, &length, NULL, NULL, NULL, NULL) == ERROR_SUCCESS;
+         i++) {
+        HKEY inner;
+        if (RegOpenKeyExW(key, below + own + 1, 0, KEY_READ, &inner) == ERROR_SUCCESS) {
+            add_key(text, inner, below);
+            RegCloseKey(inner);
+        }
+        length = 256;
+    }
+}
+
+char *registry_text(void)
+{
+    struct text text = {0};
+    add_key(&text, machine.root, L"");
+    return text.start;
 }

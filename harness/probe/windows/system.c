@@ -15,18 +15,43 @@
 #include <tlhelp32.h>
 #include <unistd.h>
 
+/* One more line of the description, while the subject runs. */
+static void change_machine(const struct argument *a, const struct reply *reply)
+{
+    const char *problem = machine.root ? machine_line(a[0].text) : "there is no machine of its own";
+    if (problem) {
+        reply_error(reply, "%s", problem);
+    } else {
+        reply_ok(reply);
+    }
+}
+
+/* What discovery could have changed. */
+static void show_registry(const struct argument *a, const struct reply *reply)
+{
+    char *text = machine.root ? registry_text() : NULL;
+    (void)a;
+    if (text) {
+        reply_bytes(reply, text, strlen(text));
+    } else {
+        reply_error(reply, "there is no registry of its own");
+    }
+    free(text);
+}
+
+static const struct command machine_rows[] = {
+    /* Changes the machine: a line of machine.h. */
+    {"machine", "LINE", change_machine, false},
+    /* ok HEX: a text with the keys of the case's registry and the names of their values. */
+    {"registry", "", show_registry, false},
+    {0},
+};
+
+static const struct command_table machine_commands = {.rows = machine_rows};
+
 const struct command_table *const topics[] = {
-    &call_commands,
-    &memory_commands,
-    &thread_commands,
-    &callback_commands,
-    &library_commands,
-    &process_commands,
-    &state_commands,
-    &layer_commands,
-    &vulkan_commands,
-    &descriptor_commands,
-    NULL,
+    &call_commands,    &memory_commands, &thread_commands, &callback_commands, &library_commands,    &machine_commands,
+    &process_commands, &state_commands,  &layer_commands,  &vulkan_commands,   &descriptor_commands, NULL,
 };
 
 /* --- stacks --- */

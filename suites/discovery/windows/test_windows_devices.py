@@ -302,14 +302,20 @@ def test_library_in_two_spellings_is_listed_once(loader: WindowsLoader, sandbox:
 
 
 @requirement("DISC-WIN-005")
-def test_package_with_a_mapping_layer_costs_nobody(loader: WindowsLoader, sandbox: Sandbox, record: Record) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_package_with_a_mapping_layer_costs_nobody(
+    loader: WindowsLoader, sandbox: Sandbox, count: int, record: Record
+) -> None:
     """Where the package that maps OpenCL to Direct3D is installed, other vendors are listed as usual."""
-    folder = sandbox.folder("package")
-    (folder / "x64").mkdir()
-    for place in (folder, folder / "x64"):
-        sandbox.icd("mapping", folder=place, file="OpenCLOn12.dll")
-    sandbox.package(folder, PACKAGE_FAMILY)
+    for number in range(count):
+        folder = sandbox.folder(f"package{number}")
+        for machine in ("", "arm64", "x64", "x86"):
+            (folder / machine).mkdir(exist_ok=True)
+            name = f"mapping{number}{machine and '-'}{machine}"
+            sandbox.icd(name, folder=folder / machine, file="OpenCLOn12.dll")
+        sandbox.package(folder, PACKAGE_FAMILY, name=f"clharness.package{number}")
     sandbox.adapter(vendor=sandbox.icd("driver"))
+    sandbox.registry_vendor(sandbox.icd("registered"))
     names = listed(loader, sandbox)
-    assert sorted(name for name in names if name != "mapping") == ["driver"]
-    record("listed" if "mapping" in names else "not looked for")
+    assert [name for name in names if not name.startswith("mapping")] == ["driver", "registered"]
+    record(", ".join(names))

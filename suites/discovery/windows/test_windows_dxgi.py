@@ -15,9 +15,9 @@ def listed(loader: WindowsLoader, sandbox: Sandbox) -> list[str]:
 
 
 @requirement("DISC-WIN-011")
-@pytest.mark.parametrize("how", ["missing", "fail"])
+@pytest.mark.parametrize("how", ["absent", "missing", "fail"])
 def test_system_without_dxgi_has_its_vendors(loader: WindowsLoader, sandbox: Sandbox, how: str) -> None:
-    """Where DXGI is missing or fails, as in a service, vendors are listed in any order."""
+    """Where DXGI is absent, as on a server without a desktop, or fails, vendors are listed in any order."""
     sandbox.no_dxgi(how)
     for number in range(3):
         sandbox.adapter(vendor=sandbox.icd(f"adapter{number}"), devices=False)
@@ -72,3 +72,28 @@ def test_long_driver_name_is_read_from_the_kernel(loader: WindowsLoader, sandbox
     sandbox.adapter(vendor=sandbox.icd("long", folder=folder, file="l" * room + ".dll"), devices=False)
     sandbox.adapter(vendor=sandbox.icd("short"), devices=False)
     assert listed(loader, sandbox) == ["long", "short"]
+
+
+# --- what the kernel tells of adapters ---
+
+
+@requirement("DISC-WIN-018")
+@pytest.mark.parametrize("devices", [True, False], ids=["devices too", "kernel alone"])
+@pytest.mark.parametrize("count", [1, 4])
+def test_adapters_that_come_while_the_kernel_lists_them(
+    loader: WindowsLoader, sandbox: Sandbox, count: int, devices: bool
+) -> None:
+    """Adapters that are there after the kernel said how many there are cost no vendor: it is asked again."""
+    names = ["first", *(f"late{number}" for number in range(count)), "last"]
+    for name in names:
+        sandbox.adapter(vendor=sandbox.icd(name), late=name.startswith("late"), devices=devices)
+    assert sorted(listed(loader, sandbox)) == sorted(names)
+
+
+@requirement("DISC-WIN-017")
+def test_driver_is_found_where_the_driver_store_lies_elsewhere(loader: WindowsLoader, sandbox: Sandbox) -> None:
+    """In an isolated process the kernel translates the path of a driver, for who asks it to."""
+    stored = r"C:\Windows\System32\DriverStore\FileRepository\clharness\clharness.dll"
+    sandbox.adapter(vendor=stored, translated=sandbox.icd("elsewhere"), devices=False)
+    sandbox.adapter(vendor=sandbox.icd("here"), devices=False)
+    assert listed(loader, sandbox) == ["elsewhere", "here"]

@@ -230,14 +230,36 @@ def test_path_is_found_in_every_spelling(loader: WindowsLoader, sandbox: Sandbox
     check_listed(loader, sandbox, "spelt", "plain")
 
 
+@requirement("DISC-WIN-001", "DISC-WIN-013")
+@pytest.mark.parametrize("source", ["the Vendors key", "an adapter"])
+def test_libraries_of_one_name_in_two_folders_are_two_vendors(
+    loader: WindowsLoader, sandbox: Sandbox, source: str
+) -> None:
+    """Vendors often call their library the same in each of their folders: the whole path counts."""
+    one = sandbox.icd("one", folder=sandbox.folder("one"), file="vendor64.dll")
+    two = sandbox.icd("two", folder=sandbox.folder("two"), file="vendor64.dll")
+    sandbox.registry_vendor(one)
+    if source == "an adapter":
+        sandbox.adapter(vendor=two)
+    else:
+        sandbox.registry_vendor(two)
+    check_listed(loader, sandbox, "one", "two")
+
+
 @requirement("DISC-WIN-013")
-def test_bare_name_is_found_beside_the_application(loader: WindowsLoader, sandbox: Sandbox) -> None:
-    """A name without a folder is looked for as Windows does: in the current folder, at last."""
+@pytest.mark.parametrize("system", ["usual", "strict"])
+def test_bare_name_is_found_beside_the_application(loader: WindowsLoader, sandbox: Sandbox, system: str) -> None:
+    """A name without a folder is looked for as Windows does: in the current folder, at last.
+
+    LOAD_WITH_ALTERED_SEARCH_PATH, which is for whole paths, is undefined for it: a strict system refuses that.
+    """
+    if system == "strict":
+        sandbox.strict_paths()
     sandbox.icd("bare", folder=sandbox.root, file="clharness_bare.dll")
     sandbox.registry_vendor("clharness_bare.dll")
     sandbox.registry_vendor(sandbox.icd("whole"))
     with loader.start(sandbox) as cl:
-        if "bare" not in cl.platform_names():
+        if system == "usual" and "bare" not in cl.platform_names():
             raise Unsupported("machine", "a name without a folder is not found in the current one here")
         assert sorted(cl.platform_names()) == ["bare", "whole"]
 

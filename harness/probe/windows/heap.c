@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A heap for the subject that makes its misuse visible, as harness/probe/guarded_heap.c does on Linux: every block ends
+ * at an unreadable page (or begins just past one), is filled with 0xA5, is never given out twice, and is unreadable
+ * once it is freed. It takes the place of the functions that the subject imports, of the C library and of the process's
+ * heap; what it gets from elsewhere to be freed, such as the result of _strdup, goes back there. */
+#include "machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILL = 0xA5, ALIGNMENT = 16, PAGE = 4096 };
+
+static const uint64_t MAGIC = 0x636c6861726e6573;
+
+/* At the start of each block's own pages, which is where VirtualQuery leads from any address in them. */
+struct block {
+    uint64_t magic;
+    char *memory;
+    size_t size;
+    size_t slack; /* bytes past its end that must stay as they are */
+};
+
+static FARPROC system_free;
+static FARPROC system_realloc;
+static FARPROC system_heap_free;
+static FARPROC system_heap_realloc;
+static FARPROC system_heap_size;
+
+static void stop(const char *what)
+{
+    fprintf(stderr, "clharness heap: %s\n", what);
+    fflush(stderr);
+    abort();
+}
+
+static size_t rounded(size_t size, size_t to)
+{
+    return (size + to - 1) / to * to;
+}
+
+/* A page with the head; one that is unreadable where blocks begin past it; those of the block; an unreadable one. */
+static void *allocate(size_t size, bool zero)
+{
+    size_t before = machine.heap == HEAP_GUARDS_FRONT ? PAGE : 0;
+    size_t readable = rounded(size, PAGE);
+    if (size > SIZE_MAX / 4) {
+        return NULL;
+    }
+    char *pages = VirtualAlloc(NULL, PAGE + before + readable + PAGE, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    if (!pages) {
+        return NULL;
+    }
+    DWORD old;
+    char *start = pages + PAGE + before;
+    VirtualProtect(pages + PAGE, before ? before : PAGE, before || !readable ? PAGE_NOACCESS : PAGE_READWRITE, &old);
+    VirtualProtect(start + readable, PAGE, PAGE_NOACCESS, &old);
+    char *memory = before ? start : start + readable - rounded(size, ALIGNMENT);
+    struct block *block = (struct block *)(void *)pages;
+    *block = (struct block){MAGIC, memory, size, (size_t)(start + readable - memory) - size};
+    memset(memory, zero ? 0 : FILL, size);
+    memset(memory + size, FILL, block->slack);
+    return memory;
+}
+
+/* The block at this address; NULL: it is not one of these. Ends the program where it was freed, or begins elsewhere. */
+static struct block *block_at(const void *memory)
+{
+    MEMORY_BASIC_INFORMATION about;
+    if (!VirtualQuery(memory, &about, sizeof about)) {
+        return NULL;
+    }
+    struct block *block = about.AllocationBase;
+    if (!VirtualQuery(block, &about, sizeof about) || about.State != MEM_COMMIT || !(about.Protect & PAGE_READWRITE) ||
+        block->magic != MAGIC) {
+        return NULL;
+    }
+    if (block->memory != memory) {
+        stop("an address that is freed is not the beginning of a block");
+    }
+    if (block->size == SIZE_MAX) {
+        stop("a block is freed twice");
+    }
+    return block;
+}
+
+/* The head stays, so that a second time is noticed; everything else becomes unreadable. */
+static void release(struct block *block)
+{
+    for (size_t i = 0; i < block->slack; i++) {
+        if ((unsigned char)block->memory[block->size + i] != FILL) {
+            stop("bytes past the end of a block were written to");
+        }
+    }
+    char *pages = (char *)block + PAGE;
+    size_t length = (size_t)(block->memory - pages) + block->size + block->slack;
+    block->size = SIZE_MAX;
+    if (length > 0) {
+        VirtualFree(pages, length, MEM_DECOMMIT);
+    }
+}
+
+/* --- the C library --- */
+
+static void *hook_malloc(size_t size)
+{
+    return allocate(size, false);
+}
+
+static void *hook_calloc(size_t count, size_t size)
+{
+    return size && count > SIZE_MAX / size ? NULL : allocate(count * size, true);
+}
+
+static void hook_free(void *memory)
+{
+    struct block *block = memory ? block_at(memory) : NULL;
+    if (block) {
+        release(block);
+    } else if (memory) {
+        ((void (*)(void *))(uintptr_t)system_free)(memory);
+    }
+}
+
+static void *resize(struct block *block, size_t size, bool zero)
+{
+    void *memory = allocate(size, zero);
+    if (memory) {
+        memcpy(memory, block->memory, size < block->size ? size : block->size);
+        release(block);
+    }
+    return memory;
+}
+
+static void *hook_realloc(void *memory, size_t size)
+{
+    struct block *block = memory ? block_at(memory) : NULL;
+    if (memory && !block) {
+        return ((void *(*)(void *, size_t))(uintptr_t)system_realloc)(memory, size);
+    }
+    if (memory && size == 0) {
+        release(block);
+        return NULL;
+    }
+    return memory ? resize(block, size, false) : allocate(size, false);
+}
+
+/* --- the process's heap, which C libraries that a subject has within itself take theirs from --- */
+
+static LPVOID WINAPI hook_HeapAlloc(HANDLE heap, DWORD flags, SIZE_T size)
+{
+    return heap == GetProcessHeap() ? allocate(size, flags & HEAP_ZERO_MEMORY) : HeapAlloc(heap, flags, size);
+}
+
+static LPVOID WINAPI hook_HeapReAlloc(HANDLE heap, DWORD flags, LPVOID memory, SIZE_T size)
+{
+    struct block *block = memory ? block_at(memory) : NULL;
+    if (!block) {
+        return ((LPVOID(WINAPI *)(HANDLE, DWORD, LPVOID, SIZE_T))(uintptr_t)system_heap_realloc)(heap, flags, memory,
+                                                                                                 size);
+    }
+    return flags & HEAP_REALLOC_IN_PLACE_ONLY ? NULL : resize(block, size, flags & HEAP_ZERO_MEMORY);
+}
+
+static BOOL WINAPI hook_HeapFree(HANDLE heap, DWORD flags, LPVOID memory)
+{
+    struct block *block = memory ? block_at(memory) : NULL;
+    if (!block) {
+        return ((BOOL(WINAPI *)(HANDLE, DWORD, LPVOID))(uintptr_t)system_heap_free)(heap, flags, memory);
+    }
+    release(block);
+    return TRUE;
+}
+
+static SIZE_T WINAPI hook_HeapSize(HANDLE heap, DWORD flags, LPCVOID memory)
+{
+    struct block *block = block_at(memory);
+    return block ? block->size
+                 : ((SIZE_T(WINAPI *)(HANDLE, DWORD, LPCVOID))(uintptr_t)system_heap_size)(heap, flags, memory);
+}
+
+#define REPLACE(name, before)                          \
+    {                                                  \
+#name, (FARPROC)(uintptr_t)hook_##name, before \
+    }
+
+const struct hook heap_hooks[] = {
+    HOOK(malloc),
+    HOOK(calloc),
+    REPLACE(free, &system_free),
+    REPLACE(realloc, &system_realloc),
+    HOOK(HeapAlloc),
+    REPLACE(HeapFree, &system_heap_free),
+    REPLACE(HeapReAlloc, &system_heap_realloc),
+    REPLACE(HeapSize, &system_heap_size),
+    {0},
+};

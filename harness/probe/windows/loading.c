@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Libraries that the system has or has not, and keys that are made (Microsoft Learn, libloaderapi.h, winreg.h). */
+#include "machine.h"
+
+#include <string.h>
+#include <wchar.h>
+
+/* --- libraries --- */
+
+static const WCHAR *file_name(const WCHAR *path)
+{
+    const WCHAR *name = path;
+    for (const WCHAR *c = path; *c; c++) {
+        name = *c == L'\\' || *c == L'/' ? c + 1 : name;
+    }
+    return name;
+}
+
+static bool is_named(const WCHAR *name, const WCHAR *library)
+{
+    size_t length = wcslen(library);
+    return _wcsnicmp(name, library, length) == 0 && (!name[length] || _wcsicmp(name + length, L".dll") == 0);
+}
+
+/* The libraries of which everything that a loader asks for is answered here (adapters.c, dxgi.c). The system's own
+ * would bring all of Direct3D into the process. */
+static bool is_answered(const WCHAR *path)
+{
+    const WCHAR *name = file_name(path);
+    WCHAR folder[MAX_PATH];
+    UINT length = GetSystemDirectoryW(folder, MAX_PATH);
+    bool of_system = name == path || (length < MAX_PATH && _wcsnicmp(path, folder, length) == 0);
+    return of_system && (is_named(name, L"dxgi") || is_named(name, L"gdi32"));
+}
+
+static bool is_absolute(const WCHAR *path)
+{
+    return (path[0] == L'\\' || path[0] == L'/') || (path[0] && path[1] == L':');
+}
+
+static bool is_absent(const WCHAR *path)
+{
+    return machine.dxgi_absent && is_named(file_name(path), L"dxgi");
+}
+
+static HMODULE WINAPI hook_LoadLibraryExW(LPCWSTR path, HANDLE file, DWORD flags)
+{
+    if (path && is_absent(path)) {
+        SetLastError(ERROR_MOD_NOT_FOUND);
+        return NULL;
+    }
+    if (path && machine.strict_paths && (flags & LOAD_WITH_ALTERED_SEARCH_PATH) && !is_absolute(path)) {
+        SetLastError(ERROR_INVALID_PARAMETER);
+        return NULL;
+    }
+    return path && is_answered(path) ? GetModuleHandleW(NULL) : LoadLibraryExW(path, file, flags);
+}
+
+static HMODULE WINAPI hook_LoadLibraryExA(LPCSTR path, HANDLE file, DWORD flags)
+{
+    WCHAR wide[1024];
+    if (!path || !MultiByteToWideChar(CP_ACP, 0, path, -1, wide, 1024)) {
+        return LoadLibraryExA(path, file, flags); /* what is too long for anyone */
+    }
+    return hook_LoadLibraryExW(wide, file, flags);
+}
+
+static HMODULE WINAPI hook_LoadLibraryW(LPCWSTR path)
+{
+    return hook_LoadLibraryExW(path, NULL, 0);
+}
+
+static HMODULE WINAPI hook_LoadLibraryA(LPCSTR path)
+{
+    return hook_LoadLibraryExA(path, NULL, 0);
+}
+
+const struct hook library_hooks[] = {
+    HOOK(LoadLibraryA), HOOK(LoadLibraryW), HOOK(LoadLibraryExA), HOOK(LoadLibraryExW), {0},
+};
+
+/* --- keys that are made --- */
+
+/* Who may not make it opens what is there. A key below a volatile one can only be volatile. */
+static LSTATUS WINAPI hook_RegCreateKeyExW(HKEY parent, LPCWSTR path, DWORD reserved, LPWSTR class, DWORD options,
+                                           REGSAM access, const LPSECURITY_ATTRIBUTES security, PHKEY key,
+                                           LPDWORD disposition)
+{
+    LSTATUS status = registry_open_key(parent, path, 0, access, key);
+    if (status != ERROR_FILE_NOT_FOUND) {
+        if (status == ERROR_SUCCESS && disposition) {
+            *disposition = REG_OPENED_EXISTING_KEY;
+        }
+        return status;
+    }
+    if (parent == HKEY_LOCAL_MACHINE && registry_refuses(KEY_CREATE_SUB_KEY)) {
+        return ERROR_ACCESS_DENIED;
+    }
+    return RegCreateKeyExW(parent, path, reserved, class, options | REG_OPTION_VOLATILE, access, security, key,
+                           disposition);
+}
+
+static LSTATUS WINAPI hook_RegCreateKeyExA(HKEY parent, LPCSTR path, DWORD reserved, LPSTR class, DWORD options,
+                                           REGSAM access, const LPSECURITY_ATTRIBUTES security, PHKEY key,
+                                           LPDWORD disposition)
+{
+    WCHAR wide[512];
+    (void)class;
+    if (!path || !MultiByteToWideChar(CP_ACP, 0, path, -1, wide, 512)) {
+        return ERROR_INVALID_PARAMETER;
+    }
+    return hook_RegCreateKeyExW(parent, wide, reserved, NULL, options, access, security, key, disposition);
+}
+
+static LSTATUS WINAPI hook_RegCreateKeyW(HKEY parent, LPCWSTR path, PHKEY key)
+{
+    return hook_RegCreateKeyExW(parent, path, 0, NULL, 0, MAXIMUM_ALLOWED, NULL, key, NULL);
+}
+
+static LSTATUS WINAPI hook_RegCreateKeyA(HKEY parent, LPCSTR path, PHKEY key)
+{
+    return hook_RegCreateKeyExA(parent, path, 0, NULL, 0, MAXIMUM_ALLOWED, NULL, key, NULL);
+}
+
+const struct hook creation_hooks[] = {
+    HOOK(RegCreateKeyExW), HOOK(RegCreateKeyExA), HOOK(RegCreateKeyW), HOOK(RegCreateKeyA), {0},
+};
