@@ -13,7 +13,7 @@ from harness.build import ROOT
 
 WINDOWS = ROOT / "build" / "mingw"
 REFERENCE = WINDOWS / "harness" / "reference_loader" / "OpenCL.dll"
-MACHINES = 9
+MACHINES = 10
 
 
 def tried(loader: Path) -> subprocess.CompletedProcess[str]:
