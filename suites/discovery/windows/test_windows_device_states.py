@@ -74,7 +74,7 @@ def test_device_without_a_vendor_costs_only_itself(loader: WindowsLoader, sandbo
 
 
 @requirement("DISC-WIN-009")
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 2, 3, 9])
 def test_first_text_of_a_list_is_read_from_a_device(loader: WindowsLoader, sandbox: Sandbox, count: int) -> None:
     """The first text of a list names the vendor, too, where only the configuration manager has the value."""
     sandbox.older_system()
