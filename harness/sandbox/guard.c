@@ -421,6 +421,9 @@ static int guard(const char *way)
         has_mounts = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0;
     }
     bool is_hidden = has_mounts && leave_shared_files(MAX_FILES * (uint64_t)file_size);
+    if (has_mounts) {
+        hide_own_vendors();
+    }
     int ends = notice_ends();
     if ((in_namespace && !start_init()) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, trouble) != 0) {
         say("error", errno);

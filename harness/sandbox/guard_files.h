@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A /dev/shm of the program's own, and a place of sandboxes without those of others. */
+/* A /dev/shm of the program's own, a place of sandboxes without those of others, and no vendors of this machine. */
 #ifndef CLHARNESS_GUARD_FILES_H
 #define CLHARNESS_GUARD_FILES_H
 
@@ -12,5 +12,9 @@
  * that is in a sandbox, which has to be its working folder. `size` is in bytes. Gives false where it sees those of
  * others. */
 bool leave_shared_files(uint64_t size);
+
+/* With mounts of its own, the program finds none of this machine's vendors and layers in the folders that loaders look
+ * into by themselves: what they do in its process would be taken for the loader's doing. */
+void hide_own_vendors(void);
 
 #endif

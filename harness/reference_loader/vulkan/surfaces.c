@@ -215,6 +215,7 @@ VkResult loader_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(struct physical_device
     return VK_SUCCESS;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types, which no parentheses can stand around */
 #define LIST_OF_SURFACE(name, type)                                                                          \
     VkResult loader_##name(struct physical_device *device, VkSurfaceKHR surface, uint32_t *count, type *to); \
     VkResult loader_##name(struct physical_device *device, VkSurfaceKHR surface, uint32_t *count, type *to)  \
@@ -225,7 +226,6 @@ VkResult loader_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(struct physical_device
         *count = 0;                                                                                          \
         return VK_SUCCESS;                                                                                   \
     }
-/* NOLINTBEGIN(bugprone-macro-parentheses): types, which no parentheses can stand around */
 LIST_OF_SURFACE(vkGetPhysicalDeviceSurfaceFormatsKHR, VkSurfaceFormatKHR)
 LIST_OF_SURFACE(vkGetPhysicalDeviceSurfacePresentModesKHR, VkPresentModeKHR)
 /* NOLINTEND(bugprone-macro-parentheses) */
@@ -282,7 +282,7 @@ VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2EXT(struct physical_devic
 VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2EXT(struct physical_device *device, VkSurfaceKHR surface,
                                                            VkSurfaceCapabilities2EXT *to)
 {
-    const VkSurfaceKHR own = surfaces_for(device->driver, surface);
+    VkSurfaceKHR own = surfaces_for(device->driver, surface);
     if (FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2EXT)) {
         return FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2EXT)(device->handle, own, to);
     }
