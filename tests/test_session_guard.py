@@ -161,6 +161,19 @@ def test_a_child_that_is_given_to_the_guard_holds_nothing_up(
 
 
 @EVERY_WAY
+def test_shell_forks_while_its_children_end(hostile: Loader, sandbox: Sandbox, tell: Tell) -> None:
+    """On a busy machine, too: no signal of a child may come into the next fork."""
+    tell(shell="i=0; while [ $i -lt 200 ]; do printf x | cat >/dev/null; i=$((i+1)); done; echo $i >forked")
+    with contextlib.ExitStack() as stack:
+        for _ in range(2 * (os.cpu_count() or 1)):
+            busy = stack.enter_context(subprocess.Popen(["sh", "-c", "while :; do :; done"]))
+            stack.callback(busy.kill)
+        with hostile.start(sandbox) as cl:
+            assert cl.platform_count() == 1
+    assert (sandbox.root / "forked").read_text() == "200\n"
+
+
+@EVERY_WAY
 def test_signals_are_as_after_a_login(hostile: Loader, sandbox: Sandbox) -> None:
     """A harness in the background ignores SIGINT and SIGQUIT, one under nohup SIGHUP: its subjects do not."""
     numbers = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE)

@@ -49,7 +49,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TASKS "4096" /* processes and threads of a program in namespaces, and the end of their numbers for root */
+#define TASKS "2400" /* processes and threads of a program in namespaces, and the end of their numbers for root */
 #define MAX_FILES 4  /* of the largest size that a program may have in /dev/shm */
 #define SHARED_PAGES "65536" /* of System V memory, of which only the program's own namespace knows */
 

@@ -14,10 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum {
-    MAX_TRIES = 100,
-    MAX_TASKS = 2400, /* processes and threads of the program: above what the harness lets it have (limits.py) */
-};
+enum { MAX_TRIES = 100 };
 
 /* Whether it comes from the program; so does one that is gone, of which the kernel says that. What ends meanwhile
  * leaves its children to others: then this begins again. */
@@ -123,34 +120,6 @@ static bool is_kill(const struct seccomp_data *call)
     return call->nr == SYS_kill || call->nr == 37;
 }
 
-/* How many processes and threads the program has. */
-static long count_tasks(void)
-{
-    long tasks = 0;
-    DIR *all = opendir("/proc");
-    for (pid_t process = all ? next_process(all) : 0; process; process = next_process(all)) {
-        long threads = 0;
-        if (process != getpid() && is_own(process) && read_numbers(process, "\nThreads:", &threads) > 0) {
-            tasks += threads;
-        }
-    }
-    if (all) {
-        closedir(all);
-    }
-    return tasks;
-}
-
-/* Whether the program may have one more. They are counted where there could be too many by now, since the last time. */
-static bool has_room(void)
-{
-    static long room = MAX_TASKS;
-    if (room == 0) {
-        long tasks = count_tasks();
-        room = tasks < MAX_TASKS ? MAX_TASKS - tasks : 0;
-    }
-    return room > 0 && room-- > 0;
-}
-
 void answer_call(int calls)
 {
     union {
@@ -170,10 +139,7 @@ void answer_call(int calls)
     const struct seccomp_data *call = &asked.call.data;
     pid_t process = process_of_call(call);
     answered.answer.id = asked.call.id;
-    if (makes_process(call)) {
-        answered.answer.flags = has_room() ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
-        answered.answer.error = answered.answer.flags ? 0 : -EAGAIN;
-    } else if (process == caller || is_in_namespace(caller) || is_own_target(process)) {
+    if (process == caller || is_in_namespace(caller) || is_own_target(process)) {
         answered.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     } else {
         answered.answer.error = process == -1 && is_kill(call) ? -signal_all(caller, (int)call->args[1]) : -EPERM;

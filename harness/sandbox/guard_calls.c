@@ -28,7 +28,6 @@ enum answer {
     REFUSE, /* EPERM */
     LACK,   /* ENOSYS, as on an older machine: callers have another way */
     ASK,    /* the guard, where the process is another one than the program's first */
-    COUNT,  /* the guard, which bounds how many there are */
 };
 
 enum { ANY = -1, NONE = -1 };
@@ -46,7 +45,7 @@ struct rule {
 
 /* Of <fcntl.h>, <sys/ptrace.h>, <sys/resource.h> and <asm/ioctls.h>, and calls that older headers lack. */
 enum { SETOWN = 8, SETOWN_EX = 15, FILE_SETOWN = 0x8901, SOCKET_SETOWN = 0x8902, ATTACH = 16, SEIZE = 0x4206 };
-enum { ONE_PROCESS = 0, WHOLE_USER = 2, PIDFD_SEND_SIGNAL = 424, CLONE3 = 435, PIDFD_GETFD = 438 };
+enum { ONE_PROCESS = 0, WHOLE_USER = 2, PIDFD_SEND_SIGNAL = 424, PIDFD_GETFD = 438 };
 
 #define KILL(own, i386, arm)                             \
     {                                                    \
@@ -74,16 +73,6 @@ static const struct rule rules[] = {
     {{NUMBERS(NONE, 221, 221)}, 1, SETOWN_EX, NONE, REFUSE, false},
     {{NUMBERS(SYS_ioctl, 54, 54)}, 1, FILE_SETOWN, NONE, REFUSE, false},
     {{NUMBERS(SYS_ioctl, 54, 54)}, 1, SOCKET_SETOWN, NONE, REFUSE, false},
-/* new processes and threads */
-#ifdef __x86_64__
-    {{SYS_fork, 2}, ANY, 0, NONE, COUNT, true},
-    {{SYS_vfork, 190}, ANY, 0, NONE, COUNT, true},
-#else
-    {{NONE, 2}, ANY, 0, NONE, COUNT, true},
-    {{NONE, 190}, ANY, 0, NONE, COUNT, true},
-#endif
-    {{NUMBERS(SYS_clone, 120, 120)}, ANY, 0, NONE, COUNT, true},
-    {{NUMBERS(CLONE3, CLONE3, CLONE3)}, ANY, 0, NONE, COUNT, true},
     /* what another process is, has and may; in another namespace, numbers would be those of others */
     {{NUMBERS(SYS_ptrace, 26, 26)}, 0, ATTACH, 1, ASK, false},
     {{NUMBERS(SYS_ptrace, 26, 26)}, 0, SEIZE, 1, ASK, false},
@@ -119,32 +108,18 @@ static const struct rule rules[] = {
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
-/* The rule by which the guard has to answer a call, NULL where there is none. */
-static const struct rule *rule_of(const struct seccomp_data *call)
+pid_t process_of_call(const struct seccomp_data *call)
 {
     for (int i = 0; i < RULES; i++) {
         for (int kind = 0; kind < KINDS; kind++) {
             const struct rule *rule = &rules[i];
-            bool fits = call->arch == kinds[kind] && call->nr == rule->numbers[kind];
-            bool is_asked = rule->answer == ASK || rule->answer == COUNT;
-            if (fits && is_asked && (rule->which == ANY || (uint32_t)call->args[rule->which] == rule->value)) {
-                return rule;
+            bool fits = call->arch == kinds[kind] && call->nr == rule->numbers[kind] && rule->answer == ASK;
+            if (fits && (rule->which == ANY || (uint32_t)call->args[rule->which] == rule->value)) {
+                return (pid_t)call->args[rule->process];
             }
         }
     }
-    return NULL;
-}
-
-bool makes_process(const struct seccomp_data *call)
-{
-    const struct rule *rule = rule_of(call);
-    return rule && rule->answer == COUNT;
-}
-
-pid_t process_of_call(const struct seccomp_data *call)
-{
-    const struct rule *rule = rule_of(call);
-    return rule && rule->answer == ASK ? (pid_t)call->args[rule->process] : getpid(); /* the guard: out of reach */
+    return getpid(); /* the guard itself: out of reach */
 }
 
 enum { MAX_CODE = BPF_MAXINSNS, MAX_ABOVE = 32 };
@@ -222,8 +197,6 @@ static void write_rule(const struct rule *rule, int number, bool asks)
     if (rule->answer == ASK) {
         load_argument(rule->process);
         decide(asks);
-    } else if (rule->answer == COUNT) {
-        give(asks ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ALLOW);
     } else {
         give(rule->answer == LACK ? SECCOMP_RET_ERRNO | ENOSYS : refusal);
     }
@@ -269,11 +242,13 @@ static int install(unsigned flags, bool keeps_rights)
 int restrict_calls(bool sees_others, bool keeps_rights)
 {
     enum { WAIT_KILLABLE = 1 << 5 }; /* newer than some headers */
-    write_filter(sees_others, true);
-    int calls = install(SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE, keeps_rights);
-    calls = calls < 0 ? install(SECCOMP_FILTER_FLAG_NEW_LISTENER, keeps_rights) : calls;
-    if (calls >= 0) {
-        return calls;
+    if (sees_others) {
+        write_filter(true, true);
+        int calls = install(SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE, keeps_rights);
+        calls = calls < 0 ? install(SECCOMP_FILTER_FLAG_NEW_LISTENER, keeps_rights) : calls;
+        if (calls >= 0) {
+            return calls;
+        }
     }
     write_filter(sees_others, false);
     install(0, keeps_rights);
@@ -281,12 +256,6 @@ int restrict_calls(bool sees_others, bool keeps_rights)
 }
 
 #else
-
-bool makes_process(const struct seccomp_data *call)
-{
-    (void)call;
-    return false;
-}
 
 pid_t process_of_call(const struct seccomp_data *call)
 {
