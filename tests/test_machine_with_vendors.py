@@ -67,8 +67,8 @@ def test_vendors_of_the_machine_take_no_part_in_a_run(tmp_path: Path) -> None:
     library = tmp_path / "libown.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library], input=VENDOR, text=True, check=True)
     (tmp_path / "etc").mkdir()
-    loader = [sys.executable, "-m", "harness.cli", "loader", build().reference_loader, "-k", CASES, "-j", "1"]
-    command: list[str | Path] = ["unshare", "-m", "sh", "-c", SCRIPT, "sh", tmp_path / "etc", library, *loader]
+    command: list[str | Path] = ["unshare", "-m", "sh", "-c", SCRIPT, "sh", tmp_path / "etc", library]
+    command += [sys.executable, "-m", "harness.cli", "loader", build().reference_loader, "-k", CASES, "-j", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode == 77:
         pytest.skip(f"this machine allows no private /etc: {done.stderr}")
