@@ -137,7 +137,7 @@ def test_the_kernel_bounds_processes_also_of_root(hostile: Loader, sandbox: Sand
     with hostile.start(sandbox) as cl:
         assert cl.platform_count() == 1
     bound = "largest" if is_root() else "processes"
-    assert (sandbox.root / bound).read_text() == "4096\n"
+    assert (sandbox.root / bound).read_text() == "2400\n"
     assert machine.read_text() == before
 
 
