@@ -63,9 +63,9 @@ static bool is_plain_question(enum function function, const uint64_t *arguments)
     switch (function) {
     case FUNCTION_clGetPlatformInfo:
     case FUNCTION_clGetDeviceInfo:
-        return arguments[1] < 0x10000;
+        return arguments[1] && arguments[1] < 0x10000;
     case FUNCTION_clGetDeviceIDs:
-        return arguments[1] <= CL_DEVICE_TYPE_ALL;
+        return arguments[1] && arguments[1] <= CL_DEVICE_TYPE_ALL;
     default:
         return false;
     }

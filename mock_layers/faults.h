@@ -135,6 +135,8 @@ FAULT(substitutes_addresses)
 
 /* Hands on no more than VALUE events of a list. */
 FAULT(cuts_lists_of_events)
+/* Hands NULL on for a list whose number of elements is 0. */
+FAULT(drops_empty_lists)
 /* Asks for devices of every type where the default one is wanted. */
 FAULT(lists_all_devices_as_default)
 /* Answers clCreateBuffer of no bytes itself, as its target would. */

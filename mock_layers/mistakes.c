@@ -29,12 +29,24 @@ static void cut_list(const struct function_info *about, const char *count, uint6
     }
 }
 
+static void drop_empty_lists(const struct function_info *about, uint64_t *arguments)
+{
+    for (unsigned at = 1; at < about->parameter_count; at++) {
+        if (about->parameters[at].kind == PARAMETER_HANDLES && (cl_uint)arguments[at - 1] == 0) {
+            arguments[at] = 0;
+        }
+    }
+}
+
 bool mistakes_answer(enum function function, uint64_t *arguments, cl_int *error)
 {
     static long buffers;
     if (is_on(FAULT_cuts_lists_of_events)) {
         cut_list(&function_info[function], "num_events", arguments);
         cut_list(&function_info[function], "num_events_in_wait_list", arguments);
+    }
+    if (is_on(FAULT_drops_empty_lists)) {
+        drop_empty_lists(&function_info[function], arguments);
     }
     if (is_on(FAULT_lists_all_devices_as_default) && function == FUNCTION_clGetDeviceIDs &&
         arguments[1] == CL_DEVICE_TYPE_DEFAULT) {

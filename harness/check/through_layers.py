@@ -27,16 +27,17 @@ def also_through_layers(
 ) -> None:
     """Adds to a file of checks, given as its `globals()`, each check once more, with that many layers in front.
 
-    The last line of a file. The added check has the name of the first and the end `_through_layers`, and proves the
-    same requirements. `leaving_out` are names of checks that are about layers themselves, or for which they make a
-    difference that is right.
+    The end of a file; once for each choice of numbers. The added check has the name of the first and the end
+    `_through_layers`, and proves the same requirements. `leaving_out` are names of checks that are about layers
+    themselves, or for which they make a difference that is right.
     """
-    names = [name for name, value in module.items() if name.startswith("test_") and callable(value)]
+    names = [n for n, value in module.items() if n.startswith("test_") and not n.endswith(SUFFIX) and callable(value)]
     unknown = set(leaving_out) - set(names)
     assert not unknown, f"no such checks here: {', '.join(sorted(unknown))}"
     assert set(names) - set(leaving_out), "no check is left to run with layers"
     for name in names:
         if name not in leaving_out:
+            assert name + SUFFIX not in module, f"{name} has layers already"
             module[name + SUFFIX] = _with_layers(module[name], counts)
 
 

@@ -217,15 +217,16 @@ class OrdinaryCall(PatternedCall):
 def ordinary_variants(
     session: Session, function: Function, objects: Objects, address: Value | None = None, silent: bool = False
 ) -> list[OrdinaryCall]:
-    """The call with everything there, with large sizes, and with each single pointer NULL that may be."""
+    """The call with everything there, with large sizes, with each pointer NULL that may be, and with each number 0."""
     calls = [
         OrdinaryCall(session, function, objects, large=large, address=address, silent=silent) for large in (False, True)
     ]
     routing = calls[0].routing
     for index, parameter in enumerate(function.parameters):
-        if index != routing and parameter.kind != "integer":
-            null = parameter.name
-            calls.append(OrdinaryCall(session, function, objects, null=null, address=address, silent=silent))
+        if index == routing or calls[0].counts_deciding(index):
+            continue
+        how: dict[str, Any] = {"zero": [parameter.name]} if parameter.kind == "integer" else {"null": parameter.name}
+        calls.append(OrdinaryCall(session, function, objects, **how, address=address, silent=silent))
     return calls
 
 

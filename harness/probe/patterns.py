@@ -10,8 +10,9 @@ The vendor is told with `answers` or `silent` (Sandbox.icd) to take any argument
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from harness.api.codes import Code, code_of_word
 from harness.api.contract.slots import slots
@@ -114,6 +115,8 @@ class PatternedCall:
     wide: every integer, every handle but the deciding one and every count is a pattern, and lists are NULL; else
     lists are lists of LIST elements and handles are the owner's. null: the name of one pointer to be NULL; where it is
     the deciding one, `refusal_problems` says what has to come of it.
+    zero: names of integers that are 0, and of further pointers that are NULL, whatever stands in the other places.
+    gap: the place of a 0 or NULL in every list, among the values of properties, and in other memory.
     strangers: whose objects all other handles are, if not the owner's. address: where the function is called, if not
     by its exported name. silent: the vendor was told to write nothing.
     """
@@ -126,6 +129,8 @@ class PatternedCall:
         *,
         wide: bool = False,
         null: str = "",
+        zero: Collection[str] = (),
+        gap: int | None = None,
         strangers: Objects | None = None,
         address: Value | None = None,
         silent: bool = False,
@@ -135,6 +140,8 @@ class PatternedCall:
         self.objects = objects
         self.wide = wide
         self.null = null
+        self.zero = zero
+        self.gap = gap
         self.others = strangers or objects
         self.address = address
         self.silent = silent
@@ -144,7 +151,10 @@ class PatternedCall:
 
     def __str__(self) -> str:
         how = ", every bit of it a pattern" if self.wide else ""
-        return f"{self.function} of {self.objects.owner}{how}" + (f", {self.null} NULL" if self.null else "")
+        how += f", {self.null} NULL" if self.null else ""
+        how += f", {' and '.join(self.zero)} 0" if self.zero else ""
+        how += f", 0 at place {self.gap} of each list" if self.gap is not None else ""
+        return f"{self.function} of {self.objects.owner}{how}"
 
     def make(self) -> None:
         """Makes the call, by its address where there is one, and keeps its result."""
@@ -162,8 +172,8 @@ class PatternedCall:
 
     def _argument(self, index: int) -> Sent:
         parameter = self.function.parameters[index]
-        if parameter.name == self.null:
-            return Sent(None)
+        if parameter.name == self.null or parameter.name in self.zero:
+            return Sent(0 if parameter.kind == "integer" else None)
         if index == self.routing:
             return self._deciding(parameter)
         if parameter.kind == "integer":
@@ -179,12 +189,13 @@ class PatternedCall:
 
     def _number(self, index: int) -> int:
         """The right number for a list, or a pattern; wide ones have the opposite of each bit."""
-        if _is_count(self.function, index) and (not self.wide or self._counts_deciding(index)):
+        if _is_count(self.function, index) and (not self.wide or self.counts_deciding(index)):
             return LIST
         value = pattern(self.function, self.function.parameters[index].name)
         return ~value & MASK if self.wide else value
 
-    def _counts_deciding(self, index: int) -> bool:
+    def counts_deciding(self, index: int) -> bool:
+        """Whether an integer is the length of the list that the vendor is inferred from."""
         return index + 1 == self.routing and self.function.parameters[self.routing].kind == "handles"
 
     def _other(self, parameter: Parameter) -> Value:
@@ -195,12 +206,16 @@ class PatternedCall:
         if parameter.kind == "handle":
             return Sent(self.objects[parameter.handle])
         if parameter.kind == "handles":
-            return self._words(parameter, [self.objects[parameter.handle]] * LIST)
+            return self._words(parameter, self._with_gap([self.objects[parameter.handle]] * LIST))
         return self._properties(parameter)
+
+    def _with_gap(self, words: Sequence[object]) -> list[object]:
+        return [0 if place == self.gap else word for place, word in enumerate(words)]
 
     def _properties(self, parameter: Parameter) -> Sent:
         """A list of three pairs, the platform in the middle where it decides, and something past its end."""
         values = [pattern(self.function, parameter.name, i) & ~0xFFFF | 0x8000 for i in range(6)]
+        values[1::2] = [0 if place == self.gap else value for place, value in enumerate(values[1::2])]
         words: list[object] = [*values, 0, pattern("past the end")]
         if self.function.name in ("clCreateContext", "clCreateContextFromType", "clGetGLContextInfoKHR"):
             words[2:4] = [api().constant("CL_CONTEXT_PLATFORM"), self.objects.platform]
@@ -215,12 +230,15 @@ class PatternedCall:
         if parameter.kind == "properties" and parameter.pointee in (api().address, 8):
             return self._properties(parameter)
         if parameter.kind == "handles":
-            return self._words(parameter, [self._other(parameter)] * LIST)
+            return self._words(parameter, self._with_gap([self._other(parameter)] * LIST))
         if parameter.kind == "strings":
             texts = [self.session.data(f"{parameter.name}{i}\0".encode()) for i in range(LIST)]
-            addresses = self._words(parameter, texts)
+            addresses = self._words(parameter, self._with_gap(texts))
             return Sent(addresses.value, addresses.buffer, b"")  # the addresses are known in the probe only
         content = _bytes(max(LIST * parameter.pointee, 32), self.function, parameter.name)
+        if self.gap is not None:
+            width = parameter.pointee or 8
+            content = content[: self.gap * width] + bytes(width) + content[(self.gap + 1) * width :]
         if parameter.kind == "string":
             content = f"{self.function.name} {parameter.name} %s %n \\ \x7f".encode().ljust(40, b".") + b"\0"
         buffer = self.session.data(content)
@@ -323,13 +341,23 @@ class PatternedCall:
 def variants(
     session: Session, function: Function, objects: Objects, address: Value | None = None, silent: bool = False
 ) -> list[PatternedCall]:
-    """The call with right lists, with every bit a pattern, and with each single pointer NULL."""
-    calls = [
-        PatternedCall(session, function, objects, wide=wide, address=address, silent=silent) for wide in (False, True)
-    ]
-    routing = routing_parameter(function)
-    for index, parameter in enumerate(function.parameters):
-        if index != routing and parameter.kind != "integer":
-            null = parameter.name
-            calls.append(PatternedCall(session, function, objects, null=null, address=address, silent=silent))
-    return calls
+    """The call with right lists, with every bit a pattern, and with 0 or NULL in each place that decides nothing.
+
+    In one place alone, beside numbers, lists and sizes of the others; in all of them; and at each place of all lists.
+    """
+
+    def call(**how: Any) -> PatternedCall:
+        return PatternedCall(session, function, objects, address=address, silent=silent, **how)
+
+    whole = call()
+    routing = whole.routing
+    free = [p for i, p in enumerate(function.parameters) if i != routing and not whole.counts_deciding(i)]
+    pointers = [p.name for p in free if p.kind not in ("integer", "handle")]
+    integers = [p.name for p in free if p.kind == "integer"]
+    calls = [whole, call(wide=True)]
+    calls += [call(null=p.name) for p in free if p.kind != "integer"]
+    calls += [call(zero=[name]) for name in integers]
+    together = ([*pointers, *integers], pointers, integers)
+    calls += [call(zero=names) for names in together if len(names) > 1]
+    decides = function.parameters[routing].kind == "handles"
+    return calls + ([call(gap=place) for place in range(int(decides), LIST)] if pointers or decides else [])

@@ -138,6 +138,20 @@ def _dropped(f: Forwarded) -> tuple[str, str] | None:
     return None
 
 
+def _emptied(parameters: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """The last list, or other memory, that has an integer before it; NULL where that is 0."""
+    for i in reversed(range(1, len(parameters))):
+        name, before = parameters[i]["name"], parameters[i - 1]
+        if parameters[i]["kind"] not in ("integer", "handle", "errcode") and before["kind"] == "integer":
+            return name, f"({before['name']} ? {name} : NULL)"
+    return None
+
+
+def _empty_dropped(f: Forwarded) -> tuple[str, str] | None:
+    emptied = _emptied(f.parameters)
+    return (f.call(), f.with_argument(f.names.index(emptied[0]), emptied[1])) if emptied else None
+
+
 def _zero_after(call: str) -> str:
     """The call, whose answer is then a zero of the same type."""
     return f"({call}, (__typeof__({call}))0)"
@@ -193,6 +207,12 @@ FAMILIES = (
     Family("swapped", "exchange two arguments of {function}", _always("DISP-ARG-017"), _swapped),
     Family("truncated", "cut a 64-bit argument of {function} to 32 bits", _always("DISP-ARG-017"), _truncated),
     Family("dropped", "pass NULL for a pointer of {function}", _always("DISP-ARG-017"), _dropped),
+    Family(
+        "empty_dropped",
+        "pass NULL for memory of {function} where the number before it is 0",
+        _always("DISP-ARG-017"),
+        _empty_dropped,
+    ),
     Family("answer_lost", "answer 0 to {function} whatever the vendor answers", _always("DISP-ARG-018"), _answer),
     Family(
         "errcode_kept",
@@ -234,8 +254,14 @@ class Exported:
     slot: Slot
     neighbour: int
     answers: bool
-    arguments: str
+    parameters: Sequence[Mapping[str, Any]]
     handle: str  # the name of the argument that the vendor is inferred from, where it is an object
+
+    @property
+    def call(self) -> str:
+        """The C call of the first layer's function."""
+        arguments = ", ".join(p["name"] for p in self.parameters)
+        return f"((type_of_{self.name} *)first_layer_table->slot[{self.slot.number}])({arguments})"
 
     @property
     def requirement(self) -> str:
@@ -259,13 +285,25 @@ class Exported:
         slot, wrong = (f"first_layer_table->slot[{number}]" for number in (self.slot.number, self.neighbour))
         yield self.fault("layer_slot", f"call another slot of the first layer for {self.name}", slot, wrong)
         if self.answers:
-            call = f"((type_of_{self.name} *)first_layer_table->slot[{self.slot.number}])({self.arguments})"
             sentence = f"answer 0 to {self.name} whatever the first layer answers"
-            yield self.fault("layer_answer_lost", sentence, call, _zero_after(call), "LAY-CHN-009")
+            yield self.fault("layer_answer_lost", sentence, self.call, _zero_after(self.call), "LAY-CHN-009")
         if self.handle:
             sentence = f"look into the object of {self.name} before it calls the first layer"
             looks = f"({{ (void)*(void *const volatile *){self.handle}; first_layer_table; }})"
             yield self.fault("looked_into", sentence, "(first_layer_table)", looks, "LAY-CHN-008")
+            yield from self.faults_of_arguments()
+
+    def faults_of_arguments(self) -> Iterator[Mutant]:
+        """What becomes of arguments on the way into the first layer."""
+        if emptied := _emptied(self.parameters):
+            sentence = f"hand NULL to the layers for memory of {self.name} where the number before it is 0"
+            given = ", ".join(emptied[1] if p["name"] == emptied[0] else p["name"] for p in self.parameters)
+            changed = f"{self.call.rpartition(')(')[0]})({given})"
+            yield self.fault("layer_empty_dropped", sentence, self.call, changed, "DISP-ARG-017")
+        if any(p["kind"] == "errcode" for p in self.parameters):
+            sentence = f"set errcode_ret to CL_SUCCESS before {self.name} enters the layers"
+            clears = "(first_layer_table && (!errcode_ret || !(*errcode_ret = CL_SUCCESS)))"
+            yield self.fault("layer_errcode_cleared", sentence, "(first_layer_table)", clears, "DISP-ARG-019")
 
 
 def families(api: Mapping[str, Any]) -> Iterator[Mutant]:
@@ -279,9 +317,8 @@ def families(api: Mapping[str, Any]) -> Iterator[Mutant]:
         neighbour = slot.number + 1 if slot.number + 1 in numbers else slot.number - 1
         forwarded = slot.class_ not in OWN and name not in OWN_FUNCTIONS
         handle = next((p["name"] for p in function["parameters"] if p["kind"] == "handle"), "") if forwarded else ""
-        arguments = ", ".join(p["name"] for p in function["parameters"])
         answers = function["result_kind"] != "void"
-        yield from Exported(name, slot, neighbour, answers, arguments, handle).faults()
+        yield from Exported(name, slot, neighbour, answers, function["parameters"], handle).faults()
         if forwarded:
             yield from _forwarded(Forwarded(name, slot, function["parameters"], function["result_kind"], neighbour))
 
