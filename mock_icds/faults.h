@@ -36,6 +36,8 @@ FAULT(list_call_fails)
 FAULT(list_call_fails_after_writing)
 /* Writes only the first VALUE handles of the list and answers CL_SUCCESS. */
 FAULT(list_call_writes)
+/* Gives the first platform of the list again in the place of the platform. */
+FAULT(list_call_repeats)
 /* Answers VALUE as the number of platforms in the list call, where the count is asked for. */
 FAULT(list_call_says)
 /* Writes the whole platform list, into however little room. */
@@ -159,6 +161,8 @@ FAULT(enumeration_sleeps)
  * clGetExtensionFunctionAddress. */
 FAULT(unused_slots_trap)
 
+/* Has NULL in the slot of clGetPlatformInfo, in the table of the platform. */
+FAULT(table_without_platform_info)
 /* Has in its dispatch table what the process's global scope has under the names of its functions, as a library has that
  * exports these names and is not linked with -Bsymbolic. */
 FAULT(table_of_global_symbols)

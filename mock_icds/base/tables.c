@@ -15,7 +15,7 @@ struct mapping {
 };
 
 /* By what tags they carry, and by the class of objects: all the same unless there is one for each. */
-enum { FIRST_TAG = 1, SECOND_TAG = 2, TAGGINGS = 4 };
+enum { FIRST_TAG = 1, SECOND_TAG = 2, WITHOUT_INFO = 4, TAGGINGS = 8 };
 static void **tables[TAGGINGS][HANDLE_COUNT];
 static struct mapping mappings[TAGGINGS][HANDLE_COUNT];
 static table_entry *const *own_functions;
@@ -78,18 +78,19 @@ static void *entry_of_slot(size_t slot, enum handle_kind kind)
 
 static int tagging_of(int platform)
 {
+    int info = fault(FAULT_table_without_platform_info, platform) ? WITHOUT_INFO : 0;
     if (!config.icd2) {
-        return 0;
+        return info;
     }
-    return (fault(FAULT_icd2_tag_in_second_slot_only, platform) ? 0 : FIRST_TAG) |
+    return info | (fault(FAULT_icd2_tag_in_second_slot_only, platform) ? 0 : FIRST_TAG) |
            (fault(FAULT_icd2_tag_in_first_slot_only, platform) ? 0 : SECOND_TAG);
 }
 
-static void set_tag(void **table, size_t length, enum function function)
+static void set_slot(void **table, size_t length, enum function function, void *value)
 {
     size_t slot = (size_t)function_info[function].slot;
     if (slot < length) {
-        table[slot] = (void *)CL_ICD2_TAG_KHR;
+        table[slot] = value;
     }
 }
 
@@ -106,10 +107,13 @@ static void **make_table(int tagging, enum handle_kind kind)
         table[slot] = entry_of_slot(slot, kind);
     }
     if (tagging & FIRST_TAG) {
-        set_tag(table, length, FUNCTION_clGetPlatformIDs);
+        set_slot(table, length, FUNCTION_clGetPlatformIDs, (void *)CL_ICD2_TAG_KHR);
     }
     if (tagging & SECOND_TAG) {
-        set_tag(table, length, FUNCTION_clUnloadCompiler);
+        set_slot(table, length, FUNCTION_clUnloadCompiler, (void *)CL_ICD2_TAG_KHR);
+    }
+    if (tagging & WITHOUT_INFO) {
+        set_slot(table, length, FUNCTION_clGetPlatformInfo, NULL);
     }
     arena_forbid_writes(mapping->start, readable);
     arena_forbid(mapping->start + readable, page);

@@ -55,7 +55,8 @@ static cl_int list_platforms(cl_uint num_entries, cl_platform_id *platforms, cl_
     }
     for (cl_uint i = 0; i < count && (i < num_entries || all); i++) {
         bool null = fault(FAULT_platform_is_null, (int)i);
-        platforms[i] = null ? NULL : (cl_platform_id)object_handle(platform_object((int)i));
+        bool again = fault(FAULT_list_call_repeats, (int)i);
+        platforms[i] = null ? NULL : (cl_platform_id)object_handle(platform_object(again ? 0 : (int)i));
     }
     if (num_platforms) {
         *num_platforms = (cl_uint)fault_value(FAULT_list_call_says, ANY_PLATFORM, config.platforms);

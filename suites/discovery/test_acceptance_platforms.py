@@ -181,6 +181,28 @@ def test_list_of_another_length_than_announced_costs_only_the_vendor(
     record(f"{len(names) - 2} offered")
 
 
+@requirement("DISC-ACC-033")
+@pytest.mark.parametrize("icd2", [False, True], ids=["icd1", "icd2"])
+@pytest.mark.parametrize("again", [(1,), (2,), (1, 2)], ids=lambda again: "-".join(map(str, again)))
+def test_platform_that_is_listed_again_counts_each_time_or_once(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], again: tuple[int, ...], icd2: bool
+) -> None:
+    """A list with the first platform in it again offers that each time or once; the other platforms work as ever."""
+    if icd2:
+        loader.require("ICD 2")
+    sandbox.vendor("a")
+    sandbox.vendor("x", platforms=3, icd2=icd2, faults=[f"list_call_repeats@{place}" for place in again])
+    sandbox.vendor("z")
+    each = ["x.0" if place in again else f"x.{place}" for place in range(3)]
+
+    with loader.start(sandbox, guarded_heap=True) as cl:
+        names = cl.used_platforms()
+        assert sorted(names) in (sorted(["a", "z", *each]), sorted(["a", "z", *set(each)]))
+        assert cl.used_platforms() == list(names), "the second answer differs"
+        assert cl.platform_count() == len(names)
+    record("each time" if len(names) == 5 else "once")
+
+
 @requirement("DISC-ACC-009", "DISC-ACC-010", "DISC-GEN-002")
 @pytest.mark.parametrize("vendors", [1, 2, 9])
 @pytest.mark.parametrize("way", ["success", "not-found"])

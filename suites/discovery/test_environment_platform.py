@@ -223,6 +223,19 @@ def test_assumed_extension_allows_the_info_function_in_the_table_only(
 
 
 @requirement("DISC-ENV-019")
+def test_assumed_extension_takes_the_info_function_of_each_platforms_own_table(
+    loader: Loader, sandbox: Sandbox
+) -> None:
+    """A platform whose table lacks clGetPlatformInfo, too, costs no other platform of its vendor."""
+    loader.require(ASSUME)
+    sandbox.env[ASSUME] = "1"
+    faults = ["get_platform_info_not_returned", "table_without_platform_info@0"]
+    sandbox.vendor("tested", platforms=3, variant="icd_without_get_platform_info", faults=faults)
+    with loader.start(sandbox) as cl:
+        assert cl.used_platforms() == {"tested.1", "tested.2"}
+
+
+@requirement("DISC-ENV-019")
 @pytest.mark.parametrize("value", ["1", "debug"])
 def test_assumed_extension_is_not_asked_for(loader: Loader, sandbox: Sandbox, value: str) -> None:
     """With OCL_ICD_ASSUME_ICD_EXTENSION, the extensions are not asked for, because a vendor may fail at that."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -87,15 +87,20 @@ def test_any_number_of_platforms_is_sorted_by_devices(loader: Loader, sandbox: S
 
 
 @requirement("DISC-ENV-019", "DISC-ENV-021")
-def test_platforms_of_one_vendor_are_sorted_among_others(loader: Loader, sandbox: Sandbox) -> None:
+def test_platforms_of_one_vendor_are_sorted_among_others(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None]
+) -> None:
     """Platforms of one vendor are sorted one by one, among those of other vendors."""
     loader.require("sorts platforms by devices")
     two = sandbox.icd("two", platforms=2, per_platform=[{"gpus": 1, "suffix": "TWO"}, {"gpus": 5, "suffix": "TWO"}])
     one = sandbox.icd("one", gpus=3, suffix="ONE")
     sandbox.vendors_in_order([f"{two}\n", f"{one}\n"])
     with loader.start(sandbox) as cl:
+        assert cl.platform_count() == 3
+        counted = {call.arguments[2:4] for call in sandbox.log.calls("clGetDeviceIDs")}
         assert cl.used_platforms() == ["two.1", "one", "two.0"]
         assert [cl.vendor_function(name) for name in ("clThingTWO", "clThingONE")] == ["two", "one"]
+    record("devices are counted" if counted == {(0, 0)} else "devices are listed")
 
 
 @requirement("DISC-ENV-019")

@@ -76,6 +76,18 @@ def test_bare_name_is_searched_by_the_dynamic_linker(loader: Loader, sandbox: Sa
 
 
 @requirement("DISC-LNX-004")
+def test_bare_name_may_begin_with_what_other_files_have_for_comments(loader: Loader, sandbox: Sandbox) -> None:
+    """Each line is a name and nothing else, also where it begins with a sign that is a comment's or an option's."""
+    names = {f"v{number}": f"{sign}vendor.so" for number, sign in enumerate("#;!%-+=~@&*?'\"([{<|,.^_")}
+    sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
+    mocks = [vendor(sandbox, name, file=file) for name, file in names.items()]
+    sandbox.vendors_in_order([f"{mock.path.name}\n" for mock in mocks])
+
+    with loader.start(sandbox) as cl:
+        cl.check_vendors(*names)
+
+
+@requirement("DISC-LNX-004")
 @pytest.mark.parametrize("way", ["opened", "linked", "private root"])
 @pytest.mark.parametrize("name", ["libvendor.so", "vendor"])
 def test_bare_name_outside_the_search_is_not_found(loader: Loader, sandbox: Sandbox, name: str, way: str) -> None:
