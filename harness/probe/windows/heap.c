@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A heap for the subject that makes its misuse visible, as harness/probe/guarded_heap.c does on Linux: every block ends
  * at an unreadable page (or begins just past one), is filled with 0xA5, is never given out twice, and is unreadable
- * once it is freed. It takes the place of the functions that the subject imports, of the C library and of the process's
- * heap; what it gets from elsewhere to be freed, such as the result of _strdup, goes back there. */
+ * once it is freed. It takes the place of the functions that the subject imports, of the C library, of the process's
+ * heap and of COM; what it gets from elsewhere to be freed, such as the result of _strdup, goes back there. */
 #include "machine.h"
 
 #include <stdio.h>
@@ -26,6 +26,9 @@ static FARPROC system_realloc;
 static FARPROC system_heap_free;
 static FARPROC system_heap_realloc;
 static FARPROC system_heap_size;
+static FARPROC system_size;
+static FARPROC system_task_free;
+static FARPROC system_task_realloc;
 
 static void stop(const char *what)
 {
@@ -145,6 +148,21 @@ static void *hook_realloc(void *memory, size_t size)
     return memory ? resize(block, size, false) : allocate(size, false);
 }
 
+static void *hook__recalloc(void *memory, size_t count, size_t size)
+{
+    struct block *block = memory ? block_at(memory) : NULL;
+    if (size && count > SIZE_MAX / size) {
+        return NULL;
+    }
+    return block ? resize(block, count * size, true) : allocate(count * size, true);
+}
+
+static size_t hook__msize(void *memory)
+{
+    struct block *block = block_at(memory);
+    return block ? block->size : ((size_t(*)(void *))(uintptr_t)system_size)(memory);
+}
+
 /* --- the process's heap, which C libraries that a subject has within itself take theirs from --- */
 
 static LPVOID WINAPI hook_HeapAlloc(HANDLE heap, DWORD flags, SIZE_T size)
@@ -179,19 +197,62 @@ static SIZE_T WINAPI hook_HeapSize(HANDLE heap, DWORD flags, LPCVOID memory)
                  : ((SIZE_T(WINAPI *)(HANDLE, DWORD, LPCVOID))(uintptr_t)system_heap_size)(heap, flags, memory);
 }
 
-#define REPLACE(name, before)                          \
-    {                                                  \
-#name, (FARPROC)(uintptr_t)hook_##name, before \
+/* --- the heap of COM --- */
+
+static LPVOID WINAPI hook_CoTaskMemAlloc(SIZE_T size)
+{
+    return allocate(size, false);
+}
+
+static void WINAPI hook_CoTaskMemFree(LPVOID memory)
+{
+    struct block *block = memory ? block_at(memory) : NULL;
+    if (block) {
+        release(block);
+    } else if (memory) {
+        ((void(WINAPI *)(LPVOID))(uintptr_t)system_task_free)(memory);
+    }
+}
+
+static LPVOID WINAPI hook_CoTaskMemRealloc(LPVOID memory, SIZE_T size)
+{
+    struct block *block = memory ? block_at(memory) : NULL;
+    if (memory && !block) {
+        return ((LPVOID(WINAPI *)(LPVOID, SIZE_T))(uintptr_t)system_task_realloc)(memory, size);
+    }
+    return memory ? resize(block, size, false) : allocate(size, false);
+}
+
+#define REPLACE_AS(name, function, before)                 \
+    {                                                      \
+#name, (FARPROC)(uintptr_t)hook_##function, before \
     }
 
+/* What the C library of today (ucrtbase) has under several names, which compilers choose among. */
+#define OF_C_LIBRARY(prefix, suffix)                                                                    \
+    REPLACE_AS(prefix##malloc##suffix, malloc, NULL), REPLACE_AS(prefix##calloc##suffix, calloc, NULL), \
+        REPLACE_AS(prefix##free##suffix, free, &system_free),                                           \
+        REPLACE_AS(prefix##realloc##suffix, realloc, &system_realloc)
+
 const struct hook heap_hooks[] = {
-    HOOK(malloc),
-    HOOK(calloc),
-    REPLACE(free, &system_free),
-    REPLACE(realloc, &system_realloc),
+    OF_C_LIBRARY(, ),
+    OF_C_LIBRARY(_o_, ),
+    OF_C_LIBRARY(_, _base),
+    OF_C_LIBRARY(_o__, _base),
+    REPLACE_AS(_recalloc, _recalloc, NULL),
+    REPLACE_AS(_o__recalloc, _recalloc, NULL),
+    REPLACE_AS(_msize, _msize, &system_size),
+    REPLACE_AS(_o__msize, _msize, &system_size),
     HOOK(HeapAlloc),
-    REPLACE(HeapFree, &system_heap_free),
-    REPLACE(HeapReAlloc, &system_heap_realloc),
-    REPLACE(HeapSize, &system_heap_size),
+    REPLACE_AS(RtlAllocateHeap, HeapAlloc, NULL),
+    REPLACE_AS(HeapFree, HeapFree, &system_heap_free),
+    REPLACE_AS(RtlFreeHeap, HeapFree, &system_heap_free),
+    REPLACE_AS(HeapReAlloc, HeapReAlloc, &system_heap_realloc),
+    REPLACE_AS(RtlReAllocateHeap, HeapReAlloc, &system_heap_realloc),
+    REPLACE_AS(HeapSize, HeapSize, &system_heap_size),
+    REPLACE_AS(RtlSizeHeap, HeapSize, &system_heap_size),
+    HOOK(CoTaskMemAlloc),
+    REPLACE_AS(CoTaskMemFree, CoTaskMemFree, &system_task_free),
+    REPLACE_AS(CoTaskMemRealloc, CoTaskMemRealloc, &system_task_realloc),
     {0},
 };

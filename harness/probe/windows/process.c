@@ -34,19 +34,25 @@ static void get_variable(const struct argument *a, const struct reply *reply)
     free(value);
 }
 
-static void set_variable(const struct argument *a, const struct reply *reply)
+/* The system's environment alone, as of an application whose C library is another one than the subject's: each C
+ * library has a copy of its own, which it makes when it is loaded and which hears nothing of this. */
+static void change_variable(const struct reply *reply, const char *name, const char *value)
 {
-    if (setenv(a[0].text, a[1].text, 1) == 0) {
+    if (SetEnvironmentVariableA(name, value) || (!value && GetLastError() == ERROR_ENVVAR_NOT_FOUND)) {
         reply_ok(reply);
     } else {
         reply_error(reply, "%s", problem_text());
     }
 }
 
+static void set_variable(const struct argument *a, const struct reply *reply)
+{
+    change_variable(reply, a[0].text, a[1].text);
+}
+
 static void unset_variable(const struct argument *a, const struct reply *reply)
 {
-    unsetenv(a[0].text);
-    reply_ok(reply);
+    change_variable(reply, a[0].text, NULL);
 }
 
 static void show_environment(const struct argument *a, const struct reply *reply)
