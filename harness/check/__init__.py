@@ -107,8 +107,9 @@ if TYPE_CHECKING:
     # --- a Vulkan loader under test: its session, its sandbox, the API as data ---
     from harness.api.vulkan.model import VK, version_number, version_text, vulkan
     from harness.check.vulkan_dispatch import (
-        Calls as VulkanCalls, by_origin as vulkan_functions_by_origin, extensions_of as vulkan_extensions_of,
-        names_of as vulkan_names_of, physical_device_functions as vulkan_physical_device_functions,
+        Calls as VulkanCalls, by_origin as vulkan_functions_by_origin, chain_of as vulkan_chain_of,
+        extensions_of as vulkan_extensions_of, names_of as vulkan_names_of,
+        physical_device_functions as vulkan_physical_device_functions,
     )
     from harness.probe.vulkan_session import Extension, VulkanSession
     from harness.sandbox.vulkan import MockDriver, VulkanSandbox, manifest_of

@@ -2,7 +2,8 @@
 """Calls of any function of Vulkan whose every bit is known, and what a driver should have seen of them.
 
 A parameter that is passed by value gets a pattern of its own; one that is a pointer gets memory that is large enough
-for whatever a loader may read there, filled with zeros, in which surfaces are real ones.
+for whatever a loader may read there, filled with zeros, in which surfaces are real ones. A structure that others can
+follow is followed by two that nobody knows, which a driver logs where it is told to (`chains` of its functions).
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.api.vulkan.model import Function, vulkan
-from harness.calllog.reader import CallLog
+from harness.api.vulkan.model import Function, Parameter, vulkan
+from harness.calllog.reader import CallLog, Event
 from harness.probe.values import Value
 from harness.probe.vulkan_session import VulkanSession
 
@@ -34,6 +35,8 @@ COPIED = {
 }  # fmt: skip
 # Where the surface is in structures that have one.
 _SURFACE_AT = {"VkPhysicalDeviceSurfaceInfo2KHR": 16, "VkSwapchainCreateInfoKHR": 24}
+# The structures that nobody knows: sType, and what stands after pNext.
+CHAIN = [0x7E57_0002, 0x0102030405060708, 0x7E57_0001, 0x1112131415161718]
 _BITS = {"u64": 64, "u32": 32, "i32": 32, "u16": 16, "u8": 8, "float": 32, "double": 64}
 
 
@@ -43,12 +46,14 @@ class Calls:
 
     surface: Value | None = None  # for the functions that need one, which are left out without
     made: dict[str, list[tuple[str, int | None, str]]] = field(default_factory=lambda: defaultdict(list))
+    chain: Any = None  # the structures that follow those of all calls
 
     def make(
         self, vk: VulkanSession, function: Function, address: Value | str, handle: Value, owner: str, own: int | None
     ) -> None:
         """Calls a function on an object of the driver `owner`, whose handle there is `own` (None: not known)."""
-        arguments = _arguments(vk, function, handle, self.surface)
+        self.chain = self.chain or unknown_chain(vk)
+        arguments = _arguments(vk, function, handle, self.surface, self.chain)
         if arguments is not None:
             way = address if isinstance(address, str) else "its address"
             self.made[function.name].append((owner, own, way))
@@ -79,6 +84,9 @@ def _problems(log: CallLog, name: str, owner: str, own: int | None) -> Iterator[
             expected = None
         if expected is not None and word != expected:
             yield f"{function.parameters[index].name} arrived as {word:#x}, expected {expected:#x}"
+        if there and _is_followed(function.parameters[index]) and (chain := chain_of(calls[0], index)) != CHAIN:
+            followers = [f"{word:#x}" for word in chain[::2]]
+            yield f"{function.parameters[index].name} arrived followed by {followers}, expected {CHAIN[::2]}"
     if function.result != "void":
         came = log.returns(name, by="application")[-1].result or 0
         went = log.returns(calls[0].name, by=owner)[-1].result or 0
@@ -108,7 +116,24 @@ def pattern(index: int, kind: str) -> int:
     return (0x1122334455667788 + 0x0101010101010101 * index) & ((1 << _BITS[kind]) - 1)
 
 
-def _arguments(vk: VulkanSession, function: Function, handle: Value, surface: Value | None) -> list[Any] | None:
+def unknown_chain(vk: VulkanSession) -> Any:
+    """Two structures that nobody knows, the first of which points to the second."""
+    return vk.words([CHAIN[0], vk.words([CHAIN[2], 0, CHAIN[3]]), CHAIN[1]])
+
+
+def chain_of(call: Event, index: int) -> list[int]:
+    """What followed the structure in a parameter, of a call that a driver logged with its chains: sType and content."""
+    return [int(word, 16) for word in call.data["in"].get(f"chain{index}", ())]
+
+
+def _is_followed(parameter: Parameter) -> bool:
+    layout = vulkan().structures.get(parameter.of)
+    return parameter.kind == "pointer" and layout is not None and layout.stype is not None
+
+
+def _arguments(
+    vk: VulkanSession, function: Function, handle: Value, surface: Value | None, chain: Any
+) -> list[Any] | None:
     """Arguments of a call on an object; None where it needs a surface, and there is none."""
     arguments: list[Any] = [handle]
     for index, parameter in enumerate(function.parameters[1:], 1):
@@ -116,7 +141,7 @@ def _arguments(vk: VulkanSession, function: Function, handle: Value, surface: Va
         if needs_surface and surface is None:
             return None
         if parameter.kind == "pointer":
-            arguments.append(_memory(vk, parameter.of, surface))
+            arguments.append(_memory(vk, parameter, surface, chain))
         elif parameter.of == "VkSurfaceKHR":
             arguments.append(surface)
         else:
@@ -124,11 +149,12 @@ def _arguments(vk: VulkanSession, function: Function, handle: Value, surface: Va
     return arguments
 
 
-def _memory(vk: VulkanSession, owner: str, surface: Value | None) -> Any:
-    buffer = vk.buffer(ROOM, 0)
-    layout = vulkan().structures.get(owner)
-    if layout is not None and layout.stype is not None:
-        vk.later(f"put {buffer.index} 0 {layout.stype.to_bytes(4, 'little').hex()}")
+def _memory(vk: VulkanSession, parameter: Parameter, surface: Value | None, chain: Any) -> Any:
+    buffer, owner = vk.buffer(ROOM, 0), parameter.of
+    if _is_followed(parameter):
+        layout = vulkan().structures[owner]
+        vk.later(f"put {buffer.index} 0 {(layout.stype or 0).to_bytes(4, 'little').hex()}")
+        vk.later(f"word {buffer.index} {layout.members['pNext'].offset} {chain.token}")
     if owner in _SURFACE_AT and surface is not None:
         vk.later(f"word {buffer.index} {_SURFACE_AT[owner]} {surface.token}")
     return buffer

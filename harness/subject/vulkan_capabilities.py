@@ -116,6 +116,13 @@ def _unloads(loader: Loader, sandbox: VulkanSandbox) -> bool:
         return bool(sandbox.log.happened("unloaded", by="a"))
 
 
+def _keeps(loader: Loader, sandbox: VulkanSandbox) -> bool:
+    sandbox.driver("a")
+    sandbox.env["VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING"] = "1"
+    with loader.start(sandbox) as vk:
+        return list(vk.drivers()) == ["a"] and not sandbox.log.happened("unloaded", by="a")
+
+
 CAPABILITIES: dict[str, Callable[[Loader, VulkanSandbox], bool]] = {
     "VK_ICD_FILENAMES": _icd_filenames,
     "VK_DRIVER_FILES": _driver_files,
@@ -128,6 +135,7 @@ CAPABILITIES: dict[str, Callable[[Loader, VulkanSandbox], bool]] = {
     "VK_LOADER_DEVICE_SELECT": _selects_device,
     "device filters": _filters_devices,
     "unloads drivers": _unloads,
+    "keeps drivers": _keeps,
 }
 
 

@@ -92,6 +92,31 @@ static void log_layer_name(struct calllog_line *line, const char *name)
     }
 }
 
+/* "chain1" is what follows the structure that parameter 1 points to. */
+static void log_chains(struct calllog_line *line, const struct vulkan_function_info *info, const uint64_t *a)
+{
+    enum { MOST = 16 };
+    const struct part {
+        VkBaseInStructure base;
+        uint64_t content;
+    } * part;
+    for (unsigned i = 0; i < info->parameter_count; i++) {
+        uint64_t parts[2 * MOST];
+        size_t count = 0;
+        char key[] = "chain00";
+        if (!(info->chained >> i & 1) || !a[i]) {
+            continue;
+        }
+        part = (const void *)((const VkBaseInStructure *)pointer(a[i]))->pNext;
+        for (; part && count < 2 * MOST; part = (const void *)part->base.pNext) {
+            parts[count++] = (uint64_t)part->base.sType;
+            parts[count++] = part->content;
+        }
+        snprintf(key, sizeof key, "chain%u", i);
+        calllog_words(line, key, parts, count);
+    }
+}
+
 static void log_call(enum vulkan_function function, const uint64_t *a, bool looks)
 {
     const struct vulkan_function_info *info = &vulkan_function_info[function];
@@ -107,6 +132,9 @@ static void log_call(enum vulkan_function function, const uint64_t *a, bool look
         log_layer_name(&line, pointer(a[0]));
     } else if (looks && function == VULKAN_vkEnumerateDeviceExtensionProperties) {
         log_layer_name(&line, pointer(a[1]));
+    }
+    if (config.function[function].chains) {
+        log_chains(&line, info, a);
     }
     calllog_close_object(&line);
     calllog_commit(&mock_log, &line);

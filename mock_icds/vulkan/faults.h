@@ -97,6 +97,8 @@ FAULT(create_instance_fails_late)
 FAULT(create_instance_refuses_versions)
 /* Answers VK_ERROR_EXTENSION_NOT_PRESENT to vkCreateInstance where an extension is enabled that it does not have. */
 FAULT(create_instance_refuses_extensions)
+/* Answers VK_ERROR_LAYER_NOT_PRESENT to vkCreateInstance where a layer is enabled. */
+FAULT(create_instance_refuses_layers)
 /* Answers VK_ERROR_INITIALIZATION_FAILED to vkCreateInstance without a VkApplicationInfo. */
 FAULT(create_instance_needs_application)
 /* Crashes in vkCreateInstance for an apiVersion above 1.0 after a negotiation of a version below 5. */

@@ -90,6 +90,9 @@ static uint64_t create_instance(const uint64_t *a)
     if (refusal != VK_SUCCESS) {
         return (uint64_t)refusal;
     }
+    if (fails(FAULT_create_instance_refuses_layers) && info->enabledLayerCount > 0) {
+        return (uint64_t)VK_ERROR_LAYER_NOT_PRESENT;
+    }
     if (fails(FAULT_create_instance_refuses_extensions) && lacks_some(info)) {
         return (uint64_t)VK_ERROR_EXTENSION_NOT_PRESENT;
     }

@@ -132,6 +132,7 @@ static void fill_place(uint64_t device, VkBaseOutStructure *part)
     if (part->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT && config.pci_bus >= 0) {
         VkPhysicalDevicePCIBusInfoPropertiesEXT *place = (VkPhysicalDevicePCIBusInfoPropertiesEXT *)part;
         uint32_t number = object ? (uint32_t)object->index : 0;
+        number = config.pci_backwards ? MAX_DEVICES - 1 - number : number;
         place->pciDomain = (uint32_t)config.pci_domain;
         place->pciBus = (uint32_t)config.pci_bus;
         place->pciDevice = config.pci_device >= 0 ? (uint32_t)config.pci_device : number;

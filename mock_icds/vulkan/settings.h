@@ -37,6 +37,8 @@ SETTING(pci_bus, number, -1)
 SETTING(pci_domain, number, 0)
 /* The PCI device that each of its devices is. -1: each is there by its number. */
 SETTING(pci_device, number, -1)
+/* Its last device has the place of the first one, and so on, where each is there by its number. */
+SETTING(pci_backwards, flag, false)
 /* The PCI function of its devices. */
 SETTING(pci_function, number, 0)
 /* The VkDriverId of its devices, which they tell by VK_KHR_driver_properties. */
@@ -67,6 +69,8 @@ FUNCTION_SETTING(late, flag)
 FUNCTION_SETTING(early, flag)
 /* Takes any arguments, looks at none, and answers what functions without an implementation answer. */
 FUNCTION_SETTING(answers, flag)
+/* Logs what follows each structure that it is called with: of each, sType and the eight bytes after pNext. */
+FUNCTION_SETTING(chains, flag)
 
 #undef SETTING
 #undef FUNCTION_SETTING

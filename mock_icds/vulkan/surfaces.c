@@ -132,11 +132,13 @@ static uint64_t get_formats(const uint64_t *a)
     return list_formats(a[1], pointer(a[2]), pointer(a[3]), sizeof(VkSurfaceFormatKHR));
 }
 
+static const VkPresentModeKHR present_modes[MODE_COUNT] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_MAILBOX_KHR};
+
 static uint64_t get_present_modes(const uint64_t *a)
 {
-    static const VkPresentModeKHR modes[MODE_COUNT] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_MAILBOX_KHR};
     log_surface(a[1]);
-    return extensions_write(pointer(a[2]), pointer(a[3]), sizeof *modes, modes, sizeof *modes, MODE_COUNT);
+    return extensions_write(pointer(a[2]), pointer(a[3]), sizeof *present_modes, present_modes, sizeof *present_modes,
+                            MODE_COUNT);
 }
 
 /* --- the same queries with structures, and those of groups --- */
@@ -146,8 +148,34 @@ static uint64_t surface_of_info(uint64_t info)
     return (uint64_t)(uintptr_t)((const VkPhysicalDeviceSurfaceInfo2KHR *)pointer(info))->surface;
 }
 
+/* What follows the capabilities, of extensions that the driver has: both modes go together, and none is scaled. */
+static void fill_following(VkBaseOutStructure *part)
+{
+    if (part->sType == VK_STRUCTURE_TYPE_SURFACE_PROTECTED_CAPABILITIES_KHR &&
+        config_has_word(config.extensions, "VK_KHR_surface_protected_capabilities")) {
+        ((VkSurfaceProtectedCapabilitiesKHR *)part)->supportsProtected = VK_TRUE;
+    }
+    if (part->sType == VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_COMPATIBILITY_EXT &&
+        config_has_word(config.extensions, "VK_EXT_surface_maintenance1")) {
+        VkSurfacePresentModeCompatibilityEXT *modes = (void *)part;
+        extensions_write(&modes->presentModeCount, modes->pPresentModes, sizeof *present_modes, present_modes,
+                         sizeof *present_modes, MODE_COUNT);
+    }
+    if (part->sType == VK_STRUCTURE_TYPE_SURFACE_PRESENT_SCALING_CAPABILITIES_EXT &&
+        config_has_word(config.extensions, "VK_EXT_surface_maintenance1")) {
+        VkSurfacePresentScalingCapabilitiesEXT *scaling = (void *)part;
+        scaling->supportedPresentScaling = VK_PRESENT_SCALING_STRETCH_BIT_EXT;
+        scaling->minScaledImageExtent = (VkExtent2D){1, 2};
+        scaling->maxScaledImageExtent = (VkExtent2D){3, 4};
+    }
+}
+
 static uint64_t get_capabilities2(const uint64_t *a)
 {
+    VkBaseOutStructure *following = ((VkSurfaceCapabilities2KHR *)pointer(a[2]))->pNext;
+    for (; following; following = following->pNext) {
+        fill_following(following);
+    }
     const uint64_t inner[] = {a[0], surface_of_info(a[1]),
                               (uint64_t)(uintptr_t) &
                                   ((VkSurfaceCapabilities2KHR *)pointer(a[2]))->surfaceCapabilities};
@@ -203,6 +231,16 @@ static uint64_t create_swapchain(const uint64_t *a)
     return VK_SUCCESS;
 }
 
+static uint64_t create_shared_swapchains(const uint64_t *a)
+{
+    const VkSwapchainCreateInfoKHR *infos = pointer(a[2]);
+    for (uint32_t i = 0; i < (uint32_t)a[1]; i++) {
+        log_surface((uint64_t)(uintptr_t)infos[i].surface);
+        ((uint64_t *)pointer(a[4]))[i] = 0x5c0 + i;
+    }
+    return VK_SUCCESS;
+}
+
 const struct implemented surfaces_implemented[] = {
     {VULKAN_vkCreateXcbSurfaceKHR, create_surface},
     {VULKAN_vkCreateXlibSurfaceKHR, create_surface},
@@ -220,5 +258,6 @@ const struct implemented surfaces_implemented[] = {
     {VULKAN_vkGetPhysicalDevicePresentRectanglesKHR, get_rectangles},
     {VULKAN_vkGetDeviceGroupSurfacePresentModesKHR, get_group_modes},
     {VULKAN_vkCreateSwapchainKHR, create_swapchain},
+    {VULKAN_vkCreateSharedSwapchainsKHR, create_shared_swapchains},
     {VULKAN_FUNCTION_COUNT, NULL},
 };

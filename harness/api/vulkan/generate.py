@@ -59,6 +59,7 @@ struct vulkan_function_info {{
     unsigned parameter_count;
     int has_result;
     int is_result_code; /* its result is a VkResult */
+    uint32_t chained;   /* the parameters that point to structures with sType and pNext, by their bits */
 }};
 
 /* By `enum vulkan_function`, sorted by name. */
@@ -80,11 +81,18 @@ uint64_t vulkan_component_call(enum vulkan_function function, const uint64_t *ar
 """
 
 
-def descriptions(functions: Sequence[dict[str, Any]]) -> str:
+def _chained(function: dict[str, Any], structures: dict[str, dict[str, Any]]) -> int:
+    """The parameters that point to structures which others can follow, by their bits."""
+    pointers = (i for i, p in enumerate(function["parameters"]) if p["kind"] == "pointer")
+    owners = {i: structures.get(function["parameters"][i]["of"]) for i in pointers}
+    return sum(1 << i for i, owner in owners.items() if owner and owner.get("stype") is not None)
+
+
+def descriptions(functions: Sequence[dict[str, Any]], structures: dict[str, dict[str, Any]]) -> str:
     """The C table that describes each function, in the order of its number."""
     rows = "".join(
         f'    {{"{f["name"]}", VULKAN_{f["level"]}, {len(f["parameters"])}, {int(f["result"] != "void")}, '
-        f"{int(f['result_type'] == 'VkResult')}}},\n"
+        f"{int(f['result_type'] == 'VkResult')}, {_chained(f, structures):#x}}},\n"
         for f in functions
     )
     return f"""{MARK}
@@ -199,7 +207,7 @@ def main(arguments: Sequence[str]) -> int:
     functions = api["functions"]
     for name, text in (
         ("clharness_vulkan_functions.h", header(functions)),
-        ("clharness_vulkan_functions.c", descriptions(functions)),
+        ("clharness_vulkan_functions.c", descriptions(functions, api["structures"])),
         ("clharness_vulkan_invoke.c", invokers(functions)),
         ("clharness_vulkan_entries.c", entries(functions)),
     ):

@@ -131,10 +131,11 @@ bool drivers_take(struct driver *driver, PFN_vkGetInstanceProcAddr get)
 
 void drivers_unload(struct driver *driver)
 {
-    if (driver->library) {
+    const char *keep = getenv("VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING");
+    if (driver->library && !(keep && strcmp(keep, "1") == 0)) {
         dlclose(driver->library);
-        driver->library = NULL;
     }
+    driver->library = NULL;
 }
 
 size_t drivers_extensions(const struct driver *driver, VkExtensionProperties **extensions)

@@ -43,6 +43,8 @@ static const char *const known_extensions[] = {
     "VK_KHR_get_physical_device_properties2",
     "VK_KHR_get_surface_capabilities2",
     "VK_KHR_get_display_properties2",
+    "VK_KHR_surface_protected_capabilities",
+    "VK_EXT_surface_maintenance1",
     "VK_KHR_device_group_creation",
     "VK_KHR_external_memory_capabilities",
     "VK_KHR_external_semaphore_capabilities",

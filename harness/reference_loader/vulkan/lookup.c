@@ -165,6 +165,7 @@ static bool is_own(int which)
     case VULKAN_vkGetDeviceQueue2:
     case VULKAN_vkAllocateCommandBuffers:
     case VULKAN_vkCreateSwapchainKHR:
+    case VULKAN_vkCreateSharedSwapchainsKHR:
     case VULKAN_vkGetDeviceGroupSurfacePresentModesKHR:
     case VULKAN_vkSetDebugUtilsObjectNameEXT:
     case VULKAN_vkSetDebugUtilsObjectTagEXT:

@@ -183,121 +183,23 @@ VkResult loader_vkCreateSwapchainKHR(VkDevice handle, const VkSwapchainCreateInf
     return ((PFN_vkCreateSwapchainKHR)device->functions[VULKAN_vkCreateSwapchainKHR])(handle, &own, allocator, to);
 }
 
-/* --- VK_KHR_get_surface_capabilities2, also for drivers that lack it --- */
-
-#define FUNCTION(device, name) ((PFN_##name)(device)->driver->functions[VULKAN_##name])
-
-/* --- what a surface is good for: nothing in drivers that know none --- */
-
-VkResult loader_vkGetPhysicalDeviceSurfaceSupportKHR(struct physical_device *device, uint32_t family,
-                                                     VkSurfaceKHR surface, VkBool32 *to);
-VkResult loader_vkGetPhysicalDeviceSurfaceSupportKHR(struct physical_device *device, uint32_t family,
-                                                     VkSurfaceKHR surface, VkBool32 *to)
+VkResult loader_vkCreateSharedSwapchainsKHR(VkDevice handle, uint32_t count, const VkSwapchainCreateInfoKHR *infos,
+                                            const VkAllocationCallbacks *allocator, VkSwapchainKHR *to);
+VkResult loader_vkCreateSharedSwapchainsKHR(VkDevice handle, uint32_t count, const VkSwapchainCreateInfoKHR *infos,
+                                            const VkAllocationCallbacks *allocator, VkSwapchainKHR *to)
 {
-    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceSupportKHR)) {
-        return FUNCTION(device, vkGetPhysicalDeviceSurfaceSupportKHR)(device->handle, family,
-                                                                      surfaces_for(device->driver, surface), to);
+    struct device *device = device_of(handle);
+    PFN_vkCreateSharedSwapchainsKHR create =
+        (PFN_vkCreateSharedSwapchainsKHR)device->functions[VULKAN_vkCreateSharedSwapchainsKHR];
+    VkSwapchainCreateInfoKHR *own = calloc(count + 1, sizeof *own);
+    if (!own) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    *to = VK_FALSE;
-    return VK_SUCCESS;
-}
-
-VkResult loader_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(struct physical_device *device, VkSurfaceKHR surface,
-                                                          VkSurfaceCapabilitiesKHR *to);
-VkResult loader_vkGetPhysicalDeviceSurfaceCapabilitiesKHR(struct physical_device *device, VkSurfaceKHR surface,
-                                                          VkSurfaceCapabilitiesKHR *to)
-{
-    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilitiesKHR)) {
-        return FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(device->handle,
-                                                                           surfaces_for(device->driver, surface), to);
+    for (uint32_t i = 0; i < count; i++) {
+        own[i] = infos[i];
+        own[i].surface = surfaces_for(device->driver, infos[i].surface);
     }
-    *to = (VkSurfaceCapabilitiesKHR){0};
-    return VK_SUCCESS;
-}
-
-/* NOLINTBEGIN(bugprone-macro-parentheses): types, which no parentheses can stand around */
-#define LIST_OF_SURFACE(name, type)                                                                          \
-    VkResult loader_##name(struct physical_device *device, VkSurfaceKHR surface, uint32_t *count, type *to); \
-    VkResult loader_##name(struct physical_device *device, VkSurfaceKHR surface, uint32_t *count, type *to)  \
-    {                                                                                                        \
-        if (FUNCTION(device, name)) {                                                                        \
-            return FUNCTION(device, name)(device->handle, surfaces_for(device->driver, surface), count, to); \
-        }                                                                                                    \
-        *count = 0;                                                                                          \
-        return VK_SUCCESS;                                                                                   \
-    }
-LIST_OF_SURFACE(vkGetPhysicalDeviceSurfaceFormatsKHR, VkSurfaceFormatKHR)
-LIST_OF_SURFACE(vkGetPhysicalDeviceSurfacePresentModesKHR, VkPresentModeKHR)
-/* NOLINTEND(bugprone-macro-parentheses) */
-
-/* The query with the driver's surface in the place of the application's. */
-static VkPhysicalDeviceSurfaceInfo2KHR info_for(const struct physical_device *device,
-                                                const VkPhysicalDeviceSurfaceInfo2KHR *info)
-{
-    VkPhysicalDeviceSurfaceInfo2KHR own = *info;
-    own.surface = surfaces_for(device->driver, info->surface);
-    return own;
-}
-
-VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2KHR(struct physical_device *device,
-                                                           const VkPhysicalDeviceSurfaceInfo2KHR *info,
-                                                           VkSurfaceCapabilities2KHR *to);
-VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2KHR(struct physical_device *device,
-                                                           const VkPhysicalDeviceSurfaceInfo2KHR *info,
-                                                           VkSurfaceCapabilities2KHR *to)
-{
-    const VkPhysicalDeviceSurfaceInfo2KHR own = info_for(device, info);
-    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2KHR)) {
-        return FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2KHR)(device->handle, &own, to);
-    }
-    return FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(device->handle, own.surface,
-                                                                       &to->surfaceCapabilities);
-}
-
-VkResult loader_vkGetPhysicalDeviceSurfaceFormats2KHR(struct physical_device *device,
-                                                      const VkPhysicalDeviceSurfaceInfo2KHR *info, uint32_t *count,
-                                                      VkSurfaceFormat2KHR *to);
-VkResult loader_vkGetPhysicalDeviceSurfaceFormats2KHR(struct physical_device *device,
-                                                      const VkPhysicalDeviceSurfaceInfo2KHR *info, uint32_t *count,
-                                                      VkSurfaceFormat2KHR *to)
-{
-    const VkPhysicalDeviceSurfaceInfo2KHR own = info_for(device, info);
-    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceFormats2KHR)) {
-        return FUNCTION(device, vkGetPhysicalDeviceSurfaceFormats2KHR)(device->handle, &own, count, to);
-    }
-    VkSurfaceFormatKHR *formats = to ? calloc(*count + 1, sizeof *formats) : NULL;
-    VkResult result =
-        FUNCTION(device, vkGetPhysicalDeviceSurfaceFormatsKHR)(device->handle, own.surface, count, formats);
-    for (uint32_t i = 0; formats && i < *count; i++) {
-        to[i].surfaceFormat = formats[i];
-    }
-    free(formats);
-    return result;
-}
-
-/* --- VK_EXT_display_surface_counter, also for drivers that lack it: they have no counters --- */
-
-VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2EXT(struct physical_device *device, VkSurfaceKHR surface,
-                                                           VkSurfaceCapabilities2EXT *to);
-VkResult loader_vkGetPhysicalDeviceSurfaceCapabilities2EXT(struct physical_device *device, VkSurfaceKHR surface,
-                                                           VkSurfaceCapabilities2EXT *to)
-{
-    VkSurfaceKHR own = surfaces_for(device->driver, surface);
-    if (FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2EXT)) {
-        return FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilities2EXT)(device->handle, own, to);
-    }
-    VkSurfaceCapabilitiesKHR plain = {0};
-    VkResult result = FUNCTION(device, vkGetPhysicalDeviceSurfaceCapabilitiesKHR)(device->handle, own, &plain);
-    to->minImageCount = plain.minImageCount;
-    to->maxImageCount = plain.maxImageCount;
-    to->currentExtent = plain.currentExtent;
-    to->minImageExtent = plain.minImageExtent;
-    to->maxImageExtent = plain.maxImageExtent;
-    to->maxImageArrayLayers = plain.maxImageArrayLayers;
-    to->supportedTransforms = plain.supportedTransforms;
-    to->currentTransform = plain.currentTransform;
-    to->supportedCompositeAlpha = plain.supportedCompositeAlpha;
-    to->supportedUsageFlags = plain.supportedUsageFlags;
-    to->supportedSurfaceCounters = 0;
+    VkResult result = create(handle, count, own, allocator, to);
+    free(own);
     return result;
 }

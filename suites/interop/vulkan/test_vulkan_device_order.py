@@ -129,6 +129,25 @@ def test_groups_are_sorted_as_their_devices_are(vulkan_loader: VulkanLoader, san
             assert devices_of_groups(vk, instance) == [[name] for name in vk.device_names(instance)]
 
 
+@requirement("VK-OBJ-030")
+@pytest.mark.parametrize("api_version", ["1.0.0", "1.1.0"])
+def test_devices_of_a_group_are_sorted_by_their_place(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, api_version: str
+) -> None:
+    """Within each group they come in the order in which all devices are listed, and not in that of the driver."""
+    vulkan_loader.require("VK_LOADER_DEVICE_SELECT")
+    queries = ["VK_KHR_get_physical_device_properties2", "VK_KHR_device_group_creation"]
+    settings: dict[str, Any] = {"devices": 5, "groups": "3 2", "pci_bus": 3, "pci_backwards": True}
+    settings |= {"device_extensions": "VK_EXT_pci_bus_info", "extensions": " ".join(queries)}
+    sandbox.driver("a", api_version=api_version, **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(api_version, extensions=queries)
+        listed = list(vk.device_names(instance))
+        assert listed == ["a.4", "a.3", "a.2", "a.1", "a.0"]
+        assert devices_of_groups(vk, instance) == [["a.4", "a.3"], ["a.2", "a.1", "a.0"]]
+
+
 @requirement("VK-OBJ-020")
 @pytest.mark.parametrize("chosen", ["a", "b", "c"])
 def test_user_puts_a_group_first(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, chosen: str) -> None:

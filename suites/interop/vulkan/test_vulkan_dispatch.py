@@ -32,7 +32,7 @@ def two_drivers(sandbox: VulkanSandbox, *answers: str) -> None:
             surfaces=True,
             extensions=" ".join(vulkan_extensions_of("instance")),
             device_extensions=" ".join(vulkan_extensions_of("device")),
-            functions={"answers": answers},
+            functions={"answers": answers, "chains": answers},
         )
 
 

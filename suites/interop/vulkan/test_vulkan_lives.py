@@ -188,3 +188,19 @@ def test_instance_of_a_driver_without_devices_is_destroyed(
         destroyed = [event.arguments[0] for event in sandbox.log.calls("vkDestroyInstance", by=name)]
         assert len(destroyed) == 2 and set(destroyed) <= set(instances)
     assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("VK-DSC-037")
+@pytest.mark.parametrize("value", ["", "0", "2", "10", "11", "1 ", "true"])
+def test_libraries_stay_where_a_variable_is_1(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, value: str) -> None:
+    """With VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING as 1 a driver's library stays, and with nothing else."""
+    vulkan_loader.require("unloads drivers")
+    vulkan_loader.require("keeps drivers")
+    unloaded = []
+    for driver, setting in (("kept", "1"), ("other", value)):
+        sandbox.driver(driver)
+        sandbox.env["VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING"] = setting
+        with vulkan_loader.start(sandbox) as vk:
+            vk.device_names()
+            unloaded.append(len(sandbox.log.happened("unloaded", by=driver)) > 0)  # in the end both are
+    assert unloaded == [False, True]

@@ -59,6 +59,25 @@ def test_functions_of_devices_are_found_with_a_device(vulkan_loader: VulkanLoade
     assert result == {f.name for f in core if f.level == "device"}
 
 
+@requirement("VK-EP-016")
+@pytest.mark.parametrize("version", ["1.0", "1.1", "1.2"])
+def test_function_of_a_newer_version_is_not_found_where_that_is_wanted(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, version: str
+) -> None:
+    """With maintenance5, a device has the functions of the version that the application asked for, and no others."""
+    extension, feature = "VK_KHR_maintenance5", 1000470000  # VkPhysicalDeviceMaintenance5FeaturesKHR
+    core = {f.name: f.version for f in vulkan().functions.values() if f.version and f.level == "device"}
+    newer = [name for name, since in core.items() if since > version]
+    assert newer
+    sandbox.driver("a", api_version="1.3.0", device_extensions=extension, functions={"lacks": newer})
+
+    with vulkan_loader.start(sandbox) as vk:
+        (physical_device,) = vk.physical_devices(vk.instance(f"{version}.0"))
+        device = vk.device(physical_device, extensions=[extension], chain=vk.words([feature, 0, 1]))
+        wrong = [name for name in core if bool(vk.device_proc(device, name)) == (name in newer)]
+    assert wrong == []
+
+
 @requirement("VK-EP-013")
 @pytest.mark.parametrize("name", ["vkCmdDraw", "vkQueueSubmit", "vkMapMemory"])
 def test_function_that_the_driver_lacks_is_not_found(

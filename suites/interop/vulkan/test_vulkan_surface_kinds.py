@@ -72,6 +72,7 @@ def test_surfaces_come_and_go(vulkan_loader: VulkanLoader, sandbox: VulkanSandbo
             windows = sandbox.log.happened("window", by=name)
             assert [int(e.data["window"], 16) for e in windows] == [0x2000 + number for number in range(4)]
             assert [int(e.data["connection"], 16) for e in windows] == [0x1000 + number for number in range(4)]
+    assert not sandbox.log.happened("foreign handle")
 
 
 @requirement("VK-OBJ-016")

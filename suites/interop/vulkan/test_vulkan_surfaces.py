@@ -86,6 +86,7 @@ def test_driver_that_makes_surfaces_gets_its_own(vulkan_loader: VulkanLoader, sa
         assert len(handles) == 1 and ended == [int(handle, 16) for handle in handles]
     assert len(sandbox.log.happened("surface of the loader", by="plain")) == 1
     assert not sandbox.log.calls("vkDestroySurfaceKHR", by="plain")
+    assert not sandbox.log.happened("foreign handle")
 
 
 @requirement("VK-OBJ-016")
@@ -175,6 +176,37 @@ def test_swapchain_is_made_for_the_surface_of_the_driver(vulkan_loader: VulkanLo
                 assert vk.call_at(way, name, device, info, None, vk.buffer(8)) == 0
     assert len(sandbox.log.happened("own surface", by="own")) == 3
     assert len(sandbox.log.happened("surface of the loader", by="plain")) == 3
+
+
+@requirement("VK-OBJ-016")
+def test_shared_swapchains_are_made_for_the_surfaces_of_the_driver(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """vkCreateSharedSwapchainsKHR hands over all surfaces in order, those of a driver that makes them as its own."""
+    require_surfaces(vulkan_loader, sandbox)
+    name, extensions = "vkCreateSharedSwapchainsKHR", ["VK_KHR_swapchain", "VK_KHR_display_swapchain"]
+    settings: dict[str, Any] = {"extensions": f"{SURFACE} {HEADLESS}", "device_extensions": " ".join(extensions)}
+    for who in ("own1", "own2"):
+        sandbox.driver(who, surfaces=True, **settings)
+    sandbox.driver("plain", interface=2, **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance = vk.instance(extensions=[SURFACE, HEADLESS])
+        surfaces = [make_surface(vk, instance) for _ in range(3)]
+        for physical_device in vk.physical_devices(instance):
+            for surface in surfaces:
+                assert support(vk, physical_device, surface) == 1
+            device = vk.device(physical_device, extensions=extensions)
+            for way in (f"@{name}", vk.device_proc(device, name), vk.proc(instance, name)):
+                infos = vk.structures("VkSwapchainCreateInfoKHR", [{"surface": surface} for surface in surfaces])
+                before, to = bytes(infos[:]), vk.buffer(8 * 3, 0)
+                assert vk.call_at(way, name, device, 3, infos, None, to) == 0
+                assert [to.handle(index) != 0 for index in range(3)] == [True] * 3
+                assert infos[:] == before
+    for who in ("own1", "own2", "plain"):
+        what = "surface of the loader" if who == "plain" else "own surface"
+        used = [event.data["handle"] for event in sandbox.log.happened(what, by=who)]
+        assert [used.index(handle) for handle in used] == [0, 1, 2] * 4
 
 
 @requirement("VK-OBJ-005")
