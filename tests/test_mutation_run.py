@@ -58,6 +58,11 @@ def test_answer(loader, sandbox):
 
 def subject(folder: Path) -> Subject:
     (folder / "loader.c").write_text(LOADER)
+    return rebuilt(folder)
+
+
+def rebuilt(folder: Path) -> Subject:
+    """The subject that the folder's loader.c makes."""
     command = "cc -fPIC -O1 -c loader.c -o loader.o"
     entry = {"directory": str(folder), "file": "loader.c", "command": command}
     (folder / "compile_commands.json").write_text(json.dumps([entry]))
@@ -134,6 +139,32 @@ def test_only_cases_that_reach_an_edit_meet_it(tmp_path: Path) -> None:
     assert campaign.suites.reach is not None
     lines, with_cases = campaign.suites.reach.reached(tmp_path / "loader.c")
     assert 0 < with_cases < lines
+
+
+NEIGHBOURS = """\
+int clGetDeviceIDs(void *platform, unsigned long type)
+{
+    return platform ? 0 : -(int)type;
+}
+
+int clGetPlatformIDs(unsigned count, void **platforms,
+                     unsigned *found)
+{
+    return count || platforms || found ? 0 : -1001;
+}
+"""
+
+
+def test_a_function_begins_where_the_one_before_it_ends(tmp_path: Path) -> None:
+    """What a compiler does before a function's first block is reached by that function's cases alone."""
+    suite = small_suite(tmp_path)
+    (tmp_path / "loader.c").write_text(NEIGHBOURS)
+    tested = rebuilt(tmp_path)
+    mutants = [m for m in all_mutants(tested) if m.operator == "early-return"]
+    campaign = Campaign(tested, mutants, [suite], jobs=1)
+    campaign.run()
+    states = {fate.mutant.function: (fate.state, fate.reached_by) for fate in campaign.fates}
+    assert states == {"clGetDeviceIDs": ("survived", 0), "clGetPlatformIDs": ("found", None)}
 
 
 RECORDS_ITS_ANSWER = '''\

@@ -2,7 +2,7 @@
 """Which lines of a library each case reaches: only these cases can notice a mistake there.
 
 The library is built once more with the compiler's own marks for basic blocks (harness/mutation/reach.c). A block's
-lines are those from its mark to the next one's.
+lines are those from its mark to the next one's; a function's first block begins where the function does.
 """
 
 from __future__ import annotations
@@ -98,10 +98,11 @@ def reach_of(library: Path, blocks: Mapping[int, Iterable[int] | None]) -> Reach
     addresses = [row[0] for row in rows]
     cases: dict[tuple[str, int], set[int]] = {(file, line): set() for _, file, line in rows}
     sites = _sites(library)
+    begins = _begins(sites, _functions(library))
     lines_of: list[set[tuple[str, int]]] = []
-    for site, following in zip(sites, [*sites[1:], rows[-1][0] + 1], strict=True):
+    for begin, following in zip(begins, [*begins[1:], rows[-1][0] + 1], strict=True):
         # From the row that holds the mark to the one that holds the next: the call is the first of its block.
-        start, end = (max(bisect.bisect_right(addresses, place) - 1, 0) for place in (site, following))
+        start, end = (max(bisect.bisect_right(addresses, place) - 1, 0) for place in (begin, following))
         lines_of.append({(file, line) for _, file, line in rows[start : max(end, start + 1)]})
     for case, offsets in blocks.items():
         for block in {max(bisect.bisect_right(sites, offset) - 1, 0) for offset in offsets or ()}:
@@ -109,6 +110,25 @@ def reach_of(library: Path, blocks: Mapping[int, Iterable[int] | None]) -> Reach
                 cases[place].add(case)
     unknown = frozenset(case for case, offsets in blocks.items() if offsets is None)
     return Reach({place: frozenset(numbers) for place, numbers in cases.items()}, unknown)
+
+
+def _begins(sites: Iterable[int], functions: list[int]) -> list[int]:
+    """Where each block begins: at its mark; a function's first one with what the compiler does before the mark."""
+    begins: list[int] = []
+    last = -1
+    for site in sites:
+        entry = functions[max(bisect.bisect_right(functions, site) - 1, 0)] if functions else site
+        begins.append(entry if last < entry <= site else site)
+        last = site
+    return begins
+
+
+def _functions(library: Path) -> list[int]:
+    """The addresses of all functions, those that are not exported among them."""
+    with library.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        symbols = table.iter_symbols() if table else ()
+        return sorted({s["st_value"] for s in symbols if s["st_info"]["type"] == "STT_FUNC" and s["st_value"]})
 
 
 def _sites(library: Path) -> list[int]:
