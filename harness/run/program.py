@@ -107,6 +107,11 @@ def _group(comparisons: Sequence[Compared]) -> list[Compared]:
     return group[::-1]
 
 
+def _relation(compared: Compared) -> str:
+    """The relation that holds where the library is right."""
+    return _INVERSE[compared.relation] if compared.holds else compared.relation
+
+
 class _Writer:
     """Lines of C for the steps of one part."""
 
@@ -212,12 +217,26 @@ class _Writer:
     # --- one comparison ---
 
     def judgement(self, group: Sequence[Compared]) -> list[str]:
+        if len(group) == 1 and group[0].kind == "bytes" and _relation(group[0]) == "==":
+            return [self._same(group[0])]
         lines = []
         for one in dict.fromkeys((c.answer, c.kind) for c in group):
             lines.append(self._got(*one))
         expected = [self._wanted(compared) for compared in group]
         text = " or ".join(text_of_test for _, text_of_test in expected)
         return [*lines, f"judge({' || '.join(test for test, _ in expected)}, {c_string(text)});"]
+
+    def _same(self, compared: Compared) -> str:
+        """Contents that must be the same, which the program shows where they are not."""
+        place, _, own = self.words.expression(compared.answer).rpartition(", ")
+        if isinstance(compared.other, bytes):
+            two, size = literal(compared.other), len(compared.other)
+        else:
+            two, _, text = self.words.expression(str(compared.other)).rpartition(", ")
+            size = int(text)
+        if int(own) != size or not size:
+            raise NotReproducible("it compares contents of two sizes")
+        return f"judge_bytes({c_string(place)}, {place}, {two}, {size});"
 
     def _got(self, answer: str, kind: str) -> str:
         c = self.words.expression(answer)
@@ -233,7 +252,7 @@ class _Writer:
 
     def _wanted(self, compared: Compared) -> tuple[str, str]:
         """C that holds where the answer is as the check wants it, and the same for who reads it."""
-        relation = _INVERSE[compared.relation] if compared.holds else compared.relation
+        relation = _relation(compared)
         one, other = self.words.expression(compared.answer), compared.other
         if compared.is_expression:
             two = self.words.expression(str(other))

@@ -108,13 +108,40 @@ static void judge(int is_good, const char *expected)
     *result = is_good ? GONE : THERE;
 }}
 
+/* Some bytes of a content from one of them on. */
+static void show_bytes(const char *how, const char *what, const void *content, size_t from, size_t size)
+{{
+    enum {{ MOST = 64 }};
+    printf("  %s: %s", how, what);
+    from ? printf(" from byte %zu on =", from) : printf(" =");
+    for (size_t i = from; i < size && i - from < MOST; i++) {{
+        printf(" %02x", ((const unsigned char *)content)[i]);
+    }}
+    puts(size - from > MOST ? " ..." : "");
+}}
+
+/* The first byte that differs; the size where none does. */
+static size_t difference(const void *one, const void *other, size_t size)
+{{
+    size_t at = 0;
+    while (at < size && ((const unsigned char *)one)[at] == ((const unsigned char *)other)[at]) {{
+        at++;
+    }}
+    return at;
+}}
+
+/* Judges contents that must be the same; shows both from the first byte on that differs. */
+static void judge_bytes(const char *what, const void *found, const void *expected, size_t size)
+{{
+    size_t first = difference(found, expected, size);
+    *result = first == size ? GONE : THERE;
+    show_bytes("got", what, found, first % size, size);
+    show_bytes("expected", what, expected, first % size, size);
+}}
+
 static void got_bytes(const char *what, const void *found, size_t size)
 {{
-    printf("  got: %s =", what);
-    for (size_t i = 0; i < size && i < 64; i++) {{
-        printf(" %02x", ((const unsigned char *)found)[i]);
-    }}
-    puts(size > 64 ? " ..." : "");
+    show_bytes("got", what, found, 0, size);
 }}
 {answers}
 """
@@ -149,9 +176,10 @@ static void answer(const char *what, const void *found, size_t size, const char 
     unsigned char *bytes = malloc(size + 8);
     memcpy(bytes, found, size);
     number_addresses(bytes, size);
-    if (memcmp(bytes, before, size)) {
+    size_t first = difference(bytes, before, size);
+    if (first < size) {
         differs = 1;
-        got_bytes(what, found, size);
+        show_bytes("got", what, found, first, size);
         puts("  (another answer than in the run that failed)");
     }
     free(bytes);
