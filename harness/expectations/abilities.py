@@ -3,7 +3,7 @@
 
 `when` in an entry lists capabilities that the subject was found to have, by their names (`"ICD 2"`), and versions of
 symbols that it exports (`"OPENCL_3.1"`); with `no ` before it, one that it has not (`"no OPENCL_LAYERS"`). The entry
-holds where all of them do.
+holds where all of them do. Of a subject that is used with loaders, `"loader NAME"` is one that is used.
 
 A capability that the file's `[capabilities]` names counts where it vanishes, unless the library was built without that
 part: nothing of it stands in the file then.
@@ -11,17 +11,18 @@ part: nothing of it stands in the file then.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 _NOT = "no "
 _LEFT_OUT = "built without "
 
 
-def abilities(facts: Mapping[str, Any]) -> frozenset[str]:
-    """What conditions can name, of the facts of a subject as records have them."""
+def abilities(facts: Mapping[str, Any], loaders: Iterable[str] = ()) -> frozenset[str]:
+    """What conditions can name, of the facts of a subject as records have them, and of the loaders it is used with."""
     left_out = (_LEFT_OUT + name for name in facts.get("left_out", ()))
-    return frozenset((*facts.get("capabilities", ()), *facts.get("symbol_versions", ()), *left_out))
+    used = (f"loader {name}" for name in loaders)
+    return frozenset((*facts.get("capabilities", ()), *facts.get("symbol_versions", ()), *left_out, *used))
 
 
 def is_left_out(name: str, able: Collection[str] | None) -> bool:
