@@ -190,3 +190,7 @@ FAULT(long_shared_fills_are_cut)
 FAULT(writes_to_long_mappings_are_lost)
 /* Takes one page of the host's memory that a buffer is made of. */
 FAULT(host_content_is_one_page)
+/* Has rectangles begin in the first slice where no slice pitch is given. */
+FAULT(slices_are_not_counted_without_pitch)
+/* Has rectangles begin in the first row where no row pitch is given. */
+FAULT(rows_are_not_counted_without_pitch)

@@ -8,6 +8,9 @@ FAULT(info_takes_little_memory)
 FAULT(info_fills_all_memory)
 /* Reports 8 bytes as the size of answers that have 4. */
 FAULT(info_sizes_are_long)
+/* Turns the lowest bit of the answer to the query with the number VALUE; of all objects, or of those whose functions
+ * are set to be `misreported`. */
+FAULT(answer_is_off)
 /* Writes the size of an answer wherever the caller says, also to NULL. */
 FAULT(info_writes_size_to_null)
 /* Answers queries that it does not know with zeros. */

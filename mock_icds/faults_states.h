@@ -154,3 +154,5 @@ FAULT(later_events_are_of_anybody)
 FAULT(shared_overlaps_are_taken)
 /* Copies within an image although slices of the regions overlap. */
 FAULT(overlapping_slices_are_taken)
+/* Builds programs that were made of binaries once, and answers CL_INVALID_OPERATION then. */
+FAULT(binaries_are_built_once)

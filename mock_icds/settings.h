@@ -73,6 +73,8 @@ FUNCTION_SETTING(answers, flag)
 FUNCTION_SETTING(silent, flag)
 /* Refuses no arguments, where the ICD refuses. */
 FUNCTION_SETTING(takes_anything, flag)
+/* Makes objects, and no other function does, that the fault answer_is_off is about. */
+FUNCTION_SETTING(misreported, flag)
 /* Does not exist: NULL in the table and to queries; of one platform, NULL to a query of ICD 2 for that platform. */
 FUNCTION_SETTING(lacks, platforms)
 /* Makes objects with NULL in place of their dispatch table. */

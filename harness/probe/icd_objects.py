@@ -308,6 +308,8 @@ _NAMED: dict[str, Callable[[IcdObjects], Value]] = {
     "done": _marker,
     "profiled": _profiled,
     "mapped": _mapped,
+    "pipe": _pipe,
+    "sub_device": lambda o: _sub_device(o),
     "svm": _shared,
     "svm2": _shared,
     "svm_mapped": _shared_and_mapped,

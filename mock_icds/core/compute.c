@@ -110,6 +110,13 @@ static cl_int check_attached(uint64_t handle)
     return error_unless_fault(FAULT_programs_change_under_kernels, attached ? CL_INVALID_OPERATION : CL_SUCCESS);
 }
 
+static cl_int check_build(uint64_t handle)
+{
+    const struct program *program = programs_program(handle);
+    bool again = program && program->text && !program->from_source && program->status == CL_BUILD_SUCCESS;
+    return again && fault(FAULT_binaries_are_built_once, ANY_PLATFORM) ? CL_INVALID_OPERATION : check_attached(handle);
+}
+
 static cl_int check_executable(uint64_t handle, const char *name)
 {
     const struct program *program = programs_program(handle);
@@ -167,7 +174,7 @@ cl_int compute_error(enum function function, const uint64_t *arguments)
 {
     switch (function) {
     case FUNCTION_clBuildProgram:
-        return check_attached(arguments[0]);
+        return check_build(arguments[0]);
     case FUNCTION_clCompileProgram:
         return check_compile(arguments[0]);
     case FUNCTION_clLinkProgram:

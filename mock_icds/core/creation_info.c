@@ -224,8 +224,8 @@ static bool memory_info(const struct object *memory, cl_uint query, const uint64
         *result = answer_ulong(rest, buffer ? creation->arguments[with ? 3 : 2] : 0);
         return buffer;
     case CL_MEM_TYPE:
-        *result = answer_uint(rest, CL_MEM_OBJECT_BUFFER);
-        return buffer || creation->function == FUNCTION_clCreateSubBuffer;
+        *result = answer_uint(rest, pipe ? CL_MEM_OBJECT_PIPE : CL_MEM_OBJECT_BUFFER);
+        return buffer || pipe || creation->function == FUNCTION_clCreateSubBuffer;
     case CL_PIPE_PACKET_SIZE:
     case CL_PIPE_MAX_PACKETS:
         *result = answer_uint(rest, creation->arguments[query == CL_PIPE_PACKET_SIZE ? 2 : 3]);

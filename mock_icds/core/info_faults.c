@@ -3,9 +3,34 @@
 #include "core/info_faults.h"
 
 #include "base/config.h"
+#include "base/objects.h"
+#include "core/creation.h"
 
 #include <signal.h>
 #include <string.h>
+
+static bool misreports_anything(void)
+{
+    for (int function = 0; function < FUNCTION_COUNT; function++) {
+        if (config.function[function].misreported) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether answer_is_off is about this query of this object. */
+static bool is_off(uint64_t handle, cl_uint query)
+{
+    if (!fault(FAULT_answer_is_off, ANY_PLATFORM) ||
+        query != (cl_uint)fault_value(FAULT_answer_is_off, ANY_PLATFORM, 0)) {
+        return false;
+    }
+    const struct object *object = object_find(handle);
+    const struct creation *creation = object ? object->creation : NULL;
+    return creation ? config.function[creation->function].misreported || !misreports_anything()
+                    : object && !misreports_anything();
+}
 
 cl_int info_faults_answer(cl_int (*ask)(enum function, const uint64_t *), enum function function,
                           const uint64_t *arguments)
@@ -35,6 +60,9 @@ cl_int info_faults_answer(cl_int (*ask)(enum function, const uint64_t *), enum f
     }
     if (result == CL_SUCCESS && to && room > size && fault(FAULT_info_fills_all_memory, ANY_PLATFORM)) {
         memset(to + size, 0, room - size);
+    }
+    if (result == CL_SUCCESS && to && size > 0 && is_off(arguments[0], (cl_uint)arguments[last - 3])) {
+        to[0] ^= 1;
     }
     if (size_ret && size == 4 && fault(FAULT_info_sizes_are_long, ANY_PLATFORM)) {
         *size_ret = 8;

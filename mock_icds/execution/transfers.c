@@ -67,7 +67,9 @@ static struct view rectangle(const unsigned char *bytes, const size_t *origin, c
 {
     struct view view = {(unsigned char *)(uintptr_t)bytes, row ? row : region[0], slice};
     view.slice = slice && !fault(FAULT_slice_pitches_are_ignored, ANY_PLATFORM) ? slice : view.row * region[1];
-    view.bytes += origin[0] + origin[1] * view.row + origin[2] * view.slice;
+    bool top = !row && fault(FAULT_rows_are_not_counted_without_pitch, ANY_PLATFORM);
+    bool front = !slice && fault(FAULT_slices_are_not_counted_without_pitch, ANY_PLATFORM);
+    view.bytes += origin[0] + (top ? 0 : origin[1]) * view.row + (front ? 0 : origin[2]) * view.slice;
     return view;
 }
 

@@ -30,6 +30,7 @@ __all__ = [
     "Call",
     "Rule",
     "accepted",
+    "commands_with_events",
     "lacks",
     "optional",
     "prepare",
@@ -102,6 +103,17 @@ def refusals(function: str, *errors: int) -> list[int]:
     """The errors, and what a platform may say that does not have what the function is for; a list, because each of them
     is compared then, which a program for the vendor repeats (harness/probe/answers.py)."""
     return [*dict.fromkeys((*errors, *((CL.INVALID_OPERATION,) if optional(function) else ())))]
+
+
+def commands_with_events() -> list[str]:
+    """The commands of the core that give an event beside what they do."""
+    functions = api().functions
+    return [
+        function
+        for function in recipes()
+        if function.startswith("clEnqueue")
+        and functions[function].parameters[-1 if "Map" not in function or "SVM" in function else -2].name == "event"
+    ]
 
 
 def words_of(function: str, changed: Mapping[str, str]) -> list[str]:

@@ -24,13 +24,7 @@ from harness.check import (
 
 FAILED = CL.OUT_OF_RESOURCES  # any error
 NOTIFY = "clSetEventCallback.pfn_notify"
-WITH_EVENT = [
-    function
-    for function in calls.recipes()
-    if function.startswith("clEnqueue")
-    and api().functions[function].parameters[-1 if "Map" not in function or "SVM" in function else -2].name == "event"
-    and command_type(function) in api().constants
-]
+WITH_EVENT = [function for function in calls.commands_with_events() if command_type(function) in api().constants]
 
 
 def about(session: Session, event: Value, query: str) -> int:

@@ -17,6 +17,7 @@ from harness.check import (
     Sandbox,
     Value,
     api,
+    calls,
     flags_of,
     requirement,
 )
@@ -339,6 +340,13 @@ def test_event_names_its_queue_and_context(icd: Icd, sandbox: Sandbox) -> None:
             EVENT_COMMAND_QUEUE=objects.queue if queue else 0,
         )
 
+    def check_command(objects: IcdObjects, function: str) -> None:
+        call, event = calls.prepare(objects, function), objects.session.buffer(8, 0)
+        call.arguments[[p.name for p in call.function.parameters].index("event")] = event
+        objects.require(function, call.make())
+        about = {"EVENT_CONTEXT": objects.context, "EVENT_COMMAND_QUEUE": objects.queue}
+        expect(Info(objects), "clGetEventInfo", event.handle(), **about)
+
     def check_second(objects: IcdObjects) -> None:
         first = objects.queue
         second = objects.made_by("clCreateCommandQueue", objects.context, objects.device, 0)
@@ -350,6 +358,8 @@ def test_event_names_its_queue_and_context(icd: Icd, sandbox: Sandbox) -> None:
         attempts.check("of a command", lambda objects: check(objects, "done", True))
         attempts.check("of the second queue", check_second)
         attempts.check("user event", lambda objects: check(objects, "event", False))
+        for function in calls.commands_with_events():
+            attempts.check(function, lambda o, function=function: check_command(o, function))  # type: ignore[misc]
 
 
 @requirement("API-CON-014")

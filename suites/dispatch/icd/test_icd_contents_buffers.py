@@ -12,6 +12,7 @@ from harness.check import (
     Layout,
     Memory,
     Sandbox,
+    Value,
     copied,
     expect_same,
     flags_of,
@@ -183,6 +184,41 @@ def test_rectangle_is_moved_row_by_row(icd: Icd, sandbox: Sandbox, function: str
     with icd.attempts(sandbox) as attempts:
         for name in RECTANGLES:
             attempts.check(name, lambda objects, name=name: check(objects, name))  # type: ignore[misc]
+
+
+# Where a rectangle of three slices begins, and its pitches, which may be left out: each on one side, or on both.
+ORIGINS = ((0, 0, 0), (3, 0, 0), (0, 2, 0), (0, 0, 1), (1, 2, 1))
+PITCHES = ((0, 0), (7, 0), (0, 20), (7, 28))
+PLACES = [Layout(origin, *pitches) for origin in ORIGINS for pitches in PITCHES]
+
+
+@requirement("API-DAT-003")
+@pytest.mark.parametrize("function", ["clEnqueueReadBufferRect", "clEnqueueWriteBufferRect", "clEnqueueCopyBufferRect"])
+def test_rectangle_begins_at_its_origin_with_and_without_pitches(icd: Icd, sandbox: Sandbox, function: str) -> None:
+    """An origin counts columns, rows and slices, if pitches are given or are the smallest, on either side."""
+    region = (4, 3, 2)
+
+    def check(objects: IcdObjects, own: Layout, far: Layout) -> None:
+        memory = Memory(objects)
+        mem, words = memory.buffer(BEFORE), [memory.session.words(list(w)) for w in (own.origin, far.origin, region)]
+        pitches = (own.row, own.slice, far.row, far.slice)
+        other = memory.buffer(OTHER) if "Copy" in function else memory.session.data(OTHER)
+        if isinstance(other, Value):
+            memory.succeed(function, memory.queue, mem, other, *words, *pitches, 0, None, None)
+        else:
+            memory.succeed(function, memory.queue, mem, 1, *words, *pitches, other, 0, None, None)
+        if "Write" in function:
+            expect_same(memory.content(mem, SIZE), copied(OTHER, far, BEFORE, own, region), "the buffer")
+        else:
+            answer = memory.content(other, SIZE) if isinstance(other, Value) else other.bytes()
+            expect_same(answer, copied(BEFORE, own, OTHER, far, region), "the target")
+
+    with icd.attempts(sandbox) as attempts:
+        for place in PLACES:
+            at = f"{place.origin}, pitches {place.row} and {place.slice}"
+            plain = Layout((0, 0, 0))
+            for side, own, far in (("buffer", place, plain), ("other side", plain, place), ("both", place, place)):
+                attempts.check(f"{side} at {at}", lambda o, row=(own, far): check(o, *row))  # type: ignore[misc]
 
 
 # Two places of a rectangle in one buffer, whose rows lie between each other's or after them; rows are 16 bytes apart,
