@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.errors import HarnessError
 from harness.mutation.builder import digest
 from harness.mutation.operators import OPERATORS, Mutant, mutants
 from harness.mutation.syntax import SyntaxFailure, parse
@@ -147,6 +148,19 @@ def test_nothing_outside_the_file_is_touched(tmp_path: Path) -> None:
     found = made(tmp_path, '#include "other.h"\nint here(int a) { return ADD(a) + other(a); }\n')
     assert {mutant.function for mutant in found} == {"here"}
     assert {mutant.before for mutant in found if mutant.operator == "arithmetic"} == {"+"}
+
+
+def test_values_of_static_variables_are_data(tmp_path: Path) -> None:
+    """No line of code is theirs: whichever cases reach the function before them say nothing."""
+    text = 'const char *f(int a)\n{\n    static const char text[] = "x";\n    return a ? text : "y";\n}\n'
+    strings = {mutant.before: mutant.in_function for mutant in made(tmp_path, text) if mutant.operator == "string"}
+    assert strings == {'"x"': False, '"y"': True}
+
+
+def test_machine_without_clang_is_told_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "small.c").write_text("int f(void);\n")
+    with pytest.raises(HarnessError, match="install clang"):
+        parse(tmp_path / "small.c", (), tmp_path, clang=str(tmp_path / "clang"))
 
 
 def test_lines_keep_their_numbers(tmp_path: Path) -> None:

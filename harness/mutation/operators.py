@@ -32,7 +32,7 @@ class Mutant:
     after: str
     start: int
     end: int
-    in_function: bool = True
+    in_function: bool = True  # code of a function, which cases reach or not; else data
 
     def applied(self, text: bytes) -> bytes:
         """The file with the mistake. Lines keep their numbers: what is removed leaves its newlines."""
@@ -342,13 +342,21 @@ OPERATORS: dict[str, Operator] = {
 }
 
 
+def _initialises_data(node: Node) -> bool:
+    """Whether it belongs to a static variable of a function: a value in the library's data, and no code."""
+    above: Node | None = node
+    while above is not None and above.kind != "VarDecl":
+        above = above.parent
+    return above is not None and above.json.get("storageClass") == "static"
+
+
 def mutants(source: Source) -> list[Mutant]:
     """All of a file, in the order of its text; each text once, whichever operator makes it first."""
     by_edit: dict[Edit, Mutant] = {}
     for declaration in source.declarations:
         name = str(declaration.json.get("name", ""))
-        code = declaration.kind == "FunctionDecl"
         for node in declaration.walk():
+            code = declaration.kind == "FunctionDecl" and not _initialises_data(node)
             for operator, edits in OPERATORS.items():
                 for edit in edits(source, node):
                     start, end, after = edit

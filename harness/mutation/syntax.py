@@ -85,7 +85,10 @@ def parse(path: Path, arguments: Sequence[str], directory: Path, clang: str = "c
     command = [clang, "-fsyntax-only", "-w", "-Qunused-arguments", *arguments, "-Xclang", "-ast-dump=json", str(path)]
     # Where `clang` is ccache's, that would write paths below its base directory as relative ones.
     environment = {**os.environ, "CCACHE_DISABLE": "1"}
-    done = subprocess.run(command, cwd=directory, capture_output=True, env=environment)
+    try:
+        done = subprocess.run(command, cwd=directory, capture_output=True, env=environment)
+    except FileNotFoundError:
+        raise HarnessError(f"{clang} is missing, which reads the sources: install clang") from None
     if done.returncode:
         raise SyntaxFailure(f"{path}: {done.stderr.decode(errors='replace').strip()}")
     text = path.read_bytes()
