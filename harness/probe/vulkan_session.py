@@ -252,11 +252,11 @@ class VulkanSession(VulkanCalls):
     # --- devices ---
 
     def CreateDevice(
-        self, physical_device: Value, extensions: Sequence[str] = (), chain: Any = None
+        self, physical_device: Value, extensions: Sequence[str] = (), chain: Any = None, queues: int = 1
     ) -> tuple[int, Value]:
-        """Gives the result and the device, which has one queue."""
-        priority = self.data(b"\0\0\x80\x3f")
-        queue = self.structure("VkDeviceQueueCreateInfo", queueCount=1, pQueuePriorities=priority)
+        """Gives the result and the device, which has queues of the first family."""
+        priorities = self.data(b"\0\0\x80\x3f" * queues)
+        queue = self.structure("VkDeviceQueueCreateInfo", queueCount=queues, pQueuePriorities=priorities)
         info = self.structure(
             "VkDeviceCreateInfo",
             pNext=chain,

@@ -4,10 +4,35 @@
 #include "lookup.h"
 #include "objects.h"
 
+static bool lacks_some(const VkDeviceCreateInfo *info)
+{
+    for (uint32_t i = 0; i < info->enabledExtensionCount; i++) {
+        if (!config_has_word(config.device_extensions, info->ppEnabledExtensionNames[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a driver answers because of what a device is made with; VK_SUCCESS for nothing. */
+static VkResult refusal(const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator)
+{
+    if (!fails(FAULT_create_device_takes_any_extension) && lacks_some(info)) {
+        return VK_ERROR_EXTENSION_NOT_PRESENT;
+    }
+    bool refuses = (fails(FAULT_create_device_refuses_structures) && info->pNext) ||
+                   (fails(FAULT_create_device_refuses_allocators) && allocator);
+    return refuses ? VK_ERROR_INITIALIZATION_FAILED : VK_SUCCESS;
+}
+
 static uint64_t create_device(const uint64_t *a)
 {
     struct object *physical_device = object_of(a[0], KIND_physical_device);
     VkDevice *device = pointer(a[3]);
+    VkResult refused = refusal(pointer(a[1]), pointer(a[2]));
+    if (refused != VK_SUCCESS) {
+        return (uint64_t)refused;
+    }
     if (fails(FAULT_create_device_fails)) {
         return failure(FAULT_create_device_fails);
     }
@@ -31,7 +56,11 @@ static uint64_t destroy_device(const uint64_t *a)
 static VkQueue queue_of(uint64_t device, uint32_t index, enum fault without_magic)
 {
     struct object *parent = object_of(device, KIND_device);
-    struct object *queue = object_find(KIND_queue, parent, (int)index);
+    index = fails(FAULT_queues_are_one) ? 0 : index;
+    if (index > 0 && fails(FAULT_later_queue_without_magic)) {
+        without_magic = FAULT_later_queue_without_magic;
+    }
+    struct object *queue = fails(FAULT_queues_have_new_handles) ? NULL : object_find(KIND_queue, parent, (int)index);
     return (VkQueue)(queue ? queue : object_make(KIND_queue, parent, (int)index, without_magic));
 }
 
@@ -61,7 +90,9 @@ static uint64_t allocate_command_buffers(const uint64_t *a)
     bool bare = info->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY && fails(FAULT_secondary_without_magic);
     enum fault without_magic = bare ? FAULT_secondary_without_magic : FAULT_command_buffer_without_magic;
     for (uint32_t i = 0; i < info->commandBufferCount; i++) {
-        buffers[i] = (VkCommandBuffer)object_make(KIND_command_buffer, device, (int)i, without_magic);
+        bool again = i > 0 && fails(FAULT_command_buffers_are_one);
+        buffers[i] =
+            again ? buffers[0] : (VkCommandBuffer)object_make(KIND_command_buffer, device, (int)i, without_magic);
     }
     return VK_SUCCESS;
 }

@@ -63,6 +63,8 @@ FAULT(finds_nothing_unnegotiated)
 FAULT(finds_by_global_symbols)
 /* Answers a stub to each name that it does not know. */
 FAULT(finds_any_name)
+/* Answers to names that have one letter more than a function's. */
+FAULT(finds_longer_names)
 /* Answers functions of instances and physical devices to vkGetDeviceProcAddr. */
 FAULT(device_query_answers_all)
 /* Answers NULL to every name to vkGetDeviceProcAddr. */
@@ -97,6 +99,12 @@ FAULT(create_instance_fails_late)
 FAULT(create_instance_refuses_versions)
 /* Answers VK_ERROR_EXTENSION_NOT_PRESENT to vkCreateInstance where an extension is enabled that it does not have. */
 FAULT(create_instance_refuses_extensions)
+/* Answers VK_ERROR_INITIALIZATION_FAILED to vkCreateInstance where something follows VkInstanceCreateInfo. */
+FAULT(create_instance_refuses_structures)
+/* Answers VK_ERROR_INITIALIZATION_FAILED to vkCreateInstance where the application gives callbacks for memory. */
+FAULT(create_instance_refuses_allocators)
+/* Takes memory of the application's callbacks in vkCreateInstance, and never gives it back. */
+FAULT(create_instance_keeps_memory)
 /* Answers VK_ERROR_LAYER_NOT_PRESENT to vkCreateInstance where a layer is enabled. */
 FAULT(create_instance_refuses_layers)
 /* Answers VK_ERROR_INITIALIZATION_FAILED to vkCreateInstance without a VkApplicationInfo. */
@@ -151,6 +159,20 @@ FAULT(first_word_is_written)
 /* Crashes where the first word of an object that is used is not the magic number. */
 FAULT(first_word_is_needed)
 
+/* Answers a new queue each time that one is asked for. */
+FAULT(queues_have_new_handles)
+/* Answers its first queue, whatever index is asked for. */
+FAULT(queues_are_one)
+/* Answers one command buffer, as often as several are asked for. */
+FAULT(command_buffers_are_one)
+/* Answers VK_ERROR_INITIALIZATION_FAILED to vkCreateDevice where something follows VkDeviceCreateInfo. */
+FAULT(create_device_refuses_structures)
+/* Answers VK_ERROR_INITIALIZATION_FAILED to vkCreateDevice where the application gives callbacks for memory. */
+FAULT(create_device_refuses_allocators)
+/* Makes devices with extensions that it does not list. */
+FAULT(create_device_takes_any_extension)
+/* Leaves the first word of queues but the first one without the loader's magic number. */
+FAULT(later_queue_without_magic)
 /* Answers the VkResult VALUE to vkCreateDevice. */
 FAULT(create_device_fails)
 /* Leaves the first word of devices without the loader's magic number. */

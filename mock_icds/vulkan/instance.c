@@ -42,6 +42,26 @@ static bool lacks_some(const VkInstanceCreateInfo *info)
     return false;
 }
 
+/* What a driver answers that refuses what others take; VK_SUCCESS for nothing. */
+static VkResult refusal_of_settings(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator)
+{
+    if (fails(FAULT_create_instance_needs_application) && !info->pApplicationInfo) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    if (fails(FAULT_create_instance_refuses_layers) && info->enabledLayerCount > 0) {
+        return VK_ERROR_LAYER_NOT_PRESENT;
+    }
+    if (fails(FAULT_create_instance_refuses_extensions) && lacks_some(info)) {
+        return VK_ERROR_EXTENSION_NOT_PRESENT;
+    }
+    if (fails(FAULT_create_instance_keeps_memory) && allocator) {
+        allocator->pfnAllocation(allocator->pUserData, 16, 8, VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE);
+    }
+    bool refuses = (fails(FAULT_create_instance_refuses_structures) && info->pNext) ||
+                   (fails(FAULT_create_instance_refuses_allocators) && allocator);
+    return refuses ? VK_ERROR_INITIALIZATION_FAILED : VK_SUCCESS;
+}
+
 /* What a driver answers because of a loader's version; VK_SUCCESS for nothing. */
 static VkResult refusal_of_loader(uint32_t version)
 {
@@ -83,18 +103,13 @@ static uint64_t create_instance(const uint64_t *a)
     if (fails(FAULT_create_instance_fails)) {
         return failure(FAULT_create_instance_fails);
     }
-    if (fails(FAULT_create_instance_needs_application) && !info->pApplicationInfo) {
-        return (uint64_t)VK_ERROR_INITIALIZATION_FAILED;
-    }
     VkResult refusal = refusal_of_loader(version);
     if (refusal != VK_SUCCESS) {
         return (uint64_t)refusal;
     }
-    if (fails(FAULT_create_instance_refuses_layers) && info->enabledLayerCount > 0) {
-        return (uint64_t)VK_ERROR_LAYER_NOT_PRESENT;
-    }
-    if (fails(FAULT_create_instance_refuses_extensions) && lacks_some(info)) {
-        return (uint64_t)VK_ERROR_EXTENSION_NOT_PRESENT;
+    refusal = refusal_of_settings(info, pointer(a[1]));
+    if (refusal != VK_SUCCESS) {
+        return (uint64_t)refusal;
     }
     if (fails(FAULT_starts_thread)) {
         start_thread();

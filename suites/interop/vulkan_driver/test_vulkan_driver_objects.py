@@ -36,10 +36,20 @@ def objects_of(vk: VulkanDriverSession, kind: str) -> list[Value]:
     devices = vk.some_devices(instance)
     if kind == "physical device":
         return devices
-    device = vk.device(devices[0])
     if kind == "device":
-        return [device]
-    return [vk.queue(device)] if kind == "queue" else vk.command_buffers(device, 3)
+        return [vk.device(device) for device in devices]
+    device = vk.device(devices[0])
+    return queues_of(vk, devices[0]) if kind == "queue" else vk.command_buffers(device, 3)
+
+
+def queues_of(vk: VulkanDriverSession, physical_device: Value) -> list[Value]:
+    """Some queues of a new device."""
+    name = "VkQueueFamilyProperties"
+    count, families = vk.data((1).to_bytes(4, "little")), vk.structures(name, [{}])
+    vk.vkGetPhysicalDeviceQueueFamilyProperties(physical_device, count, families)
+    number = min(vk.member(families, name, "queueCount"), 3)
+    device = vk.device(physical_device, queues=number)
+    return [vk.queue(device, index) for index in range(number)]
 
 
 def word_of(vk: VulkanDriverSession, handle: Value) -> int:
