@@ -30,6 +30,18 @@ def with_deviations(error: Failure, deviations: Sequence[Deviation]) -> Failure:
     return error
 
 
+def with_parts(error: Failure, failures: Sequence[tuple[str, BaseException]]) -> Failure:
+    """The failure of a case of several parts: what deviated in each, and the failures themselves (`parts_of`)."""
+    vars(error)["parts"] = tuple(failure for _, failure in failures)
+    return with_deviations(error, [part_deviation(what, failure) for what, failure in failures])
+
+
+def parts_of(error: BaseException) -> tuple[BaseException, ...]:
+    """The failures that a case of several parts ended with; the failure itself where it has none."""
+    parts: tuple[BaseException, ...] = vars(error).get("parts", ())
+    return parts or (error,)
+
+
 class Parts:
     """Several parts of one case, each judged by itself: the first red one does not hide the others.
 

@@ -18,7 +18,7 @@ from typing import Self
 
 from harness.api.model import api
 from harness.api.wording import argument
-from harness.probe.deviations import part_deviation, with_deviations
+from harness.probe.deviations import with_parts
 from harness.probe.icd_objects import IcdObjects
 from harness.probe.icd_session import IcdSession
 from harness.probe.verdicts import Crashed, Hung, SubjectFailure
@@ -68,7 +68,8 @@ class Attempts:
         failure = self._attempt(label, body)
         if failure is not None and not alone and not isinstance(failure, Hung):
             again = self._attempt(label, body)
-            failure = again or AssertionError(f"{failure}\n(after the calls before it; alone it is in order)")
+            after = AssertionError(f"{failure}\n(after the calls before it; alone it is in order)")
+            failure = again or after.with_traceback(failure.__traceback__)
         if failure is not None:
             self.failures.append((label, failure))
 
@@ -108,12 +109,11 @@ class Attempts:
         message = "\n".join(f"{label}: {_first_lines(error)}" for label, error in self.failures)
         message = f"{len(self.failures)} of {self.made} calls\n{message}"
         worst = next((e for _, e in self.failures if isinstance(e, SubjectFailure)), None)
-        deviations = [part_deviation(label, error) for label, error in self.failures]
         if isinstance(worst, Hung):
-            raise with_deviations(Hung(message, worst.stacks), deviations)
+            raise with_parts(Hung(message, worst.stacks), self.failures)
         if worst is not None:
-            raise with_deviations(Crashed(message, worst.stacks), deviations)
-        raise with_deviations(AssertionError(message), deviations)
+            raise with_parts(Crashed(message, worst.stacks), self.failures)
+        raise with_parts(AssertionError(message), self.failures)
 
 
 _CALL = re.compile(r"(?:address \d+ \S+|call \d+) (cl\w+) ?(.*)")

@@ -12,6 +12,7 @@ from typing import TypeGuard
 
 import harness.probe
 from harness.probe import checks, deviations, torture
+from harness.probe.deviations import parts_of
 
 _PROBE = Path(harness.probe.__file__).parent
 # Assertions that suites share, and those that a check collects (deviations.Parts).
@@ -33,9 +34,15 @@ class Place:
 def place_of(error: BaseException | None, root: Path) -> Place | None:
     """The innermost line of the suites below `root` that an error passed through.
 
-    None where the probe raised it: a call that the check relies on failed, and the check asserted nothing yet.
+    None where the probe raised it: a call that the check relies on failed, and the check asserted nothing yet. Of a
+    case of several parts it is the line of the first part that has one.
     """
-    frames = traceback.extract_tb(error.__traceback__) if error else []
+    parts = parts_of(error) if error else ()
+    return next(filter(None, (_place_of_part(part, root) for part in parts)), None)
+
+
+def _place_of_part(error: BaseException, root: Path) -> Place | None:
+    frames = traceback.extract_tb(error.__traceback__)
     if not frames:
         return None
     last = Path(frames[-1].filename)
