@@ -221,6 +221,24 @@ def test_extension_that_the_loader_does_not_know_is_not_listed(
 
 
 @requirement("VK-EXT-008")
+@pytest.mark.parametrize("known", [PROPERTIES2, GROUPS, "VK_KHR_surface", "VK_EXT_debug_utils"])
+def test_extension_with_a_name_like_a_known_one_is_not_listed(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, known: str
+) -> None:
+    """Names that are longer, shorter, written otherwise, or begin like it are unknown, and cannot be enabled."""
+    begins = [f"{known[:length]}_clh" for length in (12, 16, 20, 24, 31, 32) if length < len(known)]
+    like = [f"{known}_2", f"{known}x", known[:-1], known.lower(), f"{known[:-1]}{known[-1].swapcase()}x", *begins]
+    sandbox.driver("a", extensions=" ".join([*like, known]))
+
+    with vulkan_loader.start(sandbox) as vk:
+        names = vk.extension_names()
+        assert known in names
+        assert [name for name in like if name in names] == []
+        for name in like:
+            assert str(vk.CreateInstance(extensions=[name])[0]) == "VK_ERROR_EXTENSION_NOT_PRESENT"
+
+
+@requirement("VK-EXT-008")
 def test_extension_that_the_loader_does_not_know_is_enabled_where_the_user_wants_it(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
 ) -> None:

@@ -72,6 +72,24 @@ def test_newer_variable_is_used_where_both_are_set(vulkan_loader: VulkanLoader, 
         assert vk.drivers() == {"old"}
 
 
+@requirement("VK-DSC-038")
+def test_empty_variable_of_manifests_is_set_or_not(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, record: Callable[[str], None]
+) -> None:
+    """An empty VK_DRIVER_FILES names no driver, or counts as not there; with a name it is used."""
+    require_names(vulkan_loader, *NAMES)
+    sandbox.env["VK_ICD_FILENAMES"] = str(sandbox.manifest("old.json", sandbox.library("old")))
+    sandbox.env["VK_DRIVER_FILES"] = str(sandbox.manifest("new.json", sandbox.library("new")))
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"new"}
+
+    sandbox.env["VK_DRIVER_FILES"] = ""
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        names = list(vk.drivers())
+    assert names in ([], ["old"])
+    record("not set" if names else "names no driver")
+
+
 @requirement("VK-DSC-015")
 def test_variable_names_a_folder_of_manifests(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox) -> None:
     """A folder in the list stands for the manifests in it; other files in it are passed over."""
