@@ -255,3 +255,23 @@ def test_filtered_list_takes_memory_of_any_size(
         assert (rc, count.u32()) == ("VK_SUCCESS" if room >= 3 else "VK_INCOMPLETE", min(room, 3))
         size = 8 if what == "devices" else vulkan().structures[GROUP].size
         assert memory[min(room, 3) * size :] == before[min(room, 3) * size :]
+
+
+@requirement("VK-OBJ-022")
+def test_devices_keep_their_handles_when_one_comes_before_them(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox
+) -> None:
+    """A driver finds one more each time, which is sorted before the others: those keep their handles, and work."""
+    query = "VK_KHR_get_physical_device_properties2"
+    settings: dict[str, Any] = {"device_extensions": "VK_EXT_pci_bus_info", "pci_bus": 3, "pci_backwards": True}
+    sandbox.driver("a", extensions=query, faults=["device_count_grows"], **settings)
+
+    with vulkan_loader.start(sandbox) as vk:
+        instance, known = vk.instance("1.1.0", extensions=[query]), dict[str, Value]()
+        for number in range(1, 5):
+            count, room = vk.data((16).to_bytes(4, "little")), vk.buffer(8 * 16, 0)
+            assert vk.vkEnumeratePhysicalDevices(instance, count, room) == 0
+            assert count.u32() >= number
+            now = {vk.device_name(device): device for device in room.handles()[: count.u32()]}
+            assert {name: now.get(name) for name in known} == known
+            known = now
