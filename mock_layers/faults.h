@@ -85,6 +85,8 @@ FAULT(init_calls_windows_entries)
 FAULT(init_leaks)
 /* Opens a file in each initialisation, and does not close it. */
 FAULT(init_opens_files)
+/* Opens a file in its initialisation that programs which the process starts inherit. */
+FAULT(init_opens_inherited_files)
 /* Has the address of data in place of clFinish in its table. */
 FAULT(table_has_wild_entry)
 /* Reports VALUE entries more than its table has. */

@@ -149,6 +149,9 @@ static void misbehave(void)
     if (is_on(FAULT_init_leaks)) {
         leaked = malloc((size_t)fault_value(FAULT_init_leaks, ANY_PLATFORM, 1));
     }
+    if (is_on(FAULT_init_opens_inherited_files)) {
+        open("/dev/null", O_RDONLY);
+    }
     if (is_on(FAULT_init_opens_files)) {
         open("/dev/null", O_RDONLY | O_CLOEXEC);
     }

@@ -140,6 +140,20 @@ class ProcessCalls(Calls):
                 files.append(target)
         return sorted(files)
 
+    def inherited_files(self) -> list[str]:
+        """The open files that a program which the process starts would have as well."""
+        folder = f"/proc/{self.pid}"
+        files = []
+        for number in os.listdir(f"{folder}/fd"):
+            try:
+                with open(f"{folder}/fdinfo/{number}") as about:
+                    flags = next(int(line.split()[1], 8) for line in about if line.startswith("flags:"))
+                if int(number) > 2 and not flags & os.O_CLOEXEC:
+                    files.append(os.readlink(f"{folder}/fd/{number}"))
+            except OSError:
+                continue
+        return sorted(files)
+
     def threads(self) -> int:
         """How many threads the process has."""
         return len(os.listdir(f"/proc/{self.pid}/task"))

@@ -149,3 +149,29 @@ def test_layer_leaves_the_state_of_the_process_as_it_is(layer: Layer, sandbox: S
         for name in sorted((before.keys() | after.keys()) - {"threads"}):
             if before.get(name) != after.get(name):
                 parts.fail(name, f"was {before.get(name, 'unset')}, is {after.get(name, 'unset')}")
+
+
+@requirement("LAY-INI-022")
+def test_initialisation_writes_nothing_to_standard_output(layer: Layer, sandbox: Sandbox) -> None:
+    """Standard output is the application's: a layer that is initialised, and ends unused, leaves it empty."""
+    with layer.open(sandbox) as session:
+        session.initialized(layer)
+        if layer.has(INIT_WITH_PROPERTIES) and layer.has(DEINIT):
+            session.layer_call(DEINIT)
+        assert session.quit() == 0
+    written = session.stdout
+    assert not written, f"standard output has {written[:80]!r}"
+
+
+@requirement("LAY-INI-022")
+def test_initialisation_leaves_no_descriptor_to_programs(layer: Layer, sandbox: Sandbox) -> None:
+    """What a layer has open after its initialisation, a program that the application starts does not inherit."""
+    with layer.open(sandbox) as session:
+        session.close()
+        before = session.inherited_files()
+        session.open()
+        session.initialized(layer)
+        after = session.inherited_files()
+        for name in before:
+            after.remove(name)
+        assert not after, f"programs that the application starts inherit {', '.join(after)}"
