@@ -194,3 +194,9 @@ FAULT(host_content_is_one_page)
 FAULT(slices_are_not_counted_without_pitch)
 /* Has rectangles begin in the first row where no row pitch is given. */
 FAULT(rows_are_not_counted_without_pitch)
+/* Answers 0 as the slice pitch of an array of 1D images that is mapped. */
+FAULT(mapped_lines_have_no_slice_pitch)
+/* Copies between images and buffers at offsets that are multiples of 4, rounding others down. */
+FAULT(image_copies_round_offsets)
+/* Clears the first bytes of a buffer with its last release, though a part of it lives. */
+FAULT(parts_lose_content_with_their_buffer)

@@ -250,6 +250,15 @@ void *contents_share(const struct object *context, const uint64_t *arguments)
     return (void *)(start + (fault(FAULT_shared_memory_is_not_aligned, ANY_PLATFORM) ? 4 : 0));
 }
 
+void contents_clear(const struct object *memory)
+{
+    enum { SOME = 8 };
+    const struct contents *contents = memory->contents;
+    if (contents && contents->bytes) {
+        memset(contents->bytes, 0, contents->size < SOME ? contents->size : SOME);
+    }
+}
+
 /* --- mappings --- */
 
 cl_uint contents_map_count(const struct contents *contents)

@@ -52,4 +52,7 @@ struct view contents_image_view(const struct contents *contents, const size_t *o
 /* The bytes of a region of an image: of a row, rows, slices. */
 void contents_image_region(const struct contents *contents, const size_t *region, size_t *bytes);
 
+/* Clears the first bytes of what a memory object holds. */
+void contents_clear(const struct object *memory);
+
 #endif

@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/errors.h"
 #include "calls.h"
+#include "core/contents.h"
 #include "core/creation.h"
 #include "core/property_rules.h"
 #include "core/rules.h"
@@ -179,6 +180,9 @@ static void release_memory(struct object *memory)
 {
     struct object *whole = memory->parent;
     bool part = whole && whole->kind == HANDLE_cl_mem;
+    if (!part && fault(FAULT_parts_lose_content_with_their_buffer, ANY_PLATFORM)) {
+        contents_clear(memory);
+    }
     if (object_count_children(memory, HANDLE_cl_mem) == 0 ||
         fault(FAULT_buffers_end_before_their_parts, ANY_PLATFORM)) {
         call_destructors(memory);

@@ -74,9 +74,10 @@ static unsigned char *map_image(const struct contents *contents, const uint64_t 
     size_t *slice = (size_t *)(uintptr_t)a[7];
     cl_mem_object_type type = contents->image.image_type;
     bool flat = type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE1D || type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    bool none = type == CL_MEM_OBJECT_IMAGE1D_ARRAY && fault(FAULT_mapped_lines_have_no_slice_pitch, ANY_PLATFORM);
     *row = view.row;
     if (slice) {
-        *slice = flat ? 0 : view.slice;
+        *slice = flat || none ? 0 : view.slice;
     }
     return view.bytes;
 }

@@ -187,6 +187,7 @@ static bool plan_image_and_buffer(const uint64_t *a, struct transfer *transfer, 
     struct contents *image = contents_of(a[to_buffer ? 1 : 2]);
     struct contents *buffer = contents_of(a[to_buffer ? 2 : 1]);
     size_t offset = fault(FAULT_image_copies_ignore_offset, ANY_PLATFORM) ? 0 : a[to_buffer ? 5 : 3];
+    offset -= fault(FAULT_image_copies_round_offsets, ANY_PLATFORM) ? offset % 4 : 0;
     *transfer = (struct transfer){.written = to_buffer ? buffer : image};
     if (image && buffer) {
         contents_image_region(image, triple(a[to_buffer ? 4 : 5]), transfer->region);

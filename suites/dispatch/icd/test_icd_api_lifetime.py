@@ -179,6 +179,7 @@ def test_sub_buffer_keeps_its_buffer(icd: Icd, sandbox: Sandbox) -> None:
         assert count_of(session, "cl_mem", part) >= 1
         got = session.buffer(16)
         assert session.call("clEnqueueReadBuffer", objects.queue, part, 1, 0, 16, got, 0, None, None) == CL.SUCCESS
+        assert got.bytes() == bytes(range(16)), "the sub-buffer lost its content when its buffer was released"
         assert change(session, "Release", "cl_mem", part) == 0
 
 

@@ -215,26 +215,28 @@ def test_part_of_an_image_is_copied(icd: Icd, sandbox: Sandbox, kind: str) -> No
         expect_same(images.read(copy, NO_ORIGIN, SHAPES[kind], 4), expected, "the target")
         expect_same(images.read(source, NO_ORIGIN, SHAPES[kind], 4), one, "the source")
 
-    def to_buffer(objects: IcdObjects) -> None:
+    def to_buffer(objects: IcdObjects, offset: int) -> None:
         images, one, _, source, _ = both(objects)
         before = harmless(512, 3)
         mem, words = images.buffer(before), [images.session.words(list(w)) for w in (origin, region)]
-        images.succeed("clEnqueueCopyImageToBuffer", images.queue, source, mem, *words, 12, 0, None, None)
-        expected = copied(one, layout_of(kind, 4, origin), before[12:], Layout(NO_ORIGIN), narrow)
-        expect_same(images.content(mem, 512), before[:12] + expected, "the buffer")
+        images.succeed("clEnqueueCopyImageToBuffer", images.queue, source, mem, *words, offset, 0, None, None)
+        expected = copied(one, layout_of(kind, 4, origin), before[offset:], Layout(NO_ORIGIN), narrow)
+        expect_same(images.content(mem, 512), before[:offset] + expected, "the buffer")
 
-    def from_buffer(objects: IcdObjects) -> None:
+    def from_buffer(objects: IcdObjects, offset: int) -> None:
         images, one, _, image, _ = both(objects)
         content = harmless(512, 3)
         mem, words = images.buffer(content), [images.session.words(list(w)) for w in (origin, region)]
-        images.succeed("clEnqueueCopyBufferToImage", images.queue, mem, image, 20, *words, 0, None, None)
-        expected = copied(content[20:], Layout(NO_ORIGIN), one, layout_of(kind, 4, origin), narrow)
+        images.succeed("clEnqueueCopyBufferToImage", images.queue, mem, image, offset, *words, 0, None, None)
+        expected = copied(content[offset:], Layout(NO_ORIGIN), one, layout_of(kind, 4, origin), narrow)
         expect_same(images.read(image, NO_ORIGIN, SHAPES[kind], 4), expected, "the image")
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("to another image", to_image)
-        attempts.check("to a buffer", to_buffer)
-        attempts.check("from a buffer", from_buffer)
+        attempts.check("to a buffer", lambda objects: to_buffer(objects, 12))
+        attempts.check("from a buffer", lambda objects: from_buffer(objects, 20))
+        attempts.check("to an odd offset of a buffer", lambda objects: to_buffer(objects, 13))
+        attempts.check("from an odd offset of a buffer", lambda objects: from_buffer(objects, 23))
 
 
 # Images of two kinds: the source with its origin, the target with its origin, and a region that both can have.
@@ -359,6 +361,25 @@ def mapped_part(images: Images, kind: str, image: Value, flags: int) -> tuple[Va
         "clEnqueueMapImage", images.queue, image, 1, flags, *words, row, slice_, 0, None, None
     )
     return mapped, row.u64(), slice_.u64()
+
+
+@requirement("API-DAT-015")
+def test_mapped_lines_of_an_array_lie_a_slice_pitch_apart(icd: Icd, sandbox: Sandbox) -> None:
+    """Each image of an array of 1D images begins a slice pitch after the one before it, where the array is mapped."""
+    kind = "CL_MEM_OBJECT_IMAGE1D_ARRAY"
+    with icd.open(sandbox) as session:
+        images = Images(session.objects(session.some_platforms()[0]))
+        images.require(kind, PLAIN_FORMAT)
+        before = whole(kind, PLAIN_FORMAT, 1)
+        image = made(images, kind, PLAIN_FORMAT, before)
+        origin, region = PARTS[kind]
+        narrow, own = bytes_of(region, PLAIN_FORMAT), layout_of(kind, 4, origin)
+        mapped, _, slice_ = mapped_part(images, kind, image, CL.MAP_READ)
+        assert slice_ >= narrow[0], f"the slice pitch is {slice_}, and an image of the array has {narrow[0]} bytes"
+        for start, end in zip(own.rows(narrow), Layout(NO_ORIGIN, slice_).rows(narrow), strict=True):
+            expect_same(session.bytes_at(mapped.plus(end), narrow[0]), before[start : start + narrow[0]], "the mapping")
+        images.unmap(image, mapped)
+        images.finish()
 
 
 @requirement("API-DAT-015")
