@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from harness.check import Loader, MockIcd, Sandbox, Unsupported, requirement
+from harness.check import Loader, MockIcd, Sandbox, Unsupported, api, requirement
 
+UNLOADABLE = api().constant("CL_PLATFORM_UNLOADABLE_KHR")
 BOTH = "cl_khr_icd cl_khr_icd_unloadable"
 
 
@@ -19,7 +20,9 @@ def unloadable(sandbox: Sandbox, name: str, platforms: int = 1, **settings: obje
 
 @requirement("DISC-ACC-029")
 @pytest.mark.parametrize("platforms", [1, 2, 3, 9])
-def test_unloadable_vendor_is_unloaded(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
+def test_unloadable_vendor_is_unloaded(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], platforms: int
+) -> None:
     """A vendor that declares itself unloadable is closed with the loader, completely, and the others stay."""
     loader.require("unloads vendors")
     plain = [sandbox.vendor("a", platforms=platforms), sandbox.vendor("z")]
@@ -28,6 +31,7 @@ def test_unloadable_vendor_is_unloaded(loader: Loader, sandbox: Sandbox, platfor
     with loader.start(sandbox, guarded_heap=True) as cl:
         assert len(cl.used_platforms()) == 3 * platforms + 1
         assert all(cl.maps(mock) for mock in plain + mocks)
+        asked = [call for call in sandbox.log.calls("clGetPlatformInfo") if call.arguments[1] == UNLOADABLE]
         cl.close()
         assert not cl.maps(mocks[0]) and not cl.maps(mocks[1])
         assert cl.maps(plain[0]) and cl.maps(plain[1])
@@ -36,6 +40,7 @@ def test_unloadable_vendor_is_unloaded(loader: Loader, sandbox: Sandbox, platfor
         assert sorted(event.who for event in log.happened("unloaded")) == ["m", "n"]
         assert not log.happened("unloaded", by="a") and not log.happened("unloaded", by="z")
         assert cl.open_files() == []
+    record(f"asked with room for {max(call.arguments[2] for call in asked)} bytes")
 
 
 @requirement("DISC-ACC-029", "DISC-GEN-016")
