@@ -302,7 +302,7 @@ class Exported:
             yield self.fault("layer_empty_dropped", sentence, self.call, changed, "DISP-ARG-017")
         if any(p["kind"] == "errcode" for p in self.parameters):
             sentence = f"set errcode_ret to CL_SUCCESS before {self.name} enters the layers"
-            clears = "(first_layer_table && (!errcode_ret || !(*errcode_ret = CL_SUCCESS)))"
+            clears = "({ if (first_layer_table && errcode_ret) { *errcode_ret = CL_SUCCESS; } first_layer_table; })"
             yield self.fault("layer_errcode_cleared", sentence, "(first_layer_table)", clears, "DISP-ARG-019")
 
 
