@@ -46,9 +46,9 @@ FAULT(list_call_ignores_room)
 FAULT(list_call_fills_room)
 /* Answers CL_SUCCESS to a call without any output, and to a list of no entries. */
 FAULT(enumeration_takes_anything)
-/* Fails with CL_OUT_OF_HOST_MEMORY in a process that was forked when it was loaded already. */
+/* Fails with CL_PLATFORM_NOT_FOUND_KHR in a process that was forked when it was loaded already. */
 FAULT(enumeration_fails_in_child)
-/* Fails with CL_OUT_OF_HOST_MEMORY when it was loaded in the process before. */
+/* Fails with CL_PLATFORM_NOT_FOUND_KHR when it was loaded in the process before. */
 FAULT(enumeration_fails_after_reload)
 /* Fails with CL_OUT_OF_HOST_MEMORY while another thread is in it. */
 FAULT(enumeration_fails_in_parallel)

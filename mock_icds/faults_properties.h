@@ -12,7 +12,7 @@ FAULT(properties_without_stride)
 FAULT(properties_read_behind_end)
 /* Passes over what follows the first VALUE properties of a list. */
 FAULT(properties_limited)
-/* Looks at the lower half of names and values only. */
+/* Looks at the lower half of names only, and of values that are no platforms. */
 FAULT(properties_cut_to_32_bits)
 /* Takes the end marker of a list that is a value for the end of the whole list. */
 FAULT(properties_end_at_inner_end)
@@ -91,6 +91,8 @@ FAULT(queue_size_unlimited)
 FAULT(queue_hints_on_device)
 /* Answers 0 to the query of CL_QUEUE_PROPERTIES. */
 FAULT(queue_forgets_bits)
+/* Leaves CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE out of the answer to CL_QUEUE_PROPERTIES. */
+FAULT(queue_forgets_order)
 /* Answers error VALUE (0: none) to a queue on a device that is not the context's. */
 FAULT(queue_device_gives)
 

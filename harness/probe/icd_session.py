@@ -142,11 +142,23 @@ class IcdSession(Session):
 
     def table(self, handle: Value) -> Value:
         """The dispatch table of an object. Raises CallFailed where its first word is not a readable address."""
-        table = self.word(handle) if handle else None
-        if not table or self.word(table) is None:
-            shown = "unreadable" if table is None else f"{table:#x}"
-            raise CallFailed(f"the first word of {handle:#x} is {shown}, expected the address of a dispatch table")
+        if problem := self._table_problem(handle):
+            raise CallFailed(problem)
+        table = self.word(handle)
+        assert table is not None
         return table
+
+    def check_table(self, handle: Value) -> None:
+        """Asserts that an object begins with the readable address of a dispatch table."""
+        if problem := self._table_problem(handle):
+            raise AssertionError(problem)
+
+    def _table_problem(self, handle: Value) -> str:
+        table = self.word(handle) if handle else None
+        if table and self.word(table) is not None:
+            return ""
+        shown = "unreadable" if table is None else f"{table:#x}"
+        return f"the first word of {handle:#x} is {shown}, expected the address of a dispatch table"
 
     def entry(self, handle: Value, function: str) -> Value:
         """What the table of an object has for a function; 0 for nothing."""

@@ -46,7 +46,7 @@ def _place_of_part(error: BaseException, root: Path) -> Place | None:
     if not frames:
         return None
     last = Path(frames[-1].filename)
-    if last.is_relative_to(_PROBE) and last not in _CHECKS:
+    if last.is_relative_to(_PROBE) and last not in _CHECKS and not frames[-1].name.startswith(_ASSERTING):
         return None
     suites = root / "suites"
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(suites)]

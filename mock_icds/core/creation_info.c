@@ -136,6 +136,9 @@ static bool queue_info(const struct object *queue, cl_uint query, const uint64_t
     case CL_QUEUE_PROPERTIES: {
         uint64_t bits =
             older ? creation->arguments[2] : properties_value(creation->properties_seen, rules, CL_QUEUE_PROPERTIES, 0);
+        if (fault(FAULT_queue_forgets_order, ANY_PLATFORM)) {
+            bits &= ~(uint64_t)CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+        }
         *result = answer_ulong(rest, fault(FAULT_queue_forgets_bits, ANY_PLATFORM) ? 0 : bits);
         return true;
     }

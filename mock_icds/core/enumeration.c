@@ -77,8 +77,13 @@ static bool stumbles(void)
         __atomic_sub_fetch(&inside, 1, __ATOMIC_RELAXED);
         return !alone;
     }
-    return load_faults_no_platforms() ||
-           (fault(FAULT_enumeration_fails_in_child, ANY_PLATFORM) && getpid() != loading_process) ||
+    return load_faults_no_platforms();
+}
+
+/* Whether it was loaded by the parent, or before, and a faulty vendor has no platforms any more. */
+static bool finds_nothing_again(void)
+{
+    return (fault(FAULT_enumeration_fails_in_child, ANY_PLATFORM) && getpid() != loading_process) ||
            (fault(FAULT_enumeration_fails_after_reload, ANY_PLATFORM) && loaded_before);
 }
 
@@ -90,6 +95,9 @@ static cl_int get_platform_ids(cl_uint num_entries, cl_platform_id *platforms, c
     process_faults_at_enumeration();
     if (stumbles()) {
         return CL_OUT_OF_HOST_MEMORY;
+    }
+    if (finds_nothing_again()) {
+        return CL_PLATFORM_NOT_FOUND_KHR;
     }
     if ((!platforms && !num_platforms) || (platforms && num_entries == 0)) {
         return fault(FAULT_enumeration_takes_anything, ANY_PLATFORM) ? CL_SUCCESS : CL_INVALID_VALUE;

@@ -146,7 +146,7 @@ static bool append_wrongly(uint64_t **to, const struct property *property, const
     *(*to)++ = property->name & mask;
     const struct property_rule *rule = rule_of(property->name, rules, ANY_PLATFORM);
     for (size_t i = 0; i < property->count; i++) {
-        *(*to)++ = property->values[i] & mask;
+        *(*to)++ = property->values[i] & (property->name == CL_CONTEXT_PLATFORM ? UINT64_MAX : mask);
     }
     if (rule && rule->form == PROPERTY_LIST) {
         *(*to)++ = 0;

@@ -27,7 +27,7 @@ def test_platforms_have_a_table(icd: Icd, sandbox: Sandbox) -> None:
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
             assert platform
-            assert session.table(platform)
+            session.check_table(platform)
             assert session.objects(platform).owner
 
 

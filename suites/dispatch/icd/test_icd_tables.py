@@ -54,7 +54,7 @@ def test_object_of_each_class_begins_with_a_table(icd: Icd, sandbox: Sandbox, ki
     with icd.open(sandbox) as session:
         for platform in session.some_platforms():
             handle = session.objects(platform)[kind]
-            assert session.table(handle)
+            session.check_table(handle)
             assert answers(session, handle, kind) == 0
 
 
@@ -69,7 +69,7 @@ def test_object_that_a_function_makes_begins_with_a_table(icd: Icd, sandbox: San
             objects = session.objects(platform)
             objects.require_function(function, version)
             handle = make(objects)
-            assert session.table(handle)
+            session.check_table(handle)
             assert answers(session, handle, kind) == 0
 
 
@@ -129,7 +129,7 @@ def test_every_object_of_a_list_begins_with_a_table(icd: Icd, sandbox: Sandbox, 
             objects = give(session.objects(platform))
             assert objects, "the list is empty"
             for number, handle in enumerate(objects):
-                assert session.table(handle), f"number {number} of {len(objects)} has no table"
+                session.check_table(handle)
                 assert answers(session, handle, kind) == 0, f"number {number} of {len(objects)}"
 
 
@@ -146,7 +146,7 @@ def test_event_of_every_command_begins_with_a_table(icd: Icd, sandbox: Sandbox) 
             raise Unsupported("loader", f"{function} answered {error}: this platform does not have it", function)
         objects.require(function, error)
         assert isinstance(session, IcdSession)
-        assert session.table(event.handle()), "the event has no table"
+        session.check_table(event.handle())
         assert answers(session, event.handle(), "cl_event") == 0
 
     with icd.attempts(sandbox) as attempts:
@@ -168,7 +168,7 @@ def test_queue_on_the_device_begins_with_a_table(icd: Icd, sandbox: Sandbox) -> 
         if not able.u64() & CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE:
             raise Unsupported("loader", "the device has no queues of its own", "device queues")
         queue = objects.made_by(name, objects.context, objects.device, [CL.QUEUE_PROPERTIES, bits, 0])
-        assert session.table(queue)
+        session.check_table(queue)
         assert answers(session, queue, "cl_command_queue") == 0
 
 
@@ -186,7 +186,7 @@ def test_object_that_a_query_answers_begins_with_a_table(
                 session.call(OBJECT_QUERIES[source][0], objects[source], api().constant(query), 8, answer, None)
                 == CL.SUCCESS
             )
-            assert session.table(answer.handle())
+            session.check_table(answer.handle())
             assert answers(session, answer.handle(), kind) == 0
 
 

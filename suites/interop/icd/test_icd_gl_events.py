@@ -189,7 +189,7 @@ def test_event_of_a_sync_begins_with_a_table(icd: Icd, sandbox: Sandbox, functio
     with icd.open(sandbox) as session:
         for platform in platforms(session, function):
             event = platform.make(function, *sync_arguments(platform, function))
-            assert session.table(event)
+            session.check_table(event)
             assert session.call("clRetainEvent", event) == CL.SUCCESS
             assert session.call("clReleaseEvent", event) == CL.SUCCESS
             assert session.call("clReleaseEvent", event) == CL.SUCCESS
