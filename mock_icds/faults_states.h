@@ -156,3 +156,17 @@ FAULT(shared_overlaps_are_taken)
 FAULT(overlapping_slices_are_taken)
 /* Builds programs that were made of binaries once, and answers CL_INVALID_OPERATION then. */
 FAULT(binaries_are_built_once)
+/* Fills buffers before what is before that in their queue. */
+FAULT(fills_overtake)
+/* Ends markers before the kernels that are before them. */
+FAULT(markers_overtake_kernels)
+/* Has no times of events whose queue has another property beside profiling. */
+FAULT(profiling_wants_no_other_property)
+/* Links the first of several programs only. */
+FAULT(first_program_is_linked)
+/* Reports a sub-device more than a device has compute units. */
+FAULT(parts_exceed_units)
+/* Fills past the end of a sub-buffer that does not begin where its buffer does. */
+FAULT(fills_leave_their_part)
+/* Calls callbacks of events with the lower half of the user data. */
+FAULT(user_data_of_events_is_cut)

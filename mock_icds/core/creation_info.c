@@ -286,7 +286,7 @@ static bool partition_info(const struct object *device, cl_uint query, const uin
         *result = answer_uint(rest, units);
         return true;
     case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
-        *result = answer_uint(rest, divisible ? units : 0);
+        *result = answer_uint(rest, (divisible ? units : 0) + fault(FAULT_parts_exceed_units, ANY_PLATFORM));
         return true;
     case CL_DEVICE_PARTITION_PROPERTIES:
         *result = divisible ? answer_info(rest, schemes, 2 * sizeof *schemes) : answer_ulong(rest, 0);

@@ -142,7 +142,8 @@ void events_progress(struct object *event, cl_int status)
 static cl_int set_event_callback(struct object *event, const uint64_t *arguments)
 {
     struct life *life = life_of(event);
-    struct callback callback = {arguments[2], arguments[3], (cl_int)arguments[1], false};
+    uint64_t data = fault(FAULT_user_data_of_events_is_cut, ANY_PLATFORM) ? (uint32_t)arguments[3] : arguments[3];
+    struct callback callback = {arguments[2], data, (cl_int)arguments[1], false};
     cl_int status = status_of(event);
     bool late = callback.type > CL_COMPLETE && fault(FAULT_callbacks_of_states_are_forgotten, ANY_PLATFORM);
     if (status <= callback.type && !fault(FAULT_event_callbacks_forgotten, ANY_PLATFORM) && !late) {
@@ -307,6 +308,7 @@ bool events_have_profiling(const struct object *event)
     bool old = queue->creation->function == FUNCTION_clCreateCommandQueue;
     uint64_t bits = old ? queue->creation->arguments[2]
                         : properties_value(queue->creation->properties_seen, rules, CL_QUEUE_PROPERTIES, 0);
+    bits = bits != CL_QUEUE_PROFILING_ENABLE && fault(FAULT_profiling_wants_no_other_property, ANY_PLATFORM) ? 0 : bits;
     return ended && (bits & CL_QUEUE_PROFILING_ENABLE);
 }
 

@@ -225,7 +225,8 @@ void programs_link(uint64_t handle, const uint64_t *arguments)
         return;
     }
     program->text = arena_keep(MOST_SOURCE);
-    for (cl_uint i = 0; i < (cl_uint)arguments[4]; i++) {
+    cl_uint count = fault(FAULT_first_program_is_linked, ANY_PLATFORM) ? 1 : (cl_uint)arguments[4];
+    for (cl_uint i = 0; i < count; i++) {
         const struct program *input = programs_program(inputs[i]);
         if (input && input->text) {
             const char *text = input->included ? input->included : input->text;

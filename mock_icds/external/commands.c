@@ -85,6 +85,14 @@ static bool lets_through(const struct command *barrier)
            (barrier->waits_for[0] && fault(FAULT_barriers_with_lists_hold_nothing, ANY_PLATFORM));
 }
 
+/* Whether a command does not care for one before it, by a fault. */
+static bool overtakes(const struct command *command, const struct command *before)
+{
+    return (command->type == CL_COMMAND_FILL_BUFFER && fault(FAULT_fills_overtake, ANY_PLATFORM)) ||
+           (command->marker && before->type == CL_COMMAND_NDRANGE_KERNEL &&
+            fault(FAULT_markers_overtake_kernels, ANY_PLATFORM));
+}
+
 /* Whether a command has to wait for one before it in its queue that is not done. */
 static bool waits_in_queue(size_t index)
 {
@@ -95,7 +103,7 @@ static bool waits_in_queue(size_t index)
         bool orders = in_order || (before->barrier && !lets_through(before)) ||
                       ((command->barrier || command->marker) && !command->waits_for[0] &&
                        !fault(FAULT_markers_wait_for_nothing, ANY_PLATFORM));
-        if (!before->done && before->queue == command->queue && orders) {
+        if (!before->done && before->queue == command->queue && orders && !overtakes(command, before)) {
             return true;
         }
     }

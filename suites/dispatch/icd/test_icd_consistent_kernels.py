@@ -221,3 +221,23 @@ def test_program_of_a_binary_can_be_built_again(icd: Icd, sandbox: Sandbox) -> N
 
     with icd.attempts(sandbox) as attempts:
         attempts.check("built twice", check)
+
+
+@requirement("API-CON-017")
+def test_linked_program_has_the_kernels_of_all_its_programs(icd: Icd, sandbox: Sandbox) -> None:
+    """The kernels of a program that was linked of two programs are those of both."""
+
+    def check(objects: IcdObjects) -> None:
+        require_compiler([objects])
+        objects.require_function("clLinkProgram", objects.version())
+        names, programs = ("one", "other"), []
+        for number, name in enumerate(names):
+            programs.append(objects.with_source(f"kernel void {name}(global int *to) {{ to[0] = {number}; }}\n"))
+            arguments = (0, None, None, 0, None, None, None, None)
+            objects.require("clCompileProgram", objects.session.call("clCompileProgram", programs[-1], *arguments))
+        program = objects.made_by("clLinkProgram", objects.context, 0, None, None, 2, programs, None, None)
+        answer = Info(objects).text(PROGRAM, program, "CL_PROGRAM_KERNEL_NAMES")
+        assert sorted(answer.split(";")) == sorted(names), f"CL_PROGRAM_KERNEL_NAMES is {answer!r}, of {names}"
+
+    with icd.attempts(sandbox) as attempts:
+        attempts.check("two programs", check)

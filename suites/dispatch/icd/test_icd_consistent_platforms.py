@@ -265,6 +265,12 @@ def test_numbers_of_a_device_reach_what_its_profile_demands(icd: Icd, sandbox: S
         require_full(info)
         assert align >= 8 * 128, f"CL_DEVICE_MEM_BASE_ADDR_ALIGN is {align} bits, expected at least those of a long16"
 
+    def check_parts(objects: IcdObjects) -> None:
+        info = Info(objects)
+        parts = info.number(*of_device(info, "PARTITION_MAX_SUB_DEVICES"))
+        units = info.number(*of_device(info, "MAX_COMPUTE_UNITS"))
+        assert parts <= units, f"CL_DEVICE_PARTITION_MAX_SUB_DEVICES is {parts}, of {units} compute units"
+
     with icd.attempts(sandbox) as attempts:
         for query, least in LEAST.items():
             attempts.check(query, lambda o, row=(query, least, False): check_least(o, *row))  # type: ignore[misc]
@@ -273,6 +279,7 @@ def test_numbers_of_a_device_reach_what_its_profile_demands(icd: Icd, sandbox: S
         attempts.check("CL_DEVICE_MAX_WORK_ITEM_SIZES", check_dimensions)
         attempts.check("CL_DEVICE_MAX_MEM_ALLOC_SIZE", check_allocation)
         attempts.check("CL_DEVICE_ADDRESS_BITS", check_address)
+        attempts.check("CL_DEVICE_PARTITION_MAX_SUB_DEVICES", check_parts)
 
 
 @requirement("API-CON-006")

@@ -37,6 +37,7 @@ COMMANDS = [
     and {"event", "event_wait_list"} <= {p.name for p in api().functions[function].parameters}
     and command_type(function) in api().constants
 ]
+USER_DATA = 0x1122334455667700  # of callbacks: no part of it can be left out
 RUNNING = ("clEnqueueNDRangeKernel", "clEnqueueTask")
 BLOCKING = ("clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueMapBuffer")
 TIMES = ("QUEUED", "SUBMIT", "START", "END")
@@ -89,11 +90,11 @@ def enqueue(objects: IcdObjects, function: str, waits: list[Value], queue: Value
     return event.handle()
 
 
-def queue_of(objects: IcdObjects, properties: str) -> Value:
-    """A queue with a property. Makes the attempt `unsupported` where the device has none such."""
+def queue_of(objects: IcdObjects, properties: str, more: int = 0) -> Value:
+    """A queue with a property, and further bits. Makes the attempt `unsupported` where the device has none such."""
     able = Info(objects).number("clGetDeviceInfo", objects.device, "CL_DEVICE_QUEUE_PROPERTIES")
-    bits = api().constant(properties)
-    if not able & bits:
+    bits = api().constant(properties) | more
+    if bits & ~able:
         raise Unsupported("loader", f"the device has no queues with {properties}", properties)
     return objects.made_by("clCreateCommandQueue", objects.context, objects.device, bits)
 
@@ -177,6 +178,28 @@ def test_queue_in_order_runs_one_command_after_the_other(icd: Icd, sandbox: Sand
         memory.finish()
         assert [status(memory, event) for event in (later, marker)] == [CL.COMPLETE] * 2
         expect_same(to.bytes(), AFTER, "what the read after the write got")
+
+
+@requirement("API-EVT-008")
+def test_command_of_every_kind_keeps_the_order_of_its_queue(icd: Icd, sandbox: Sandbox) -> None:
+    """In an in-order queue no command, whatever it is, ends before one that waits, and none overtakes it that waits."""
+
+    def check(objects: IcdObjects, first: str, second: str) -> None:
+        queue = objects.made_by(*plain_queue(objects))
+        memory, gate = Memory(objects), gate_of(objects)
+        own = enqueue(objects, first, [gate], queue)
+        later = enqueue(objects, second, [], queue)
+        memory.succeed("clFlush", queue)
+        had = status(memory, later)
+        memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
+        assert had > CL.COMPLETE, f"{second} had ended before {first}, which waited"
+        memory.succeed("clWaitForEvents", 2, [own, later])
+
+    with icd.attempts(sandbox, until_hung=True) as attempts:
+        marker = "clEnqueueMarkerWithWaitList"
+        for function in COMMANDS:
+            attempts.check(f"{function} after a marker", lambda o, row=(marker, function): check(o, *row))  # type: ignore[misc]
+            attempts.check(f"{function} before a marker", lambda o, row=(function, marker): check(o, *row))  # type: ignore[misc]
 
 
 @requirement("API-EVT-009")
@@ -280,7 +303,7 @@ def test_callback_of_each_status_is_called_once(icd: Icd, sandbox: Sandbox, earl
             memory.finish()
         states = (CL.SUBMITTED, CL.RUNNING, CL.COMPLETE)
         for number, state in enumerate(states):
-            memory.succeed("clSetEventCallback", event, state, Callback(NOTIFY), 10 + number)
+            memory.succeed("clSetEventCallback", event, state, Callback(NOTIFY), USER_DATA + number)
         if early:
             memory.succeed("clFlush", memory.queue)
             memory.succeed("clSetUserEventStatus", gate, CL.COMPLETE)
@@ -289,7 +312,7 @@ def test_callback_of_each_status_is_called_once(icd: Icd, sandbox: Sandbox, earl
             session.command("hello")
         assert session.quit() == 0
         for number, state in enumerate(states):
-            result = [(own, how) for own, how, data in called(sandbox) if data == 10 + number]
+            result = [(own, how) for own, how, data in called(sandbox) if data == USER_DATA + number]
             assert len(result) == 1, f"the callback for {state!r} was called {len(result)} times, expected once"
             own, how = result[0]
             assert own == event, f"the callback for {state!r} got another event"
@@ -328,8 +351,8 @@ def called(sandbox: Sandbox) -> list[tuple[int, int, int]]:
 def test_times_of_a_command_are_in_order(icd: Icd, sandbox: Sandbox) -> None:
     """A command is queued, submitted, started and ended in this order, as its times say."""
 
-    def check(objects: IcdObjects, function: str) -> None:
-        queue = queue_of(objects, "CL_QUEUE_PROFILING_ENABLE")
+    def check(objects: IcdObjects, function: str, more: int = 0) -> None:
+        queue = queue_of(objects, "CL_QUEUE_PROFILING_ENABLE", more)
         memory, info = Memory(objects), Info(objects)
         event = enqueue(objects, function, [], queue)
         memory.succeed("clFinish", queue)
@@ -341,6 +364,8 @@ def test_times_of_a_command_are_in_order(icd: Icd, sandbox: Sandbox) -> None:
     with icd.attempts(sandbox, until_hung=True) as attempts:
         for function in COMMANDS:
             attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
+        both = CL.QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+        attempts.check("in a queue out of order", lambda objects: check(objects, "clEnqueueCopyBuffer", both))
 
 
 @requirement("API-EVT-019")
