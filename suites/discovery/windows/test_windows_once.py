@@ -42,10 +42,13 @@ def test_machine_at_the_first_call_counts(loader: WindowsLoader, sandbox: Sandbo
         assert sorted(cl.used_platforms()) == ["later", "there"]
 
 
+# Where the kernel lists adapters, a loader may leave all devices to it.
+PAIRS = [(source, way) for source in WAYS for way in WAYS if {source, way} != {"the kernel", "a device"}]
+
+
 @requirement("DISC-GEN-011")
 @pytest.mark.parametrize("first", FIRST_CALLS)
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("source", WAYS)
+@pytest.mark.parametrize(("source", "way"), PAIRS)
 def test_vendors_installed_after_the_first_call_are_not_listed(
     loader: WindowsLoader, sandbox: Sandbox, source: str, way: str, first: str
 ) -> None:
