@@ -190,9 +190,9 @@ def test_platform_that_is_listed_again_counts_each_time_or_once(
     """A list with the first platform in it again offers that each time or once; the other platforms work as ever."""
     if icd2:
         loader.require("ICD 2")
-    sandbox.vendor("a")
-    sandbox.vendor("x", platforms=3, icd2=icd2, faults=[f"list_call_repeats@{place}" for place in again])
-    sandbox.vendor("z")
+    sandbox.env["OCL_ICD_PLATFORM_SORT"] = "none"  # ICD 2 comes last and stays there: one loader takes no other place
+    x = sandbox.icd("x", platforms=3, icd2=icd2, faults=[f"list_call_repeats@{place}" for place in again])
+    sandbox.vendors_in_order([f"{mock}\n" for mock in (sandbox.icd("a"), sandbox.icd("z"), x)])
     each = ["x.0" if place in again else f"x.{place}" for place in range(3)]
 
     with loader.start(sandbox, guarded_heap=True) as cl:
