@@ -4,6 +4,7 @@
 #include "implementation.h"
 #include "objects.h"
 
+#include <string.h>
 #include <vulkan/vk_icd.h>
 
 /* What a surface of the loader's is for: a plane of a display, or a window. Those of other platforms say no more. */
@@ -15,6 +16,7 @@ static void log_platform(struct calllog_line *line, const VkIcdSurfaceBase *base
         uint64_t window;
     } *window = (const void *)base;
     const VkIcdSurfaceDisplay *display = (const void *)base;
+    uint32_t alpha;
     calllog_hex(line, "platform", (uint64_t)base->platform);
     switch (base->platform) {
     case VK_ICD_WSI_PLATFORM_DISPLAY:
@@ -23,6 +25,8 @@ static void log_platform(struct calllog_line *line, const VkIcdSurfaceBase *base
         calllog_hex(line, "planeStackIndex", display->planeStackIndex);
         calllog_hex(line, "transform", (uint64_t)display->transform);
         calllog_hex(line, "alphaMode", (uint64_t)display->alphaMode);
+        memcpy(&alpha, &display->globalAlpha, sizeof alpha);
+        calllog_hex(line, "globalAlpha", alpha);
         calllog_hex(line, "width", display->imageExtent.width);
         calllog_hex(line, "height", display->imageExtent.height);
         break;

@@ -348,6 +348,26 @@ def test_structures_of_the_application_stay_as_they_are(
             assert changed == []
 
 
+@requirement("VK-OBJ-021")
+@pytest.mark.parametrize("place", range(3))
+def test_devices_that_end_in_any_order_leave_no_memory_behind(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, place: int
+) -> None:
+    """Of three devices that are there at once, another one is ended each time before a new one is made."""
+    sandbox.driver("a")
+
+    with vulkan_loader.start(sandbox, counted_heap=True) as vk:
+        (physical_device,) = vk.physical_devices(vk.instance())
+        devices = [vk.device(physical_device) for _ in range(3)]
+        sizes = []
+        for _ in range(2):
+            for _ in range(10):
+                vk.vkDestroyDevice(devices.pop(place), None)
+                devices.append(vk.device(physical_device))
+            sizes.append(vk.heap())
+    assert sizes[1] <= sizes[0]
+
+
 @requirement("VK-OBJ-017")
 @pytest.mark.parametrize("what", ["vkDestroyInstance", "vkDestroyDevice"])
 def test_destroying_nothing_does_nothing(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str) -> None:

@@ -271,7 +271,7 @@ def test_surface_of_a_display_is_what_the_application_says(vulkan_loader: Vulkan
     sandbox.driver("a", interface=2, extensions=f"{SURFACE} {extension}")
     expected = {
         "displayMode": 0x1234, "planeIndex": 3, "planeStackIndex": 4, "transform": 2, "alphaMode": 8,
-        "width": 640, "height": 480,
+        "globalAlpha": 0x3F000000, "width": 640, "height": 480,
     }  # fmt: skip
 
     with vulkan_loader.start(sandbox) as vk:
