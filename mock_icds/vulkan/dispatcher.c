@@ -95,20 +95,20 @@ static void log_layer_name(struct calllog_line *line, const char *name)
 /* "chain1" is what follows the structure that parameter 1 points to. */
 static void log_chains(struct calllog_line *line, const struct vulkan_function_info *info, const uint64_t *a)
 {
-    enum { MOST = 16 };
+    enum { MOST = 32 };
     const struct part {
         VkBaseInStructure base;
         uint64_t content;
     } * part;
     for (unsigned i = 0; i < info->parameter_count; i++) {
-        uint64_t parts[2 * MOST];
+        uint64_t parts[MOST];
         size_t count = 0;
         char key[] = "chain00";
         if (!(info->chained >> i & 1) || !a[i]) {
             continue;
         }
         part = (const void *)((const VkBaseInStructure *)pointer(a[i]))->pNext;
-        for (; part && count < 2 * MOST; part = (const void *)part->base.pNext) {
+        for (; part && count < MOST; part = (const void *)part->base.pNext) {
             parts[count++] = (uint64_t)part->base.sType;
             parts[count++] = part->content;
         }
