@@ -96,8 +96,8 @@ def summary(campaign: Campaign, seconds: float) -> str:
     """The campaign in one sentence; `seconds` is what it took."""
     fates = campaign.fates
     states = Counter(fate.state for fate in fates)
-    states["not reached"] = len(campaign.mutants) - len(fates)
-    rest = ", ".join(f"{states[state]} {state}" for state in (*NOT_COUNTED, "not reached") if states[state])
+    states["not tried"] = len(campaign.mutants) - len(fates)
+    rest = ", ".join(f"{states[state]} {state}" for state in (*NOT_COUNTED, "not tried") if states[state])
     counted = sum(fate.counts for fate in fates)
     cases = len(campaign.suites.items) if campaign.suites else 0
     how = " without an expectation file" if campaign.own else ""
