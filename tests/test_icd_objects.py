@@ -35,3 +35,9 @@ def test_shared_memory_is_other_memory_each_time(objects: IcdObjects) -> None:
     assert objects.named("svm") != objects.named("svm")
     call = calls.prepare(objects, "clEnqueueSVMMemcpy")
     assert call.arguments[2] != call.arguments[3]
+
+
+def test_mapping_is_made_for_each_call_that_gives_one_back(objects: IcdObjects) -> None:
+    """A driver refuses to take one address back twice, and is right."""
+    answers = [calls.prepare(objects, "clEnqueueUnmapMemObject").make() for _ in range(2)]
+    assert answers == [0, 0]

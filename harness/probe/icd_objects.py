@@ -104,8 +104,8 @@ class IcdObjects(Objects):
             raise Unsupported("loader", "the device has no images", "images")
 
     def named(self, name: str) -> Value:
-        """An object by the name that calls.toml has for it; each is made when it is first asked for, and shared memory
-        each time: what is not counted is gone once a call has freed it."""
+        """An object by the name that calls.toml has for it; each is made when it is first asked for, and shared and
+        mapped memory each time: what is not counted is gone once a call has given it back."""
         if f"cl_{name}" in self:
             return self[f"cl_{name}"]
         if name in _CLASSES:
@@ -316,7 +316,7 @@ _NAMED: dict[str, Callable[[IcdObjects], Value]] = {
     **STATES,
 }
 
-_NOT_COUNTED = {"svm", "svm2", "svm_mapped"}
+_NOT_COUNTED = {"svm", "svm2", "svm_mapped", "mapped"}
 
 _SAMPLER = ("CL_SAMPLER_ADDRESSING_MODE", "CL_ADDRESS_NONE", "CL_SAMPLER_FILTER_MODE", "CL_FILTER_NEAREST")
 
