@@ -103,7 +103,7 @@ static void log_chains(struct calllog_line *line, const struct vulkan_function_i
     for (unsigned i = 0; i < info->parameter_count; i++) {
         uint64_t parts[MOST];
         size_t count = 0;
-        char key[] = "chain00";
+        char key[sizeof "chain4294967295"];
         if (!(info->chained >> i & 1) || !a[i]) {
             continue;
         }
