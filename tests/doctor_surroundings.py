@@ -52,6 +52,22 @@ def shadowed(machine: Machine) -> None:
     machine.environment["LD_LIBRARY_PATH"] = str(machine.sandbox.root / "conda")
 
 
+def closes_descriptors(then: str) -> Prepare:
+    """A driver that closes all that is open when it is loaded, as a daemon does, and goes on with `then`."""
+    return own_driver(
+        head=f"""
+        #include <fcntl.h>
+        #include <unistd.h>
+        static const char taken[] = "/dev/full";
+        __attribute__((constructor)) static void close_all(void)
+        {{
+            for (int i = 0; i < 1024; i++) close(i);
+            if (!access(taken, F_OK)) {{ {then} }}
+        }}
+        """
+    )
+
+
 static_tls = own_driver(
     after='__attribute__((tls_model("initial-exec"))) __thread char much[1 << 20]; char *use(void) { return much; }'
 )
@@ -193,4 +209,6 @@ WELL_SURROUNDED: dict[str, Prepare] = {
     "a library that the driver does without": finds_no_platform(f"{opens('libsick-compiler.so.5')} && 0"),
     "a temporary folder that exists": temporary_folder,
     "conda with a loader of its own": conda_with_a_loader,
+    "a driver that closes all descriptors": closes_descriptors(""),
+    "a driver that has all descriptors for itself": closes_descriptors("while (open(taken, O_RDWR) < 30) ;"),
 }

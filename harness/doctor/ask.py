@@ -92,7 +92,7 @@ class Asker:
     def _run(self, arguments: list[str], variables: dict[str, str], raise_limits: bool) -> Answer:
         ours, theirs = os.pipe()
         output = os.memfd_create("clharness-doctor")
-        command = [sys.executable, "-I", str(_HOST), arguments[0], str(theirs), *arguments[1:]]
+        command = [sys.executable, "-I", str(_HOST), arguments[0], str(theirs), str(ours), *arguments[1:]]
         try:
             process = subprocess.Popen(
                 command,
@@ -103,8 +103,6 @@ class Asker:
                 pass_fds=[theirs],
                 start_new_session=True,
             )
-            os.close(theirs)
-            theirs = -1
             _limit(process.pid, self.files, raise_limits)
             data, in_time = _read_all(ours, time.monotonic() + self.limit, process)
             return _answer(data, in_time, process, output)
@@ -167,24 +165,36 @@ def _limit(pid: int, files: tuple[int, int] | None, raise_limits: bool) -> None:
 def _read_all(descriptor: int, until: float, process: subprocess.Popen[bytes]) -> tuple[bytes, bool]:
     """What comes until the host has ended, and whether that was in time. What it started may hold the pipe open."""
     data = bytearray()
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    while len(data) < _MOST_OUTPUT:
-        remaining = until - time.monotonic()
-        if remaining <= 0:
-            return bytes(data), False
-        if poll.poll(1000 * min(remaining, 0.1)):
-            part = os.read(descriptor, 1 << 16)
-            if not part:
+    with _end_of(process) as ended:
+        poll = select.poll()
+        for one in (descriptor, *ended):
+            poll.register(one, select.POLLIN)
+        while len(data) < _MOST_OUTPUT:
+            remaining = until - time.monotonic()
+            if remaining <= 0:
+                return bytes(data), False
+            if descriptor in dict(poll.poll(1000 * min(remaining, 0.1))):
+                data += os.read(descriptor, 1 << 16)
+            elif process.poll() is not None:
                 break
-            data += part
-        elif process.poll() is not None:
-            break
     try:
         process.wait(max(until - time.monotonic(), 0.1))
     except subprocess.TimeoutExpired:
         return bytes(data), False
     return bytes(data), True
+
+
+@contextlib.contextmanager
+def _end_of(process: subprocess.Popen[bytes]) -> Iterator[list[int]]:
+    """A descriptor that can be read from when a process has ended; none on systems that have no such thing."""
+    descriptors: list[int] = []
+    with contextlib.suppress(OSError):
+        descriptors.append(os.pidfd_open(process.pid))
+    try:
+        yield descriptors
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
 
 
 def _answer(data: bytes, in_time: bool, process: subprocess.Popen[bytes], output: int) -> Answer:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process that uses OpenCL as an application or as a loader would, and reports each step before and after it.
 
-Started by harness.doctor.ask as a script of its own: `python -I host.py MODE DESCRIPTOR NAME…`. It may crash or hang in
-the library that it uses: what was reported until then says where. The modes are the methods of Host that main names.
+Started by harness.doctor.ask as a script of its own: `python -I host.py MODE DESCRIPTOR READER NAME…`, where READER is
+the other end of the pipe in the process that asks. It may crash or hang in the library that it uses: what was reported
+until then says where. The modes are the methods of Host that main names.
 """
 
 from __future__ import annotations
@@ -25,17 +26,28 @@ _U = ctypes.c_uint32
 
 
 class Host:
-    """The process that loads what the doctor asks about, and reports lines of JSON to a descriptor."""
+    """The process that loads what the doctor asks about, and reports lines of JSON to a pipe."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, reader: int) -> None:
         self.descriptor = descriptor
+        self.pipe = self._identity()
+        self.other_end = f"/proc/{os.getppid()}/fd/{reader}"
         self.dispatch_data = (_P * _ENTRIES)()  # of vendors of cl_khr_icd 2.0, as long as this process
 
     def report(self, **fields: Any) -> None:
         """Sends one line of JSON to the process that asks; whole, also where the kernel takes it in pieces."""
         data = (json.dumps(fields) + "\n").encode()
+        if self._identity() != self.pipe:  # a library closes all descriptors, and may have taken the number for itself
+            self.descriptor = os.open(self.other_end, os.O_WRONLY | os.O_CLOEXEC)
         while data:
             data = data[os.write(self.descriptor, data) :]
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            status = os.fstat(self.descriptor)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
     def step(self, name: str, action: Callable[[], Any]) -> Any:
         """Does one thing; what is reported says that it began and how it ended."""
@@ -315,8 +327,8 @@ def _text(info: Any, handle: int, query: int) -> tuple[int, str]:
 
 
 def main() -> None:
-    mode, descriptor, *names = sys.argv[1:]
-    host = Host(int(descriptor))
+    mode, descriptor, reader, *names = sys.argv[1:]
+    host = Host(int(descriptor), int(reader))
     modes: dict[str, Callable[..., None]] = {
         "loader": host.loader,
         "linked": host.linked,
