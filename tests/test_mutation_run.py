@@ -114,6 +114,9 @@ def test_a_run_distinguishes_found_from_survived(tmp_path: Path) -> None:
     counted = [fate for fate in campaign.fates if fate.counts]
     assert report.share(campaign.fates) == 2 / len(counted)
     text = "\n".join(report.lines(campaign, 1.0))
+    narrow = report.lines(campaign, 1.0, width=60)
+    assert [line for line in narrow if len(line) > 60 and line.startswith("    ")] == []
+    assert "      test_answer" in narrow
     assert "30 → 31" in text
     assert "1001 → 1002" not in text
     html = page(campaign.fates, "in short", {unit.source: unit.text for unit in tested.units})

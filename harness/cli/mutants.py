@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         terminal.end_progress()
         seconds = time.monotonic() - started
         if campaign.fates:
-            print("\n".join(report.lines(campaign, seconds)))
+            print("\n".join(report.lines(campaign, seconds, terminal.width)))
             if args.out:
                 texts = {unit.source: unit.text for unit in subject.units}
                 summary = report.summary(campaign, seconds)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -65,24 +66,41 @@ def reached(fate: Fate) -> str:
     return f"{fate.reached_by} cases reach it, {fate.ran} ran; nearest: {', '.join(fate.near[:3])}"
 
 
-def lines(campaign: Campaign, seconds: float) -> list[str]:
-    """The report as text."""
+def _survivor(fate: Fate, width: int) -> list[str]:
+    """What changed, how many cases reach it, and the names of the nearest checks, each of which is unique."""
+    mutant = fate.mutant
+    head = f"{place(mutant.file)}:{mutant.line} {mutant.function}(): {mutant.operator}"
+    told, _, near = reached(fate).partition("; nearest: ")
+    if fate.state != SURVIVED:
+        told, near = shown(fate.message), ""
+    checks = [check.rpartition("::")[2] for check in near.split(", ")] if near else []
+    details = [f"{shown(mutant.before)} → {shown(mutant.after)}", told + "; nearest:" * bool(checks)]
+    rows = [("  ", head), *(("    ", text) for text in details), *(("      ", check) for check in checks)]
+    return [line for indent, text in rows for line in _folded(text, width, indent)]
+
+
+def _folded(text: str, width: int, indent: str) -> list[str]:
+    return [indent + line for line in _wrapped(text, max(width - len(indent), 30))]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def lines(campaign: Campaign, seconds: float, width: int = 100) -> list[str]:
+    """The report as text, in lines of at most `width` characters where paths allow that."""
     fates = campaign.fates
     by_file, by_operator = groups(fates)
     report = [*_table("file", by_file), "", *_table("operator", by_operator), ""] if by_file else []
     for state, title in TITLES.items():
         group = of_state(fates, state)
         report += [f"{title}: {len(group)}"] * bool(group)
-        for fate in group:
-            mutant = fate.mutant
-            report.append(f"  {place(mutant.file)}:{mutant.line} {mutant.function}(): {mutant.operator}: "
-                          f"{shown(mutant.before)} → {shown(mutant.after)}")  # fmt: skip
-            report.append(f"    {reached(fate) if state == SURVIVED else shown(fate.message)}")
+        report += [line for fate in group for line in _survivor(fate, width)]
     if campaign.suites and campaign.suites.unstable:
         names = sorted(campaign.suites.items[n].nodeid for n in campaign.suites.unstable)
         report += ["Left out, as they do not always do the same with the unchanged library:"]
         report += [f"  {name}" for name in names]
-    return [*report, *_reached_lines(campaign), summary(campaign, seconds)]
+    return [*report, *_reached_lines(campaign), *_folded(summary(campaign, seconds), width, "")]
 
 
 def _reached_lines(campaign: Campaign) -> list[str]:
