@@ -51,6 +51,8 @@ OBJECTS = (
     "host_reads_image",
     "host_writes_image",
     "part",
+    "pipe",
+    "sub_device",
     "unmapped",
     "failed",
     "ended",
