@@ -85,6 +85,9 @@ def test_icd_without_platforms_has_nothing_to_be_judged(sandbox: Sandbox, tmp_pa
     assert any(case["verdict"] == "pass" for case in cases(records))
 
 
+QUERIES_OF_KERNELS = ("clGetKernelInfo", "clGetKernelArgInfo", "clGetKernelWorkGroupInfo")
+
+
 def test_fault_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
     """The checks that have to do with an object that a function makes are red, for that function, and no others."""
     mock = sandbox.icd("faulty", functions={"without_dispatch": ["clCloneKernel"]}, features="images compiler")
@@ -95,6 +98,9 @@ def test_fault_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
         "test_object_that_a_function_makes_begins_with_a_table[clCloneKernel]",
         "test_object_keeps_its_context_whichever_function_made_it[clCloneKernel]",
         "test_clone_has_the_arguments_of_its_kernel",
+        *(f"test_clone_answers_each_query_like_its_kernel[{query}]" for query in QUERIES_OF_KERNELS),
+        "test_kernel_of_each_function_says_what_it_is[clCloneKernel]",
+        "test_parameter_of_each_functions_kernel_says_what_it_is[clCloneKernel]",
     }
 
 

@@ -11,18 +11,43 @@ part: nothing of it stands in the file then.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 _NOT = "no "
 _LEFT_OUT = "built without "
+_LOADER = "loader "
 
 
-def abilities(facts: Mapping[str, Any], loaders: Iterable[str] = ()) -> frozenset[str]:
-    """What conditions can name, of the facts of a subject as records have them, and of the loaders it is used with."""
+@dataclass(frozen=True)
+class _Abilities(Collection[str]):
+    """What a subject has; which loaders it is used with is asked where a condition names one: that may take a start."""
+
+    own: frozenset[str]
+    loaders: Callable[[], Iterable[str]]
+
+    def __contains__(self, name: object) -> bool:
+        if isinstance(name, str) and name.startswith(_LOADER):
+            return name.removeprefix(_LOADER) in self.loaders()
+        return name in self.own
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.own)
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+
+def abilities(facts: Mapping[str, Any], loaders: Callable[[], Iterable[str]] = tuple) -> Collection[str]:
+    """What conditions can name, of the facts of a subject as records have them, and of the loaders it is used with.
+
+    `loaders` gives their names, and is called where a condition is about one.
+    """
     left_out = (_LEFT_OUT + name for name in facts.get("left_out", ()))
-    used = (f"loader {name}" for name in loaders)
-    return frozenset((*facts.get("capabilities", ()), *facts.get("symbol_versions", ()), *left_out, *used))
+    return _Abilities(
+        frozenset((*facts.get("capabilities", ()), *facts.get("symbol_versions", ()), *left_out)), loaders
+    )
 
 
 def is_left_out(name: str, able: Collection[str] | None) -> bool:

@@ -229,7 +229,9 @@ class Reporter:
         )
         if not changes:
             return [f"{path}: nothing to change"], self.results
-        self._expectations = load(path, header.subject.version or None, abilities(header.subject.facts))
+        able = self._expectations.able
+        known = abilities(header.subject.facts) if able is None else able
+        self._expectations = load(path, header.subject.version or None, known)
         judged = [judge(r, self._expectations, self._strict) for r in self.results]
         return [f"{path}: {change}" for change in changes], judged
 

@@ -149,8 +149,8 @@ def expectations(config: pytest.Config) -> Expectations:
     """What is expected of the subject: the file that was asked for, or the one for its name and version."""
     if EXPECTATIONS not in config.stash:
         facts = subject(config).facts
-        used = () if is_loader(config) else through(config)
-        version, able = facts.version or None, abilities(facts.as_dict(), used)
+        version = facts.version or None
+        able = abilities(facts.as_dict(), lambda: () if is_loader(config) else through(config))
         file = config.getoption("--expect")
         if file and Path(file).exists():
             config.stash[EXPECTATIONS] = load(Path(file), version, able)
