@@ -163,7 +163,7 @@ def test_python_that_is_named_must_exist_and_have_the_modules(tmp_path: Path) ->
 
 def test_half_built_subproject_advises_a_command_that_works(tmp_path: Path) -> None:
     excluded = CLHARNESS.replace("clharness)", "clharness EXCLUDE_FROM_ALL)")
-    imported = "add_library(loader SHARED IMPORTED)\nset_target_properties(loader PROPERTIES IMPORTED_LOCATION {})\n"
+    imported = 'add_library(loader SHARED IMPORTED)\nset_target_properties(loader PROPERTIES IMPORTED_LOCATION "{}")\n'
     text = f"{TESTING}{excluded}{imported.format(build().reference_loader)}clharness_add_suites(TARGET loader)\n"
     project = consumer(tmp_path, text)
     assert project.configure("-G", "Ninja").returncode == 0
