@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -60,7 +61,7 @@ def test_red_check_shows_what_the_command_shows(small: SmallRun, workers: str) -
         "read         https://",
         "expected     It finds a platform.",
         "calls        application | clGetPlatformIDs(",
-        f"reproduce    ./clharness replay {kept}",
+        f"reproduce    ./clharness replay {shlex.quote(str(kept))}",
         "files        libraries/libplain.so.conf  (",
         "             vendors/plain.icd  (",
         "environment  OPENCL_LAYERS=none",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -61,7 +62,7 @@ def test_layer_asks_no_loader_before_it_is_needed() -> None:
     tested.ask(run)
     assert tested.subject(run).facts.name == "print example"
     assert tested.expectations(run).folder == FOLDER / "layers"
-    assert tested.option(run) == f"--layer {PRINT}"
+    assert tested.option(run) == f"--layer {shlex.quote(str(PRINT))}"
     loaders = tested.through(run)
     assert list(loaders) == ["reference", "clharness"]
     assert not any(loader.capabilities for loader in loaders.values())
