@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from harness.mutation.operators import Mutant
-from harness.mutation.report import TITLES, groups, of_state, place, reached, share
+from harness.mutation.report import TITLES, groups, nearest, of_state, place, reached, share
 from harness.mutation.results import FOUND, SURVIVED, Fate
 
 AROUND = 2  # lines of the source that are shown before and after an edit
@@ -53,7 +53,8 @@ def _table(title: str, of_name: Mapping[str, Sequence[Fate]]) -> Iterator[str]:
 def _survivor(fate: Fate, text: bytes) -> str:
     mutant = fate.mutant
     where = f"{place(mutant.file)}:{mutant.line} {mutant.function}(): {mutant.operator}"
-    what = reached(fate) if fate.state == SURVIVED else fate.message
+    what = "; nearest: ".join(filter(None, (reached(fate), ", ".join(nearest(fate)))))
+    what = what if fate.state == SURVIVED else fate.message
     checks = "".join(f"<br><code>{escape(check)}</code>" for check in fate.near)
     near = f"<details><summary>nearest checks</summary>{checks}</details>" if checks else ""
     return f"<section><h3>{escape(where)}</h3><pre>{_edit(mutant, text)}</pre><p>{escape(what)}</p>{near}</section>"

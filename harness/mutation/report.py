@@ -63,18 +63,22 @@ def reached(fate: Fate) -> str:
         return "all cases ran"
     if not fate.reached_by:
         return "no case reaches it"
-    return f"{fate.reached_by} cases reach it, {fate.ran} ran; nearest: {', '.join(fate.near[:3])}"
+    return f"{fate.reached_by} cases reach it, {fate.ran} ran"
+
+
+def nearest(fate: Fate) -> Sequence[str]:
+    """The checks that are nearest to a survivor which cases reach."""
+    return fate.near[:3] if fate.reached_by else ()
 
 
 def _survivor(fate: Fate, width: int) -> list[str]:
     """What changed, how many cases reach it, and the names of the nearest checks, each of which is unique."""
     mutant = fate.mutant
     head = f"{place(mutant.file)}:{mutant.line} {mutant.function}(): {mutant.operator}"
-    told, _, near = reached(fate).partition("; nearest: ")
-    if fate.state != SURVIVED:
-        told, near = shown(fate.message), ""
-    checks = [check.rpartition("::")[2] for check in near.split(", ")] if near else []
-    details = [f"{shown(mutant.before)} → {shown(mutant.after)}", told + "; nearest:" * bool(checks)]
+    survived = fate.state == SURVIVED
+    checks = [check.rpartition("::")[2] for check in nearest(fate)] if survived else []
+    told = reached(fate) + "; nearest:" * bool(checks) if survived else shown(fate.message)
+    details = [f"{shown(mutant.before)} → {shown(mutant.after)}", told]
     rows = [("  ", head), *(("    ", text) for text in details), *(("      ", check) for check in checks)]
     return [line for indent, text in rows for line in _folded(text, width, indent)]
 
