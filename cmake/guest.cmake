@@ -48,13 +48,21 @@ set(CMAKE_SHARED_MODULE_SUFFIX .so)
 set(CMAKE_EXECUTABLE_SUFFIX "")
 set(CMAKE_FOLDER clharness)
 
-# clharness_without(VARIABLE): takes such words out of a line or a list of flags, also where they stand in a generator
-# expression.
+# Of flags only what the machine needs holds for ours: which processor, which C library and tools, how much optimisation.
+# Whatever else a project may add (warnings, standards, definitions, headers that are read first, scripts for the linker)
+# is meant for its own sources.
+set(CLHARNESS_OURS_TOO
+  "-m[a-z0-9].*" "-O[0-3sgz]?" "-g.*" "-(-)?(sysroot|target|gcc-toolchain|gcc-install-dir|rtlib|specs|config)=.*"
+  "-(unwindlib|resource-dir|fuse-ld)=.*" "-f(file|debug|macro)-prefix-map=.*" "-(f)?no-integrated-as" "-isystem/.*"
+  "-pipe" "-w" "-Qunused-arguments" "-[BL].*" "-Wl,-(-)?(m|dynamic-linker|rpath|rpath-link)[,=].*")
+set(CLHARNESS_OURS_WITH_VALUE -isystem -idirafter -isysroot -target -resource-dir -mllvm -B -L --sysroot --config)
+list(JOIN CLHARNESS_OURS_TOO "|" CLHARNESS_OURS_TOO)
+
+# clharness_without(VARIABLE): takes what is not ours out of a generator expression, whose conditions stay.
 set(CLHARNESS_NOT_OURS
-  "-W[A-Za-z0-9][-A-Za-z0-9_+=]*" "-pedantic(-errors)?" "-ansi" "-std=[a-z0-9:]+" "-f(no-)?analyzer"
-  "-f(no-)?sanitize[^ ;>]*" "-fprofile[^ ;>]*" "-ftest-coverage" "-fcoverage[^ ;>]*" "--?coverage"
-  "-f(no-)?lto[^ ;>]*" "-ffat-lto-objects" "-fvisibility=[a-z]+" "-DCL_[^ ;>]*" "-static(-pie)?"
-  "-Wl,--no-undefined" "-Wl,-z,(defs|now)" "-Wl,-Bsymbolic[-a-z]*")
+  "-(include|imacros|iquote|[DUI])[ ;][^ ;>]+" "-(include|imacros|iquote|[DUIWls])[^ ;>]*" "-pedantic(-errors)?" "-ansi"
+  "-std=[a-z0-9:]+" "-f[a-tv-z][^ ;>]*" "-Ofast" "-pg" "-ftest-coverage" "--?coverage" "-(no-)?pie" "-static(-pie)?"
+  "-nostd[a-z]+" "-nodefaultlibs" "-nostartfiles" "LINKER:[^ ;>]*")
 function(clharness_without variable)
   set(text "${${variable}}")
   foreach(word IN LISTS CLHARNESS_NOT_OURS)
@@ -70,14 +78,68 @@ function(clharness_without variable)
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
+# clharness_ours(VARIABLE): keeps of a list of words what is ours, each as a shell reads it, an option with its value.
+function(clharness_ours variable)
+  set(kept "")
+  set(option "")
+  foreach(word IN LISTS ${variable})
+    string(REGEX REPLACE "(.*[^-A-Za-z0-9_/.,:=+@%~].*)" "\"\\1\"" quoted "${word}")
+    if(option)
+      list(APPEND kept "${option} ${quoted}")
+      set(option "")
+    elseif(word IN_LIST CLHARNESS_OURS_WITH_VALUE)
+      set(option ${word})
+    elseif(word MATCHES "^(${CLHARNESS_OURS_TOO})$")
+      list(APPEND kept "${quoted}")
+    endif()
+  endforeach()
+  set(${variable} "${kept}" PARENT_SCOPE)
+endfunction()
+
+# clharness_our_options(VARIABLE): the same of a folder's options, where generator expressions may have semicolons.
+function(clharness_our_options variable)
+  set(kept "")
+  set(words "")
+  set(expression "")
+  foreach(option IN LISTS ${variable} ITEMS "")
+    string(APPEND expression "${option}")
+    string(REGEX MATCHALL "[$]<" opened "${expression}")
+    string(REGEX MATCHALL ">" closed "${expression}")
+    list(LENGTH opened opened)
+    list(LENGTH closed closed)
+    if(opened GREATER closed)
+      string(APPEND expression ";")
+      continue()
+    endif()
+    if(option MATCHES "^SHELL:(.*)" AND NOT opened)
+      separate_arguments(shell UNIX_COMMAND "${CMAKE_MATCH_1}")
+      list(APPEND words ${shell})
+    elseif(option AND NOT opened)
+      list(APPEND words "${option}")
+    else() # an expression, or the end
+      clharness_ours(words)
+      list(TRANSFORM words REPLACE "^(.*[ \"].*)$" "SHELL:\\1")
+      clharness_without(expression)
+      list(APPEND kept ${words} "${expression}")
+      set(words "")
+    endif()
+    set(expression "")
+  endforeach()
+  set(${variable} "${kept}" PARENT_SCOPE)
+endfunction()
+
 foreach(flags C_FLAGS EXE_LINKER_FLAGS SHARED_LINKER_FLAGS MODULE_LINKER_FLAGS)
-  clharness_without(CMAKE_${flags})
-  foreach(configuration IN LISTS configurations)
-    clharness_without(CMAKE_${flags}_${configuration})
+  foreach(suffix IN LISTS configurations ITEMS "")
+    if(suffix)
+      set(suffix _${suffix})
+    endif()
+    separate_arguments(words UNIX_COMMAND "${CMAKE_${flags}${suffix}}")
+    clharness_ours(words)
+    list(JOIN words " " CMAKE_${flags}${suffix})
   endforeach()
 endforeach()
 foreach(property COMPILE_OPTIONS LINK_OPTIONS)
   get_directory_property(options ${property})
-  clharness_without(options)
+  clharness_our_options(options)
   set_directory_properties(PROPERTIES ${property} "${options}")
 endforeach()

@@ -73,7 +73,11 @@ CONFIGURATIONS = {
     ),
     "warnings are errors": Configuration(
         f"{T}{STRICT}{LOADER}{CLHARNESS}{SUITES}",
-        ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-Werror -Wcast-qual -std=c89", "-DCMAKE_C_STANDARD=90"),
+        (
+            "-DCMAKE_BUILD_TYPE=Debug",
+            "-DCMAKE_C_FLAGS=-Werror -Wcast-qual -std=c89 -D_FILE_OFFSET_BITS=64",
+            "-DCMAKE_C_STANDARD=90",
+        ),
     ),
     "clang, folders, names, unity": Configuration(
         f"{T}{FOLDERS}{CLHARNESS}{LOADER}{BY_NAME}{SUITES}",

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from pathlib import Path
+
+import pytest
 
 from tests.consumers import CLHARNESS, Consumer, run
 
@@ -78,6 +82,47 @@ def test_no_setting_of_the_including_project_reaches_our_targets(tmp_path: Path)
         shown[kind] = (set(lines), files)
     assert len(shown["without"][0]) > 100 and len(shown["without"][1]) > 40
     assert shown["with"] == shown["without"]
+
+
+# Words that would change what our parts do, or break their build; none of them is about the machine.
+FOREIGN_WORDS = (
+    "-D_FILE_OFFSET_BITS=64 -D_POSIX_C_SOURCE=200809L -DNAME=value -UNDEBUG -include forced.h -imacros forced.h "
+    "-Iinclude -I include -iquote include -Wp,-D_FORTIFY_SOURCE=3 -Ofast -ffast-math -pg -finstrument-functions "
+    "-fshort-enums -fno-common -Wno-error -std=c17 -nostdlib -s"
+)
+FOREIGN_LINKS = "-Wl,-z,nodelete -Wl,--version-script=loader.map -Wl,--wrap=malloc -no-pie -lforeign -nodefaultlibs"
+MACHINE_WORDS = '-m64 -march=x86-64 -mtune=generic -O1 -g3 --sysroot=/ -isystem "/a folder" -B/tools'
+MACHINE_LINKS = "-m64 -fuse-ld=bfd -L/libraries -Wl,-rpath,/libraries"
+
+
+@pytest.mark.parametrize("place", ["variables", "options", "conditions"])
+def test_flags_of_the_including_project_stay_where_the_machine_needs_them(place: str, tmp_path: Path) -> None:
+    compiling, linking = f"{FOREIGN_WORDS} {MACHINE_WORDS}", f"{MACHINE_LINKS} {FOREIGN_LINKS}"
+    text = f"set(CMAKE_C_FLAGS [[{compiling}]])\nset(CMAKE_MODULE_LINKER_FLAGS [[{linking}]])\n"
+    if place == "options":
+        text = f"add_compile_options([[SHELL:{compiling}]])\nadd_link_options({linking})\n"
+    elif place == "conditions":
+        one, two = (re.sub(r" (?=-)", ">;$<$<CONFIG:Debug>:", words) for words in (FOREIGN_WORDS, linking))
+        one = one.replace(" ", ";")
+        text = f"add_compile_options($<$<CONFIG:Debug>:{one}>)\nadd_link_options($<$<CONFIG:Debug>:{two}>)\n"
+    project = Consumer(tmp_path, f"set(BUILD_TESTING OFF)\n{text}{CLHARNESS}")
+    configured = project.configure("-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    assert configured.returncode == 0, configured.stdout
+
+    commands = [entry["command"] for entry in json.loads((project.build / "compile_commands.json").read_text())]
+    assert len(commands) > 50
+    for command in commands:
+        words = shlex.split(command)
+        assert not [word for word in words if word in FOREIGN_WORDS.split()], command
+        if place != "conditions":
+            assert not set(shlex.split(MACHINE_WORDS)) - set(words), command
+    rules = (project.build / "build.ninja").read_text()
+    module = rules.partition("build clharness/harness/probe/libclharness_torture.so:")[2].partition("\n\n")[0]
+    words = shlex.split(
+        " ".join(line for line in module.splitlines() if "LINK_FLAGS" in line or "LANGUAGE_COMPILE" in line)
+    )
+    needed = {word for word in MACHINE_LINKS.split() if place != "conditions" or not word.startswith("-Wl,")}
+    assert not set(words) & set(FOREIGN_LINKS.split()) and needed <= set(words), words
 
 
 def test_command_of_a_project_starts_whatever_is_in_its_path(tmp_path: Path) -> None:
