@@ -50,7 +50,7 @@ static cl_int answer(const uint64_t *arguments, const void *data, size_t size)
 
 static cl_int version(const uint64_t *arguments)
 {
-    static int queries;
+    static _Atomic int queries;
     long reported = fault_value(FAULT_reports_api_version, ANY_PLATFORM, CL_LAYER_API_VERSION_100);
     cl_layer_api_version number = (cl_layer_api_version)reported;
     if (is_on(FAULT_api_version_fails)) {

@@ -80,7 +80,7 @@ static bool null_is_accepted(long number)
 /* What an init function refuses: CL_SUCCESS where there is nothing to refuse. */
 static cl_int refusal(cl_uint num_entries, const void *target, const void *count_ret, const void *table_ret)
 {
-    static bool refused;
+    static _Atomic bool refused;
     if ((!target && !null_is_accepted(1)) || (!count_ret && !null_is_accepted(2)) ||
         (!table_ret && !null_is_accepted(3))) {
         refused = true;

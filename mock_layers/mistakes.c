@@ -40,7 +40,7 @@ static void drop_empty_lists(const struct function_info *about, uint64_t *argume
 
 bool mistakes_answer(enum function function, uint64_t *arguments, cl_int *error)
 {
-    static long buffers;
+    static _Atomic long buffers;
     if (is_on(FAULT_cuts_lists_of_events)) {
         cut_list(&function_info[function], "num_events", arguments);
         cut_list(&function_info[function], "num_events_in_wait_list", arguments);
@@ -57,9 +57,9 @@ bool mistakes_answer(enum function function, uint64_t *arguments, cl_int *error)
         return true;
     }
     *error = CL_OUT_OF_HOST_MEMORY;
-    buffers += function == FUNCTION_clCreateBuffer;
+    long count = buffers += function == FUNCTION_clCreateBuffer;
     return is_on(FAULT_has_room_for_buffers) && function == FUNCTION_clCreateBuffer &&
-           buffers > fault_value(FAULT_has_room_for_buffers, ANY_PLATFORM, 0);
+           count > fault_value(FAULT_has_room_for_buffers, ANY_PLATFORM, 0);
 }
 
 static void spoil_answer(enum function function, const uint64_t *arguments)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import graphlib
 import itertools
 import os
+import re
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -151,7 +152,42 @@ def test_exported_symbols_name_their_file(folder: str) -> None:
     assert not strays, "symbols that do not name the file they are from:\n" + "\n".join(strays)
 
 
+# A function's own variable that every thread writes to: a number or a flag that is neither constant, atomic nor each
+# thread's own.
+PLAIN_STATIC = re.compile(
+    r"^[ \t]+static (?!const |_Atomic |_Thread_local |inline )(?:volatile )?"
+    r"(?:bool|char|int|long|unsigned|size_t|u?int\d+_t|cl_\w+)[ \w]*(?: = [^;(]*)?;",
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("folder", ["mock_icds", "mock_layers"])
+def test_functions_of_mocks_keep_no_number_that_threads_race_for(folder: str) -> None:
+    sources = sorted((ROOT / folder).rglob("*.c"))
+    races = [
+        f"{path.relative_to(ROOT)}: {found[0].strip()}"
+        for path in sources
+        for found in PLAIN_STATIC.finditer(path.read_text())
+    ]
+    assert sources
+    assert not races, "declare these _Atomic:\n" + "\n".join(races)
+
+
 # --- that the checks above can fail ---
+
+
+@pytest.mark.parametrize(
+    "line", ["    static long buffers;\n", "\tstatic bool made = false;\n", "    static cl_ulong last;\n"]
+)
+def test_a_number_that_threads_race_for_is_found(line: str) -> None:
+    assert PLAIN_STATIC.search(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["    static _Atomic long buffers;\n", "    static const int most = 3;\n", "static int own;\n"]
+)
+def test_a_number_that_no_thread_races_for_is_not_found(line: str) -> None:
+    assert not PLAIN_STATIC.search(line)
 
 
 def test_a_circle_is_found_and_named() -> None:

@@ -71,10 +71,10 @@ static cl_int list_platforms(cl_uint num_entries, cl_platform_id *platforms, cl_
 static bool stumbles(void)
 {
     if (fault(FAULT_enumeration_fails_in_parallel, ANY_PLATFORM)) {
-        static int inside;
-        bool alone = __atomic_add_fetch(&inside, 1, __ATOMIC_RELAXED) == 1;
+        static _Atomic int inside;
+        bool alone = ++inside == 1;
         process_faults_sleep(5);
-        __atomic_sub_fetch(&inside, 1, __ATOMIC_RELAXED);
+        inside--;
         return !alone;
     }
     return load_faults_no_platforms();

@@ -11,6 +11,7 @@
 #include "core/property_rules.h"
 #include "core/rules.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -103,12 +104,16 @@ static cl_int set_user_event(struct object *event, cl_int status)
 /* Nanoseconds, more with each call. */
 static cl_ulong now(void)
 {
-    static cl_ulong last;
+    static _Atomic cl_ulong last;
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     cl_ulong found = (cl_ulong)time.tv_sec * 1000000000 + (cl_ulong)time.tv_nsec;
-    last = found > last + 10 ? found : last + 10;
-    return last;
+    cl_ulong before = last;
+    cl_ulong after;
+    do {
+        after = found > before + 10 ? found : before + 10;
+    } while (!atomic_compare_exchange_weak(&last, &before, after));
+    return after;
 }
 
 /* The clock of the host, and that of the device, of which profiling speaks. */

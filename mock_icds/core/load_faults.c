@@ -107,7 +107,7 @@ static void follow_others(enum function function)
 
 void load_faults_follow(enum function function, const uint64_t *arguments, uint64_t *result)
 {
-    static bool made;
+    static _Atomic bool made;
     (void)arguments;
     follow_others(function);
     if (function != FUNCTION_clCreateContext || !*result) {
@@ -134,7 +134,7 @@ void load_faults_follow(enum function function, const uint64_t *arguments, uint6
 
 bool load_faults_no_platforms(void)
 {
-    static int marked = -1;
+    static _Atomic int marked = -1;
     if (marked < 0) {
         marked = is_on(FAULT_contexts_mark_the_environment) && getenv(mark) != NULL;
     }

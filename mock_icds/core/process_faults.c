@@ -116,8 +116,8 @@ static void *fork_and_call(void *unused)
 
 void process_faults_at_count(void)
 {
-    static bool ended;
-    static bool forked; /* the child's, too */
+    static _Atomic bool ended;
+    static _Atomic bool forked; /* the child's, too */
     if (is_on(FAULT_enumeration_forks) && !forked) {
         pthread_t thread;
         forked = true;

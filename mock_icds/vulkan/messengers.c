@@ -5,7 +5,7 @@
 
 static uint64_t create_messenger(const uint64_t *a)
 {
-    static int made;
+    static _Atomic int made;
     if (fails(FAULT_create_messenger_fails)) {
         return failure(FAULT_create_messenger_fails);
     }

@@ -25,7 +25,7 @@ static struct object *device_of(struct object *instance, int index)
 /* The devices there are now: with `device_count_grows`, one more each time that their number is asked. */
 static uint32_t devices_now(bool is_asked)
 {
-    static int asked;
+    static _Atomic int asked;
     asked += is_asked && fails(FAULT_device_count_grows);
     int count = device_count() + (asked > 0 ? asked - 1 : 0);
     return (uint32_t)(count < MAX_DEVICES ? count : MAX_DEVICES);

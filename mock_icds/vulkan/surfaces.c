@@ -76,7 +76,7 @@ static void log_window(const VkBaseInStructure *info)
 
 static uint64_t create_surface(const uint64_t *a)
 {
-    static int made;
+    static _Atomic int made;
     log_window(pointer(a[1]));
     if (fails(FAULT_create_surface_fails)) {
         return failure(FAULT_create_surface_fails);
