@@ -66,12 +66,14 @@ def done(*command: str | Path, cwd: Path | None = None, **environment: str) -> s
 class Consumer:
     """A project in a folder of its own; `text` is its CMakeLists.txt after the project() command."""
 
-    def __init__(self, folder: Path, text: str, cmake: str = "cmake", languages: str = "C") -> None:
+    def __init__(
+        self, folder: Path, text: str, cmake: str = "cmake", languages: str = "C", minimum: str = "3.16"
+    ) -> None:
         self.folder = folder
         self.build = folder / "build"
         self.cmake = cmake
         folder.mkdir(exist_ok=True)
-        head = f"cmake_minimum_required(VERSION 3.16)\nproject(consumer {languages})\n"
+        head = f"cmake_minimum_required(VERSION {minimum})\nproject(consumer {languages})\n"
         (folder / "CMakeLists.txt").write_text(head + text)
 
     def add_loader(self) -> None:

@@ -204,6 +204,35 @@ def test_package_tests_a_loader(installed: Path, tmp_path: Path) -> None:
     assert (project.build / "clharness-results" / "clharness.discovery.OpenCL-OpenCL.xml").is_file()
 
 
+@pytest.mark.skipif(not shutil.which("clang"), reason="clang is not installed")
+def test_package_tests_a_loader_of_clangs_sanitizers(installed: Path, tmp_path: Path) -> None:
+    project = Consumer(tmp_path, f"find_package(clharness REQUIRED)\nenable_testing()\n{LOADER}{SUITES}")
+    project.add_loader()
+    flags = ("-DCMAKE_C_COMPILER=clang", "-DCMAKE_C_FLAGS=-fsanitize=address")
+    configured = project.configure(f"-DCMAKE_PREFIX_PATH={installed}", *flags)
+    assert configured.returncode == 0, configured.stdout
+    project.compile()
+    sound = project.ctest()
+    assert sound.returncode == 0, sound.stdout
+
+    project.make_faulty()
+    project.compile()
+    faulty = project.ctest()
+    assert failed(faulty) == [NAME] and "DISC-LNX-013" in faulty.stdout
+
+
+def test_package_is_found_by_a_project_of_an_older_cmake(installed: Path, tmp_path: Path) -> None:
+    """The policies of the project do not hold for what it calls."""
+    version = run("cmake", "--version").stdout.split()[2]
+    minimum = "3.5" if int(version.partition(".")[0]) > 3 else "2.8.12"
+    text = "find_package(clharness REQUIRED)\nenable_testing()\nadd_library(OpenCL SHARED empty.c)\n"
+    project = Consumer(tmp_path, f"{text}clharness_add_suites(TARGET OpenCL SUITES discovery)\n", minimum=minimum)
+    (project.folder / "empty.c").write_text("int nothing;\n")
+    configured = project.configure(f"-DCMAKE_PREFIX_PATH={installed}")
+    assert configured.returncode == 0, configured.stdout
+    assert project.entries() == ["clharness.discovery.OpenCL"]
+
+
 def test_package_of_another_release_is_refused(installed: Path, tmp_path: Path) -> None:
     project = Consumer(tmp_path, "find_package(clharness 99 REQUIRED)\n")
     assert project.configure(f"-DCMAKE_PREFIX_PATH={installed}").returncode != 0

@@ -17,6 +17,7 @@ from harness.probe.calls import Calls
 from harness.probe.process_calls import ProcessCalls
 from harness.probe.replies import CommandError
 from harness.sandbox import Sandbox, Unsupported, guard
+from harness.subject import sanitizers
 from harness.subject.environment import environment
 from harness.subject.facts import facts_of
 from harness.subject.identify import BY_EXPORTS, Identity, require_kind
@@ -70,6 +71,7 @@ class Subject(ABC):
         require_this_machine(path, library)
         require_kind(path, library, self.identity, self.functions)
         self.facts = facts_of(path, library, self.functions, self.api_functions(), self.shown)
+        self.facts.sanitizer = sanitizers.runtime(path, library)
         self.path = library.real_path
         guard.share(self.path)
         self.time_limit = self.default_time_limit

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SANITIZERS = ("libasan", "libtsan", "libclang_rt")
+SANITIZERS = ("libasan", "libtsan", "liblsan", "libclang_rt")
 _OF_THE_LINKER = {"_init", "_fini", "_edata", "_end", "__bss_start", "__bss_start__", "__bss_end__", "__end__"}
 # Names of C++'s standard library are the same everywhere.
 _OF_CXX = ("_ZSt", "_ZZSt", "_ZZNSt", "_ZNSt", "_ZNKSt", "_ZTVSt", "_ZTISt", "_ZTSSt")
@@ -43,7 +43,7 @@ class SharedLibrary:
 
     @property
     def sanitizer(self) -> str:
-        """The runtime that must be preloaded because the library was built with a sanitizer; "" for none."""
+        """The runtime that must be preloaded because the library was built with a sanitizer; "" where it names none."""
         return next((name for name in self.needed if name.startswith(SANITIZERS)), "")
 
 
@@ -90,7 +90,7 @@ def facts_of(
     path: Path, library: SharedLibrary, functions: Collection[str], api: Collection[str], shown: tuple[str, ...]
 ) -> Facts:
     """What the file says. `functions`: those that the kind is known by; `api`: all functions of the API."""
-    facts = Facts(str(path), str(library.real_path), shown, library.soname, library.build_id, library.sanitizer)
+    facts = Facts(str(path), str(library.real_path), shown, library.soname, library.build_id)
     known = set(api)
     facts.functions = [name for name in functions if name in library.functions]
     facts.exports = sum(name.startswith("cl") for name in library.exported)
