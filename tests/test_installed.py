@@ -201,7 +201,12 @@ def test_package_tests_a_loader(installed: Path, tmp_path: Path) -> None:
     faulty = project.ctest()
     assert failed(faulty) == [NAME] and "DISC-LNX-013" in faulty.stdout
     assert (project.build / "clharness-output" / "failures").is_dir()
-    assert (project.build / "clharness-results" / "clharness.discovery.OpenCL-OpenCL.xml").is_file()
+    results = project.build / "clharness-results"
+    assert (results / "clharness.discovery.OpenCL-OpenCL.xml").is_file()
+
+    shutil.rmtree(results)
+    again = project.ctest()
+    assert "DISC-LNX-013" in again.stdout and len(list(results.iterdir())) == 1, again.stdout
 
 
 @pytest.mark.skipif(not shutil.which("clang"), reason="clang is not installed")
