@@ -25,7 +25,7 @@ def test_child_that_is_forked_during_discovery_may_call_the_loader(
     """A child that is forked while a thread of its parent is in discovery gets an answer; the parent lists all."""
     sandbox.require_linux("fork")
     vendors(sandbox, place, "enumeration_forks")
-    with loader.start(sandbox) as cl:
+    with loader.start(sandbox, time_limit=20) as cl:  # far above the three seconds that the child has
         assert cl.platform_names() == {"a", "odd", "b"}
     log = sandbox.log
     ends = [event.data["detail"] for event in log.happened("child", by="odd")]
