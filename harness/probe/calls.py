@@ -20,6 +20,7 @@ from harness.probe.values import Callback, CallbackArgument, Names, Value, is_se
 CANARY = 0xA5
 MAX_OBJECTS = 1 << 16  # platforms, or devices, in one list
 MAX_TEXT = 16 << 20  # bytes of a string
+MAX_NAME = 64  # bytes of a name that a mock gives
 
 
 class CallFailed(AssertionError):
@@ -48,11 +49,14 @@ class Buffer:
         self.index = index
         self.size = size
         self.token = f"b{index}"
+        self.answer: bytes | None = None  # all of it, as it stood when the call returned that was to read it
 
     def __getitem__(self, part: slice) -> bytes:
+        answer, self.answer = self.answer, None
+        if answer is not None:
+            return answer[part]
         start, stop, _ = part.indices(self.size)
-        reply = self.session.command(f"get {self.index} {start} {max(stop - start, 0)}")
-        return bytes.fromhex(reply)
+        return bytes.fromhex(self.session.command(f"get {self.index} {start} {max(stop - start, 0)}"))
 
     def bytes(self) -> bytes:
         """All bytes, as they are in the probe now."""
@@ -126,6 +130,7 @@ class Calls(Connection):
     """A connection that makes calls as in C."""
 
     _values = 0  # numbers of buffers and results given so far
+    _read: Buffer | None = None  # to be read by the call that is given it
 
     def buffer(self, size: int, fill: int = CANARY) -> Buffer:
         """New memory in the probe, every byte `fill`."""
@@ -171,7 +176,13 @@ class Calls(Connection):
         raise TypeError(f"no OpenCL argument: {value!r}")
 
     def _result(self, function: str, command: str, variable: int) -> int:
-        return result_value(function, int(self.command(command), 16), variable)
+        buffer = self._read
+        if buffer is None or buffer.token not in command.split():
+            return result_value(function, int(self.command(command), 16), variable)
+        self._read = None
+        answer, content = self.commands(command, f"get {buffer.index} 0 {buffer.size}")
+        buffer.answer = bytes.fromhex(content)
+        return result_value(function, int(answer, 16), variable)
 
     def _call_line(self, function: str, arguments: tuple[Any, ...]) -> str:
         tokens = " ".join(self.token(a) for a in arguments)
@@ -182,6 +193,12 @@ class Calls(Connection):
         """Calls a function of the loader. Gives its result: cl_int as signed number, handles and pointers as Value."""
         line = self._call_line(function, arguments)
         return self._result(function, line, self._values)
+
+    def call_for(self, buffer: Buffer, function: str, *arguments: Any) -> int:
+        """Like `call`, with a buffer among the arguments: what is read from it next is what stood there right after
+        the call, in the same exchange with the probe."""
+        self._read = buffer
+        return self.call(function, *arguments)
 
     def call_at(self, address: Value, like: str, *arguments: Any) -> int:
         """Calls the function at an address, with the signature of a function of the API."""
@@ -287,7 +304,7 @@ class Convenience(Calls):
     def platform_count(self) -> int:
         """The count that clGetPlatformIDs reports; 0 when there is no platform."""
         count = self.buffer(4)
-        result = self.call("clGetPlatformIDs", 0, None, count)
+        result = self.call_for(count, "clGetPlatformIDs", 0, None, count)
         if result == CL.PLATFORM_NOT_FOUND_KHR:
             return 0
         if result:
@@ -306,7 +323,7 @@ class Convenience(Calls):
         if count == 0:
             return []
         platforms = self._list_of("clGetPlatformIDs", count)
-        result = self.call("clGetPlatformIDs", count, platforms, None)
+        result = self.call_for(platforms, "clGetPlatformIDs", count, platforms, None)
         if result:
             raise CallFailed(f"clGetPlatformIDs({count}, platforms, NULL) answered {result} after a count of {count}")
         return platforms.handles()
@@ -315,14 +332,14 @@ class Convenience(Calls):
         """A string of a platform."""
         size = self.room(1, 0)
         number = constant(query)
-        result = self.call("clGetPlatformInfo", platform, number, 0, None, size)
+        result = self.call_for(size, "clGetPlatformInfo", platform, number, 0, None, size)
         if result:
             raise CallFailed(f"clGetPlatformInfo({query}) answered {result} to the size query")
         length = size.word()
         if length > MAX_TEXT:
             raise CallFailed(f"clGetPlatformInfo({query}) answered a size of {length}, expected at most {MAX_TEXT}")
         text = self.buffer(length)
-        result = self.call("clGetPlatformInfo", platform, number, length, text, None)
+        result = self.call_for(text, "clGetPlatformInfo", platform, number, length, text, None)
         if result:
             raise CallFailed(f"clGetPlatformInfo({query}) answered {result}")
         return text.text()
@@ -341,7 +358,7 @@ class Convenience(Calls):
             for device in self.GetDeviceIDs(platform):
                 owner = self.room(1, 0)
                 query = constant("CL_DEVICE_PLATFORM")
-                result = self.call("clGetDeviceInfo", device, query, owner.size, owner, None)
+                result = self.call_for(owner, "clGetDeviceInfo", device, query, owner.size, owner, None)
                 if result or owner.word() != platform:
                     raise CallFailed(f"a device of platform {names[-1]} names another platform ({result})")
         return names
@@ -351,22 +368,23 @@ class Convenience(Calls):
         address = self.GetExtensionFunctionAddress(name)
         if not address:
             return None
-        answer = self.call_at(address, "clGetExtensionFunctionAddress", None)
-        assert isinstance(answer, Value)
-        return self.text_at(answer)
+        self._values += 1
+        call = f"address {self._values} {address.token} clGetExtensionFunctionAddress 0"
+        _, text = self.commands(call, f"read r{self._values} {MAX_NAME}")
+        return _text(text)
 
     def text_at(self, address: Value) -> str:
         """The C string at an address, as far as it is shorter than 64 bytes."""
-        return bytes.fromhex(self.command(f"read {address.token} 64")).split(b"\0")[0].decode(errors="replace")
+        return _text(self.command(f"read {address.token} {MAX_NAME}"))
 
     def GetDeviceIDs(self, platform: Value, kind: str = "CL_DEVICE_TYPE_ALL") -> list[Value]:
         """Devices of a platform; an empty list when there is none."""
         room = self.buffer(4, 0)
         number = constant(kind)
-        if self.call("clGetDeviceIDs", platform, number, 0, None, room) or not (count := room.u32()):
+        if self.call_for(room, "clGetDeviceIDs", platform, number, 0, None, room) or not (count := room.u32()):
             return []
         devices = self._list_of("clGetDeviceIDs", count)
-        result = self.call("clGetDeviceIDs", platform, number, count, devices, None)
+        result = self.call_for(devices, "clGetDeviceIDs", platform, number, count, devices, None)
         if result:
             raise CallFailed(f"clGetDeviceIDs answered {result} after a count")
         return devices.handles()
@@ -383,6 +401,11 @@ class Convenience(Calls):
         address = self.call("clGetExtensionFunctionAddress", name)
         assert isinstance(address, Value)
         return address
+
+
+def _text(digits: str) -> str:
+    """The C string that begins the bytes."""
+    return bytes.fromhex(digits).split(b"\0")[0].decode(errors="replace")
 
 
 def result_value(function: str, value: int, variable: int) -> int:

@@ -317,28 +317,33 @@ class Connection:
 
     def command(self, text: str) -> str:
         """Sends one command (see harness/probe/commands.c) and gives what follows "ok". Raises CommandError."""
+        return self.commands(text)[0]
+
+    def commands(self, *texts: str) -> list[str]:
+        """Sends commands in one exchange and gives what follows "ok" to each. Raises CommandError for the first that
+        was refused, when all were answered."""
         if self.exchange:  # else what came early is the answer to the first question, as it is when it comes later
             self._require_silence()
-        commands = [*self._prepared, text]
+        commands = [*self._prepared, *texts]
         self._prepared = []
         self._last = commands[0]  # also where the process has ended before it gets it
         self._send(commands)
         refused: CommandError | None = None
-        answer = ""
+        answers = []
         for self._last in commands:
             reply = self._receive()
             self.replies.append(reply[:KEPT_REPLY])
             if reply.startswith("error "):
                 refused = refused or refusal(self._last, reply)
             else:
-                answer = _content(self._last, reply)
+                answers.append(_content(self._last, reply))
                 self.calls_made += self._last.startswith(("call ", "address ", "vkcall "))
                 self._threads_compile |= self._last.startswith("thread ") and compiles(self._last)
                 self._threads_compile &= self._last != "go"
         if refused:
             self._resynchronise()
             raise refused
-        return answer
+        return answers[-len(texts) :]
 
     def _resynchronise(self) -> None:
         """Makes sure that a refusal was the probe's own: one that a subject wrote leaves a reply too many."""

@@ -117,4 +117,4 @@ def _differs(result: CaseResult, expected: Expected) -> bool:
 def strength_of(requirements: Iterable[str]) -> str:
     """The strongest among the strengths of the requirements; a case without any is held to "must"."""
     known = catalogue()
-    return strongest(known[identifier].strength for identifier in requirements if identifier in known)
+    return strongest([known[identifier].strength for identifier in requirements if identifier in known])

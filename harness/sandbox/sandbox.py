@@ -154,6 +154,8 @@ class Sandbox(Machine):
         self._log = LogFile(self.log_path)
         self._runs_before = 0  # sessions that write to a log that was forgotten
         self.loader_path = loader_path
+        self._log_line = f"log = {windows_path(self.log_path)}"
+        self._loader_lines = [f"loader = {windows_path(loader_path)}"] if loader_path else []
         self.platforms = 0  # of all mock ICDs that were made here
         self.env: dict[str, str] = {}
         self.runs: list[Run] = []  # sessions started here, newest last (harness.probe.session.Session)
@@ -247,7 +249,7 @@ class Sandbox(Machine):
             if key not in settings("icd", "mock"):  # what was meant may be a setting of platforms, too
                 known = settings("icd", "mock") | settings("icd", "platform")
                 raise UsageError(f"the {NAMES['icd']} has no setting {key!r}; {nearest(key, known)}")
-        configuration = [*lines("icd", "mock", about), *function_lines("icd", functions or {})]
+        configuration = [*lines("icd", "mock", about), *(function_lines("icd", functions) if functions else ())]
         for index in range(platforms):
             own: dict[str, Value] = {"name": name if platforms == 1 else f"{name}.{index}", **of_platforms}
             own |= per_platform[index] if index < len(per_platform) else {}
@@ -301,8 +303,7 @@ class Sandbox(Machine):
     ) -> None:
         """A copy of a mock with its configuration beside it, which begins with what every mock needs."""
         self.copy_mock(built, path)
-        common = [f"name = {name}", *[f"log = {windows_path(self.log_path)}"] * logs]
-        common += [f"loader = {windows_path(self.loader_path)}"] if self.loader_path else []
+        common = [f"name = {name}", *[self._log_line] * logs, *self._loader_lines]
         Path(f"{path}.conf").write_bytes(_bytes("\n".join([*common, *configuration]) + "\n"))
 
     def copy_mock(self, built: Path, to: Path) -> None:
