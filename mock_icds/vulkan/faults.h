@@ -89,6 +89,9 @@ FAULT(extension_list_never_incomplete)
 /* Says that it has VALUE extensions more than it lists. */
 FAULT(extension_count_is_higher)
 
+/* Says that it wrote VALUE extensions of instances more than there was room for. */
+FAULT(extension_list_claims_more)
+
 /* --- instances --- */
 
 /* Answers the VkResult VALUE to vkCreateInstance. */
@@ -139,6 +142,12 @@ FAULT(device_count_grows)
 FAULT(device_list_never_incomplete)
 /* Writes one device more than there is room for. */
 FAULT(device_list_overflows)
+/* Says that it wrote VALUE devices more than there was room for. */
+FAULT(device_list_claims_more)
+/* Says that it wrote VALUE groups more than there was room for. */
+FAULT(group_list_claims_more)
+/* Says that it wrote VALUE extensions of a device more than there was room for. */
+FAULT(device_extension_list_claims_more)
 /* Lists new handles each time. */
 FAULT(device_list_has_new_handles)
 /* Leaves the first word of physical devices without the loader's magic number. */

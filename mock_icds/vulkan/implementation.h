@@ -39,4 +39,10 @@ static inline uint64_t failure(enum fault which)
     return (uint64_t)fault_value(which, ANY_PLATFORM, VK_ERROR_INITIALIZATION_FAILED);
 }
 
+/* Where a fault is on, makes the number of a list that was asked for larger than there was room for. */
+static inline void claim_more(enum fault which, uint32_t *count, const void *list)
+{
+    *count += list && fails(which) ? (uint32_t)failure(which) : 0;
+}
+
 #endif

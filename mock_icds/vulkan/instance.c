@@ -23,7 +23,9 @@ static uint64_t enumerate_extensions(const uint64_t *a)
         return failure(failing);
     }
     uint32_t more = (uint32_t)(fails(FAULT_extension_count_is_higher) ? failure(FAULT_extension_count_is_higher) : 0);
-    return (uint64_t)extensions_answer(config.extensions, more, pointer(a[1]), pointer(a[2]));
+    uint64_t result = (uint64_t)extensions_answer(config.extensions, more, pointer(a[1]), pointer(a[2]));
+    claim_more(FAULT_extension_list_claims_more, pointer(a[1]), pointer(a[2]));
+    return result;
 }
 
 static uint64_t enumerate_layers(const uint64_t *a)

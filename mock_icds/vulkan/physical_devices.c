@@ -55,6 +55,7 @@ static uint64_t enumerate_devices(const uint64_t *a)
         devices[i] = (VkPhysicalDevice)device_of(instance, (int)i);
     }
     *count = written;
+    claim_more(FAULT_device_list_claims_more, count, devices);
     if (fails(FAULT_device_list_never_incomplete)) {
         return VK_SUCCESS;
     }
@@ -100,6 +101,7 @@ static uint64_t enumerate_groups(const uint64_t *a)
         }
     }
     *count = group;
+    claim_more(FAULT_group_list_claims_more, count, groups);
     return VK_SUCCESS;
 }
 
@@ -239,7 +241,9 @@ static uint64_t enumerate_extensions(const uint64_t *a)
     if (fails(FAULT_device_extensions_fail)) {
         return failure(FAULT_device_extensions_fail);
     }
-    return (uint64_t)extensions_answer(config.device_extensions, 0, pointer(a[2]), pointer(a[3]));
+    uint64_t result = (uint64_t)extensions_answer(config.device_extensions, 0, pointer(a[2]), pointer(a[3]));
+    claim_more(FAULT_device_extension_list_claims_more, pointer(a[2]), pointer(a[3]));
+    return result;
 }
 
 static uint64_t enumerate_layers(const uint64_t *a)

@@ -68,8 +68,10 @@ static bool has_extensions(struct physical_device *from, const VkDeviceCreateInf
     if (ask(from->handle, NULL, &count, NULL) != VK_SUCCESS) {
         return false;
     }
-    VkExtensionProperties *list = calloc(count + 1, sizeof *list);
+    uint32_t room = count;
+    VkExtensionProperties *list = calloc(room + 1, sizeof *list);
     bool all = list && ask(from->handle, NULL, &count, list) >= VK_SUCCESS;
+    count = count < room ? count : room;
     for (uint32_t i = 0; all && i < info->enabledExtensionCount; i++) {
         all = drivers_has_extension(list, count, info->ppEnabledExtensionNames[i]);
     }

@@ -137,7 +137,7 @@ static void use_list(struct search *search, const char *list, const char *suffix
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%.*s%s", (int)length, list, suffix);
         bool again = *suffix && !is_new(search, path);
-        if (length > 0 && !again && !use_folder(search, path) && !*suffix) {
+        if (length > 0 && !again && !use_folder(search, path) && !*suffix && is_manifest(path)) {
             use_file(search, path);
         }
         list += length + (list[length] == ':');

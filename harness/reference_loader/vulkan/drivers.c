@@ -146,10 +146,11 @@ size_t drivers_extensions(const struct driver *driver, VkExtensionProperties **e
         return 0;
     }
     *extensions = calloc(count, sizeof **extensions);
+    uint32_t room = count;
     if (!*extensions || driver->enumerate_extensions(NULL, &count, *extensions) < VK_SUCCESS) {
         return 0;
     }
-    return count;
+    return count < room ? count : room;
 }
 
 bool drivers_has_extension(const VkExtensionProperties *list, size_t count, const char *name)

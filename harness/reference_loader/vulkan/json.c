@@ -43,10 +43,34 @@ static size_t write_character(unsigned long code, char *to)
         to[1] = (char)(0x80 | (code & 0x3F));
         return 2;
     }
-    to[0] = (char)(0xE0 | code >> 12);
-    to[1] = (char)(0x80 | (code >> 6 & 0x3F));
-    to[2] = (char)(0x80 | (code & 0x3F));
-    return 3;
+    if (code < 0x10000) {
+        to[0] = (char)(0xE0 | code >> 12);
+        to[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        to[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    to[0] = (char)(0xF0 | code >> 18);
+    to[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    to[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    to[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}
+
+/* Four hexadecimal digits after "u". */
+static bool read_code(struct reader *reader, unsigned long *code)
+{
+    char digits[5] = "";
+    if (!take(reader, "u")) {
+        return false;
+    }
+    for (int i = 0; i < 4; i++) {
+        if (!isxdigit((unsigned char)*reader->at)) {
+            return false;
+        }
+        digits[i] = *reader->at++;
+    }
+    *code = strtoul(digits, NULL, 16);
+    return true;
 }
 
 /* One character after a backslash; its length in `to`, 0 where there is no such escape. */
@@ -60,17 +84,18 @@ static size_t read_escape(struct reader *reader, char *to)
         *to = meanings[letter - letters];
         return 1;
     }
-    char digits[5] = "";
-    if (!take(reader, "u")) {
+    unsigned long code;
+    unsigned long second;
+    if (!read_code(reader, &code)) {
         return 0;
     }
-    for (int i = 0; i < 4; i++) {
-        if (!isxdigit((unsigned char)*reader->at)) {
+    if (code >= 0xD800 && code < 0xDC00) { /* the first half of a pair */
+        if (!take(reader, "\\") || !read_code(reader, &second) || second < 0xDC00 || second > 0xDFFF) {
             return 0;
         }
-        digits[i] = *reader->at++;
+        code = 0x10000 + ((code & 0x3FF) << 10 | (second & 0x3FF));
     }
-    return write_character(strtoul(digits, NULL, 16), to);
+    return write_character(code, to);
 }
 
 /* A string; what does not fit into `to` is cut off. */

@@ -48,8 +48,12 @@ static uint32_t list_devices(const struct driver *driver, VkPhysicalDevice **dev
     if (ask(driver->instance, &count, NULL) != VK_SUCCESS || count == 0) {
         return 0;
     }
+    uint32_t room = count;
     *devices = calloc(count, sizeof(**devices));
-    return *devices && ask(driver->instance, &count, *devices) >= VK_SUCCESS ? count : 0;
+    if (!*devices || ask(driver->instance, &count, *devices) < VK_SUCCESS) {
+        return 0;
+    }
+    return count < room ? count : room;
 }
 
 VkResult loader_vkEnumeratePhysicalDevices(struct instance *instance, uint32_t *count, struct physical_device **to);
@@ -84,11 +88,15 @@ static uint32_t list_groups(const struct driver *driver, VkPhysicalDeviceGroupPr
         if (ask(driver->instance, &count, NULL) != VK_SUCCESS || count == 0) {
             return 0;
         }
+        uint32_t room = count;
         *groups = calloc(count, sizeof **groups);
         for (uint32_t i = 0; *groups && i < count; i++) {
             (*groups)[i].sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GROUP_PROPERTIES;
         }
-        return *groups && ask(driver->instance, &count, *groups) >= VK_SUCCESS ? count : 0;
+        if (!*groups || ask(driver->instance, &count, *groups) < VK_SUCCESS) {
+            return 0;
+        }
+        return count < room ? count : room;
     }
     VkPhysicalDevice *devices;
     count = list_devices(driver, &devices);

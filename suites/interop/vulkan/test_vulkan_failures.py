@@ -2,6 +2,7 @@
 """One driver fails in a call that goes to all: what that costs the others (VK-OBJ, VK-DSC)."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -77,6 +78,28 @@ def test_failed_instance_can_be_tried_again(vulkan_loader: VulkanLoader, sandbox
     assert not sandbox.log.calls("vkDestroyInstance", by="fails")
 
 
+@requirement("VK-OBJ-017")
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("fault", ["create_instance_fails=-1", "extension_list_fails=-1", "extension_count_fails=-1"])
+def test_instances_of_the_others_end_where_one_driver_has_no_memory(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, fault: str, order: str
+) -> None:
+    """Whether vkCreateInstance then succeeds or fails, what the others made is destroyed in them, once each."""
+    add_drivers(sandbox, order, fault)
+
+    with vulkan_loader.start(sandbox) as vk:
+        for _ in range(2):
+            rc, instance = vk.CreateInstance()
+            if rc == 0:
+                vk.vkDestroyInstance(instance, None)
+    for name in ("a", "b"):
+        instances = [e.data["handle"] for e in sandbox.log.happened("object", by=name)
+                     if e.data["detail"].startswith("instance")]  # fmt: skip
+        ended = [hex(e.arguments[0]) for e in sandbox.log.calls("vkDestroyInstance", by=name)]
+        assert ended == [handle for handle in instances if handle]
+        assert len(ended) == len(sandbox.log.calls("vkCreateInstance", by=name))
+
+
 @requirement("VK-OBJ-013")
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("fault", ["device_count_fails=-3", "device_list_fails=-3", "device_count_fails=-1"])
@@ -118,6 +141,37 @@ def test_strange_list_of_devices_costs_only_its_driver(
         rc = vk.vkEnumeratePhysicalDevices(instance, count, devices)
         if rc == 0:
             assert {"a.0", "b.0"} <= {vk.device_name(device) for device in devices.handles()[: count.u32()]}
+        vk.vkDestroyInstance(instance, None)
+    assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("VK-OBJ-033")
+@pytest.mark.parametrize("what", ["extension", "device", "group", "device_extension"])
+def test_driver_that_claims_a_longer_list_crashes_nothing(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, what: str
+) -> None:
+    """A driver says that it wrote more than there was room for: that is not read, and the others are used."""
+    extension = "VK_KHR_get_physical_device_properties2"
+    lists: dict[str, Any] = {"extensions": extension, "device_extensions": "VK_CLH_own"}
+    sandbox.driver("a", **lists)
+    sandbox.driver("claims", devices=2, faults=[f"{what}_list_claims_more=100000"], **lists)
+    sandbox.driver("b", **lists)
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.extension_names().count(extension) == 1
+        instance = vk.instance("1.1.0", extensions=[extension])
+        devices = {vk.device_name(device): device for device in vk.physical_devices(instance)}
+        assert {"a.0", "b.0"} <= set(devices) <= {"a.0", "b.0", "claims.0", "claims.1"}
+        for device in devices.values():
+            assert vk.CreateDevice(device, extensions=["VK_CLH_own"])[0] == 0
+            assert str(vk.CreateDevice(device, extensions=["VK_CLH_no"])[0]) == "VK_ERROR_EXTENSION_NOT_PRESENT"
+        if what == "group":
+            count, groups = (
+                vk.data((9).to_bytes(4, "little")),
+                vk.structures("VkPhysicalDeviceGroupProperties", [{}] * 9),
+            )
+            vk.vkEnumeratePhysicalDeviceGroups(instance, count, groups)
+            assert count.u32() <= len(devices)
         vk.vkDestroyInstance(instance, None)
     assert not sandbox.log.happened("foreign handle")
 

@@ -203,6 +203,22 @@ def test_driver_that_cannot_list_its_extensions_costs_only_itself(
         assert "good" in vk.drivers(extensions=[PROPERTIES2])
 
 
+@requirement("VK-EXT-005")
+@pytest.mark.parametrize("more", [1, 3])
+def test_list_that_is_shorter_than_said_has_nothing_after_its_end(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, more: int
+) -> None:
+    """A driver lists fewer extensions than it said, all of them unfiltered: what it did not write is not listed."""
+    unknown = "VK_CLH_unheard_of"
+    sandbox.driver("shorter", faults=[f"extension_count_is_higher={more}"], extensions=f"{GROUPS} {unknown}")
+    with vulkan_loader.start(sandbox) as vk:
+        own = set(vk.extension_names()) - {GROUPS}
+
+    sandbox.env["VK_LOADER_DISABLE_INST_EXT_FILTER"] = "1"
+    with vulkan_loader.start(sandbox) as vk:
+        assert set(vk.extension_names()) == {GROUPS, unknown, *own}
+
+
 @requirement("VK-EXT-008")
 def test_extension_that_the_loader_does_not_know_is_not_listed(
     vulkan_loader: VulkanLoader, sandbox: VulkanSandbox

@@ -166,6 +166,40 @@ def test_other_devices_work_on_when_one_is_gone(
     assert not sandbox.log.happened("foreign handle")
 
 
+@requirement("VK-OBJ-018", "VK-OBJ-017")
+@pytest.mark.parametrize("place", range(4))
+def test_devices_of_other_instances_work_on_when_one_is_gone(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, place: int
+) -> None:
+    """Of four instances with a device each, whichever is destroyed, the devices of the others work on, and end."""
+    add_drivers(sandbox, "surface")
+
+    with vulkan_loader.start(sandbox) as vk:
+        instances = [start_instance(vulkan_loader, vk, "surface") for _ in range(4)]
+        devices = []
+        for instance in instances:
+            (first, *_) = [d for d in vk.physical_devices(instance) if vk.device_name(d) == "a.0"]
+            devices.append(vk.device(first, extensions=[SWAPCHAIN]))
+        vk.vkDestroyDevice(devices.pop(place), None)
+        vk.vkDestroyInstance(instances.pop(place), None)
+        for instance, device in zip(instances, devices, strict=True):
+            surface, name, to = make(vk, instance, "surface"), "vkCreateSwapchainKHR", vk.buffer(8, 0)
+            info = vk.structure("VkSwapchainCreateInfoKHR", surface=surface)
+            assert vk.call_at(vk.device_proc(device, name), name, device, info, None, vk.buffer(8)) == 0
+            find, queue = vk.device_proc(device, "vkGetDeviceQueue2"), vk.structure("VkDeviceQueueInfo2")
+            assert find
+            vk.call_at(find, "vkGetDeviceQueue2", device, queue, to)
+            assert int(vk.peek(to.handle(), 0)) == int(vk.peek(device, 0))
+            vk.vkDestroySurfaceKHR(instance, surface, None)
+        for instance, device in zip(instances, devices, strict=True):
+            vk.vkDestroyDevice(device, None)
+            vk.vkDestroyInstance(instance, None)
+    assert len(sandbox.log.happened("own surface", by="a")) == 3
+    for name in ("vkDestroyDevice", "vkDestroyInstance"):
+        assert len({event.arguments[0] for event in sandbox.log.calls(name, by="a")}) == 4
+    assert not sandbox.log.happened("foreign handle")
+
+
 @requirement("VK-OBJ-017")
 @pytest.mark.parametrize("listed", [False, True], ids=["never listed", "listed"])
 def test_instance_of_a_driver_without_devices_is_destroyed(
@@ -188,6 +222,21 @@ def test_instance_of_a_driver_without_devices_is_destroyed(
         destroyed = [event.arguments[0] for event in sandbox.log.calls("vkDestroyInstance", by=name)]
         assert len(destroyed) == 2 and set(destroyed) <= set(instances)
     assert not sandbox.log.happened("foreign handle")
+
+
+@requirement("VK-DSC-037")
+@pytest.mark.parametrize("times", [0, 1, 3])
+def test_library_goes_with_the_instance_whatever_was_listed_before(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, times: int
+) -> None:
+    """Extensions may be listed without an instance first: when one is destroyed, the driver's library is unloaded."""
+    vulkan_loader.require("unloads drivers")
+    sandbox.driver("a")
+    with vulkan_loader.start(sandbox) as vk:
+        for _ in range(times):
+            assert vk.extension_names()
+        vk.device_names()
+        assert sandbox.log.happened("unloaded", by="a")
 
 
 @requirement("VK-DSC-037")

@@ -10,6 +10,16 @@ import pytest
 
 from harness.check import VulkanLoader, VulkanSandbox, manifest_of, requirement
 
+# Escapes of JSON, and what they stand for.
+ESCAPES = {
+    "quote": ('\\"', '"'),
+    "backslash": ("\\\\", "\\"),
+    "tab": ("\\t", "\t"),
+    "line feed": ("\\n", "\n"),
+    "two bytes": ("\\u00fC", "ü"),
+    "three bytes": ("\\u20ac", "€"),
+    "four bytes": ("\\uD83d\\ude00", "\U0001f600"),
+}
 MISSING: dict[str, dict[str, Any]] = {
     "file_format_version": {"file_format_version": None},
     "library_path": {"library_path": None},
@@ -97,6 +107,22 @@ def test_well_formed_manifest_is_used_however_it_is_written(
 
     with vulkan_loader.start(sandbox) as vk:
         assert vk.drivers() == {"plain", "written"}
+
+
+@requirement("VK-DSC-025")
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_escape_in_a_path_stands_for_its_character(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, escape: str
+) -> None:
+    """library_path is what the JSON text says, and not how it is written."""
+    sandbox.driver("plain")
+    written, character = ESCAPES[escape]
+    library = sandbox.library("escaped", file=f"lib{character}escaped.so")
+    text = json.dumps(manifest_of(f"{library.path.parent}/lib@escaped.so")).replace("@", written)
+    sandbox.shown.append(sandbox.manifest("escaped.json", text))
+
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.drivers() == {"plain", "escaped"}
 
 
 @requirement("VK-DSC-034")
