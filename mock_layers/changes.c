@@ -4,6 +4,7 @@
 #include "layer.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,24 @@ static uint64_t call_shared(enum function function, entry *next, const uint64_t 
     return invoke(function, next, own);
 }
 
+/* With the object of the function's first call where another thread made that. */
+static uint64_t call_with_kept_object(enum function function, entry *next, const uint64_t *arguments)
+{
+    static _Atomic uint64_t objects[FUNCTION_COUNT];
+    static _Thread_local uint64_t first_here[FUNCTION_COUNT];
+    uint64_t own[MAX_PARAMETERS];
+    unsigned count = function_info[function].parameter_count;
+    memcpy(own, arguments, count * sizeof *own);
+    if (count > 0 && function_info[function].parameters[0].kind == PARAMETER_HANDLE) {
+        uint64_t none = 0;
+        if (atomic_compare_exchange_strong(&objects[function], &none, own[0])) {
+            first_here[function] = own[0];
+        }
+        own[0] = first_here[function] ? own[0] : objects[function];
+    }
+    return invoke(function, next, own);
+}
+
 uint64_t changes_call(enum function function, const struct function_config *settings, entry *next,
                       const uint64_t *arguments)
 {
@@ -103,6 +122,9 @@ uint64_t changes_call(enum function function, const struct function_config *sett
     (void)leaked;
     if (settings->shares_arguments) {
         return call_shared(function, called, arguments);
+    }
+    if (settings->keeps_object) {
+        return call_with_kept_object(function, called, arguments);
     }
     if (settings->calls_twice) {
         invoke(function, called, arguments);

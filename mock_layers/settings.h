@@ -39,6 +39,8 @@ FUNCTION_SETTING(needs_pointers, flag)
 FUNCTION_SETTING(spoils_memory, flag)
 /* Keeps arguments in memory that all threads share while it hands them on. */
 FUNCTION_SETTING(shares_arguments, flag)
+/* Hands the object of its first call on in the place of the object of every call of another thread. */
+FUNCTION_SETTING(keeps_object, flag)
 /* Allocates memory that it never frees. */
 FUNCTION_SETTING(leaks, flag)
 

@@ -95,10 +95,12 @@ def offered(loader: Loader, sandbox: Sandbox, **start: Any) -> list[str]:
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("extensions", EXTENSIONS)
 def test_extensions_are_read_within_their_memory(loader: Loader, sandbox: Sandbox, extensions: str, side: str) -> None:
-    """A vendor's list of extensions is read within its memory; the vendors are those of the usual heap."""
+    """Extensions are read within their memory; the good vendor is offered, the odd one as with the usual heap."""
     sandbox.vendor("good")
     sandbox.vendor("odd", extensions=EXTENSIONS[extensions])
-    assert offered(loader, sandbox, **SIDES[side]) == offered(loader, sandbox)
+    names = offered(loader, sandbox, **SIDES[side])
+    assert "good" in names
+    assert names == offered(loader, sandbox)
 
 
 @requirement("DISC-GEN-018")
