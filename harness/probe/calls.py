@@ -96,6 +96,11 @@ class Buffer:
         """What is before the first NUL, as a string; bytes that are not UTF-8 are replaced."""
         return self.bytes().split(b"\0")[0].decode(errors="replace")
 
+    def put(self, content: bytes) -> None:
+        """Overwrites the start of the buffer."""
+        assert len(content) <= self.size
+        self.session.later(f"put {self.index} 0 {content.hex()}")
+
     def fill(self, byte: int) -> None:
         """Overwrites the whole buffer."""
         self.session.later(f"put {self.index} 0 {bytes([byte] * self.size).hex()}")

@@ -238,6 +238,30 @@ def test_long_list_of_libraries_is_read_to_its_end(loader: Loader, sandbox: Sand
         assert_lists(cl, ["a", "b", "c", "directory"])
 
 
+# Names of files that a list must take as they are.
+ODD_NAMES = [f"{sign}vendor.so" for sign in " \t#;!%-+=~@&*?'\"([{<|,.^"] + [
+    "vendor.so ",
+    "vendor.so\t",
+    "a  b",
+    "%s%n%s%n",
+]
+
+
+@requirement("DISC-ENV-008")
+@pytest.mark.parametrize("folder", ["searched", "written out"])
+def test_element_of_the_list_is_a_name_and_nothing_else(loader: Loader, sandbox: Sandbox, folder: str) -> None:
+    """An element is a name as it stands, also with blanks at its start or end, or with signs that have other uses."""
+    loader.require(VARIABLE)
+    sandbox.require_linux("a name of any characters")
+    sandbox.vendor("directory", suffix="DIRECTORY")
+    sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
+    names = [f"v{number:02}" for number in range(len(ODD_NAMES))]
+    mocks = [sandbox.icd(name, suffix=name.upper(), file=file) for name, file in zip(names, ODD_NAMES, strict=True)]
+    sandbox.env[VARIABLE] = joined(mock.path.name if folder == "searched" else mock for mock in mocks)
+    with loader.start(sandbox) as cl:
+        assert_lists(cl, [*names, "directory"])
+
+
 # --- empty elements ---
 
 # The list of a library "{a}" and a library "{b}", and the vendors that it means.

@@ -72,6 +72,21 @@ def test_platforms_are_sorted_by_devices(loader: Loader, sandbox: Sandbox, order
         assert_usable(cl, sorted_names)
 
 
+@requirement("DISC-ENV-019")
+@pytest.mark.parametrize("count", [2, 9, 40])
+def test_order_of_platforms_with_equal_devices_is_on_record(
+    loader: Loader, sandbox: Sandbox, record: Callable[[str], None], count: int
+) -> None:
+    """Platforms that nothing tells apart come in an order that is theirs to choose; all of them come, and work."""
+    loader.require("sorts platforms by devices")
+    names = vendors(sandbox, [(1, 1, 0)] * count)
+    with loader.start(sandbox) as cl:
+        listed = list(cl.platform_names())
+        assert sorted(listed) == sorted(names)
+        assert_usable(cl, listed)
+    record("as they were found" if listed == names else "another order")
+
+
 @requirement("DISC-ENV-019", "DISC-ENV-021")
 @pytest.mark.parametrize("count", [7, 8, 9, 33])
 def test_any_number_of_platforms_is_sorted_by_devices(loader: Loader, sandbox: Sandbox, count: int) -> None:

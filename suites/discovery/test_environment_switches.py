@@ -119,7 +119,17 @@ def bad_layers(sandbox: Sandbox) -> None:
     sandbox.env["OPENCL_LAYERS"] = ":".join([*map(str, chain_layers), "/missing.so"])
 
 
+def texts_like_formats(sandbox: Sandbox) -> None:
+    """Everything that a trace may print is a format of printf, which must not be taken for one."""
+    text = "%s%n%s%n%999999d"
+    sandbox.vendor("a", suffix=text, extensions=f"cl_khr_icd {text}")
+    sandbox.vendor_file("b.icd", f"/{text}.so\n")
+    sandbox.vendor_file(f"{text}.icd", f"{sandbox.icd('c', file=f'{text}.so')}\n")
+    sandbox.env["OPENCL_LAYERS"] = f"{sandbox.layer('layer', file=f'{text}.layer')}:/{text}"
+
+
 MACHINES = [good_vendors, bad_vendors, unloadable_vendors, no_directory, listed_libraries, layers, bad_layers]
+MACHINES += [texts_like_formats]
 
 
 def course(log: CallLog) -> list[tuple[str, str, str]]:

@@ -53,7 +53,7 @@ def use(cl: Session, platforms: int) -> None:
     cl.clGetPlatformIDs(0, None, None)
 
 
-@requirement("DISC-GEN-016")
+@requirement("DISC-GEN-023")
 @pytest.mark.parametrize("platforms", [1, 9], ids=str)
 def test_repeated_calls_leave_the_heap_as_it_was(loader: Loader, sandbox: Sandbox, platforms: int) -> None:
     """Enumerations and address queries after the first leave the heap as it was."""

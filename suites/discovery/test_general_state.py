@@ -39,6 +39,7 @@ MACHINES: dict[str, Callable[[Loader, Sandbox], None]] = {"vendors": _vendors, "
 def test_discovery_leaves_the_state_of_the_process_as_it_is(loader: Loader, sandbox: Sandbox, machine: str) -> None:
     """Whatever is found, working directory, environment, locale, arithmetic and signals are the application's."""
     sandbox.vendor("a")
+    sandbox.env["LC_ALL"] = "C.UTF-8"  # which is the locale of an application that asks for that of the environment
     MACHINES[machine](loader, sandbox)
     with loader.start(sandbox, late=True) as cl, Parts() as parts:
         before = cl.state()

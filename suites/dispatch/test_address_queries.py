@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -98,6 +99,44 @@ def test_answer_of_a_platform_is_unchanged(loader: Loader, sandbox: Sandbox) -> 
                 assert address(cl, platform, name) == answer_pattern(owner, PLATFORM_QUERY, 2) % (
                     1 << 8 * api().address
                 )
+
+
+@requirement("DISP-EXT-002")
+@pytest.mark.parametrize("name", [CREATED_BY_KHR, "clFooAAA", "clFoo"])
+def test_same_name_is_answered_by_each_platform_in_turn(loader: Loader, sandbox: Sandbox, name: str) -> None:
+    """One name that is asked of one platform after the other is answered by each of them, and again the same way."""
+    vendors(loader, sandbox, functions={"answers": [PLATFORM_QUERY]})
+    with loader.start(sandbox) as cl:
+        for owner, platform in platforms_by_owner(cl) * 2:
+            assert address(cl, platform, name) == answer_pattern(owner, PLATFORM_QUERY, 2) % (1 << 8 * api().address)
+
+
+# Names of functions of the loader, of vendors and of nobody, none after one of the same kind.
+IN_TURN = [
+    "clGetGLContextInfoKHR",
+    "clFooAAA",
+    "clFooZZZ",
+    "clCreateEventFromGLsyncKHR",
+    "clFooBBB",
+    "clFooCCC",
+    "clFoo",
+]
+
+
+@requirement("DISP-EXT-002", "DISP-EXT-003", "DISP-EXT-004")
+def test_names_that_take_turns_in_one_place_of_memory_are_told_apart(loader: Loader, sandbox: Sandbox) -> None:
+    """A program may write each name into the same memory: what stands there decides, and not where it stands."""
+    vendors(loader, sandbox)
+    with loader.start(sandbox) as cl:
+        platforms: list[Value | None] = [None, *cl.GetPlatformIDs()]
+        place = cl.buffer(64, 0)
+        for platform in platforms:
+            ask = partial(address, cl, platform) if platform else cl.clGetExtensionFunctionAddress
+            apart = [ask(name) for name in IN_TURN]
+            assert len(set(apart)) > 3
+            for name, result in zip(IN_TURN, apart, strict=True):
+                place.put(f"{name}\0".encode())
+                assert ask(place) == result, name
 
 
 @requirement("DISP-EXT-009")

@@ -49,6 +49,26 @@ def test_layers_are_loaded_in_the_order_of_the_list(loader: Loader, sandbox: San
     assert [e.who for e in sandbox.log.happened("loaded") if e.who != "a"] == names
 
 
+@requirement("LAY-DSC-001", "LAY-DSC-006")
+@pytest.mark.parametrize("folder", ["searched", "written out"])
+def test_element_of_the_layer_list_is_a_name_and_nothing_else(loader: Loader, sandbox: Sandbox, folder: str) -> None:
+    """An element is a name as it stands, also with blanks at its start or end, or with signs that have other uses."""
+    loader.require(LIST)
+    sandbox.require_linux("a name of any characters")
+    sandbox.vendor("a")
+    files = [f"{sign}layer.so" for sign in " \t#;!%-+=~@&*?'\"([{<|,.^"] + [
+        "layer.so ",
+        "layer.so\t",
+        "a  b",
+        "%s%n%s%n",
+    ]
+    layers = [sandbox.layer(f"layer{number}", file=file) for number, file in enumerate(files)]
+    sandbox.env["LD_LIBRARY_PATH"] = str(sandbox.libraries)
+    sandbox.env[LIST] = ":".join(layer.path.name if folder == "searched" else str(layer) for layer in layers)
+    with loader.start(sandbox) as cl:
+        check_layers(cl, sandbox, *(layer.name for layer in layers))
+
+
 @requirement("LAY-DSC-001", "LAY-DSC-003")
 @pytest.mark.parametrize("shape", ["many missing", "long names", "all separators"])
 def test_long_layer_list_is_read_to_its_end(loader: Loader, sandbox: Sandbox, shape: str) -> None:

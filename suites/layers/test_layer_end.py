@@ -68,6 +68,30 @@ def during_deinit(log: CallLog, layer: str) -> CallLog:
 
 
 @requirement("LAY-DEI-001", "LAY-DEI-004")
+@pytest.mark.parametrize("listed", [0, 1, 2], ids=lambda n: f"{n} in the list")
+@pytest.mark.parametrize("way", WAYS)
+def test_layers_of_the_folder_are_deinitialised_as_those_of_the_list(
+    loader: Loader, sandbox: Sandbox, way: str, listed: int
+) -> None:
+    """Wherever a layer was named, it is deinitialised, once: the last that was loaded first."""
+    require_deinitialisation(loader)
+    loader.require("OPENCL_LAYER_PATH")
+    sandbox.vendor("a")
+    folder = sandbox.folder("layer files")
+    for name in ("inner", "middle"):
+        (folder / f"{name}.lay").write_text(f"{sandbox.layer(name)}\n")
+    sandbox.env["OPENCL_LAYER_PATH"] = str(folder)
+    use_layers(sandbox, [sandbox.layer(f"listed{number}") for number in reversed(range(listed))])
+    with loader.start(sandbox, linked=way == "exit-linked") as cl:
+        assert cl.platform_names() == ["a"]
+        end(cl, way)
+    loaded = [e.who for e in sandbox.log.calls() if e.name.startswith("clInitLayer")]
+    assert loaded[2:] == [f"listed{number}" for number in range(listed)]
+    assert sorted(loaded[:2]) == ["inner", "middle"]
+    assert deinitialised(sandbox.log) == loaded[::-1]
+
+
+@requirement("LAY-DEI-001", "LAY-DEI-004")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 16])
 def test_layers_are_deinitialised_from_front_to_back(loader: Loader, sandbox: Sandbox, count: int, way: str) -> None:
