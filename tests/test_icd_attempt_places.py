@@ -70,6 +70,31 @@ def test_assertion_in_one_of_many_attempts_is_the_checks_own(tmp_path: Path, bod
     assert str(place_of(caught.value, tmp_path)) == place
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_fails_after_a_terminated_command_only_is_in_order(ends: bool) -> None:
+    """Its context, and the queues of it, may no longer be available."""
+    session: list[int] = []
+
+    def open_one() -> IcdSession:
+        session.clear()
+        return still()
+
+    def terminates(_objects: object) -> None:
+        session.append(1)
+        assert len(session) == 1, "the queue is not available"
+
+    def make_both() -> None:
+        with Attempts(open_one, each_ends_a_command=ends) as attempts:
+            attempts.check("first", terminates)
+            attempts.check("second", terminates)
+
+    if ends:
+        make_both()
+    else:
+        with pytest.raises(AssertionError, match="1 of 2 calls\nsecond: the queue is not available"):
+            make_both()
+
+
 def test_crash_is_no_assertion_of_the_check(tmp_path: Path) -> None:
     with pytest.raises(Crashed) as caught, Attempts(still) as attempts:
         attempts.check("clFinish", crashes)

@@ -30,12 +30,17 @@ Body = Callable[[IcdObjects], None]
 class Attempts:
     """Calls on the first platform (all platforms of one vendor have the same code)."""
 
-    def __init__(self, open_session: Callable[[], IcdSession], until_hung: bool = False) -> None:
+    def __init__(
+        self, open_session: Callable[[], IcdSession], until_hung: bool = False, each_ends_a_command: bool = False
+    ) -> None:
         """`open_session` gives a session in a process of its own, not yet entered. With `until_hung`, nothing is tried
-        after an attempt that hung, and each has a quarter of the time: the others would hang for the same reason.
+        after an attempt that hung, and each has a quarter of the time: the others would hang for the same reason. With
+        `each_ends_a_command`, an attempt terminates a command, after which its context "may no longer be available":
+        what is in order alone is in order.
         """
         self.open_session = open_session
         self.until_hung = until_hung
+        self.each_ends_a_command = each_ends_a_command
         self.session: IcdSession | None = None
         self.objects: IcdObjects | None = None
         self.made = 0
@@ -69,7 +74,7 @@ class Attempts:
         if failure is not None and not alone and not isinstance(failure, Hung):
             again = self._attempt(label, body)
             after = AssertionError(f"{failure}\n(after the calls before it; alone it is in order)")
-            failure = again or after.with_traceback(failure.__traceback__)
+            failure = again or (None if self.each_ends_a_command else after.with_traceback(failure.__traceback__))
         if failure is not None:
             self.failures.append((label, failure))
 

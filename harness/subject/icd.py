@@ -197,9 +197,12 @@ class Icd(Subject):
         session.gate, session.only_platform, session.only_device = self.gate, self.only_platform, self.only_device
         return session
 
-    def attempts(self, sandbox: Sandbox, *, until_hung: bool = False) -> Attempts:
-        """Many calls, each judged by itself; until one of them hangs, where the others would for the same reason."""
-        return Attempts(lambda: self.open(sandbox), until_hung)
+    def attempts(self, sandbox: Sandbox, *, until_hung: bool = False, each_ends_a_command: bool = False) -> Attempts:
+        """Many calls, each judged by itself; until one of them hangs, where the others would for the same reason.
+
+        each_ends_a_command: with an error, which may leave nothing that can be used after it.
+        """
+        return Attempts(lambda: self.open(sandbox), until_hung, each_ends_a_command)
 
     def start(
         self, loader: Loader, sandbox: Sandbox, *, before: Path | None = None, after: Path | None = None

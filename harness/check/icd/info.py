@@ -31,8 +31,8 @@ class Info:
         """The answer to a query; what it is about is given first, and its name last or as `query`."""
         name = query or about[-1]
         before = about if query else about[:-1]
-        self._require(function, name)
-        number, size = constant(name), self.session.buffer(8, 0)
+        row = self._require(function, name)
+        number, size = row.number if row else constant(name), self.session.buffer(8, 0)
         self.objects.require(f"{function}({name})", self.session.call(function, *before, number, 0, None, size))
         length = size.u64()
         assert length <= _LARGEST, f"{name} has {length} bytes"
@@ -42,12 +42,14 @@ class Info:
         self.objects.require(f"{function}({name})", self.session.call(function, *before, number, length, to, None))
         return to.bytes()
 
-    def _require(self, function: str, name: str) -> None:
+    def _require(self, function: str, name: str) -> Query | None:
+        """What is known of the query; also where the headers of this build are older than it, and lack its name."""
         of_device = function == "clGetDeviceInfo"
         version = self.objects.device_version() if of_device else self.objects.version()
         known = next((q for q in queries() if q.function == function and q.name == name), None)
         if isinstance(known, Query) and known.version > version:
             raise Unsupported("loader", f"{name} came with OpenCL {'.'.join(map(str, known.version))}", name)
+        return known
 
     def number(self, function: str, *about: Any) -> int:
         """An answer of 4 or 8 bytes; also a handle or an address."""

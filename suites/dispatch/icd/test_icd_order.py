@@ -270,7 +270,7 @@ def test_failure_reaches_commands_of_every_kind(icd: Icd, sandbox: Sandbox) -> N
         had = status(memory, event)
         assert had < 0, f"its status is {had}, expected an error"
 
-    with icd.attempts(sandbox, until_hung=True) as attempts:
+    with icd.attempts(sandbox, until_hung=True, each_ends_a_command=True) as attempts:
         for function in COMMANDS:
             attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
 
@@ -285,7 +285,7 @@ def test_blocking_call_says_that_its_event_failed(icd: Icd, sandbox: Sandbox) ->
         expected = CL.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
         assert error == expected, f"answered {error}, expected {expected!r}"
 
-    with icd.attempts(sandbox, until_hung=True) as attempts:
+    with icd.attempts(sandbox, until_hung=True, each_ends_a_command=True) as attempts:
         for function in BLOCKING:
             attempts.check(function, lambda objects, function=function: check(objects, function))  # type: ignore[misc]
 
