@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "layer.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 static bool is_on(int which)
@@ -57,7 +58,8 @@ bool mistakes_answer(enum function function, uint64_t *arguments, cl_int *error)
         return true;
     }
     *error = CL_OUT_OF_HOST_MEMORY;
-    long count = buffers += function == FUNCTION_clCreateBuffer;
+    long more = function == FUNCTION_clCreateBuffer;
+    long count = atomic_fetch_add(&buffers, more) + more;
     return is_on(FAULT_has_room_for_buffers) && function == FUNCTION_clCreateBuffer &&
            count > fault_value(FAULT_has_room_for_buffers, ANY_PLATFORM, 0);
 }
