@@ -6,6 +6,7 @@ replayed.
 
 from __future__ import annotations
 
+import builtins
 import os
 import struct
 from pathlib import Path
@@ -96,7 +97,7 @@ class Buffer:
         """What is before the first NUL, as a string; bytes that are not UTF-8 are replaced."""
         return self.bytes().split(b"\0")[0].decode(errors="replace")
 
-    def put(self, content: bytes) -> None:
+    def put(self, content: builtins.bytes) -> None:
         """Overwrites the start of the buffer."""
         assert len(content) <= self.size
         self.session.later(f"put {self.index} 0 {content.hex()}")
