@@ -116,6 +116,27 @@ def test_each_function_has_its_own_address(loader: Loader, sandbox: Sandbox) -> 
     assert files == {str(loader.path)}
 
 
+@requirement("DISP-EXT-010")
+@pytest.mark.parametrize("moment", ["first call", "later"])
+def test_function_beside_another_library_of_that_name_is_the_loaders_own(
+    loader: Loader, sandbox: Sandbox, moment: str
+) -> None:
+    """A library in the program that exports the same functions takes the place of none that the query gives."""
+    sandbox.require_linux("libraries that are preloaded")
+    if loader.facts.sanitizer:
+        raise Unsupported("machine", "this loader's sanitizer has to be preloaded, so no other library can be")
+    other = sandbox.icd("other", variant="icd_exports_all")
+    sandbox.env["LD_PRELOAD"] = str(other)
+    sandbox.vendor("a")
+    with loader.start(sandbox) as cl:
+        assert cl.maps(str(other)), "it is not in the program: the check would prove nothing"
+        if moment == "later":
+            cl.GetPlatformIDs()
+        addresses = [cl.GetExtensionFunctionAddress(param.values[0].name) for param in QUERIED]
+        files = {cl.module(address) for address in addresses if address}
+    assert files == {str(loader.path)}
+
+
 @requirement("DISP-EXT-011")
 @pytest.mark.parametrize("function", EXPORTED)
 def test_names_without_khr_are_known_or_not(
