@@ -48,6 +48,7 @@ def records(path: Path, *results: CaseResult, version: str = "2.0", expectations
         expectations=str(expectations) if expectations else None,
         arguments=["clharness", "icd", "x"],
         planned=len(results),
+        loaders=("reference", "Khronos"),
         catalogue="fingerprint",
     )
     bad = any(result.counts for result in results)
@@ -85,6 +86,14 @@ def test_waiver_has_owner_bug_and_day_and_is_seen_to_expire(tmp_path: Path) -> N
     text, _ = reports(tmp_path, expectations=file)
     assert "1 waivers, 1 of them expired." in text
     assert r"| API-ARG-001 | test\_size\* | 1 | EXPIRED | Jane | BUG-12 | 2020-01-01 | known |" in text
+
+
+@pytest.mark.parametrize(("loader", "waivers"), [("Khronos", 1), ("OpenCL", 0)])
+def test_waiver_for_a_loader_holds_where_that_one_was_used(tmp_path: Path, loader: str, waivers: int) -> None:
+    file = tmp_path / "some.toml"
+    file.write_text(WAIVED + f'when = ["loader {loader}"]\n')
+    text, _ = reports(tmp_path, expectations=file)
+    assert f"{waivers} waivers, " in text
 
 
 def test_release_before_is_compared(tmp_path: Path) -> None:

@@ -120,4 +120,5 @@ def _expectations(header: Header) -> Expectations:
         ours = path.is_relative_to(FOLDER) and path.is_file()  # the records may be a stranger's
     except (OSError, ValueError):  # no file can have that name
         return Expectations()
-    return load(path, subject.version or None, abilities(subject.facts)) if ours else Expectations()
+    able = abilities(subject.facts, lambda: header.loaders)
+    return load(path, subject.version or None, able) if ours else Expectations()

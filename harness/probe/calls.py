@@ -50,7 +50,7 @@ class Buffer:
         self.index = index
         self.size = size
         self.token = f"b{index}"
-        self.answer: bytes | None = None  # all of it, as it stood when the call returned that was to read it
+        self.answer: builtins.bytes | None = None  # all of it, as it stood when the call returned that was to read it
 
     def __getitem__(self, part: slice) -> bytes:
         answer, self.answer = self.answer, None

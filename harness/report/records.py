@@ -193,6 +193,7 @@ class Header:
 
     subject: SubjectRecord = SubjectRecord()
     used_with: tuple[SubjectRecord, ...] = ()  # what the subject was tested with, such as the loader of a layer
+    loaders: tuple[str, ...] = ()  # that a layer or an ICD was used with, by the names that cases and conditions have
     expectations: str | None = None  # path of the expectation file
     arguments: Sequence[str] = ()
     planned: int | None = None  # how many cases were to run; unknown where their selection never came to its end
@@ -214,6 +215,7 @@ class Header:
         """The inverse of `to_json`, for every format there has been; keys that are not known are dropped."""
         known = {f.name for f in dataclasses.fields(cls)} - {"subject", "used_with"}
         values: dict[str, Any] = {k: v for k, v in record.items() if k in known}
+        values["loaders"] = tuple(record.get("loaders", ()))
         subject, *others = _subjects(record)
         return cls(subject, tuple(others), **values)
 

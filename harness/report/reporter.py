@@ -230,7 +230,7 @@ class Reporter:
         if not changes:
             return [f"{path}: nothing to change"], self.results
         able = self._expectations.able
-        known = abilities(header.subject.facts) if able is None else able
+        known = abilities(header.subject.facts, lambda: header.loaders) if able is None else able
         self._expectations = load(path, header.subject.version or None, known)
         judged = [judge(r, self._expectations, self._strict) for r in self.results]
         return [f"{path}: {change}" for change in changes], judged

@@ -38,7 +38,7 @@ def write(folder: Path, records: Path, previous: Path | None) -> None:
     """Writes release.md and release.html. Raises UsageError where records cannot be read, OSError."""
     run = saved.read(records, "--json")
     file, tested = run.header.expectations, run.header.subject
-    able = abilities(tested.facts)
+    able = abilities(tested.facts, lambda: run.header.loaders)
     expectations = load(Path(file), tested.version or None, able) if file and Path(file).exists() else Expectations()
     before = saved.read(previous, "--previous") if previous else None
     comparison = compare(before, run) if before else None

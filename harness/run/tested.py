@@ -204,7 +204,8 @@ def header(config: pytest.Config, arguments: Sequence[str]) -> Header:
     path = expectations(config).path
     expected = str(path) if path else None
     machine = machine_facts() | {"isolation": _isolation()}
-    return Header(_record(tested), used_with, expected, arguments, catalogue=fingerprint(), machine=machine)
+    loaders = () if alone or is_loader(config) else tuple(through(config))
+    return Header(_record(tested), used_with, loaders, expected, arguments, catalogue=fingerprint(), machine=machine)
 
 
 def _isolation() -> str:
