@@ -21,7 +21,7 @@ from harness.mutation import report
 from harness.mutation.builder import Builder, Subject, chosen, units
 from harness.mutation.campaign import Campaign
 from harness.mutation.cases import Job, Lost, Pool
-from harness.mutation.link import cmake_link, link_like, source_names, version_script, with_output
+from harness.mutation.link import cmake_link, link_like, loaders_target, source_names, version_script, with_output
 from harness.mutation.operators import Mutant
 from harness.mutation.page import page
 from harness.mutation.results import RECORDS, Results
@@ -289,6 +289,37 @@ def test_the_link_of_a_target_is_found_below_a_build(tmp_path: Path) -> None:
     assert link == ("/usr/bin/cc", "-shared", "-o", "{output}", "CMakeFiles/OpenCL.dir/icd.c.o")
     with pytest.raises(UsageError, match="--link"):
         cmake_link(tmp_path, "other")
+
+
+def linked(folder: Path, target: str, output: str) -> None:
+    """What CMake leaves of a target that make links."""
+    script = folder / "CMakeFiles" / f"{target}.dir" / "link.txt"
+    script.parent.mkdir(parents=True)
+    script.write_text(f"/usr/bin/cc -shared -o {output} CMakeFiles/{target}.dir/icd.c.o\n")
+
+
+def test_the_only_loader_of_a_build_needs_no_name(tmp_path: Path) -> None:
+    linked(tmp_path, "Tool", "tool")
+    linked(tmp_path, "Loader", "sub/libOpenCL.so.1.0.0")
+    assert loaders_target(tmp_path) == "Loader"
+    linked(tmp_path, "Other", "libOpenCL.so.1")
+    with pytest.raises(UsageError, match=r"its targets Loader, Other link a libOpenCL\.so; .* --target NAME"):
+        loaders_target(tmp_path)
+
+
+def test_a_build_without_a_loader_is_said(tmp_path: Path) -> None:
+    linked(tmp_path, "Tool", "tool")
+    with pytest.raises(UsageError, match=r"none of its targets links a libOpenCL\.so; .* --loader PATH"):
+        loaders_target(tmp_path)
+
+
+@pytest.mark.skipif(not shutil.which("ninja"), reason="ninja is not installed")
+def test_the_only_loader_of_a_build_by_ninja_needs_no_name(tmp_path: Path) -> None:
+    (tmp_path / "build.ninja").write_text(
+        "rule C_SHARED_LIBRARY_LINKER__The_Loader_Release\n  command = true\n"
+        "build sub/libOpenCL.so.1: C_SHARED_LIBRARY_LINKER__The_Loader_Release\n"
+    )
+    assert loaders_target(tmp_path) == "The_Loader"
 
 
 def test_wrong_usage_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

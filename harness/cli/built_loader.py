@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 def add_options(parser: argparse.ArgumentParser, files: str) -> None:
     """`files` is the help of --file."""
     parser.add_argument("--compile-commands", metavar="DIR", type=Path, help="build folder with compile_commands.json")
-    parser.add_argument("--loader", metavar="PATH", type=Path, help="the built library; says what is linked, and how")
+    parser.add_argument(
+        "--loader",
+        metavar="PATH",
+        type=Path,
+        help="the built library; says what is linked, and how (default: the one libOpenCL of the build)",
+    )
     parser.add_argument(
         "--target", metavar="NAME", default="", help="in place of --loader: CMake's target of the library"
     )

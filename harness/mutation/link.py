@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 from collections.abc import Sequence
@@ -26,6 +27,31 @@ def cmake_link(folder: Path, target: str) -> tuple[Path, tuple[str, ...]]:
         if f"/{target}.dir/" in line and "-o" in words and "-c" not in words:
             return folder, with_output(words)
     raise UsageError(f"{folder}: ninja knows no command that links {target}; give --link")
+
+
+def loaders_target(folder: Path) -> str:
+    """The one target of a build by CMake that is an OpenCL loader. Raises UsageError where none is, or several are."""
+    scripts = filter(_is_loaders, folder.rglob("*.dir/link.txt"))
+    found = {script.parent.name.removesuffix(".dir") for script in scripts}
+    if not found and (folder / "build.ninja").exists():
+        listed = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True, text=True).stdout
+        found = set(_NINJA_LOADER.findall(listed))
+    if len(found) == 1:
+        return found.pop()
+    which = f"its targets {', '.join(sorted(found))} link" if found else "none of its targets links"
+    raise UsageError(
+        f"{folder}: {which} a libOpenCL.so; say what is to be linked: "
+        "--loader PATH (the built library), --target NAME, or --link COMMAND"
+    )
+
+
+# "libOpenCL.so.1.0.0: C_SHARED_LIBRARY_LINKER__NAME_CONFIGURATION"
+_NINJA_LOADER = re.compile(r"^(?:.*/)?libOpenCL\.so[.\d]*: C(?:XX)?_SHARED_LIBRARY_LINKER__(\w+)_\w*$", re.MULTILINE)
+
+
+def _is_loaders(script: Path) -> bool:
+    words = shlex.split(script.read_text())
+    return "-o" in words[:-1] and Path(words[words.index("-o") + 1]).name.startswith("libOpenCL.so")
 
 
 def with_output(link: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.build import ROOT, build, require_checkout
 from harness.errors import HarnessError, UsageError
 from harness.mutation.builder import Subject, Unit, chosen, units
-from harness.mutation.link import cmake_link, link_like, source_names, version_script, with_output
+from harness.mutation.link import cmake_link, link_like, loaders_target, source_names, version_script, with_output
 from harness.mutation.operators import Mutant, mutants
 from harness.mutation.syntax import parse
 
@@ -48,6 +48,8 @@ def subject_of(folder: Path, loader: Path | None, target: str, link: str | None,
     folder = folder.resolve()
     if loader is not None and not loader.is_file():
         raise UsageError(f"--loader {loader}: there is no such file")
+    if not (loader or target or link) and (folder / "compile_commands.json").exists():
+        target = loaders_target(folder)
     names = source_names(loader) if loader and not target else ()
     all_units = units(folder, target, names)
     sources = _sources(all_units, patterns)
