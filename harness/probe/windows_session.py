@@ -34,6 +34,8 @@ class Held(NamedTuple):
     handles: int
     adapters: int  # handles of D3DKMT
     dxgi: int  # references to objects
+    libraries: int  # how often libraries were loaded and not freed
+    blocks: int  # of memory, where the heap is a guarded one
 
 
 class WindowsSession(Session):

@@ -186,9 +186,16 @@ class Machine:
         """A configuration manager that tells the class of a device as a number to who has no room for its text."""
         self.lines.append("class-numbers")
 
-    def package(self, folder: Path, family: str = PACKAGE_FAMILY, name: str = "clharness.package") -> None:
-        """An installed package; its files are in the folder."""
+    def package(
+        self, folder: Path, family: str = PACKAGE_FAMILY, name: str = "clharness.package", *, gone: bool = False
+    ) -> None:
+        """An installed package; its files are in the folder. gone: it is listed, and has no path any more."""
         self.lines.append(f"package {_hex(family)} {_hex(name)} {_hex(windows_path(folder))}")
+        self.lines += ["package-trait gone"] * gone
+
+    def no_packages(self) -> None:
+        """A system that lacks the functions that packages are asked for with."""
+        self.lines.append("no-packages")
 
 
 def library_path(library: Library | str) -> str:

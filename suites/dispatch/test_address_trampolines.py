@@ -20,6 +20,7 @@ from harness.check import (
     Value,
     also_through_layers,
     api,
+    build,
     requirement,
     slots,
 )
@@ -35,7 +36,8 @@ def extension_functions(reached: Sequence[str]) -> list[Any]:
     return result
 
 
-QUERIED = extension_functions(["query"])
+# Those of Direct3D are functions of Windows only.
+QUERIED = extension_functions(["query", "windows-query"] if build().windows else ["query"])
 EXPORTED = extension_functions(["export"])
 
 
@@ -60,7 +62,7 @@ def three_vendors(loader: Loader, sandbox: Sandbox, function: Function) -> None:
     sandbox.vendor("b", functions=behaviour, icd2=loader.has("ICD 2"))
     # Whose suffix a known name ends in does not matter. Without KHR or EXT it is known to some loaders only.
     sandbox.vendor(
-        "c", functions=behaviour, suffix=function.name[-3:] if slots()[function.name].reached == "query" else "C"
+        "c", functions=behaviour, suffix="C" if slots()[function.name].reached == "export" else function.name[-3:]
     )
 
 

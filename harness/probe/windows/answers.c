@@ -184,7 +184,7 @@ static LONG WINAPI hook_GetPackagesByPackageFamily(PCWSTR family, UINT32 *count,
 static LONG WINAPI hook_GetPackagePathByFullName(PCWSTR name, UINT32 *length, PWSTR path)
 {
     for (unsigned i = 0; name && length && i < machine.package_count; i++) {
-        if (_wcsicmp(machine.packages[i].name, name) == 0) {
+        if (_wcsicmp(machine.packages[i].name, name) == 0 && !machine.packages[i].gone) {
             UINT32 needed = (UINT32)wcslen(machine.packages[i].path) + 1;
             bool fits = path && *length >= needed;
             *length = needed;

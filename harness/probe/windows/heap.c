@@ -21,6 +21,8 @@ struct block {
     size_t slack; /* bytes past its end that must stay as they are */
 };
 
+static long blocks; /* that were given out and not freed */
+
 static FARPROC system_free;
 static FARPROC system_realloc;
 static FARPROC system_heap_free;
@@ -63,6 +65,7 @@ static void *allocate(size_t size, bool zero)
     *block = (struct block){MAGIC, memory, size, (size_t)(start + readable - memory) - size};
     memset(memory, zero ? 0 : FILL, size);
     memset(memory + size, FILL, block->slack);
+    InterlockedIncrement(&blocks);
     return memory;
 }
 
@@ -98,9 +101,15 @@ static void release(struct block *block)
     char *pages = (char *)block + PAGE;
     size_t length = (size_t)(block->memory - pages) + block->size + block->slack;
     block->size = SIZE_MAX;
+    InterlockedDecrement(&blocks);
     if (length > 0) {
         VirtualFree(pages, length, MEM_DECOMMIT);
     }
+}
+
+long blocks_held(void)
+{
+    return blocks;
 }
 
 /* --- the C library --- */

@@ -26,6 +26,7 @@ static FARPROC WINAPI look_up(HMODULE library, LPCSTR name)
 {
     bool by_number = (uintptr_t)name < 0x10000;
     if (!by_number && ((machine.older && strncmp(name, "D3DKMT", 6) == 0) ||
+                       (machine.packages_missing && strncmp(name, "GetPackage", 10) == 0) ||
                        (machine.dxgi_missing && strncmp(name, "CreateDXGIFactory", 17) == 0))) {
         SetLastError(ERROR_PROC_NOT_FOUND);
         return NULL;

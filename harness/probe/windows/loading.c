@@ -43,6 +43,21 @@ static bool is_absent(const WCHAR *path)
     return machine.dxgi_absent && is_named(file_name(path), L"dxgi");
 }
 
+static long libraries;
+
+long libraries_held(void)
+{
+    return libraries;
+}
+
+static HMODULE counted(HMODULE library)
+{
+    if (library) {
+        InterlockedIncrement(&libraries);
+    }
+    return library;
+}
+
 static HMODULE WINAPI hook_LoadLibraryExW(LPCWSTR path, HANDLE file, DWORD flags)
 {
     if (path && is_absent(path)) {
@@ -53,14 +68,14 @@ static HMODULE WINAPI hook_LoadLibraryExW(LPCWSTR path, HANDLE file, DWORD flags
         SetLastError(ERROR_INVALID_PARAMETER);
         return NULL;
     }
-    return path && is_answered(path) ? GetModuleHandleW(NULL) : LoadLibraryExW(path, file, flags);
+    return counted(path && is_answered(path) ? GetModuleHandleW(NULL) : LoadLibraryExW(path, file, flags));
 }
 
 static HMODULE WINAPI hook_LoadLibraryExA(LPCSTR path, HANDLE file, DWORD flags)
 {
     WCHAR wide[1024];
     if (!path || !MultiByteToWideChar(CP_ACP, 0, path, -1, wide, 1024)) {
-        return LoadLibraryExA(path, file, flags); /* what is too long for anyone */
+        return counted(LoadLibraryExA(path, file, flags)); /* what is too long for anyone */
     }
     return hook_LoadLibraryExW(wide, file, flags);
 }
@@ -75,8 +90,17 @@ static HMODULE WINAPI hook_LoadLibraryA(LPCSTR path)
     return hook_LoadLibraryExA(path, NULL, 0);
 }
 
+static BOOL WINAPI hook_FreeLibrary(HMODULE library)
+{
+    BOOL freed = FreeLibrary(library);
+    if (freed) {
+        InterlockedDecrement(&libraries);
+    }
+    return freed;
+}
+
 const struct hook library_hooks[] = {
-    HOOK(LoadLibraryA), HOOK(LoadLibraryW), HOOK(LoadLibraryExA), HOOK(LoadLibraryExW), {0},
+    HOOK(LoadLibraryA), HOOK(LoadLibraryW), HOOK(LoadLibraryExA), HOOK(LoadLibraryExW), HOOK(FreeLibrary), {0},
 };
 
 /* --- keys that are made --- */

@@ -205,6 +205,22 @@ static const char *set_older(char **words)
     return NULL;
 }
 
+static const char *set_package_trait(char **words)
+{
+    if (machine.package_count == 0 || strcmp(words[0], "gone") != 0) {
+        return "not a trait of a package";
+    }
+    machine.packages[machine.package_count - 1].gone = true;
+    return NULL;
+}
+
+static const char *set_no_packages(char **words)
+{
+    (void)words;
+    machine.packages_missing = true;
+    return NULL;
+}
+
 static const char *set_no_dxgi(char **words)
 {
     machine.dxgi_absent = strcmp(words[0], "absent") == 0;
@@ -254,6 +270,8 @@ static const struct {
     {"device", 3, add_device},
     {"adapter-value", 3, add_adapter_value},
     {"package", 3, add_package},
+    {"package-trait", 1, set_package_trait},
+    {"no-packages", 0, set_no_packages},
     {"device-value", 3, add_device_value},
     {"wow64", 0, set_wow64},
     {"integrity", 1, set_integrity},

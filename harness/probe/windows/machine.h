@@ -20,6 +20,8 @@
  *                                   cannot be found; "silent": its state cannot be had; "absent": not plugged in;
  *                                   "late": it comes when the length of the list was asked for
  *   package FAMILY NAME PATH        an installed package
+ *   package-trait TRAIT             of the package before: "gone": it is listed, and has no path any more
+ *   no-packages                     a system without GetPackagesByPackageFamily and GetPackagePathByFullName
  *   integrity LEVEL                 of the process: 0x1000 low, 0x2000 medium, 0x2100 medium plus, 0x3000 high
  *   wow64                           a 32-bit process of a 64-bit system, as far as the subject can ask
  *   older                           a system whose kernel lists no adapters: it has no D3DKMTEnumAdapters2 and relatives
@@ -78,6 +80,7 @@ struct package {
     WCHAR family[256];
     WCHAR name[256];
     WCHAR path[MAX_PACKAGE_PATH];
+    bool gone;
 };
 
 struct machine {
@@ -92,6 +95,7 @@ struct machine {
     DWORD integrity;
     bool wow64;
     bool older;
+    bool packages_missing;
     bool dxgi_absent;
     bool dxgi_missing;
     bool dxgi_fails;
@@ -127,9 +131,12 @@ LSTATUS WINAPI registry_open_key(HKEY parent, LPCWSTR path, DWORD options, REGSA
 
 /* --- what the subject has not given back, of what is not a handle of the system --- */
 
-/* Handles of adapters (adapters.c), and references to DXGI's objects (dxgi.c). */
+/* Handles of adapters (adapters.c), references to DXGI's objects (dxgi.c), libraries that were loaded and not freed
+ * (loading.c), and blocks of a heap that is guarded (heap.c). */
 long adapters_held(void);
 long dxgi_held(void);
+long libraries_held(void);
+long blocks_held(void);
 
 /* --- hooks.c --- */
 

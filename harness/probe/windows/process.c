@@ -177,10 +177,11 @@ static unsigned long own_handles(void)
 
 static void count_handles(const struct argument *a, const struct reply *reply)
 {
-    char text[64];
+    char text[128];
     (void)a;
     reply_bytes(reply, text,
-                (size_t)snprintf(text, sizeof text, "%lu %ld %ld", own_handles(), adapters_held(), dxgi_held()));
+                (size_t)snprintf(text, sizeof text, "%lu %ld %ld %ld %ld", own_handles(), adapters_held(), dxgi_held(),
+                                 libraries_held(), blocks_held()));
 }
 
 static void show_code_page(const struct argument *a, const struct reply *reply)
@@ -192,7 +193,7 @@ static void show_code_page(const struct argument *a, const struct reply *reply)
 static const struct command state_rows[] = {
     {"state", "", show_state, false},
     {"heap", "", show_heap, false},
-    /* ok HEX: a text with the number of open handles, of handles of adapters, and of references to objects of DXGI. */
+    /* ok HEX: a text with the numbers of what the subject holds: Held in harness/probe/windows_session.py. */
     {"handles", "", count_handles, false},
     /* ok NUMBER of the code page of narrow texts. */
     {"codepage", "", show_code_page, false},

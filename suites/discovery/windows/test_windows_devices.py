@@ -302,6 +302,20 @@ def test_library_in_two_spellings_is_listed_once(loader: WindowsLoader, sandbox:
 
 
 @requirement("DISC-WIN-005")
+@pytest.mark.parametrize("lack", ["a path", "the functions", "files"])
+def test_package_that_is_not_whole_costs_nobody(loader: WindowsLoader, sandbox: Sandbox, lack: str) -> None:
+    """A package without a path or without its library, or a system without packages: other vendors are listed."""
+    if lack == "the functions":
+        sandbox.no_packages()
+    sandbox.package(sandbox.folder("package"), PACKAGE_FAMILY, gone=lack == "a path")
+    sandbox.adapter(vendor=sandbox.icd("driver"))
+    sandbox.registry_vendor(sandbox.icd("registered"))
+    for side in ({}, {"guarded_heap": True}):
+        with loader.start(sandbox, **side) as cl:
+            assert cl.platform_names() == ["driver", "registered"]
+
+
+@requirement("DISC-WIN-005")
 @pytest.mark.parametrize("count", [1, 2])
 def test_package_with_a_mapping_layer_costs_nobody(
     loader: WindowsLoader, sandbox: Sandbox, count: int, record: Record

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from harness.check import LEGACY, Sandbox, Unsupported, WindowsLoader, requirement
@@ -78,3 +80,51 @@ def test_repeated_discoveries_leave_nothing_open(
         if cl.maps(loader.path):
             raise Unsupported("loader", "this loader stays in the process")
     assert held[1:] == held[1:2] * (ROUNDS - 1), f"{held[-1] - held[1]} more of {what} after {ROUNDS - 2} more rounds"
+
+
+def growth(loader: WindowsLoader, sandbox: Sandbox, what: str) -> int:
+    """How much more of something the process holds with each time that the loader is opened, used and closed."""
+    with loader.start(sandbox, late=True, guarded_heap=what == "blocks") as cl:
+        held = []
+        for _ in range(ROUNDS):
+            cl.open()
+            assert cl.platform_names() == ["vendor"]
+            cl.close()
+            held.append(getattr(cl.held(), what))
+        if cl.maps(loader.path):
+            raise Unsupported("loader", "this loader stays in the process")
+    steps = {after - before for before, after in itertools.pairwise(held[1:])}
+    assert len(steps) == 1, f"{what}: {held}"
+    return steps.pop()
+
+
+@requirement("DISC-GEN-016")
+@pytest.mark.parametrize("what", ["listed again", "not a vendor", "failing", "no packages"])
+def test_library_that_is_not_used_is_let_go(loader: WindowsLoader, sandbox: Sandbox, what: str) -> None:
+    """A library that is a vendor already, is none, or lacks functions is freed as often as it was loaded."""
+    mock = sandbox.icd("vendor", file="vendor.dll")
+    sandbox.registry_vendor(mock)
+    plain = growth(loader, sandbox, "libraries")
+
+    if what == "listed again":
+        sandbox.registry_vendor(f"Z:{mock}".replace("/", "\\").replace("vendor.dll", "VENDOR.DLL"))
+        sandbox.adapter(vendor=mock)
+    elif what == "no packages":
+        sandbox.no_packages()
+    elif what == "not a vendor":
+        sandbox.registry_vendor(sandbox.icd("bad", variant="not_an_icd"))
+    else:
+        sandbox.registry_vendor(sandbox.icd("failing", faults=["count_call_fails"]))
+    assert growth(loader, sandbox, "libraries") == plain
+
+
+@requirement("DISC-GEN-016", "DISC-ENV-020")
+@pytest.mark.parametrize("value", ["", "A:\\missing.dll", "x" * 2000], ids=["empty", "missing", "long"])
+def test_variables_leave_no_memory_behind(loader: WindowsLoader, sandbox: Sandbox, value: str) -> None:
+    """What is kept of a variable's value while vendors and layers are looked for is freed with the loader."""
+    sandbox.registry_vendor(sandbox.icd("vendor"))
+    plain = growth(loader, sandbox, "blocks")
+
+    for name in ("OCL_ICD_FILENAMES", "OPENCL_LAYERS", "OCL_ICD_ENABLE_TRACE", LEGACY):
+        sandbox.env[name] = "0" if name in ("OCL_ICD_ENABLE_TRACE", LEGACY) else value
+    assert growth(loader, sandbox, "blocks") == plain

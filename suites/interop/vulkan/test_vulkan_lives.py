@@ -239,6 +239,30 @@ def test_library_goes_with_the_instance_whatever_was_listed_before(
         assert sandbox.log.happened("unloaded", by="a")
 
 
+# Drivers that are left out after their library was loaded, by what they do.
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "refuses": {"faults": ["negotiation_fails=-9"]},
+    "lacks vkCreateInstance": {"functions": {"lacks": ["vkCreateInstance"]}},
+    "makes no instance": {"faults": ["create_instance_fails=-3"]},
+}
+
+
+@requirement("VK-DSC-037")
+@pytest.mark.parametrize("why", LEFT_OUT)
+def test_library_of_a_driver_that_is_left_out_goes_with_the_instance(
+    vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, why: str
+) -> None:
+    """It is unloaded when the instance is destroyed, at the latest, as the library of the driver beside it is."""
+    vulkan_loader.require("unloads drivers")
+    sandbox.driver("good")
+    sandbox.driver("bad", **LEFT_OUT[why])
+    with vulkan_loader.start(sandbox) as vk:
+        assert vk.device_names() == {"good.0"}
+        assert sandbox.log.happened("loaded", by="bad")
+        unloaded = {name for name in ("good", "bad") if sandbox.log.happened("unloaded", by=name)}
+        assert unloaded == {"good", "bad"}
+
+
 @requirement("VK-DSC-037")
 @pytest.mark.parametrize("value", ["", "0", "2", "10", "11", "1 ", "true"])
 def test_libraries_stay_where_a_variable_is_1(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, value: str) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of manifests and of the folders that they lie in: suffixes, letters of either case, slashes (VK-DSC)."""
 
+from pathlib import Path
+
 import pytest
 
 from harness.check import VulkanLoader, VulkanSandbox, requirement
@@ -93,3 +95,36 @@ def test_folder_may_be_called_like_a_manifest(vulkan_loader: VulkanLoader, sandb
 
     with vulkan_loader.start(sandbox, search=True) as vk:
         assert vk.drivers() == {"plain", "like.json"}
+
+
+@requirement("VK-DSC-007")
+@pytest.mark.parametrize("length", [200, 254, 255])
+def test_name_of_a_manifest_may_be_long(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, length: int) -> None:
+    """As long as the system lets it be, in a folder that is searched and in a variable."""
+    vulkan_loader.require("VK_DRIVER_FILES")
+    place = sandbox.search_folder("place")
+    path = sandbox.manifest("n" * (length - len(".json")) + ".json", sandbox.library("long"), place)
+    for variable, value in (("XDG_DATA_HOME", place.parents[1]), ("VK_DRIVER_FILES", path)):
+        sandbox.env[variable] = str(value)
+        with vulkan_loader.start(sandbox, search=True) as vk:
+            assert vk.drivers() == {"long"}
+
+
+@requirement("VK-DSC-025")
+@pytest.mark.parametrize("way", ["folder", "VK_DRIVER_FILES"])
+def test_link_to_a_manifest_is_one(vulkan_loader: VulkanLoader, sandbox: VulkanSandbox, way: str) -> None:
+    """Links to manifests elsewhere, by whole and by relative paths, and to their folder, are followed."""
+    vulkan_loader.require("VK_DRIVER_FILES")
+    place = sandbox.search_folder("place")
+    for name, target in (("whole", sandbox.manifests), ("relative", Path("../../../manifests"))):
+        sandbox.manifest(f"{name}.manifest.json", sandbox.library(name))
+        (place / f"{name}.json").symlink_to(target / f"{name}.manifest.json")
+    (sandbox.root / "linked").symlink_to(sandbox.root / "place")
+    linked = sandbox.root / "linked"
+    if way == "folder":
+        sandbox.env["XDG_DATA_HOME"] = str(linked)
+    else:
+        sandbox.env[way] = str(linked / DRIVER_FOLDER)
+
+    with vulkan_loader.start(sandbox, search=True) as vk:
+        assert vk.drivers() == {"whole", "relative"}
